@@ -17,8 +17,7 @@ from n6build.hardware.board import Board
 from n6build.hardware.board_header import HEADERS as BOARD_HEADERS
 from n6build.hardware.boards import load_board
 from n6build.hardware.linker_script import appli_ram, fsbl_ram, program_script
-from n6build.hardware.soc_header import constants_of as soc_constants
-from n6build.hardware.soc_header import soc_header
+from n6build.hardware.soc_header import HEADERS as SOC_HEADERS
 from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
 from n6build.steps.format_headers import FORMATS
@@ -37,7 +36,8 @@ def compiler() -> str:
 
 def board_headers(folder: Path, board: Board = BOARD) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "n6_soc.h").write_text(soc_header(soc_constants(board.soc)))
+    for of_chip in SOC_HEADERS:
+        (folder / of_chip.name).write_text(of_chip.text(of_chip.of(board.soc)))
     for header in BOARD_HEADERS:
         (folder / header.name).write_text(header.text(header.of(board)))
     return folder

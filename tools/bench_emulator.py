@@ -12,7 +12,7 @@ from pathlib import Path
 from n6build.base.paths import ROOT
 from n6build.compiler.toolchain import CPU
 from n6build.hardware.boards import load_board
-from n6build.hardware.soc_header import constants_of, soc_header
+from n6build.hardware.soc_header import HEADERS
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import GUEST_TIME_OPTIONS
 
@@ -48,7 +48,8 @@ def _between(short: tuple[int, float], long: tuple[int, float]) -> float:
 
 
 def _built(folder: Path, code: str, rounds: int) -> Path:
-    (folder / "n6_soc.h").write_text(soc_header(constants_of(SOC)))
+    for header in HEADERS:
+        (folder / header.name).write_text(header.text(header.of(SOC)))
     script, elf = folder / "speed.ld", folder / f"{code}-{rounds}.elf"
     script.write_text(SCRIPT)
     defines = [f"-DROUNDS={rounds}", f"-DHELIUM={int(code == 'Helium')}"]

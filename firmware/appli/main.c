@@ -7,7 +7,7 @@
 #include "ll_aton_npu.h"
 #endif
 #include "n6_appli.h"
-#include "n6_board.h"
+#include "n6_board_clock.h"
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_fault.h"

@@ -14,7 +14,8 @@
 #include "n6_network_buffers.h"
 #include "n6_npu.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_cpu.h"
+#include "n6_soc_memories.h"
 
 /* Epochs of a network whose cycles are kept; those after them are run but not listed. */
 #define EPOCHS_LISTED 512u

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "n6_board.h"
+#include "n6_board_clock.h"
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_inference.h"

@@ -4,7 +4,7 @@
  * comes out. It holds no network of its own, so that a new model leaves it as it is.
  */
 #include "n6_appli.h"
-#include "n6_board.h"
+#include "n6_board_clock.h"
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_fault.h"

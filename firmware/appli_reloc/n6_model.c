@@ -15,7 +15,7 @@
 #include "n6_network_buffers.h"
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
-#include "n6_soc.h"
+#include "n6_soc_cpu.h"
 #include "n6_trial.h"
 #include "n6_try.h"
 #if N6_TRIAL

@@ -3,7 +3,7 @@
 
 #include "n6_cache.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_system.h"
 
 /* Through the data cache: what is read back has been in memory, and no dirty line is left, which would be written back later, over
  * what the NPU has written there. */

@@ -2,7 +2,7 @@
 #include "n6_cache.h"
 
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_cpu.h"
 
 static void by_line(uint32_t operation, uintptr_t address, uint32_t bytes)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_clock.h"
 
-#include "n6_board.h"
+#include "n6_board_clock.h"
 #include "n6_board_nor.h"
 #include "n6_reg.h"
+#include "n6_soc_gpio.h"
+#include "n6_soc_system.h"
 
 #define POLLS 100000u
 

@@ -13,7 +13,7 @@ extern "C" {
  * happen. */
 bool n6_clock_use_hsi(void);
 
-/* CPU, buses, NPU and its RAM as the clock profile of n6_board.h says, the supply raised before where that is needed. After
+/* CPU, buses, NPU and its RAM as the clock profile of n6_board_clock.h says, the supply raised before where that is needed. After
  * n6_clock_use_hsi; NPU and console may run. False where a PLL does not lock or the switch does not happen. */
 bool n6_clock_start(void);
 

@@ -4,6 +4,9 @@
 #include "n6_board_console.h"
 #include "n6_pins.h"
 #include "n6_reg.h"
+#include "n6_soc_gpio.h"
+#include "n6_soc_system.h"
+#include "n6_soc_usart.h"
 
 /* The oscillator: the same whatever CPU and buses run on. */
 #define USART1_FROM_HSI 6

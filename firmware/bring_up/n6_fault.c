@@ -3,7 +3,7 @@
 
 #include "n6_console.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_cpu.h"
 #include "n6_try.h"
 #include "n6_unprivileged.h"
 

@@ -2,7 +2,9 @@
 #include "n6_npu.h"
 
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_npu.h"
+#include "n6_soc_rif.h"
+#include "n6_soc_system.h"
 
 #define POLLS 100000u
 

@@ -2,7 +2,7 @@
 #include "n6_pins.h"
 
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_gpio.h"
 
 #define MODE_ALTERNATE 2u
 #define SPEED_VERY_HIGH 3u

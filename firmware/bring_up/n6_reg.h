@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* address: a constant of n6_soc.h. */
+/* address: a constant of a header n6_soc_*.h. */
 #define N6_REG32(address) (*(volatile uint32_t *)(uintptr_t)(address))
 #define N6_REG8(address) (*(volatile uint8_t *)(uintptr_t)(address))
 

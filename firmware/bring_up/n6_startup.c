@@ -6,6 +6,7 @@
 
 #include "n6_fault.h"
 #include "n6_reg.h"
+#include "n6_soc_cpu.h"
 #include "n6_try.h"
 #include "n6_unprivileged.h"
 

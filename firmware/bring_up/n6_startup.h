@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "n6_soc.h"
+#include "n6_soc_interrupts.h"
 
 /* The first 16 vectors are the processor's own, the first of them the initial stack pointer. */
 #define N6_VECTORS (16u + N6_IRQ_COUNT)

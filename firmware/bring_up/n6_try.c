@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-#include "n6_board.h"
+#include "n6_board_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_cpu.h"
 #include "n6_unprivileged.h"
 
 #define TICKS_A_SECOND 100u

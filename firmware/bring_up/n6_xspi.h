@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_xspi.h"
 
 /* CCR: how many lines carry instruction, address and data. */
 #define N6_XSPI_ONE_LINE 1

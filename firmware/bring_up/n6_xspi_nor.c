@@ -10,6 +10,7 @@
 #include "n6_clock.h"
 #include "n6_pins.h"
 #include "n6_reg.h"
+#include "n6_soc_system.h"
 #include "n6_xspi.h"
 
 #define SPI_INSTRUCTION N6_FIELD(N6_XSPI_CCR_IMODE, N6_XSPI_ONE_LINE)

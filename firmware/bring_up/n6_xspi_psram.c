@@ -12,6 +12,7 @@
 #include "n6_clock.h"
 #include "n6_pins.h"
 #include "n6_reg.h"
+#include "n6_soc_system.h"
 #include "n6_xspi.h"
 
 bool n6_xspi_psram_is_mapped(void)

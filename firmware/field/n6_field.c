@@ -8,6 +8,7 @@
 #include "n6_crc32.h"
 #include "n6_field_registers.h"
 #include "n6_reg.h"
+#include "n6_soc_system.h"
 #include "n6_startup.h"
 #include "n6_try.h"
 

@@ -2,7 +2,7 @@
  *
  * First stage boot loader: makes the NOR readable, copies the Appli to RAM, starts it.
  */
-#include "n6_board.h"
+#include "n6_board_clock.h"
 #include "n6_board_nor.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
@@ -12,6 +12,7 @@
 #include "n6_field.h"
 #endif
 #include "n6_load_appli.h"
+#include "n6_soc_programs.h"
 #if N6_TRIAL_APPLI_ADDRESS
 #include "n6_trial_appli.h"
 #elif N6_TRUST

@@ -7,7 +7,9 @@
 #include "n6_boot_header.h"
 #include "n6_cache.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_cpu.h"
+#include "n6_soc_interrupts.h"
+#include "n6_soc_programs.h"
 
 #define WORD_OF(member) word_at(slot, offsetof(n6_boot_header_t, member))
 

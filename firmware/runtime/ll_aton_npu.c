@@ -10,7 +10,7 @@
 
 #include "n6_npu_blob.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_npu.h"
 
 /* Of a unit that clears itself, and of a blob: at some twenty cycles of the CPU for each, more than a second. */
 #define READY_POLLS 100000u

@@ -3,9 +3,9 @@
  * Milliseconds for ST's HAL, which measures its time-outs with them. From the cycle counter: it wraps after some ten seconds, and
  * no time-out of the cache driver is as long.
  */
-#include "n6_board.h"
+#include "n6_board_clock.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_cpu.h"
 
 #include <stdint.h>
 

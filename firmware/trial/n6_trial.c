@@ -7,7 +7,7 @@
 #include "n6_console.h"
 #include "n6_nor_write.h"
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_programs.h"
 #include "n6_trial_rules.h"
 #include "n6_watchdog.h"
 

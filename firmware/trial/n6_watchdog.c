@@ -2,7 +2,7 @@
 #include "n6_watchdog.h"
 
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_system.h"
 
 #define KEY_START 0xCCCCu
 #define KEY_ACCESS 0x5555u

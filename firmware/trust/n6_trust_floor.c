@@ -2,7 +2,7 @@
 #include "n6_trust_floor.h"
 
 #include "n6_reg.h"
-#include "n6_soc.h"
+#include "n6_soc_system.h"
 #include "n6_trust_key.h"
 
 static const uint16_t words[] = N6_TRUST_FLOOR_WORDS;

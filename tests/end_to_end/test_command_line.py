@@ -340,7 +340,7 @@ def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -
 def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Project) -> None:
     first = project.scons(*VIRTUAL, "plan", "flash", "run")
     assert first.status == 0, first.output
-    assert "In all 69 of 69 steps to do" in first.output
+    assert "In all 81 of 81 steps to do" in first.output
     assert (
         first.actions == ["Network miniresnet/network/network.c"] or not (project.root / "build/nucleo-n657").exists()
     )
@@ -348,10 +348,10 @@ def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Proj
     assert str(project.root) not in json.dumps(plan)
     assert (project.root / "build/plan.svg").read_text().startswith("<svg")
     assert project.scons(*VIRTUAL, "flash").status == 0
-    assert "In all nothing to do: 68 steps up to date" in project.scons(*VIRTUAL, "plan", "flash").output
+    assert "In all nothing to do: 80 steps up to date" in project.scons(*VIRTUAL, "plan", "flash").output
     project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
     told = project.scons(*VIRTUAL, "plan", "flash").output
-    assert "In all 3 of 68 steps to do, 7 if those change" in told
+    assert "In all 3 of 80 steps to do, 7 if those change" in told
     assert "firmware/fsbl/main.c has changed, from " in told
 
 

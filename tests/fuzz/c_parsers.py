@@ -76,7 +76,7 @@ def built(parser: CParser, folder: Path, instead: Mapping[str, str] = MappingPro
     """The program, made in this folder. instead: texts of the firmware's sources -> what stands there."""
     for described in FORMATS:
         (folder / described.header).write_text(header_text(described))
-    (folder / "n6_board.h").write_text("#define N6_CPU_HZ 600000000u\n")
+    (folder / "n6_board_clock.h").write_text("#define N6_CPU_HZ 600000000u\n")
     program = folder / parser.program
     includes = [f"-I{folder}", f"-I{_HERE}", *(f"-I{FIRMWARE / each}" for each in _FOLDERS)]
     sources = [

@@ -62,7 +62,7 @@ def test_a_chip(tmp_path: Path) -> None:
     project.replace("boards/openmv-n6/board.yaml", "soc: stm32n657", "soc: stm32n6-small")
     result = project.scons("board=openmv-n6", "model=anomaly", "build")
     assert result.status == 0, result.output
-    assert "N6_AXISRAM5_SIZE 0x00030000u" in (project.root / "build/openmv-n6/include/n6_soc.h").read_text()
+    assert "N6_AXISRAM5_SIZE 0x00030000u" in (project.root / "build/openmv-n6/include/n6_soc_memories.h").read_text()
 
 
 def test_a_nor_with_other_commands(tmp_path: Path) -> None:

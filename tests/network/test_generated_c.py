@@ -15,8 +15,7 @@ from n6build.base.c_format import header_text
 from n6build.compiler.toolchain import CPU
 from n6build.formats import npu_blob
 from n6build.hardware.boards import load_board
-from n6build.hardware.soc_header import constants_of as soc_constants
-from n6build.hardware.soc_header import soc_header
+from n6build.hardware.soc_header import HEADERS
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
 from one_op_models import Quantisation
@@ -75,7 +74,8 @@ def test_the_runtime_compiles_for_the_board(cross_compile: Callable[..., Path], 
         "#include <stdint.h>\nvoid n6_dcache_clean(uintptr_t, uint32_t);\nvoid n6_dcache_invalidate(uintptr_t, uint32_t);\n"
         "void n6_dcache_clean_invalidate(uintptr_t, uint32_t);\n"
     )
-    (tmp_path / "n6_soc.h").write_text(soc_header(soc_constants(load_board("nucleo-n657").soc)))
+    for header in HEADERS:
+        (tmp_path / header.name).write_text(header.text(header.of(load_board("nucleo-n657").soc)))
     (tmp_path / npu_blob.FORMAT.header).write_text(header_text(npu_blob.FORMAT))
     shutil.copy(RUNTIME.parent / "bring_up/n6_reg.h", tmp_path)
     for source in RUNTIME.glob("*.c"):

@@ -152,7 +152,7 @@ EDITS = (
         "hardware/soc.py",
         "((1 << (high - low + 1)) - 1) << low",
         "((1 << (high - low + 1)) - 1) << low | 1",
-        f"{BOARD}/include/n6_soc.h",
+        f"{BOARD}/include/n6_soc_system.h",
     ),
     alone(
         "base/c_format.py",
@@ -170,9 +170,9 @@ EDITS = (
         "base/yaml_tree.py",
         "yaml.compose(_Named(text, file)",
         'yaml.compose(_Named(text.replace("ITCM", "ITCM0"), file)',
-        f"{BOARD}/include/n6_soc.h",
+        f"{BOARD}/include/n6_soc_memories.h",
     ),
-    alone("hardware/aliases.py", "SECURE_BIT = 1 << 28", "SECURE_BIT = 1 << 27", f"{BOARD}/include/n6_soc.h"),
+    alone("hardware/aliases.py", "SECURE_BIT = 1 << 28", "SECURE_BIT = 1 << 27", f"{BOARD}/include/n6_soc_cpu.h"),
     alone("hardware/nor.py", "return opcode << 8 |", "return opcode << 16 |", f"{BOARD}/include/n6_board_nor.h"),
     Edit(
         "hardware/psram.py",
@@ -182,7 +182,10 @@ EDITS = (
         "build/stm32n6570-dk/include/n6_board_psram.h",
     ),
     alone(
-        "hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"
+        "hardware/soc_header.py",
+        '"set_offset": SET_ALIAS',
+        '"set_offset": SET_ALIAS + 4',
+        f"{BOARD}/include/n6_soc_system.h",
     ),
     alone(
         "hardware/board_header.py",
@@ -190,12 +193,17 @@ EDITS = (
         "dummy_cycles=commands.dummy.chosen + 1",
         f"{BOARD}/include/n6_board_nor.h",
     ),
-    alone("hardware/program_places.py", "return self.image +", "return 64 + self.image +", f"{BOARD}/include/n6_soc.h"),
+    alone(
+        "hardware/program_places.py",
+        "return self.image +",
+        "return 64 + self.image +",
+        f"{BOARD}/include/n6_soc_programs.h",
+    ),
     alone(
         "hardware/boards.py",
         "clock=soc.clock(described.clock_profile)",
         "clock=soc.clock(described.max_speed)",
-        f"{BOARD}/include/n6_board.h",
+        f"{BOARD}/include/n6_board_clock.h",
     ),
     alone(
         "hardware/board.py",
@@ -205,7 +213,7 @@ EDITS = (
     ),
     alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board_nor.h"),
     of_board("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
-    alone("hardware/soc_header.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
+    alone("hardware/soc_header.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc_system.h"),
     of_board("hardware/linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
     linked(
         "hardware/linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10", "appli_image.bin"

@@ -84,11 +84,11 @@ def test_the_steps_whose_outputs_were_damaged_are_done_and_no_others(builds: Bui
     build = builds.copy("fsbl", tmp_path)
     folder = build.root / "build/nucleo-n657"
     append(folder / "common/bring_up/n6_clock.o")
-    change_behind_its_back(folder / "include/n6_soc.h")
+    change_behind_its_back(folder / "include/n6_soc_system.h")
     (folder / "fsbl/fsbl.map").unlink()
     assert sorted(build.built()) == [
         "Compile firmware/bring_up/n6_clock.c",
-        "Header include/n6_soc.h",
+        "Header include/n6_soc_system.h",
         "Link fsbl/fsbl.elf",
     ]
 

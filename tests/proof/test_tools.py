@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from compiler_cache import real_compiler
 from n6build.hardware.board_header import HEADERS
+from n6build.hardware.soc_header import HEADERS as SOC_HEADERS
 
 from proof.conftest import BOARD, Build, Builds
 
 DRIVER = "arm-none-eabi-gcc"
-BOARD_HEADERS = {f"Header include/{header.name}" for header in HEADERS}
+HEADER_NAMES = (*(header.name for header in HEADERS), *(header.name for header in SOC_HEADERS))
+GENERATED = {f"Header include/{name}" for name in HEADER_NAMES}
 PARTS = ("cc1", "as", "collect2", "ld")
 GOALS = (f"{BOARD}/fsbl_image.bin",)
 
@@ -117,7 +119,7 @@ def installed_copy(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "kind", "made_again"),
     [
-        ("jinja2", "fsbl", {"Header include/n6_soc.h", *BOARD_HEADERS, "Script fsbl/fsbl.ld"}),
+        ("jinja2", "fsbl", {*GENERATED, "Script fsbl/fsbl.ld"}),
         ("intelhex", "linked", {"Hex miniresnet/firmware.hex"}),
         ("pyelftools", "fsbl", {"Image fsbl_image.bin"}),
     ],

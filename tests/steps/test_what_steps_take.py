@@ -24,7 +24,7 @@ from n6build.steps.application import application_plan
 from n6build.steps.board_header import board_header_steps
 from n6build.steps.planning import planned as remembered_or_planned
 from n6build.steps.program_script import program_script_step
-from n6build.steps.soc_header import soc_header_step
+from n6build.steps.soc_header import soc_header_steps
 from n6build.virtual_board.build import place_of_emulator
 from n6build.virtual_board.machine import MACHINE_FILES, machine_sources
 
@@ -32,7 +32,7 @@ from tools.rebuilds import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
 BOARD = "nucleo-n657"
-SOC_HEADER, CONSOLE_HEADER = "Header n6_soc.h", "Header n6_board_console.h"
+CONSOLE_HEADER = "Header n6_board_console.h"
 NOR_HEADER, SLOTS_HEADER = "Header n6_board_nor.h", "Header n6_board_slots.h"
 NETWORK, PLAN, CHECK = "Network network.c", "Plan memory_plan.json", "Check checks.json"
 MANIFEST, SIZES, VECTORS = "Manifest flash_manifest.json", "Sizes sizes.txt", "Vectors vectors.bin"
@@ -91,8 +91,8 @@ TAKEN: dict[str, frozenset[str]] = {
     "a pool's figures in board.yaml": frozenset({NETWORK, ORIGIN}),
     "the figures of a pool of the chip": frozenset({NETWORK, ORIGIN}),
     "the size of a pool that is not full": frozenset({NETWORK, CHECK, ORIGIN}),
-    "the number of interrupts": frozenset({SOC_HEADER, ORIGIN}),
-    "a memory of the chip that nobody uses": frozenset({SOC_HEADER, CHECK, ORIGIN}),
+    "the number of interrupts": frozenset({"Header n6_soc_interrupts.h", ORIGIN}),
+    "a memory of the chip that nobody uses": frozenset({"Header n6_soc_memories.h", CHECK, ORIGIN}),
     "the result of the model": frozenset({PLAN}),
     "a waiver": frozenset({CHECK}),
     "the size of a memory pool, by the model": frozenset({NETWORK, CHECK}),
@@ -184,10 +184,12 @@ def test_what_reaches_no_step_of_one_application_reaches_those_of_another(projec
 def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) -> None:
     """The order of registers and the like is that of their names then, whatever it is in the YAML."""
     board = load_board(name)
-    of_soc = soc_header.soc_header(soc_header.constants_of(board.soc))
     script = linker_script.program_script(linker_script.appli_ram(board.soc))
     for step, make, text in (
-        (soc_header_step(str(tmp_path), board), steps_soc_header.make, of_soc),
+        *(
+            (step, steps_soc_header.make, header.text(header.of(board.soc)))
+            for step, header in zip(soc_header_steps(str(tmp_path), board), soc_header.HEADERS, strict=True)
+        ),
         *(
             (step, steps_board_header.make, header.text(header.of(board)))
             for step, header in zip(board_header_steps(str(tmp_path), board), board_header.HEADERS, strict=True)

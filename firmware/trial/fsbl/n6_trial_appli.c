@@ -9,6 +9,7 @@
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_load_appli.h"
+#include "n6_soc_programs.h"
 #include "n6_trial.h"
 #if N6_TRUST
 #include "n6_trust.h"

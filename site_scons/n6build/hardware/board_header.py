@@ -114,7 +114,15 @@ class PsramConstants:
 
 @dataclass(frozen=True)
 class OfBoard:
-    """For n6_board.h. smps_overdrive: as in `Board`."""
+    """For n6_board.h. parts: names of all other headers, with that of the chip."""
+
+    name: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OfClock:
+    """For n6_board_clock.h. smps_overdrive: as in `Board`."""
 
     name: str
     clock: ClockConstants
@@ -153,7 +161,7 @@ class OfSlots:
     slots: Slots
 
 
-Constants = OfBoard | OfConsole | OfNor | OfPsram | OfSlots
+Constants = OfBoard | OfClock | OfConsole | OfNor | OfPsram | OfSlots
 
 
 @dataclass(frozen=True)
@@ -252,10 +260,18 @@ def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands
     )
 
 
-HEADERS = (
-    BoardHeader("n6_board.h", OfBoard, lambda board: OfBoard(board.name, _clock(board.clock), board.smps_overdrive)),
+_PARTS = (
+    BoardHeader(
+        "n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)
+    ),
     BoardHeader("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
     BoardHeader("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
     BoardHeader("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
     BoardHeader("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
+)
+HEADERS = (
+    BoardHeader(
+        "n6_board.h", OfBoard, lambda board: OfBoard(board.name, ("n6_soc.h", *(part.name for part in _PARTS)))
+    ),
+    *_PARTS,
 )

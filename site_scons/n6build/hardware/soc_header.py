@@ -1,9 +1,16 @@
-"""n6_soc.h: the chip's addresses, registers and bits as C constants, for the firmware and for the virtual board."""
+"""n6_soc.h and its parts: the chip's addresses, registers and bits as C constants, for the firmware and for the virtual board.
+
+A part each for what C files use together, so that another memory compiles only those that use it. n6_soc.h includes
+all parts: for other people's programs.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
+from itertools import chain
+from pathlib import Path
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
@@ -11,10 +18,19 @@ from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.program_places import ProgramPlaces, places_of
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Register, Soc, field_bits
 
-TEMPLATE = TEMPLATES / "n6_soc.h.j2"
 _NPU_UNIT_BYTES = 0x1000
 # What a program has to set itself; everything else is in the blobs of the epoch controller.
 _NPU_CONTROL = ("CLKCTRL", "INTCTRL", "BUSIF", "EPOCHCTRL")
+# The other peripherals, which nothing of the firmware uses, are in n6_soc_devices.h.
+_CPU = ("SYSTICK", "NVIC", "SCB", "MPU", "SAU", "FPU", "DCB", "ITM", "DWT", "MEMSYSCTL")
+_SYSTEM = ("RCC", "PWR", "RAMCFG", "SYSCFG", "BSEC", "IWDG", "DBGMCU")
+_NPU = ("NPU", "CACHEAXI")
+_BY_HEADER = {
+    "n6_soc_gpio.h": ("GPIO",),
+    "n6_soc_rif.h": ("RIFSC", "RISAF", "IAC"),
+    "n6_soc_usart.h": ("USART1",),
+    "n6_soc_xspi.h": ("XSPI", "XSPIM"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,43 +63,132 @@ class NpuUnitConstants:
 
 
 @dataclass(frozen=True)
-class SocConstants:
-    """What of a chip's description is in the header. memories: base and size of each. npu: its units, by their kind. The others
-    are as in `Soc`."""
+class OfSoc:
+    """For n6_soc.h. name: of the chip, as in the others. parts: names of all other headers."""
+
+    name: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OfCpu:
+    """For n6_soc_cpu.h. cpu, cache_line: as in `Soc`."""
 
     name: str
     cpu: str
     cache_line: int
+    peripherals: dict[str, PeripheralConstants]
+
+
+@dataclass(frozen=True)
+class OfSystem:
+    """For n6_soc_system.h. hsi_hz, lsi_hz: as in `Soc`."""
+
+    name: str
     hsi_hz: int
     lsi_hz: int
-    interrupt_count: int
-    programs: ProgramPlaces
+    peripherals: dict[str, PeripheralConstants]
+
+
+@dataclass(frozen=True)
+class OfMemories:
+    """For n6_soc_memories.h. memories: base and size of each."""
+
+    name: str
     memories: dict[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class OfPrograms:
+    """For n6_soc_programs.h."""
+
+    name: str
+    programs: ProgramPlaces
+
+
+@dataclass(frozen=True)
+class OfInterrupts:
+    """For n6_soc_interrupts.h, as in `Soc`."""
+
+    name: str
+    interrupt_count: int
     interrupts: dict[str, int]
     dma_requests: dict[str, int]
-    peripherals: dict[str, PeripheralConstants]
+
+
+@dataclass(frozen=True)
+class OfNpu:
+    """For n6_soc_npu.h. npu: its units, by their kind."""
+
+    name: str
     npu: dict[str, NpuUnitConstants]
+    peripherals: dict[str, PeripheralConstants]
 
 
-def constants_of(soc: Soc) -> SocConstants:
-    """The constants of a chip, as steps take them."""
-    return SocConstants(
-        soc.name,
-        soc.cpu,
-        soc.cache_line,
-        soc.hsi_hz,
-        soc.lsi_hz,
-        soc.interrupt_count,
-        places_of(soc),
-        {name: (memory.base, memory.size) for name, memory in soc.memories.items()},
-        soc.interrupts,
-        soc.dma_requests,
-        {
-            name: PeripheralConstants(each.base, each.instances, each.registers)
-            for name, each in soc.peripherals.items()
-        },
-        _npu_units(soc),
-    )
+@dataclass(frozen=True)
+class OfPeripherals:
+    """For the headers of peripherals alone. guard: macro that is defined when the header was read."""
+
+    name: str
+    guard: str
+    peripherals: dict[str, PeripheralConstants]
+
+
+Constants = OfSoc | OfCpu | OfSystem | OfMemories | OfPrograms | OfInterrupts | OfNpu | OfPeripherals
+
+
+@dataclass(frozen=True)
+class SocHeader:
+    """name: of the file. kind: dataclass with its constants. of: takes them from a chip."""
+
+    name: str
+    kind: type[Constants]
+    of: Callable[[Soc], Constants]
+
+    @property
+    def template(self) -> Path:
+        """Of the header."""
+        return TEMPLATES / ("n6_soc_peripherals.h.j2" if self.kind is OfPeripherals else f"{self.name}.j2")
+
+    def text(self, constants: Constants) -> str:
+        """constants: of its kind."""
+        return render(
+            self.template,
+            {field.name: getattr(constants, field.name) for field in fields(constants)}
+            | {
+                "set_offset": SET_ALIAS,
+                "clear_offset": CLEAR_ALIAS,
+                "secure_bit": SECURE_BIT,
+                "field_bits": field_bits,
+                "alias_name": _alias_name,
+                "npu_unit_bytes": _NPU_UNIT_BYTES,
+            },
+        )
+
+
+def _peripherals(soc: Soc, names: Collection[str]) -> dict[str, PeripheralConstants]:
+    return {
+        name: PeripheralConstants(each.base, each.instances, each.registers)
+        for name, each in soc.peripherals.items()
+        if name in names
+    }
+
+
+def _memories(soc: Soc) -> dict[str, tuple[int, int]]:
+    return {name: (memory.base, memory.size) for name, memory in soc.memories.items()}
+
+
+def _of_peripherals(header: str, names: Callable[[Soc], Collection[str]]) -> SocHeader:
+    guard = header.upper().replace(".", "_")
+    return SocHeader(header, OfPeripherals, lambda soc: OfPeripherals(soc.name, guard, _peripherals(soc, names(soc))))
+
+
+def _of_these(header: str, names: Collection[str]) -> SocHeader:
+    return _of_peripherals(header, lambda _: names)
+
+
+def _other_peripherals(soc: Soc) -> set[str]:
+    return soc.peripherals.keys() - {*_CPU, *_SYSTEM, *_NPU, *chain.from_iterable(_BY_HEADER.values())}
 
 
 def _npu_units(soc: Soc) -> dict[str, NpuUnitConstants]:
@@ -103,22 +208,30 @@ def _npu_units(soc: Soc) -> dict[str, NpuUnitConstants]:
     }
 
 
-def soc_header(constants: SocConstants) -> str:
-    """The text of n6_soc.h."""
-    return render(
-        TEMPLATE,
-        {
-            "soc": constants,
-            "set_offset": SET_ALIAS,
-            "clear_offset": CLEAR_ALIAS,
-            "secure_bit": SECURE_BIT,
-            "field_bits": field_bits,
-            "alias_name": _alias_name,
-            "npu_unit_bytes": _NPU_UNIT_BYTES,
-        },
-    )
-
-
 def _alias_name(register: str, letter: str) -> str:
     """AHB5ENR -> AHB5ENSR or AHB5ENCR, APB4ENR2 -> APB4ENSR2: the reference manual's names of the set and clear aliases."""
     return re.sub(r"R(\d*)$", rf"{letter}R\1", register)
+
+
+_PARTS = (
+    SocHeader("n6_soc_cpu.h", OfCpu, lambda soc: OfCpu(soc.name, soc.cpu, soc.cache_line, _peripherals(soc, _CPU))),
+    SocHeader("n6_soc_memories.h", OfMemories, lambda soc: OfMemories(soc.name, _memories(soc))),
+    SocHeader("n6_soc_programs.h", OfPrograms, lambda soc: OfPrograms(soc.name, places_of(soc))),
+    SocHeader(
+        "n6_soc_interrupts.h",
+        OfInterrupts,
+        lambda soc: OfInterrupts(soc.name, soc.interrupt_count, soc.interrupts, soc.dma_requests),
+    ),
+    SocHeader(
+        "n6_soc_system.h",
+        OfSystem,
+        lambda soc: OfSystem(soc.name, soc.hsi_hz, soc.lsi_hz, _peripherals(soc, _SYSTEM)),
+    ),
+    SocHeader("n6_soc_npu.h", OfNpu, lambda soc: OfNpu(soc.name, _npu_units(soc), _peripherals(soc, _NPU))),
+    *(_of_these(header, names) for header, names in _BY_HEADER.items()),
+    _of_peripherals("n6_soc_devices.h", _other_peripherals),
+)
+HEADERS = (
+    SocHeader("n6_soc.h", OfSoc, lambda soc: OfSoc(soc.name, tuple(part.name for part in _PARTS))),
+    *_PARTS,
+)

@@ -15,10 +15,10 @@ from n6build.flash.choose import chosen_programmer
 from n6build.flash.program import board_lock
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.survey import writes_noted
-from n6build.hardware import soc_header
 from n6build.hardware.board import Board
 from n6build.hardware.boards import read_board
 from n6build.hardware.soc import Soc
+from n6build.hardware.soc_header import HEADERS
 from n6build.plan.step import Tool
 from n6build.steps.flash_board import Target
 from n6build.virtual_board import machine
@@ -75,5 +75,6 @@ def emulator_templates(target: Target) -> tuple[str, ...]:
     """Templates of a step that runs the emulator; none for a real board."""
     if target.probe != VIRTUAL:
         return ()
-    templates = (soc_header.TEMPLATE, c_format.TEMPLATE, machine.TEMPLATE, machine.NPU_TEMPLATE)
-    return tuple(project_path(path) for template in templates for path in with_included(template))
+    soc_headers = dict.fromkeys(header.template for header in HEADERS)
+    templates = (*soc_headers, c_format.TEMPLATE, machine.TEMPLATE, machine.NPU_TEMPLATE)
+    return tuple(dict.fromkeys(project_path(path) for template in templates for path in with_included(template)))

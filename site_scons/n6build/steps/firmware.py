@@ -27,7 +27,7 @@ from n6build.steps.kernel_headers import kernel_headers_step
 from n6build.steps.memory_plan import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
-from n6build.steps.soc_header import soc_header_step
+from n6build.steps.soc_header import soc_header_steps
 from n6build.steps.trust import trust_objects, trusting
 from n6build.steps.trust_header import trust_header_step
 from n6build.trust.choice import Trust
@@ -88,7 +88,7 @@ def board_firmware(
     trust: what they verify. trial: of new images; None: there is none. confined: relocatable models run unprivileged.
     on_request: the Appli makes no inference that nobody has asked for over the link, and a watchdog ends what never ends."""
     include = f"{folder}/include"
-    headers = [soc_header_step(include, board), *board_header_steps(include, board), format_headers_step(include)]
+    headers = [*soc_header_steps(include, board), *board_header_steps(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
     headers += [trust_header_step(include, board, trust)] if trust else []
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))

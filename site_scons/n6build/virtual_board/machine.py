@@ -15,7 +15,7 @@ from n6build.formats import boot_header, epoch_marker
 from n6build.hardware.blocks import blocks_of
 from n6build.hardware.board import Board
 from n6build.hardware.soc import Memory, Soc, field_bits
-from n6build.hardware.soc_header import constants_of, soc_header
+from n6build.hardware.soc_header import HEADERS
 
 MACHINE_FILES = ROOT / "tools" / "virtual_board"
 TEMPLATE = MACHINE_FILES / "n6virt_chip.h.j2"
@@ -27,7 +27,7 @@ _NOT_RAM = re.compile(r"BOOTROM|\w+_WINDOW")
 def machine_sources(soc: Soc) -> dict[str, str]:
     """File name -> text, for QEMU's hw/arm."""
     sources = {path.name: read_bytes(path).decode() for path in files_in(MACHINE_FILES, "*.[ch]")}
-    sources["n6_soc.h"] = soc_header(constants_of(soc))
+    sources |= {header.name: header.text(header.of(soc)) for header in HEADERS}
     sources["n6virt_chip.h"] = chip_header(soc)
     sources["n6npu_registers.h"] = npu_header(soc)
     for described in (boot_header.FORMAT, epoch_marker.FORMAT):
