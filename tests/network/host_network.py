@@ -64,11 +64,11 @@ def _compiled(folder: Path) -> tuple[Path, ...]:
     all share; runtime and harness as objects. With undefined behaviour trapped."""
     write_kernel_headers(_headers(folder))
     command = [*host_compiler(), *_flags(Path(_headers(folder).name))]
-    kernels = folder / "libkernels.so"
+    library = "libkernels.so"
     of_kernels = compile_objects(folder, sorted(KERNELS.glob("*.c")), command)
-    subprocess.run([*command, "-shared", "-o", str(kernels), *of_kernels, "-lm"], cwd=folder, check=True)
+    subprocess.run([*command, "-shared", "-o", library, *of_kernels, "-lm"], cwd=folder, check=True)
     others = compile_objects(folder, [*RUNTIME_WITHOUT_NPU, HARNESS], command)
-    return (*(folder / name for name in others), kernels)
+    return tuple(folder / name for name in (*others, library))
 
 
 def _headers(objects: Path) -> Path:

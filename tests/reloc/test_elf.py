@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import struct
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from n6build.base.captured import run_captured
 from n6build.base.errors import N6Error
 from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.reloc.binary import model_file
 from n6build.reloc.compilation import LINK, POSITION_INDEPENDENT
 from n6build.reloc.elf import read_linked_model
+from n6build.reloc.layout import HEADER_FIELDS, WORD
 from n6build.steps.reloc import ModelSteps
 
 from reloc.stage2 import carried_out, made_with, plan_of
@@ -88,6 +92,24 @@ def test_a_file_that_is_no_elf(tmp_path: Path) -> None:
         (tmp_path / "x.elf").write_bytes(data)
         with pytest.raises(N6Error, match="N6-RELOC-010"):
             read_linked_model(tmp_path / "x.elf")
+
+
+def test_a_header_that_names_a_large_table_costs_no_memory(made: ModelSteps, tmp_path: Path) -> None:
+    damaged = bytearray(Path(made.elf).read_bytes())
+    with Path(made.elf).open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".flash")
+        assert section is not None
+    start, end = (section["sh_offset"] + WORD * HEADER_FIELDS.index(name) for name in ("got_start", "got_end"))
+    (address,) = struct.unpack_from("<I", damaged, start)
+    struct.pack_into("<I", damaged, end, address + (16 << 20))
+    (tmp_path / "network_rel.elf").write_bytes(damaged)
+    tracemalloc.start()
+    try:
+        with pytest.raises(N6Error, match="N6-RELOC-01"):
+            read_linked_model(tmp_path / "network_rel.elf")
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_weights_of_another_size_are_refused(made: ModelSteps) -> None:

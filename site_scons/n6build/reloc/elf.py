@@ -12,6 +12,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,8 @@ def _check_words(model: LinkedModel, places: _Places) -> None:
     """Every word that a loader rebases holds an address inside a segment. Raises N6-RELOC-013."""
     got = range(model.header["got_start"], model.header["got_end"], WORD)
     limits = {Segment.FLASH: len(model.read_only), Segment.RAM: offset(model.header["bss_end"])}
-    for address in [*model.relocations, *got]:
+    # One after the other: a header that lies may name 4 GB of them.
+    for address in chain(model.relocations, got):
         (word,) = struct.unpack_from("<I", model.data, offset(address))
         if word == 0:
             continue
