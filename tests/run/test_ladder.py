@@ -10,7 +10,7 @@ from n6build.base.errors import N6Error
 from n6build.options.choices import Choices
 from n6build.own_blobs.board_record import Ladder, RungEpoch, read_epochs, read_ladder
 from n6build.run.compare import ComparedOutput, Verdict
-from n6build.run.ladder import counted, first_failed, ladder_json, ladder_lines, results_of
+from n6build.run.ladder import epoch_counts, first_failed, ladder_json, ladder_lines, results_of
 from n6build.run.rungs import NETWORKS, START, VERSIONS
 from n6build.run.session import NetworkOutcome
 from n6build.steps.field_report import ladder_of
@@ -40,7 +40,7 @@ def test_a_board_that_climbs_all_rungs() -> None:
     assert first_failed(whole) is None
     assert list(results(whole).values()) == ["equal"] * (2 + last) + ["near"]
     # What is near has been confirmed by nobody.
-    assert counted(whole) == (f"seen: {last} confirmed, 1 near", f"smaller: {last} confirmed, 1 near")
+    assert epoch_counts(whole) == (f"seen: {last} confirmed, 1 near", f"smaller: {last} confirmed, 1 near")
 
 
 def test_a_rung_with_other_bytes_is_the_last_that_is_run() -> None:

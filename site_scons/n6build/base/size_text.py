@@ -1,4 +1,4 @@
-"""A number of bytes as people write it."""
+"""Numbers as people write them: of bytes, and of things."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def bytes_of(text: str) -> int | None:
     """Digits with an optional K, M or G (powers of 1024), such as 48M; None for anything else."""
     match = re.fullmatch(r"(\d{1,15})\s*([KMG]?)", text, re.ASCII)
     return int(match[1]) * _UNITS[match[2]] if match else None
+
+
+def counted(number: int, noun: str) -> str:
+    """noun: one, whose plural ends in s. '1 sector', '2 sectors'."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

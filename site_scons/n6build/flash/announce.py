@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from n6build.base.console import kib, say
-from n6build.flash.program import FlashPlan, counted, describe
+from n6build.base.size_text import counted
+from n6build.flash.program import FlashPlan, describe
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.sectors import bytes_of
@@ -23,7 +24,7 @@ def announce(plan: FlashPlan, programmer: Programmer, *, dry: bool) -> None:
 def say_flashed(plan: FlashPlan, programmer: Programmer, board: Board, *, starts_from_ram: bool) -> None:
     """Says what was programmed. starts_from_ram: nobody has to set the boot selectors next."""
     size = kib(bytes_of(plan.lacking))
-    what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({size})"
+    what = f"{len(plan.lacking)} of {counted(len(plan.wanted), 'sector')} programmed and verified ({size})"
     say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
     if plan.lacking and programmer.name != VIRTUAL and not starts_from_ram:
         say("To run", f"boot selectors: {board.programmer.flash_boot}", "then switch the power off and on")

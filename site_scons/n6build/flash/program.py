@@ -11,6 +11,7 @@ from pathlib import Path
 from n6build.base.console import kib
 from n6build.base.errors import N6Error
 from n6build.base.file_lock import try_lock
+from n6build.base.size_text import counted
 from n6build.base.span import Span
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
@@ -45,17 +46,12 @@ def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
     lines = []
     for run in runs_of(plan.lacking):
         end = run[-1].address + run[-1].size
-        lines.append(f"0x{run[0].address:08X}..0x{end:08X}, {counted(len(run))}, {kib(end - run[0].address)}")
+        lines.append(f"0x{run[0].address:08X}..0x{end:08X}, {counted(len(run), 'sector')}, {kib(end - run[0].address)}")
     seconds = len(plan.lacking) * seconds_a_sector
     lines.append(
-        f"{len(plan.lacking)} of {counted(len(plan.wanted))}, {kib(bytes_of(plan.lacking))}, about {seconds:.0f} s"
+        f"{len(plan.lacking)} of {counted(len(plan.wanted), 'sector')}, {kib(bytes_of(plan.lacking))}, about {seconds:.0f} s"
     )
     return lines
-
-
-def counted(sectors: int) -> str:
-    """'1 sector', '2 sectors'."""
-    return "1 sector" if sectors == 1 else f"{sectors} sectors"
 
 
 def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -> tuple[str, int, int] | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
+from n6build.base.size_text import counted
 from n6build.base.span import Span
-from n6build.flash.program import counted
 from n6build.flash.read_back import Read
 
 # Lines about single sectors; the error has the sum of all.
@@ -79,9 +79,9 @@ def raise_if_different(different: Sequence[Difference], sectors: int, board: str
     for each in different[:_LINES]:
         say("Differs", str(each))
     if len(different) > _LINES:
-        say("Differs", f"{counted(len(different) - _LINES)} more")
+        say("Differs", f"{counted(len(different) - _LINES, 'sector')} more")
     wrong = sum(each.wrong for each in different)
     slots = ", ".join(dict.fromkeys(each.name for each in different))
     size = "1 byte" if wrong == 1 else f"{wrong:,} bytes in all"
-    what = f"{len(different)} of {counted(sectors)} differ from the flash manifest, {size}, slot {slots}"
+    what = f"{len(different)} of {counted(sectors, 'sector')} differ from the flash manifest, {size}, slot {slots}"
     raise N6Error("N6-FLASH-024", what, where=board, hint="scons flash programs these sectors again")

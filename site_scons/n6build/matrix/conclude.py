@@ -8,6 +8,7 @@ from pathlib import Path
 from n6build.base.console import say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
+from n6build.base.size_text import counted
 from n6build.base.version import version
 from n6build.matrix.commit import commit_of
 from n6build.matrix.history import entry_of, read_history, with_entry, write_history
@@ -73,7 +74,7 @@ def add_to_history(folder: Path, project: Path, found: ShardResults) -> None:
     worse = latest(trends, found.commit)
     say(
         "History",
-        f"{'1 commit' if len(entries) == 1 else f'{len(entries)} commits'} in {path}",
+        f"{counted(len(entries), 'commit')} in {path}",
         f"{folder}/trends.html",
     )
     raise_if_worse(worse, limits)

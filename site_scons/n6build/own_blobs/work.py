@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from n6build.base.size_text import counted
 from n6build.network.neural_art.hardware_epoch import HardwareEpoch
 
 
@@ -54,5 +55,4 @@ def work_lines(epochs: Iterable[HardwareEpoch]) -> Iterator[str]:
     operators = work_of_operators(given)
     width = max(len(each.name) for each in operators)
     for each in (*operators, whole_work(given)):
-        count = f"{each.epochs} epoch{'s' if each.epochs > 1 else ''}"
-        yield f"{each.name:<{width}}  {count:>10}  {each.moved:>11,} bytes  {each.useful_text}".rstrip()
+        yield f"{each.name:<{width}}  {counted(each.epochs, 'epoch'):>10}  {each.moved:>11,} bytes  {each.useful_text}".rstrip()

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from n6build.base.console import clipped
+from n6build.base.size_text import counted
 from n6build.report.figures import Figure, Sizes, SizesFile
 
 # Longer ones say nothing more to a reader.
@@ -70,17 +71,13 @@ def verdict(compared: Collection[Compared], base: SizesFile | None) -> str:
         return "Nothing to compare with: base=FILE names sizes.json or merge_report.json of the base branch"
     known = [each for each in compared if each.known]
     if not known:
-        return f"The base has none of these: {_count(len(compared), 'application')} new"
+        return f"The base has none of these: {counted(len(compared), 'application')} new"
     changes = sum(len(each.changes) for each in known)
-    new = f", {_count(len(compared) - len(known), 'application')} new" if len(known) < len(compared) else ""
+    new = f", {counted(len(compared) - len(known), 'application')} new" if len(known) < len(compared) else ""
     if not changes:
         return f"No size has changed{new}"
-    where = f"{len([each for each in known if each.changes])} of {_count(len(known), 'application')}"
-    return f"{_count(changes, 'size')} changed in {where}{new}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    where = f"{len([each for each in known if each.changes])} of {counted(len(known), 'application')}"
+    return f"{counted(changes, 'size')} changed in {where}{new}"
 
 
 def merge_report(now: SizesFile, base: SizesFile | None) -> str:

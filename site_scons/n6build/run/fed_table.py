@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from n6build.base.console import clipped, say, show, styled
 from n6build.base.errors import N6Error
 from n6build.base.junit import Case, junit
+from n6build.base.size_text import counted
 from n6build.run.comparison_text import percent
 from n6build.run.fed_epochs import FedEpoch
 from n6build.run.fed_session import FedOutcome
@@ -48,7 +49,7 @@ def _sum(outcome: FedOutcome) -> str:
 def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) -> None:
     """Raises N6-RUN-004 for findings of the virtual board, N6-RUN-011 for the first epoch that is outside its tolerance."""
     if findings:
-        raise N6Error("N6-RUN-004", f"the virtual board has {len(findings)} findings", where=findings[0])
+        raise N6Error("N6-RUN-004", f"the virtual board has {counted(len(findings), 'finding')}", where=findings[0])
     for outcome in outcomes:
         first, tolerance = outcome.first_wrong, outcome.tolerance
         if first:

@@ -99,7 +99,7 @@ def _maker(output: str) -> str:
     return output.removesuffix("_out_0")
 
 
-def counted(ladder: Ladder) -> tuple[str, ...]:
+def epoch_counts(ladder: Ladder) -> tuple[str, ...]:
     """For each grade, how many epochs have been climbed, failed or not been reached, in words."""
     found: dict[str, dict[str, int]] = {}
     for rung in ladder.rungs:
@@ -116,7 +116,10 @@ def counted(ladder: Ladder) -> tuple[str, ...]:
 def ladder_lines(ladder: Ladder) -> list[str]:
     """For a report in Markdown."""
     whose = "on the virtual board, which says nothing about a chip" if ladder.virtual else "on this board"
-    lines = [f"By n6build {ladder.n6build}, {whose}. Epochs of the NPU by grade: {'; '.join(counted(ladder))}.", ""]
+    lines = [
+        f"By n6build {ladder.n6build}, {whose}. Epochs of the NPU by grade: {'; '.join(epoch_counts(ladder))}.",
+        "",
+    ]
     lines += ["| rung | result | bytes that differ | epochs of the NPU, with their grades |", "|---|---|---|---|"]
     for each in ladder.rungs:
         epochs = "; ".join(

@@ -11,6 +11,7 @@ from n6build.base.bounded import decode_json
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
+from n6build.base.size_text import counted
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
@@ -111,7 +112,9 @@ class Outcome:
                 raise N6Error("N6-RUN-008", what, where=self.watched.at, hint="gdb=1 looks into the program")
             return
         if self.findings:
-            raise N6Error("N6-RUN-004", f"the virtual board has {len(self.findings)} findings", where=self.findings[0])
+            raise N6Error(
+                "N6-RUN-004", f"the virtual board has {counted(len(self.findings), 'finding')}", where=self.findings[0]
+            )
         for network in self.networks:
             raise_if_different(network)
 

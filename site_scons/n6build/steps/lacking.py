@@ -8,7 +8,8 @@ from pathlib import Path
 
 from n6build.base.console import kib, say
 from n6build.base.files import write_atomically
-from n6build.flash.program import counted, lacking_now
+from n6build.base.size_text import counted
+from n6build.flash.program import lacking_now
 from n6build.flash.receipt import VIRTUAL_RECORD
 from n6build.flash.record import records_folder
 from n6build.flash.sectors import bytes_of, wanted_sectors
@@ -42,11 +43,11 @@ def make(call: Call) -> None:
     folder = Path(call.parameters_as(Parameters).virtual_board)
     manifest = read_manifest(call.sources[0])
     wanted = wanted_sectors(manifest, call.sources[0].parent)
-    everything = f"{counted(len(wanted))} ({kib(bytes_of(wanted))})"
+    everything = f"{counted(len(wanted), 'sector')} ({kib(bytes_of(wanted))})"
     found = lacking_now(wanted, manifest.board, [folder / VIRTUAL_RECORD, *records_folder().glob("*.json")])
     if found is None:
         say("To flash", f"{everything}, all of it: no such board has been programmed from here")
     else:
         name, sectors, size = found
-        say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")
+        say("To flash", f"{counted(sectors, 'sector')} ({kib(size)}) that board {name} does not hold yet")
     write_atomically(call.outputs[0], f"{everything} of {manifest.board}'s flash\n")

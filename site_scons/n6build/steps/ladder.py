@@ -9,6 +9,7 @@ from pathlib import Path
 from n6build.base.console import clipped, printable, say
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
+from n6build.base.size_text import counted
 from n6build.base.version import version
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.receipt import VIRTUAL
@@ -18,7 +19,7 @@ from n6build.own_blobs.board_record import Ladder, read_epochs
 from n6build.plan.step import Call, Step
 from n6build.run.field_report import hashed_serial
 from n6build.run.guards import without_guards
-from n6build.run.ladder import counted, first_failed, ladder_json, results_of
+from n6build.run.ladder import epoch_counts, first_failed, ladder_json, results_of
 from n6build.run.linked_session import LinkedNetwork
 from n6build.run.rungs import NETWORKS, WHOLE
 from n6build.run.session import NetworkOutcome, raise_if_different, show_line
@@ -126,7 +127,7 @@ def make(call: Call) -> None:
         what=printable(clipped(stopped.what, _LONGEST_TEXT)) if stopped else "",
     )
     write_atomically(Path(given.record), ladder_json(ladder))
-    for line in counted(ladder):
+    for line in epoch_counts(ladder):
         say("Epochs", line)
     say("Record", given.record, "scons field-report takes it along")
     if is_virtual:
@@ -141,8 +142,11 @@ def _say(index: int, outcome: NetworkOutcome) -> None:
     different = sum(each.different_bytes for each in verdicts)
     equal = "equal" if not different else f"{different} bytes differ"
     within = ", as near as the facts say" if different and all(each.passes for each in verdicts) else ""
-    count = f"{len(verdicts)} vector{'s' if len(verdicts) != 1 else ''}"
-    say("Rung", f"{index + 1} of {len(NETWORKS)}, {outcome.model}", f"{count}, {equal}{within}")
+    say(
+        "Rung",
+        f"{index + 1} of {len(NETWORKS)}, {outcome.model}",
+        f"{counted(len(verdicts), 'vector')}, {equal}{within}",
+    )
 
 
 def _failed(ladder: Ladder, error: N6Error) -> N6Error:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import digest_of, to_json, write_atomically
+from n6build.base.size_text import counted
 from n6build.base.span import Span
 from n6build.flash.appli_update import expected_appli
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import expected_images
-from n6build.flash.program import board_lock, counted
+from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
 from n6build.flash.record import forget
 from n6build.flash.sectors import segment_data
@@ -82,7 +83,9 @@ def make(call: Call) -> None:
     raise_if_different(different, sectors, _described(board, programmer))
     size = sum(len(part.data) for part in parts)
     say(
-        "Verified", _described(board, programmer), f"{counted(sectors)}, {size:,} bytes, as the flash manifest has them"
+        "Verified",
+        _described(board, programmer),
+        f"{counted(sectors, 'sector')}, {size:,} bytes, as the flash manifest has them",
     )
     note = {
         "board": board.name,

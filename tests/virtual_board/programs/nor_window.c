@@ -7,6 +7,7 @@
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"
+#include "n6_soc.h"
 #include "n6_xspi.h"
 #include "n6_xspi_nor.h"
 

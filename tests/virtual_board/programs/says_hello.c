@@ -7,6 +7,7 @@
 #include "n6_console.h"
 #include "n6_pins.h"
 #include "n6_reg.h"
+#include "n6_soc.h"
 
 #define NOTHING 0
 #define WRONG_FUNCTION 1

@@ -9,6 +9,7 @@
 #include "n6_console.h"
 #include "n6_fault.h"
 #include "n6_npu.h"
+#include "n6_soc.h"
 #include "n6_xspi_nor.h"
 
 #include "steps.h"

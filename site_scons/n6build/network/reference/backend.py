@@ -10,6 +10,7 @@ from n6build.base.environment import CORE_DIR
 from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
 from n6build.base.paths import project_path
+from n6build.base.size_text import counted
 from n6build.base.templates import with_included
 from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
 from n6build.network.kernel_files import all_kernel_files, files_of_kernels
@@ -95,6 +96,6 @@ def make(call: Call) -> None:
     )
     if model.suffix == ".onnx":
         left = compiled.transposes
-        say("Channels", "behind height and width", f"{left} transposition{'' if left == 1 else 's'} left")
+        say("Channels", "behind height and width", f"{counted(left, 'transposition')} left")
     for use in compiled.external:
         say("Memory", f"external RAM {use.pool.name} {use}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.base.console import kib
+from n6build.base.size_text import counted
 from n6build.network.pools.memory_pools import MemoryPool, activation_pools, slower
 from n6build.network.reference.epochs import Network
 from n6build.network.reference.placement import Placement
@@ -24,11 +25,10 @@ class ExternalUse:
     slower: float
 
     def __str__(self) -> str:
-        count = f"{len(self.buffers)} buffer{'s' if len(self.buffers) > 1 else ''}"
         cost = f", {self.slower:.0f} times as slow as the chip's own RAM" if self.slower > 1 else ""
         return (
-            f"holds {count} of {kib(self.bytes)} that the chip's RAM has no room for; an inference moves {kib(self.moved)} "
-            f"there{cost}"
+            f"holds {counted(len(self.buffers), 'buffer')} of {kib(self.bytes)} that the chip's RAM has no room for; "
+            f"an inference moves {kib(self.moved)} there{cost}"
         )
 
 
