@@ -383,11 +383,15 @@ def test_a_serial_port(monkeypatch: pytest.MonkeyPatch) -> None:
             while board.to_host:
                 os.write(ours, board.read(64))
 
-    threading.Thread(target=live, daemon=True).start()
+    other_end = threading.Thread(target=live, daemon=True)
+    other_end.start()
     with serial_link(os.ttyname(theirs), 115_200, lambda _: None) as link:
         assert link.hello().networks == 1
         data = bytes(index % 256 for index in range(INPUT_BYTES))
         assert infer(link, data) == bytes(byte ^ 0x5A for byte in data[:OUTPUT_BYTES])
+    # Not before it has ended: it would read from whatever has the number next.
+    os.close(theirs)
+    other_end.join()
     os.close(ours)
     with pytest.raises(N6Error, match="N6-LINK-006"), serial_link("/dev/no-such-port", 115_200, lambda _: None):
         pass
