@@ -14,6 +14,7 @@
 #include "n6_console.h"
 #include "n6_load_appli.h"
 #include "n6_nor_write.h"
+#include "n6_soc_programs.h"
 #include "n6_trial.h"
 #include "n6_trial_appli.h"
 #include "n6_watchdog.h"
