@@ -1,6 +1,6 @@
 """Time and memory of large things: weights, hex files, network.c, networks of an application, models and boards of a project.
 
-    .venv/bin/python tools/bench_scale.py            the table of docs/matrix.md, a few minutes
+    .venv/bin/python tools/bench_scale.py            the table of docs/matrix.md, a quarter of an hour
     .venv/bin/python tools/bench_scale.py weights    one part of it
 
 Seconds are those of the processor, of scons and all that it starts: how busy the machine is does not count. Memory is that of the
@@ -135,6 +135,22 @@ def weights(project: Path) -> Iterator[Row]:
         yield Row(f"hex file of {megabytes} MB", cost)
 
 
+def other_ways(project: Path) -> Iterator[Row]:
+    """Large weights that are installed by the Appli, signed, or read back from the virtual board."""
+    target = (f"board={BOARD}", "probe=virtual")
+    key = project / "key.pem"
+    subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", key], check=True)
+    ways = {"installed": ("loader=reloc",), "signed": ("trust=full", f"trust_key={key}")}
+    add_models(project, weights_model, {"other": 1, "w15": 15, "w60": 60})
+    for what, options in ways.items():
+        scons(project, *target, "flash", "model=other", *options)
+        for megabytes in (15, 60):
+            yield Row(f"{megabytes} MB, {what}", scons(project, *target, "flash", f"model=w{megabytes}", *options))
+    for megabytes in (15, 60):
+        scons(project, *target, "flash", f"model=w{megabytes}")
+        yield Row(f"{megabytes} MB, read back by verify", scons(project, *target, "verify", f"model=w{megabytes}"))
+
+
 def lines(project: Path) -> Iterator[Row]:
     """network.c of up to 50,000 lines."""
     target = (f"board={BOARD}", "probe=virtual", "flash")
@@ -166,6 +182,14 @@ def models(project: Path) -> Iterator[Row]:
         yield Row(f"matrix of {count} models, planned", scons(project, *arguments))
 
 
+def matrix(project: Path) -> Iterator[Row]:
+    """A matrix of many models, built, programmed and run."""
+    for count in (20, 200):
+        names = [f"{count}of{number:03}" for number in range(count)]
+        add_models(project, layers_model, {name: 1 + number % 3 for number, name in enumerate(names)})
+        yield built(project, f"matrix of {count} models, run", "matrix", f"boards={BOARD}", f"models={','.join(names)}")
+
+
 def boards(project: Path) -> Iterator[Row]:
     """A matrix of many boards, as `models`."""
     described = (project / f"boards/{BOARD}/board.yaml").read_text()
@@ -182,10 +206,12 @@ def boards(project: Path) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "weights": weights,
+    "other-ways": other_ways,
     "lines": lines,
     "networks": networks,
     "models": models,
     "boards": boards,
+    "matrix": matrix,
 }
 
 

@@ -8,6 +8,7 @@ without a need and without one of `REASONS`.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -271,7 +272,9 @@ CHANGES = (
 
 def main() -> int:
     """Prints the tables."""
-    words = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", metavar="WORD", nargs="*", help="only changes with one of these in their names")
+    words = parser.parse_args().words
     chosen = [each for each in CHANGES if not words or any(word in each.name for word in words)]
     with tempfile.TemporaryDirectory(prefix="n6rebuilds-") as folder:
         project = prepared(Path(folder))
