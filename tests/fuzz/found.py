@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import struct
 
+from n6build.run.session import Outcome
+
 from fuzz.plans import STEP
+from fuzz.target import json_of
 
 _DIGITS = b"9" * 4400
 _NAMES = b"x" * 300
@@ -13,6 +16,9 @@ _LEDGER = b'{"format": 1, "name": "%b", "parts": {"sources": [["a", "b"]]}, %b}\
 _PROP = b'{"rights": "ACC_WRITE", "byteWidth": 1e999}'
 _ZERO = b'{"value": "0", "magnitude": "BYTES"}'
 _POOL = b'{"fname": "a", "name": "a", "prop": %b, "offset": %b, "size": %b}' % (_PROP, _ZERO, _ZERO)
+
+
+_RUN = json_of(Outcome, watched=None, findings=[], clock_hz=1)
 
 
 def _npy(header: bytes) -> bytes:
@@ -52,6 +58,8 @@ FOUND: list[tuple[str, bytes]] = [
     ("runs=", _DIGITS),
     ("plan.json", b'{"format": ' + b"[" * 5000),
     ("run.json", b'{"a": ' + b"[" * 5000),
+    ("run.json", _RUN.replace(b'"clock_hz":1', b'"clock_hz":0')),
+    ("run.json", _RUN.replace(b'"passes":true', b'"passes":false')),
     ("matrix.json", b"[1]"),
     ("checks.json", b"{}"),
 ]

@@ -126,15 +126,17 @@ def raise_if_different(network: NetworkOutcome) -> None:
         return
     first = wrong[0]
     how_many = f"{len(wrong)} of {len(network.verdicts)} outputs"
-    if network.tolerance is None or not first.outputs:
+    tolerance = network.tolerance
+    outside = next((each for each in first.outputs if not each.within(tolerance)), None) if tolerance else None
+    if tolerance is None or outside is None:
         output = next((each for each in first.outputs if each.equal < each.elements), None)
         bytes_wrong = sum(verdict.different_bytes for verdict in wrong)
         what = f"{how_many} differ from the reference interpreter, {bytes_wrong} bytes"
         hint = None
     else:
-        output = next(each for each in first.outputs if not each.within(network.tolerance))
-        wanted = f"cosine {cosine_text(output.cosine)} of at least {network.tolerance.cosine:g}"
-        another = "another top-1, " if network.tolerance.top1 and output.top1 is False else ""
+        output = outside
+        wanted = f"cosine {cosine_text(output.cosine)} of at least {tolerance.cosine:g}"
+        another = "another top-1, " if tolerance.top1 and output.top1 is False else ""
         what = (
             f"{how_many} are further from the reference interpreter than the facts say of the chip: {another}{wanted}"
         )
@@ -154,7 +156,10 @@ class Started:
 def read_outcome(path: Path) -> Outcome:
     """Of run.json. Raises N6-RUN-007 where the file is not the result of a run."""
     try:
-        return decode_json(read_bytes(path), Outcome)
+        outcome = decode_json(read_bytes(path), Outcome)
+        if outcome.clock_hz < 1:
+            raise ValueError(f"a clock of {outcome.clock_hz} Hz")
+        return outcome
     except ValueError as error:
         raise N6Error("N6-RUN-007", f"is not a result of a run: {error}", where=path.name, hint="scons run") from error
 
