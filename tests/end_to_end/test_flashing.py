@@ -80,6 +80,9 @@ def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -
     assert (
         "To flash 1 sector (64.0 KiB) that board virtual does not hold yet" in project.scons(*ARGUMENTS, "build").output
     )
+    project.replace("firmware/appli/main.c", "n6 done RUNS=", "n6 done runs=")
+    assert "To flash nothing: board virtual holds all of it" in project.scons(*ARGUMENTS, "build").output
+    project.replace("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS=")
     project.change_one_weight("keyword")
     assert "To flash 2 sectors (128.0 KiB)" in project.scons(*ARGUMENTS, "build").output
 

@@ -49,5 +49,6 @@ def make(call: Call) -> None:
         say("To flash", f"{everything}, all of it: no such board has been programmed from here")
     else:
         name, sectors, size = found
-        say("To flash", f"{counted(sectors, 'sector')} ({kib(size)}) that board {name} does not hold yet")
+        lacking = f"{counted(sectors, 'sector')} ({kib(size)}) that board {name} does not hold yet"
+        say("To flash", lacking if sectors else f"nothing: board {name} holds all of it")
     write_atomically(call.outputs[0], f"{everything} of {manifest.board}'s flash\n")
