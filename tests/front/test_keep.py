@@ -38,13 +38,14 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     execute(make_plan([_step()], {"build": ("build/a",)}), ["build/a"], first)
     again = local_site(Path("build"), {})
     again.plan = first.plan
-    Path("build/.n6build/lock").write_text("1\n")
     # No test waits until its files are old; one of them asks for it.
     monkeypatch.setattr(keep, "_YOUNG_NS", -(3600 * 10**9))
     return again
 
 
 def looked() -> keep.Looked:
+    """Of a call that has begun just now, which has written the lock of the build folder."""
+    Path("build/.n6build/lock").write_text("1\n")
     found = keep.Looked(ask.call_of(["scons"]), time.time_ns(), (time.monotonic_ns(), time.time_ns()))
     found.uses.lines[uses.Use("content", str(Path("read.yaml").absolute()))] = ""
     found.uses.lines[uses.Use("existence", str(Path("absent.yaml").absolute()))] = ""
