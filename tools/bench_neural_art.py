@@ -42,10 +42,10 @@ from n6build.npu.moved import bytes_moved
 from n6build.npu.names import Names, names_of
 from n6build.npu.settings import EpochSettings, epochs_of_blob
 from n6build.npu.source_settings import epochs_of_source
+from n6build.own_blobs.agreement import Agreement
 from n6build.own_blobs.envelope import Grade, read_envelope
 from n6build.own_blobs.make import Attempt, compiled_and_proved
 from n6build.own_blobs.model_program import find_program
-from n6build.own_blobs.proof import Agreement
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 from n6build.own_blobs.work import whole_work, work_of_operators
 from n6build.timing.conditions import conditions_of

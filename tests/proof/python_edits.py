@@ -134,6 +134,7 @@ EDITS = (
     ),
     for_npu("network/neural_art/streams.py", "frames.count == 1", "frames.count == 0", "network_ecblobs.h"),
     for_npu("network/neural_art/units.py", "_ONE_BITS = 16384, 14", "_ONE_BITS = 8192, 13", "network_ecblobs.h"),
+    for_npu("own_blobs/agreement.py", "far <= 1", "far <= 2", "network_npu.json"),
     for_npu("own_blobs/digests.py", "hashlib.sha256", "hashlib.sha512", "network_npu.json"),
     for_npu("own_blobs/envelope.py", "seen from {low}", "seen {low}", "network_npu.json"),
     for_npu("own_blobs/features.py", '"width": columns,', '"width": columns - 1,', "network_npu.json"),
@@ -144,7 +145,7 @@ EDITS = (
         "judged(epoch, names, envelope)[:0]",
         "network_npu.json",
     ),
-    for_npu("own_blobs/proof.py", "far <= 1", "far <= 2", "network_npu.json"),
+    for_npu("own_blobs/proof.py", "ours.argmax(1) ==", "ours.argmax(1) !=", "network_npu.json"),
     for_npu("own_blobs/reference_tensors.py", "MOST_VECTORS = 16", "MOST_VECTORS = 2", "network_npu.json"),
     for_npu("own_blobs/work.py", '_together("all"', '_together("whole"', "network_npu.json"),
     # Headers and linker scripts.
@@ -693,6 +694,7 @@ WITHOUT_BYTES = {
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
     ),
     "n6build.network.neural_art.guards": "memory around buffers, for which the build for the NPU does not ask",
+    "n6build.own_blobs.layers": "spares runs of layers that have not changed; what is told is of the blobs",
     "n6build.own_blobs.model_program": "asks a program, whose answers are the proof's",
     "n6build.own_blobs.epoch_grades": "rows of the page about a build",
     "n6build.own_blobs.board_record": "records of boards, of which these builds have none",

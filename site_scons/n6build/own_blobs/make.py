@@ -17,12 +17,14 @@ from n6build.network.neural_art.compile import CompiledForNpu, Request, compile_
 from n6build.network.neural_art.layer import Calibration
 from n6build.network.reference.compile import graph_of
 from n6build.network.reference.graph import Graph
+from n6build.own_blobs.agreement import Agreement
 from n6build.own_blobs.confirmed import Confirmed, read_confirmed
 from n6build.own_blobs.envelope import Envelope, Grade, read_envelope
 from n6build.own_blobs.figures import figures_json, listing
 from n6build.own_blobs.grades import Graded, grades_of, silicon_text
+from n6build.own_blobs.layers import Known, agreements_by_key, agreements_of_layers, layers_of, run_layers
 from n6build.own_blobs.model_program import find_program
-from n6build.own_blobs.proof import LEAST_EQUAL, Proof, imprecise, prove, require_agreement
+from n6build.own_blobs.proof import LEAST_EQUAL, Proof, imprecise, prove, require_agreement, run_forced
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 from n6build.own_blobs.structure import require_structure
 from n6build.own_blobs.work import whole_work, work_of_operators
@@ -86,25 +88,47 @@ def make(call: Call) -> None:
 
 def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
     """Operators that turn out to be too imprecise on the NPU are cut into more epochs; what still is, or has epochs then that are
-    not allowed, stays on the CPU. Does not judge what is further away. Raises what `compile_for_npu` raises, N6-NPU-011."""
+    not allowed, stays on the CPU. What a proof says is of a run of the very blobs that are returned; on the way there, layers
+    that are as they were before are not run again. Does not judge what is further away. Raises what `compile_for_npu` raises,
+    N6-NPU-011."""
     kept: dict[int, str] = {}
     apart: set[int] = set()
+    known: Known = {}
     while True:
         compiled = compile_for_npu(given.soc.npu, given.request, given.graph, given.calibration, kept, apart)
-        proof = prove(given.program, compiled, given.vectors)
-        more = imprecise(proof, compiled)
+        more = imprecise(_of_layers(given, compiled, known), compiled)
         refused = {} if more else _not_allowed(given, compiled, apart)
         if not more and not refused:
-            return compiled, proof
+            forced = _of_blobs(given, compiled, known)
+            more = imprecise(forced, compiled)
+            if not more:
+                return compiled, prove(given.program, compiled, given.vectors, forced)
         kept |= refused
         for operator, equal in more.items():
             if operator not in apart:
                 apart.add(operator)
                 continue
             kept[operator] = (
-                f"in the model of the NPU only {100 * equal:.2f} % of its output equal {proof.interpreter}'s, "
+                f"in the model of the NPU only {100 * equal:.2f} % of its output equal {given.vectors.by}'s, "
                 f"{100 * LEAST_EQUAL:.0f} % are asked for"
             )
+
+
+def _of_layers(given: Attempt, compiled: CompiledForNpu, known: Known) -> Sequence[Agreement]:
+    """Of all layers, of which those that are not known yet are run; nothing before the first run of blobs, or where layers cannot
+    be run alone."""
+    layers = layers_of(compiled, given.vectors)
+    if not known or layers is None:
+        return ()
+    new = {layer.key: layer for layer in layers if layer.key not in known}
+    known.update(run_layers(given.soc.npu, given.program, compiled, tuple(new.values()), given.vectors))
+    return agreements_of_layers(layers, known)
+
+
+def _of_blobs(given: Attempt, compiled: CompiledForNpu, known: Known) -> Sequence[Agreement]:
+    forced = run_forced(given.program, compiled, given.vectors)
+    known.update(agreements_by_key(layers_of(compiled, given.vectors) or (), forced))
+    return forced
 
 
 def _not_allowed(given: Attempt, compiled: CompiledForNpu, operators: Set[int]) -> dict[int, str]:

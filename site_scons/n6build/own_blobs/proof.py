@@ -18,26 +18,14 @@ from n6build.base.errors import N6Error
 from n6build.network.neural_art.blocks import Block
 from n6build.network.neural_art.compile import CompiledForNpu
 from n6build.network.neural_art.hardware_epoch import READ_AHEAD
-from n6build.network.reference.epochs import Buffer
+from n6build.own_blobs.agreement import Agreement, MadeTensor, agreements_of, bytes_of, compared, made_tensors
 from n6build.own_blobs.model_program import Exchange, Ran, Run, replay
 from n6build.own_blobs.reference_tensors import ReferenceTensors
 
 # Where no pool of any board lies: the blobs, as the model of the NPU sees them.
-_BLOBS_AT = 0x1000_0000
+BLOBS_AT = 0x1000_0000
 # Of a tensor, when each epoch was given the interpreter's: at least so many are equal, and none is further away than this.
 LEAST_EQUAL, FURTHEST = 0.99, 1
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Of a tensor that the NPU makes, over all vectors. equal, within_1: shares of elements. furthest: largest difference."""
-
-    epoch: int
-    buffer: str
-    elements: int
-    equal: float
-    within_1: float
-    furthest: int
 
 
 @dataclass(frozen=True)
@@ -53,30 +41,25 @@ class Proof:
     interpreter: str
 
 
-@dataclass(frozen=True)
-class _Made:
-    """A buffer with a whole tensor of the model. epoch: that completes it."""
-
-    epoch: int
-    buffer: Buffer
-    address: int
-    wanted: NDArray[np.uint8]  # vectors x bytes
-
-    @property
-    def offset(self) -> int:
-        """From which the value of a byte is, as int8."""
-        return 128 if _is_unsigned(self.buffer) else 0
-
-
-def prove(program: Path, compiled: CompiledForNpu, reference: ReferenceTensors) -> Proof:
-    """Raises N6-NPU-011 for a blob that the model refuses. Does not judge: `require_agreement` does."""
-    made = _made_tensors(compiled, reference)
-    forced = _agreements(made, _replayed(program, compiled, reference, made, forced=True))
+def prove(
+    program: Path, compiled: CompiledForNpu, reference: ReferenceTensors, forced: Sequence[Agreement] | None = None
+) -> Proof:
+    """forced: as of `run_forced`, where that is known. Raises N6-NPU-011 for a blob that the model refuses. Does not judge:
+    `require_agreement` does."""
+    if forced is None:
+        forced = run_forced(program, compiled, reference)
+    made = made_tensors(compiled, reference)
     found = _replayed(program, compiled, reference, made, forced=False)
     last = made[-1].buffer.name
-    ours, theirs = _compared(made, found, -1)
+    ours, theirs = compared(made, found, -1)
     same = int((ours.argmax(1) == theirs.argmax(1)).sum())
-    return Proof(reference.count, forced, _agreements(made, found), last, same, reference.by)
+    return Proof(reference.count, tuple(forced), agreements_of(made, found), last, same, reference.by)
+
+
+def run_forced(program: Path, compiled: CompiledForNpu, reference: ReferenceTensors) -> tuple[Agreement, ...]:
+    """Of each tensor that the NPU makes, where each epoch is given the interpreter's. Raises N6-NPU-011."""
+    made = made_tensors(compiled, reference)
+    return agreements_of(made, _replayed(program, compiled, reference, made, forced=True))
 
 
 def free_outputs(
@@ -92,17 +75,17 @@ def free_tensors(
 ) -> dict[str, tuple[NDArray[np.int16], NDArray[np.int16]]]:
     """By buffer, in the order in which they are complete, the tensors that blobs make in a free run, and the interpreter's:
     vectors x elements, as int8 has them. Raises N6-NPU-011."""
-    made = _made_tensors(compiled, reference)
+    made = made_tensors(compiled, reference)
     found = _replayed(program, compiled, reference, made, forced=False)
-    return {each.buffer.name: _compared(made, found, place) for place, each in enumerate(made)}
+    return {each.buffer.name: compared(made, found, place) for place, each in enumerate(made)}
 
 
-def imprecise(proof: Proof, compiled: CompiledForNpu) -> dict[int, float]:
+def imprecise(forced: Sequence[Agreement], compiled: CompiledForNpu) -> dict[int, float]:
     """Operators whose output is never further away than it may be, but too often not equal, with the share that is."""
     hardware = compiled.lowered.hardware
     return {
         hardware[each.epoch].operators[-1]: each.equal
-        for each in proof.forced
+        for each in forced
         if each.equal < LEAST_EQUAL and each.furthest <= FURTHEST and hardware[each.epoch].operators
     }
 
@@ -128,7 +111,7 @@ def require_agreement(proof: Proof, model: str) -> None:
 
 def blob_regions(blocks: Sequence[Block]) -> list[tuple[int, bytes]]:
     """Address and bytes of each blob, for the model."""
-    found, at = [], _BLOBS_AT
+    found, at = [], BLOBS_AT
     for block in blocks:
         data = struct.pack(f"<{len(block.words)}I", *block.words)
         found.append((at, data))
@@ -149,40 +132,8 @@ def memory_regions(compiled: CompiledForNpu) -> list[tuple[int, bytes]]:
     return sorted(contents.items())
 
 
-def _made_tensors(compiled: CompiledForNpu, reference: ReferenceTensors) -> list[_Made]:
-    """In the order in which they are complete."""
-    lowered, placement = compiled.lowered, compiled.placement
-    buffers = {buffer.name: buffer for buffer in lowered.network.buffers}
-    complete: dict[str, int] = {}
-    for index in sorted(lowered.hardware):
-        for name in lowered.hardware[index].writes:
-            complete[name] = index
-    made = []
-    for name, index in complete.items():
-        tensor = lowered.tensors.get(name)
-        if tensor is not None and tensor in reference.values:
-            wanted = _bytes_of(buffers[name], reference.values[tensor])
-            made.append(_Made(index, buffers[name], placement.places[name].address, wanted))
-    return sorted(made, key=lambda each: each.epoch)
-
-
-def _bytes_of(buffer: Buffer, values: NDArray[np.int8]) -> NDArray[np.uint8]:
-    """vectors x bytes, as the buffer holds them."""
-    raw = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
-    return raw + np.uint8(128) if _is_unsigned(buffer) else raw
-
-
-def _is_unsigned(buffer: Buffer) -> bool:
-    return buffer.tensor is not None and buffer.tensor.dtype == "uint8"
-
-
-def _signed(data: bytes, made: _Made) -> NDArray[np.int16]:
-    raw = np.frombuffer(data, np.uint8).astype(np.int16)
-    return raw - 128 if made.offset else np.frombuffer(data, np.int8).astype(np.int16)
-
-
 def _replayed(
-    program: Path, compiled: CompiledForNpu, reference: ReferenceTensors, made: Sequence[_Made], *, forced: bool
+    program: Path, compiled: CompiledForNpu, reference: ReferenceTensors, made: Sequence[MadeTensor], *, forced: bool
 ) -> list[list[bytes]]:
     """What the NPU has made of each tensor, vector by vector."""
     blobs = blob_regions(compiled.blocks)
@@ -223,35 +174,8 @@ def _given(
     return {
         name: (
             compiled.placement.places[name].address,
-            _bytes_of(buffers[name], reference.values[compiled.lowered.tensors[name]]),
+            bytes_of(buffers[name], reference.values[compiled.lowered.tensors[name]]),
         )
         for name in sorted(read - made)
         if name in compiled.lowered.tensors
     }
-
-
-def _agreements(made: Sequence[_Made], found: Sequence[Sequence[bytes]]) -> tuple[Agreement, ...]:
-    agreements = []
-    for place, each in enumerate(made):
-        ours, theirs = _compared(made, found, place)
-        far = np.abs(ours - theirs)
-        agreements.append(
-            Agreement(
-                each.epoch,
-                each.buffer.name,
-                far.size,
-                float((far == 0).mean()),
-                float((far <= 1).mean()),
-                int(far.max()),
-            )
-        )
-    return tuple(agreements)
-
-
-def _compared(
-    made: Sequence[_Made], found: Sequence[Sequence[bytes]], place: int
-) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Of the tensor in this place, what the NPU makes and what the interpreter does: vectors x elements."""
-    ours = np.stack([_signed(run[place], made[place]) for run in found])
-    theirs = np.stack([_signed(row.tobytes(), made[place]) for row in made[place].wanted])
-    return ours, theirs

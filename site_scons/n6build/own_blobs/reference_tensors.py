@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,13 @@ class ReferenceTensors:
     count: int
     values: Mapping[int, NDArray[np.int8]]
     by: str
+
+    @cached_property
+    def digests(self) -> Mapping[int, str]:
+        """Of the values."""
+        return {
+            index: hashlib.sha256(np.ascontiguousarray(each).data).hexdigest() for index, each in self.values.items()
+        }
 
 
 def reference_tensors(model: Path, graph: Graph, vectors: Path) -> ReferenceTensors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from n6build.hardware.npu import Npu
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, HardwareEpoch, Unit
+from n6build.network.neural_art.requantise import Floats
 from n6build.network.neural_art.streams import Frames, Image, write
 from n6build.network.neural_art.units import plus_128
 from n6build.network.reference.epochs import Address, Initializer
@@ -30,10 +32,26 @@ class StaysOnCpu(Exception):
 @dataclass(frozen=True)
 class Calibration:
     """values: of each activation by its tensor's index, vectors first. margin: by how much sums may exceed what they are on
-    these."""
+    these. sums: what `largest` has found, by a digest of all that it follows from."""
 
     values: Mapping[int, NDArray[np.int8]]
     margin: float
+    sums: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+
+    def largest(self, find: Callable[..., Floats], *given: object) -> Floats:
+        """What `find` makes of arrays and numbers. A layer is lowered again whenever another one goes to the CPU or is cut: the
+        sums of one that is as it was are not computed again."""
+        digest = hashlib.sha256(find.__name__.encode())
+        for each in given:
+            if isinstance(each, np.ndarray):
+                digest.update(repr((each.shape, each.dtype)).encode())
+                digest.update(np.ascontiguousarray(each).data)
+            else:
+                digest.update(repr(each).encode())
+        key = digest.hexdigest()
+        if key not in self.sums:
+            self.sums[key] = find(*given)
+        return self.sums[key]
 
 
 @dataclass(frozen=True)

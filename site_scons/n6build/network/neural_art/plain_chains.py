@@ -68,7 +68,9 @@ def in_chains(layer: Layer, made: Made, how: Units) -> None:
     groups = chained(slices_of(channels, how.channels), how.longest)
     ends = [(group[0][0], group[-1][1]) for group in groups]
     turned = kernels.weights.transpose(1, 2, 3, 0)
-    largest = largest_sums(images(layer, operands.source), turned, how.window.stride, how.window.pads, zero, ends)
+    largest = layer.calibration.largest(
+        largest_sums, images(layer, operands.source), turned, how.window.stride, how.window.pads, zero, ends
+    )
     parts = in_epochs(layer, count // how.kernels, MOST_COEFFICIENTS // how.kernels, how.kernels)
     for part in parts:
         weights = kernels.weights[part].astype("int8")

@@ -81,7 +81,9 @@ def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8
     units, frame = _shape(channels, count, filled=pixels == 1)
     groups = chained(slices_of(channels, channels // units), CHAIN)
     ends = [(group[0][0], group[-1][1]) for group in groups]
-    largest = largest_sums(values, weights.T[None, None], 1, (0, 0, 0, 0), ZERO_OF_UNSIGNED, ends)
+    largest = layer.calibration.largest(
+        largest_sums, values, weights.T[None, None], 1, (0, 0, 0, 0), ZERO_OF_UNSIGNED, ends
+    )
     if pixels == 1:
         expected = np.abs(weights).sum(1) * float(_EXPECTED)
         largest = np.maximum(largest, np.minimum(expected, largest.max()))

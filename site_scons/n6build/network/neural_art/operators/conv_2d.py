@@ -164,7 +164,9 @@ def _large(layer: Layer, made: Made) -> None:
     top, bottom, left, right = windows_pads(operands, options, rows, columns)
     kernels = kernels_of(layer, count)
     values = images(layer, operands.source)
-    largest = largest_sums(values, kernels.weights.transpose(1, 2, 3, 0), 2, (top, bottom, left, right), zero, [(0, 1)])
+    largest = layer.calibration.largest(
+        largest_sums, values, kernels.weights.transpose(1, 2, 3, 0), 2, (top, bottom, left, right), zero, [(0, 1)]
+    )
     how = requantised(layer, largest, kernels.scales, kernels.biases)
     right = max(0, (out_width - 1) * 2 + _COLUMNS - width - left)
     pads = (top, bottom, left, right)

@@ -46,7 +46,9 @@ def _lower(layer: Layer, made: Made) -> None:
     kernels = kernels_of(layer, count)
     weights = kernels.weights[0]
     values = images(layer, operands.source)
-    largest = largest_depthwise_sums(values, weights, window.stride, window.pads, ZERO_OF_UNSIGNED)
+    largest = layer.calibration.largest(
+        largest_depthwise_sums, values, weights, window.stride, window.pads, ZERO_OF_UNSIGNED
+    )
     possible = possible_sums(weights)
     whole = address(layer, UNSIGNED)
     parts = in_epochs(layer, count // GROUP, MOST_COEFFICIENTS // GROUP, GROUP)

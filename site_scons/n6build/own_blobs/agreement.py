@@ -1,0 +1,100 @@
+"""Tensors that the NPU makes, beside those of the reference interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.network.neural_art.compile import CompiledForNpu
+from n6build.network.reference.epochs import Buffer
+from n6build.own_blobs.reference_tensors import ReferenceTensors
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of a tensor that the NPU makes, over all vectors. equal, within_1: shares of elements. furthest: largest difference."""
+
+    epoch: int
+    buffer: str
+    elements: int
+    equal: float
+    within_1: float
+    furthest: int
+
+
+@dataclass(frozen=True)
+class MadeTensor:
+    """A buffer with a whole tensor of the model. epoch: that completes it."""
+
+    epoch: int
+    buffer: Buffer
+    address: int
+    wanted: NDArray[np.uint8]  # vectors x bytes
+
+    @property
+    def offset(self) -> int:
+        """From which the value of a byte is, as int8."""
+        return 128 if _is_unsigned(self.buffer) else 0
+
+
+def made_tensors(compiled: CompiledForNpu, reference: ReferenceTensors) -> list[MadeTensor]:
+    """In the order in which they are complete."""
+    lowered, placement = compiled.lowered, compiled.placement
+    buffers = {buffer.name: buffer for buffer in lowered.network.buffers}
+    complete: dict[str, int] = {}
+    for index in sorted(lowered.hardware):
+        for name in lowered.hardware[index].writes:
+            complete[name] = index
+    made = []
+    for name, index in complete.items():
+        tensor = lowered.tensors.get(name)
+        if tensor is not None and tensor in reference.values:
+            wanted = bytes_of(buffers[name], reference.values[tensor])
+            made.append(MadeTensor(index, buffers[name], placement.places[name].address, wanted))
+    return sorted(made, key=lambda each: each.epoch)
+
+
+def bytes_of(buffer: Buffer, values: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """vectors x bytes, as the buffer holds them."""
+    raw = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
+    return raw + np.uint8(128) if _is_unsigned(buffer) else raw
+
+
+def _is_unsigned(buffer: Buffer) -> bool:
+    return buffer.tensor is not None and buffer.tensor.dtype == "uint8"
+
+
+def _signed(data: bytes, made: MadeTensor) -> NDArray[np.int16]:
+    raw = np.frombuffer(data, np.uint8).astype(np.int16)
+    return raw - 128 if made.offset else np.frombuffer(data, np.int8).astype(np.int16)
+
+
+def agreements_of(made: Sequence[MadeTensor], found: Sequence[Sequence[bytes]]) -> tuple[Agreement, ...]:
+    """found: for each vector the bytes of each of these tensors."""
+    agreements = []
+    for place, each in enumerate(made):
+        ours, theirs = compared(made, found, place)
+        far = np.abs(ours - theirs)
+        agreements.append(
+            Agreement(
+                each.epoch,
+                each.buffer.name,
+                far.size,
+                float((far == 0).mean()),
+                float((far <= 1).mean()),
+                int(far.max()),
+            )
+        )
+    return tuple(agreements)
+
+
+def compared(
+    made: Sequence[MadeTensor], found: Sequence[Sequence[bytes]], place: int
+) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Of the tensor in this place, what the NPU makes and what the interpreter does: vectors x elements."""
+    ours = np.stack([_signed(run[place], made[place]) for run in found])
+    theirs = np.stack([_signed(row.tobytes(), made[place]) for row in made[place].wanted])
+    return ours, theirs
