@@ -71,3 +71,22 @@ def test_an_onnx_model_runs_too(tmp_path: Path) -> None:
     assert result.status == 0, result.output
     assert "On CPU operator 32 (Softmax), no such operator was seen on the NPU" in result.output
     assert "2 of 2 outputs are as the facts say" in result.output
+
+
+@pytest.mark.slow
+def test_a_mobilenet_v2_runs_too(tmp_path: Path) -> None:
+    """For re-identification, on noise: a vector for the network, whose 512 numbers are compared with LiteRT's by cosine. What the
+    CPU does between blobs, of layers that are too imprecise for the NPU, is a part of it."""
+    project = make_project(tmp_path)
+    folder = project.root / "models" / "reid"
+    folder.mkdir()
+    file = sample("npu/reid-mobilenetv2-core-3.0/mobilenetv2_a100_256_128_fft_int8.tflite")
+    (folder / "net.tflite").write_bytes(file.read_bytes())
+    np.save(folder / "inputs.npy", np.random.default_rng(1).integers(0, 256, (2, 256, 128, 3), dtype=np.uint8))
+    (folder / "model.yaml").write_text(
+        "name: reid\nfile: net.tflite\nvectors: {inputs: inputs.npy}\ntolerance: {cosine: 0.99}\n"
+    )
+    result = project.scons("backend=neural_art", "model=reid", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "On CPU operator 0 (QUANTIZE)" in result.output
+    assert "2 of 2 outputs are as the facts say" in result.output

@@ -12,8 +12,9 @@ import one_op_models as ops
 import pytest
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.network.backend import ModelSource
+from n6build.network.backend import Compilation, ModelSource
 from n6build.network.backends import backend_for
+from n6build.network.ll_aton import own_version
 from n6build.network.neural_art.backend import BACKEND
 from n6build.network.pools.board_pools import pools_of_networks, relocatable
 from n6build.network.reference.compile import graph_of
@@ -48,8 +49,13 @@ def test_it_wants_a_model_file_with_vectors(tmp_path: Path) -> None:
 def test_blobs_have_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     pools = relocatable(pools_of_networks(BOARD, "extflash", [{}])[0])
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [pools])
-    with pytest.raises(N6Error, match="N6-NET-031: memory pool .* has no address"):
+    with pytest.raises(N6Error, match="N6-NET-031: memory pool octoFlash has no address"):
         own.compile_model("keyword")
+    # Before anything is built.
+    keyword = own.model_file("keyword")
+    given = source(keyword, keyword.with_name("inputs.npy"))
+    with pytest.raises(N6Error, match="N6-NET-031"):
+        BACKEND.step(Compilation(given, "network", "build", pools, own_version(), read_environment(), None))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +87,7 @@ def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatc
         own.compile_model("miniresnet")
     needed, missing, offered = map(int, re.findall(r"(\d+) bytes", caught.value.what))
     assert needed - missing == offered
+    assert "network.pools in model.yaml" in str(caught.value)
 
 
 def test_flash_that_is_too_small_for_the_weights_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,6 +98,7 @@ def test_flash_that_is_too_small_for_the_weights_says_by_how_much(monkeypatch: p
         own.compile_model("keyword")
     needed, missing, offered = map(int, re.findall(r"\d+", caught.value.what))
     assert needed - missing == offered == 16384
+    assert "network.pools in model.yaml" in str(caught.value)
 
 
 def test_without_a_c_compiler_there_is_no_model_of_the_npu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

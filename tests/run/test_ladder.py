@@ -9,12 +9,16 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.options.choices import Choices
 from n6build.own_blobs.board_record import Ladder, RungEpoch, read_epochs, read_ladder
+from n6build.plan.closure import library_code
+from n6build.plan.ledger import read_ledger
+from n6build.plan.perform import Site
 from n6build.run.compare import ComparedOutput, Verdict
 from n6build.run.ladder import epoch_counts, first_failed, ladder_json, ladder_lines, results_of
 from n6build.run.rungs import NETWORKS, START, VERSIONS
 from n6build.run.session import NetworkOutcome
 from n6build.steps.field_report import ladder_of
 from n6build.steps.job import check_ladder, rungs
+from n6build.steps.planning import planned
 
 EPOCHS = [[RungEpoch("sum", "seen"), RungEpoch("+128", "smaller")] for _ in NETWORKS]
 
@@ -169,6 +173,16 @@ def test_what_does_not_go_with_the_ladder_is_refused(choices: Choices, goals: tu
     with pytest.raises(N6Error) as caught:
         check_ladder(choices, ("ladder", *goals))
     assert caught.value.id == "N6-LADDER-003"
+
+
+def test_what_does_not_go_with_the_ladder_is_told_before_a_programmer_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    site = Site(tmp_path, tmp_path / "build", library_code(), read_ledger(tmp_path), {})
+    for loader, error in (("reloc", "N6-LADDER-003"), ("linked", "N6-FLASH-010")):
+        with pytest.raises(N6Error, match=error):
+            planned(Choices(backend="neural_art", loader=loader), ("ladder",), site)
 
 
 def test_the_ladder_goes_with_a_board_and_a_probe() -> None:

@@ -29,7 +29,7 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
     environment = read_environment()
     notes = site.build / FOLDER if keep else None
     goals = sorted({*targets} - {"plan"})
-    programmer = _programmer(choices) if _ON_A_BOARD & {*goals} else ""
+    programmer = _programmer(choices, goals) if _ON_A_BOARD & {*goals} else ""
     emulators = _emulators() if "run" in goals and programmer == VIRTUAL else ()
     key = [asdict(choices), goals, programmer, emulators, _texts(asdict(environment)), str(ROOT), str(site.top)]
 
@@ -73,12 +73,14 @@ def _emulators() -> tuple[str, str]:
     return emulators_here()
 
 
-def _programmer(choices: Choices) -> str:
-    """The programmer's name in steps."""
+def _programmer(choices: Choices, goals: Collection[str]) -> str:
+    """The programmer's name in steps. Goals that make no sense are told before any is searched for."""
     if choices.probe == VIRTUAL:
         return VIRTUAL
     from n6build.flash.choose import choose_programmer, name_of_programmer
     from n6build.hardware.boards import home_of_board, load_board
+    from n6build.steps.job import check_goals
 
+    check_goals(choices, goals)
     board = load_board(choices.board, home_of_board(choices.board))
     return name_of_programmer(choose_programmer(choices.probe, board, Path(choices.build)))

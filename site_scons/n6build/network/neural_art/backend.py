@@ -70,6 +70,10 @@ def _beside(source: ModelSource, file: str | None) -> Path | None:
 
 
 def _step(given: Compilation) -> Step:
+    """Raises N6-NET-031 before anything is built."""
+    from n6build.network.neural_art.placement import require_addresses  # noqa: PLC0415 - only where a plan is made.
+
+    require_addresses(given.pools)
     source, name = given.source, given.name
     options = _options(source)
     calibration = _beside(source, options.calibration) or source.vectors

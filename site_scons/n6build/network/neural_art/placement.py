@@ -26,10 +26,7 @@ def placed(
     """The network, with readable bytes behind its last initializer, and its places. guard: as of `NpuOptions`; with one, no
     buffer takes the memory of another one. written: as of `ends_of_writes`. Raises N6-NET-010 to N6-NET-013, and N6-NET-031 for
     pools without addresses, which a blob has to have in it."""
-    for pool in pools:
-        if pool.mode == "USEMODE_RELATIVE":
-            what = f"memory pool {pool.name} has no address, which blobs of this backend have in them"
-            raise N6Error("N6-NET-031", what, where=pool.name, hint="loader=linked, or another backend")
+    require_addresses(pools)
     slack = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, memoryview(bytes(READ_AHEAD)))
     network = replace(network, initializers=(*network.initializers, slack))
     roomy = with_room(network, guard, written) if guard else _with_read_ahead(network)
@@ -42,6 +39,19 @@ def placed(
     }
     placement = replace(placement, places=places)
     return with_guards(network, placement, guard, written) if guard else (network, placement)
+
+
+def require_addresses(pools: Sequence[MemoryPool]) -> None:
+    """Raises N6-NET-031 for pools that lie wherever a model is installed. ST's relocatable blobs come with lists of words that
+    its loader corrects, in a copy in RAM; those of this backend have none."""
+    for pool in pools:
+        if pool.mode == "USEMODE_RELATIVE":
+            what = (
+                f"memory pool {pool.name} has no address before a model is installed, and blobs of backend neural_art have "
+                "addresses in them that nothing on the board corrects"
+            )
+            hint = "loader=linked, or loader=reloc with another backend, such as backend=reference"
+            raise N6Error("N6-NET-031", what, where=pool.name, hint=hint)
 
 
 def _with_read_ahead(network: Network) -> tuple[Buffer, ...]:

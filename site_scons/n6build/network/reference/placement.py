@@ -24,6 +24,7 @@ from n6build.network.reference.packing import Layout, Stretch, pack
 from n6build.network.reference.traffic import traffic_of
 
 INITIALIZER_ALIGNMENT = 16
+_OTHER_SIZES = "network.pools in model.yaml gives a pool another size"
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _place_initializers(initializers: Sequence[Initializer], pool: MemoryPool) -
             "N6-NET-012",
             f"the weights need {end} bytes, {end - pool.size} bytes more than memory pool {pool.name} has ({pool.size})",
             where=f"memory pool {pool.name}",
-            hint="choose a profile that keeps the weights in a larger memory",
+            hint=f"choose a profile that keeps the weights in a larger memory; {_OTHER_SIZES}",
         )
     return places
 
@@ -170,7 +171,7 @@ def _too_large(
         f"the activations need at least {bound} bytes; {short} bytes find no place in the {offered} bytes of {names}",
         where="memory pools",
         hint=f"{_more_room(roomier)}; the largest buffer, which has to lie in memory without a gap, has "
-        f"{max(block.bytes for block in blocks)} bytes",
+        f"{max(block.bytes for block in blocks)} bytes; {_OTHER_SIZES}",
     )
 
 
