@@ -13,6 +13,7 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.network.ll_aton import own_version
 from n6build.network.neural_art.compile import CompiledForNpu, Request
+from n6build.network.neural_art.depthwise import group_of
 from n6build.network.neural_art.layer import Calibration
 from n6build.network.neural_art.units import MOST_COEFFICIENTS
 from n6build.network.pools.board_pools import pools_of_networks
@@ -22,6 +23,7 @@ from n6build.npu.disassemble import blob_lines
 from n6build.npu.moved import bytes_moved
 from n6build.npu.settings import epochs_of_blob
 from n6build.own_blobs.envelope import Envelope, Grade
+from n6build.own_blobs.features import features_of
 from n6build.own_blobs.grades import grades_of
 from n6build.own_blobs.make import Attempt, compiled_and_proved
 from n6build.own_blobs.proof import LEAST_EQUAL, prove
@@ -86,10 +88,9 @@ def test_layers_of_mobilenet_v2_are_litert_s_within_one_step(tmp_path: Path) -> 
         # A zero point that units subtract, and more kernels than coefficients: in two epochs.
         *["4 1x1, chain of 1"] * 2,
         *["5 depthwise 3x3"] * 2,
-        # More channels than four units take: sums in parts.
+        # More channels than four units take: the second part adds the sums of the first one to its own.
         "6 1x1 deep, chain of 4",
         "6 1x1 deep, chain of 2",
-        "6 sum of partial sums",
         "7 mean of the image",
     ]
     assert max(each.grade for each in grades_of(network.blocks, NPU, SEEN)) <= Grade.SMALLER
@@ -150,6 +151,13 @@ def test_st_s_compiler_fills_as_many_coefficients(st: Blob) -> None:
     found = (re.search(r"ARITH\d\.COEFF(\d+)\s", line) for line in blob_lines(st, NAMES))
     last = max(int(each[1]) for each in found if each)
     assert last // 2 < MOST_COEFFICIENTS <= last // 2 + 8
+
+
+def test_a_depthwise_convolution_takes_as_many_channels_at_once_as_st_s(st: Blob) -> None:
+    features = [each for epoch in epochs_of_blob(st, NAMES) for each in features_of(epoch, NAMES)]
+    depthwise = [each.sizes for each in features if "kernel=3x3" in each.kind and "stride=1x1" in each.kind]
+    assert len(depthwise) > 10
+    assert [group_of(1, each["width"]) for each in depthwise] == [each["group"] for each in depthwise]
 
 
 def test_a_mobilenet_v2_moves_at_most_one_and_a_half_times_the_bytes_of_st_s(st: Blob, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from n6build.own_blobs.digests import require_proved
 from n6build.own_blobs.envelope import Grade
 from n6build.own_blobs.figures import figures_json, listing
 from n6build.own_blobs.grades import grades_of
-from n6build.own_blobs.proof import Proof, imprecise, prove, require_agreement
+from n6build.own_blobs.proof import Proof, imprecise, prove, require_agreement, run_forced
 from n6build.own_blobs.reference_tensors import ReferenceTensors
 from n6build.own_blobs.structure import require_structure
 
@@ -24,7 +24,7 @@ from own_blobs import compiled as own
 from own_blobs.compiled import NPU, SEEN, Flip
 
 
-@pytest.mark.parametrize(("model", "on_npu", "on_cpu"), [("keyword", 13, 1), ("miniresnet", 31, 2)])
+@pytest.mark.parametrize(("model", "on_npu", "on_cpu"), [("keyword", 13, 1), ("miniresnet", 22, 2)])
 def test_every_tensor_is_litert_s_within_one_step(model: str, on_npu: int, on_cpu: int) -> None:
     network = own.compiled(model)
     assert (len(network.lowered.hardware), len(network.lowered.on_cpu)) == (on_npu, on_cpu)
@@ -64,6 +64,18 @@ def test_every_buffer_has_bytes_behind_it_that_an_engine_may_read() -> None:
         for name, place in network.placement.places.items()
         if "kernels" in name and "Read_ahead" not in name
     )
+
+
+def test_what_pads_an_image_and_what_adds_sums_is_in_the_epoch_of_the_operator() -> None:
+    network = own.compiled("miniresnet")
+    epochs = {index: epoch for index, epoch in network.lowered.hardware.items() if epoch.node.startswith("MaxPool")}
+    ((index, pool),) = epochs.items()
+    assert pool.kind == "max pool 3x3, padded"
+    # What is not rounded is LiteRT's to the byte.
+    forced = run_forced(own.program(), network, own.first(1, own.vectors("miniresnet")))
+    assert next(each.equal for each in forced if each.epoch == index) == 1.0
+    # 64 channels, eight a unit, four units a chain: twice.
+    assert [each.kind for each in network.lowered.hardware.values() if each.operators == (6,)] == ["3x3, chain of 4"] * 2
 
 
 def test_an_operator_that_is_kept_goes_to_the_cpu_and_the_blob_in_two() -> None:

@@ -28,7 +28,7 @@ from n6build.network.reference.placement import Placement
 from n6build.network.reference.report import report
 
 # Of the generated files: raised with every change to them.
-VERSION = "0.3"
+VERSION = "0.4"
 IDENTITY = f"{NPU_TOOL} {VERSION} (experimental)"
 
 

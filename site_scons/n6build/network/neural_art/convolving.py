@@ -14,7 +14,6 @@ from n6build.network.neural_art.layer import (
     Layer,
     Made,
     StaysOnCpu,
-    begin,
     image_shape,
     output_quantisation,
     scale_of,
@@ -58,33 +57,22 @@ class Sums:
 
 
 def finish(layer: Layer, made: Made, passes: Sequence[Pass], sums: Sums) -> None:
-    """Appends the epochs of `passes`, whose sums are added two by two through memory where there are several."""
-    if len(passes) == 1:
-        epoch, last = passes[0]()
-        _requantised(layer, epoch, last, sums)
-        made.epochs.append(epoch.done())
-        return
+    """Appends the epochs of `passes`. Where there are several, the sums of all but the last go through memory, and each pass adds
+    those of the ones before to its own."""
     height, width, _ = image_shape(layer.operands.output)
     pixels = height * width
-    partial = [_to_memory(layer, made, *each(), pixels, sums) for each in passes]
-    while len(partial) > 1:
-        epoch = begin(layer, "sum of partial sums", 0)
-        first, second, *partial = partial
-        adder = sum_of_two(epoch, (1, 1), 0, 0, 0, 2)
-        for port, place in enumerate((first, second)):
-            epoch.link(read(epoch, _partial_frames(place, pixels, sums)), adder, port)
-        if partial:
-            partial.append(_to_memory(layer, made, epoch, adder, pixels, sums))
-        else:
-            _requantised(layer, epoch, adder, sums)
-            made.epochs.append(epoch.done())
-
-
-def _to_memory(layer: Layer, made: Made, epoch: EpochBuilder, last: Unit, pixels: int, sums: Sums) -> Address:
-    place = made.temporary(layer, 2 * pixels * sums.count)
-    write(epoch, _partial_frames(place, pixels, sums), last)
+    epoch, last = passes[0]()
+    for each in passes[1:]:
+        place = made.temporary(layer, 2 * pixels * sums.count)
+        partial = _partial_frames(place, pixels, sums)
+        write(epoch, partial, last)
+        made.epochs.append(epoch.done())
+        epoch, own = each()
+        last = sum_of_two(epoch, (1, 1), 0, 0, 0, 2)
+        epoch.link(own, last)
+        epoch.link(read(epoch, partial), last, 1)
+    _requantised(layer, epoch, last, sums)
     made.epochs.append(epoch.done())
-    return place
 
 
 def _partial_frames(place: Address, pixels: int, sums: Sums) -> Frames:

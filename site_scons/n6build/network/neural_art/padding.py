@@ -1,4 +1,5 @@
-"""Padding as epochs of their own: a convolution of 1x1 with weight 1, whose frame has the value of the padding."""
+"""Padding: a convolution of 1x1 with weight 1, whose frame has the value of the padding; as an epoch of its own, or in front of
+another unit."""
 
 from __future__ import annotations
 
@@ -26,11 +27,13 @@ class Around:
         return self.shape[0] + top + bottom, self.shape[1] + left + right
 
 
-def begin_padding(layer: Layer, made: Made, source: Address, around: Around) -> tuple[EpochBuilder, Unit]:
-    """An epoch that lacks its writer, and what is to be written: the padded image, channel by channel. source: int8."""
+def begin_padding(
+    layer: Layer, made: Made, source: Address, around: Around, kind: str = "pad"
+) -> tuple[EpochBuilder, Unit]:
+    """An epoch that lacks its end, and the padded image, channel by channel. source: int8."""
     height, width, channels = around.shape
     tall, wide = around.size
-    epoch = begin(layer, "pad", 0)
+    epoch = begin(layer, kind, 0)
     ones = made.constant(layer, bytes([1]) * channels)
     stream = read(epoch, Frames(ones, channels), constant=True, goes_on=True)
     if channels == 1:
@@ -42,10 +45,15 @@ def begin_padding(layer: Layer, made: Made, source: Address, around: Around) -> 
     unit = convolution(epoch, Window(1, 1, 1, around.pads), features, 1, 0, result=1)
     epoch.link(read(epoch, given), unit)
     epoch.link(stream, unit, 1)
-    same = identity(epoch)
-    epoch.link(unit, same)
     epoch.macs = tall * wide * channels
-    return epoch, same
+    return epoch, unit
+
+
+def to_write(epoch: EpochBuilder, image: Unit) -> Unit:
+    """The same as the last unit in front of an engine. image: of `begin_padding`."""
+    same = identity(epoch)
+    epoch.link(image, same)
+    return same
 
 
 def padded(
@@ -61,7 +69,7 @@ def padded(
     channels = shape[2]
     tall, wide = around.size
     place = made.temporary(layer, tall * wide * channels)
-    epoch, same = begin_padding(layer, made, source, around)
+    epoch, image = begin_padding(layer, made, source, around)
     if channels == 1:
         result = Frames(place, tall * wide)
     else:
@@ -74,6 +82,6 @@ def padded(
             repeat=channels,
             repeat_step=tall * long_line,
         )
-    write(epoch, result, same)
+    write(epoch, result, to_write(epoch, image))
     made.epochs.append(epoch.done())
     return place

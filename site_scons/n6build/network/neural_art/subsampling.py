@@ -34,7 +34,7 @@ def every_second(layer: Layer, made: Made, source: Address) -> Address:
     shape = (height + height % 2, width + width % 2, channels)
     pads = (0, 2 * rows + 1 - shape[0], 0, 2 * columns + 1 - shape[1])
     epoch = begin(layer, "every second pixel", 0)
-    last = depthwise_unit(layer, made, epoch, source, weights, Window(3, 3, 2, pads), 0, shape)
+    last = depthwise_unit(layer, made, epoch, source, weights, Window(3, 3, 2, pads), 0, GROUP, shape)
     signed = minus_128(epoch)
     epoch.link(last, signed)
     unsigned = plus_128(epoch)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.network.neural_art.convolving import Sums, finish, in_epochs, kernels_of, requantised, seen_3x3
-from n6build.network.neural_art.depthwise import GROUP, depthwise_unit
+from n6build.network.neural_art.depthwise import GROUP, depthwise_unit, group_of
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import (
     UNSIGNED,
@@ -51,7 +51,9 @@ def _lower(layer: Layer, made: Made) -> None:
     )
     possible = possible_sums(weights)
     whole = address(layer, UNSIGNED)
-    parts = in_epochs(layer, count // GROUP, MOST_COEFFICIENTS // GROUP, GROUP)
+    # Of layers that are cut into as many epochs as there can be, each of at least two frames, there would be too many.
+    group = GROUP if layer.apart else group_of(window.stride, shape[1])
+    parts = in_epochs(layer, count // group, MOST_COEFFICIENTS // group, group)
     for part in parts:
         some = weights[..., part].astype("int8")
         of_kernels = (kernels.scales[part], kernels.biases[part])
@@ -63,10 +65,10 @@ def _lower(layer: Layer, made: Made) -> None:
         ) -> tuple[EpochBuilder, Unit]:
             taken = some.shape[2]
             epoch = begin(layer, "depthwise 3x3", layer.useful * taken // count)
-            epoch.macs = operands.output.elements // count * taken * rows * columns * GROUP
-            return epoch, depthwise_unit(layer, made, epoch, source, some, window, shift, shape)
+            epoch.macs = operands.output.elements // count * taken * rows * columns * group
+            return epoch, depthwise_unit(layer, made, epoch, source, some, window, shift, group, shape)
 
-        finish(layer, made, [one], Sums(how, GROUP, some.shape[2], part.start, whole=len(parts) == 1))
+        finish(layer, made, [one], Sums(how, group, some.shape[2], part.start, whole=len(parts) == 1))
 
 
 NPU_OPERATOR = NpuOperator("DEPTHWISE_CONV_2D", "depthwise_conv_2d", lambda _: UNSIGNED, _lower)

@@ -1,4 +1,4 @@
-"""MAX_POOL_2D: channel by channel; padding is an epoch before."""
+"""MAX_POOL_2D: channel by channel; what pads the image is in the same epoch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from n6build.network.neural_art.layer import (
     windows_pads,
     write_output,
 )
-from n6build.network.neural_art.padding import padded
+from n6build.network.neural_art.padding import Around, begin_padding
 from n6build.network.neural_art.streams import Frames, Image, read
 from n6build.network.neural_art.units import Pooling, pooling
 from n6build.network.reference.windows import window_options
@@ -32,15 +32,18 @@ def _lower(layer: Layer, made: Made) -> None:
     height, width, channels = image_shape(operands.source)
     rows, columns, _ = image_shape(operands.output)
     pads = windows_pads(operands, options, options.height, options.width)
-    source = address(layer, SIGNED)
+    source, kind = address(layer, SIGNED), f"max pool {options.height}x{options.width}"
     if any(pads):
-        source = padded(layer, made, source, (height, width, channels), pads, _LEAST)
-        height, width = height + pads[0] + pads[1], width + pads[2] + pads[3]
-    epoch = begin(layer, f"max pool {options.height}x{options.width}")
+        around = Around((height, width, channels), pads, _LEAST)
+        epoch, image = begin_padding(layer, made, source, around, f"{kind}, padded")
+        height, width = around.size
+    else:
+        epoch = begin(layer, kind)
+        picture = Image(width, height, 1, channels, width * channels)
+        image = read(epoch, Frames(source, picture, count=channels, repeat=1, repeat_step=1))
     how = Pooling(0, options.height, options.stride_h)
     unit = pooling(epoch, how, width, height, 1, (rows, columns))
-    picture = Image(width, height, 1, channels, width * channels)
-    epoch.link(read(epoch, Frames(source, picture, count=channels, repeat=1, repeat_step=1)), unit)
+    epoch.link(image, unit)
     write_output(layer, epoch, unit, 1, channels)
     made.epochs.append(epoch.done())
 

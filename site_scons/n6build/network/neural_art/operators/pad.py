@@ -12,7 +12,7 @@ from n6build.network.neural_art.layer import (
     image_shape,
     write_output,
 )
-from n6build.network.neural_art.padding import Around, begin_padding
+from n6build.network.neural_art.padding import Around, begin_padding, to_write
 from n6build.network.reference.operators.pad import padding_of
 from n6build.network.reference.paddings import paddings_of
 
@@ -29,8 +29,8 @@ def _lower(layer: Layer, made: Made) -> None:
     if max(top, bottom, left, right) > _MOST_AROUND or shape[0] > _HIGHEST or shape[1] > _WIDEST or padding.value == 0:
         raise StaysOnCpu("such a padding, or of such an image, was not seen")
     around = Around(shape, (top, bottom, left, right), padding.value)
-    epoch, result = begin_padding(layer, made, address(layer, SIGNED), around)
-    write_output(layer, epoch, result, 1, shape[2])
+    epoch, image = begin_padding(layer, made, address(layer, SIGNED), around)
+    write_output(layer, epoch, to_write(epoch, image), 1, shape[2])
     made.epochs.append(epoch.done())
 
 
