@@ -75,7 +75,9 @@ def test_what_pads_an_image_and_what_adds_sums_is_in_the_epoch_of_the_operator()
     forced = run_forced(own.program(), network, own.first(1, own.vectors("miniresnet")))
     assert next(each.equal for each in forced if each.epoch == index) == 1.0
     # 64 channels, eight a unit, four units a chain: twice.
-    assert [each.kind for each in network.lowered.hardware.values() if each.operators == (6,)] == ["3x3, chain of 4"] * 2
+    assert [each.kind for each in network.lowered.hardware.values() if each.operators == (6,)] == [
+        "3x3, chain of 4"
+    ] * 2
 
 
 def test_an_operator_that_is_kept_goes_to_the_cpu_and_the_blob_in_two() -> None:

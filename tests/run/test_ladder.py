@@ -180,9 +180,10 @@ def test_what_does_not_go_with_the_ladder_is_told_before_a_programmer_is_looked_
 ) -> None:
     monkeypatch.setenv("PATH", "")
     site = Site(tmp_path, tmp_path / "build", library_code(), read_ledger(tmp_path), {})
-    for loader, error in (("reloc", "N6-LADDER-003"), ("linked", "N6-FLASH-010")):
+    right = Choices(backend="neural_art")
+    for choices, error in ((replace(right, loader="reloc"), "N6-LADDER-003"), (right, "N6-FLASH-010")):
         with pytest.raises(N6Error, match=error):
-            planned(Choices(backend="neural_art", loader=loader), ("ladder",), site)
+            planned(choices, ("ladder",), site)
 
 
 def test_the_ladder_goes_with_a_board_and_a_probe() -> None:
