@@ -119,6 +119,15 @@ def test_units_of_a_chain_subtract_the_zero_point(tmp_path: Path) -> None:
     assert [each.furthest for each in proof.forced] == [1]
 
 
+@pytest.mark.parametrize(("channels", "kind"), [(64, "1x1, chain of 4"), (80, "1x1 deep, chain of 1")])
+def test_channels_that_were_seen_spread_over_all_units_are_spread(channels: int, kind: str, tmp_path: Path) -> None:
+    given = attempt(conv(SIZE, channels, 48, CUT_OFF, CUT_OFF), channels, tmp_path)
+    compiled, proof = compiled_and_proved(given)
+    assert [each.kind for each in compiled.lowered.hardware.values()] == ["+128", kind]
+    assert max(each.grade for each in given.grades(compiled)) <= Grade.SMALLER
+    assert max(each.furthest for each in proof.forced) == 1
+
+
 def uneven(channels: int) -> bytes:
     """A depthwise convolution whose kernels are so different in scale that one pair of shifts does not fit them."""
     rng = np.random.default_rng(channels)

@@ -60,6 +60,8 @@ class _Centred:
 
 _CENTRED = (_Centred(1, 24, 1024, 128), _Centred(2, 16, 256, 32), _Centred(CHAIN, 16, 192, 16))
 _CENTRED_KERNELS, _LEAST_CENTRED, _LEAST_CENTRED_LINES = (24, 16), 16, 7
+# Channels of a 1x1 that is spread over a whole chain, and lines and columns of its image.
+_SPREAD, _SPREAD_LINES = (16 * CHAIN, 24 * CHAIN), range(16, 65)
 # A large kernel is cut into units of so many rows and columns, with so many kernels a frame, and so many frames an epoch.
 _ROWS, _COLUMNS, _LARGE_KERNELS, _LARGE_FRAMES = 3, 7, 2, 24
 
@@ -101,6 +103,19 @@ def _centred(operands: Operands) -> Units | None:
     return None
 
 
+def _spread(operands: Operands) -> Units | None:
+    """Of a 1x1 that ST's compiler was seen to spread over all units, though one could take its channels. None where its channels,
+    image or kernels are not as they were seen."""
+    options, (height, width, channels) = window_options(operands), image_shape(operands.source)
+    kernels = next((each for each in _CENTRED_KERNELS if operands.output.shape[-1] % each == 0), 0)
+    other = required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED
+    if _size(operands) != (1, 1) or options.stride_h != 1 or not kernels or other:
+        return None
+    if channels not in _SPREAD or height not in _SPREAD_LINES or width not in _SPREAD_LINES:
+        return None
+    return Units(Window(1, 1), channels // CHAIN, kernels, CHAIN, wide=False)
+
+
 def _form(operands: Operands) -> str:
     return SIGNED if _is_large(operands) or _is_wide(operands) or _centred(operands) else UNSIGNED
 
@@ -125,9 +140,9 @@ def _pointwise(layer: Layer, made: Made) -> None:
     options = window_options(layer.operands)
     if any(windows_pads(layer.operands, options, 1, 1)):
         raise StaysOnCpu("a padded 1x1: no such convolution was seen")
-    centred = _centred(layer.operands)
-    if centred:
-        in_chains(layer, made, centred)
+    plain = _centred(layer.operands) or _spread(layer.operands)
+    if plain:
+        in_chains(layer, made, plain)
         return
     source = address(layer, UNSIGNED)
     values = images(layer, layer.operands.source)
