@@ -22,6 +22,8 @@ _LARGEST_SUMMAND = 2**31 - 1
 # Of a sum that was multiplied: the most that was seen.
 _MOST_SHIFTED = 22
 _FRACTION_BITS = 14
+# Multiply-accumulates that OpenBLAS does in one thread, and pixels of a piece at least.
+_AT_ONCE, _FEWEST_PIXELS = 1 << 18, 64
 
 
 @dataclass(frozen=True)
@@ -160,8 +162,22 @@ def _sums(image: Floats, kernels: Floats, stride: int) -> Floats:
     total = np.zeros((rows, columns, count))
     for y in range(height):
         for x in range(width):
-            total += _taken(image, y, x, rows, columns, stride) @ kernels[y, x]
+            pixels = _taken(image, y, x, rows, columns, stride).reshape(rows * columns, -1)
+            total += _product(pixels, kernels[y, x]).reshape(total.shape)
     return total
+
+
+def _product(pixels: Floats, kernels: Floats) -> Floats:
+    """pixels x channels by channels x kernels, in pieces. What numpy computes with shares larger ones between threads, which on
+    a busy machine wait for each other ten times as long as it takes. Sums are whole numbers: pieces do not change them."""
+    (count, depth), made = pixels.shape, np.empty((len(pixels), kernels.shape[1]))
+    some = max(_FEWEST_PIXELS, _AT_ONCE // kernels.size)
+    several = max(1, _AT_ONCE // (some * depth))
+    for first in range(0, count, some):
+        for kernel in range(0, kernels.shape[1], several):
+            piece = slice(first, first + some), slice(kernel, kernel + several)
+            made[piece] = pixels[piece[0]] @ kernels[:, piece[1]]
+    return made
 
 
 def _taken(image: Floats, y: int, x: int, rows: int, columns: int, stride: int) -> Floats:
