@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from n6build.network.neural_art.layer import Calibration
 from n6build.network.neural_art.layouts import deep, deep_set_bytes, in_rows, inflated, plain
 from n6build.network.neural_art.requantise import (
     Requantisation,
@@ -116,6 +117,37 @@ def test_partial_sums_count_where_they_are_larger_than_the_whole() -> None:
     whole = largest_sums(image, kernels, 1, (0, 0, 0, 0), 0, [(0, 2)])
     parts = largest_sums(image, kernels, 1, (0, 0, 0, 0), 0, [(0, 1), (1, 2)])
     assert (whole[0], parts[0]) == (0, 100)
+
+
+def sums_by_hand(images: np.ndarray, kernels: np.ndarray) -> np.ndarray:
+    made: np.ndarray = np.abs(np.einsum("nyxc,ck->nyxk", images.astype(np.int64), kernels[0, 0])).max((0, 1, 2))
+    return made
+
+
+@pytest.mark.parametrize(("size", "depth", "count"), [(9, 3, 5), (17, 300, 50), (5, 1280, 500)])
+def test_sums_of_many_channels_are_exact_in_whatever_pieces(size: int, depth: int, count: int) -> None:
+    rng = np.random.default_rng(depth)
+    images = rng.integers(-128, 128, (2, size, size, depth), dtype=np.int8)
+    kernels = rng.integers(-127, 128, (1, 1, depth, count))
+    found = largest_sums(images, kernels, 1, (0, 0, 0, 0), 0, [(0, depth)])
+    assert found.tolist() == sums_by_hand(images, kernels).tolist()
+
+
+def test_a_calibration_computes_sums_once_and_anew_where_anything_is_another() -> None:
+    calls: list[object] = []
+
+    def find(*given: object) -> np.ndarray:
+        calls.append(given)
+        return np.array([float(len(calls))])
+
+    calibration = Calibration({}, 1.5)
+    images, kernels = np.arange(8, dtype=np.int8).reshape(1, 2, 2, 2), np.ones((2, 2), np.int64)
+    other = images.copy()
+    other[0, 0, 0, 0] += 1
+    asked = [(images, kernels, 1), (images.copy(), kernels, 1), (other, kernels, 1), (images, kernels + 1, 1)]
+    asked += [(images, kernels, 2), (images.reshape(1, 1, 4, 2), kernels, 1), (images[:, ::-1], kernels, 1)]
+    found = [calibration.largest(find, *each)[0] for each in asked]
+    assert found == [1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
 def test_plain_kernels_are_cut_by_frame_and_unit() -> None:
