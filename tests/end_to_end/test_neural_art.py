@@ -90,3 +90,16 @@ def test_a_mobilenet_v2_runs_too(tmp_path: Path) -> None:
     assert result.status == 0, result.output
     assert "On CPU operator 0 (QUANTIZE)" in result.output
     assert "2 of 2 outputs are as the facts say" in result.output
+
+
+@pytest.mark.slow
+def test_st_s_runtime_runs_the_same_blobs(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    environment = {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+    result = project.scons("backend=neural_art", "model=keyword", "probe=virtual", "flash", "run", **environment)
+    assert result.status == 0, result.output
+    assert "10 of 10 outputs are as the facts say" in result.output
+    header = project.root / "build/nucleo-n657/keyword/network/network_ecblobs.h"
+    built = header.read_bytes()
+    assert project.scons("backend=neural_art", "model=keyword", "network").status == 0
+    assert header.read_bytes() == built
