@@ -84,7 +84,7 @@ EDITS = (
     # Blobs of our own.
     for_npu("network/neural_art/blob_header.py", "_ON_A_LINE = 4", "_ON_A_LINE = 2", "network_ecblobs.h"),
     for_npu("network/neural_art/blocks.py", "_ec_blob_{network", "_ec_blob_of_{network", "network_ecblobs.h"),
-    for_npu("network/neural_art/compile.py", 'VERSION = "0.3"', 'VERSION = "0.4"', "network_c_info.json"),
+    for_npu("network/neural_art/compile.py", 'VERSION = "0.4"', 'VERSION = "0.5"', "network_c_info.json"),
     for_npu(
         "network/neural_art/convolving.py", "calibration.margin + 1", "calibration.margin * 4", "network_ecblobs.h"
     ),
