@@ -71,7 +71,9 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, gene
     assert "Network network.c" in done
     assert not any("fsbl" in step or "conv_2d" in step for step in done)
     # A C file and a header that are only younger; what is compiled from them stays known to read the header.
-    assert change(lambda: [path.touch() for path in (project.root / "firmware").rglob("n6_console.[ch]")]) == []
+    for path in (project.root / "firmware").rglob("n6_console.[ch]"):
+        path.touch()
+    assert steps_in(build(host)) == []
     # The host's own board.
     board = host.root / "boards/nucleo-n657/board.yaml"
     done = change(write(board, board.read_text().replace("baud: 115_200", "baud: 230_400")))
