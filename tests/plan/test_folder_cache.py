@@ -343,7 +343,7 @@ def test_what_others_remove_meanwhile_is_a_miss(
     assert cache.may_read
 
 
-def started(program: str, *words: str | Path, top: Path | None = None) -> subprocess.Popen[str]:
+def started(program: str, *words: str | Path | int, top: Path | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", program, *map(str, words)]
     library = {"PYTHONPATH": str(ROOT / "site_scons")}
     return subprocess.Popen(
