@@ -16,6 +16,7 @@ import pytest
 from end_to_end.conftest import Project, make_project
 
 PAIRS = ("matrix", "boards=nucleo-n657,stm32n6570-dk", "models=keyword,anomaly", "-j2")
+INSTALLED = ("matrix", "boards=nucleo-n657", "models=keyword", "loader=reloc", "slots=2", "-j2")
 
 
 def results(project: Project) -> dict[tuple[str, str], dict[str, Any]]:
@@ -87,15 +88,34 @@ def test_one_pair_that_fails_is_no_reason_not_to_try_the_others(project: Project
 def test_a_second_checkout_takes_what_the_first_has_built(
     project: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    """Runs included, of models that are linked and of those that are installed, and programs its boards itself."""
     cache = f"cache={tmp_path / 'cache'}"
-    assert project.scons(*PAIRS, cache).status == 0
+    pairs = (*PAIRS[:1], "boards=nucleo-n657", *PAIRS[2:])
+    assert project.scons(*pairs, cache).status == 0
+    assert project.scons(*INSTALLED, cache).status == 0
     other = make_project(tmp_path_factory.mktemp("second-machine"))
-    result = other.scons(*PAIRS, cache)
+    result = other.scons(*pairs, cache)
     assert result.status == 0, result.output
-    assert "Matrix 4 of 4 passed" in result.output
-    ran = {action.split()[0] for action in result.actions}
-    assert ran <= {"Flash", "Run"}, result.actions
+    assert "Matrix 2 of 2 passed" in result.output
+    assert {action.split()[0] for action in result.actions} == {"Flash"}
     assert {each["built"] for each in results(other).values()} == {"cache"}
+    installed = other.scons(*INSTALLED, cache)
+    assert installed.status == 0, installed.output
+    assert {action.split()[0] for action in installed.actions} == {"Flash"}
+    run = "build/nucleo-n657/keyword-reloc/run.json"
+    assert (other.root / run).read_bytes() == (project.root / run).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_model_in_another_slot_is_run_by_whoever_has_it_there(project: Project, tmp_path: Path) -> None:
+    """The flash memory is another one, which no cache knows."""
+    cache = f"cache={tmp_path / 'cache'}"
+    assert project.scons(*INSTALLED, cache).status == 0
+    for revision in (1, 2):
+        project.change_one_weight("keyword")
+        result = project.scons(*INSTALLED, cache)
+        assert f"Update keyword, written to slot {'ab'[revision % 2]} as revision {revision}" in result.output
+        assert [action for action in result.actions if action.startswith("Run")] == ["Run keyword-reloc/run.json"]
 
 
 def test_a_board_or_model_that_does_not_exist(project: Project) -> None:

@@ -71,16 +71,17 @@ def origins_of_runs(project: Project) -> set[str]:
 @pytest.mark.slow
 def test_runs_of_a_matrix_are_done_by_workers_with_a_virtual_board(project: Project, farm: Farm) -> None:
     """Of their own, with the flash memory that this machine has programmed; where no worker has one, all but the runs."""
-    here = project.scons(*PAIRS)
-    found = runs_in(project)
-    assert (here.status, len(found)) == (0, 4), here.output
-    forget(project)
-    there = built(project, farm, *PAIRS)
-    assert (there.status, there.output.count("Remote ")) == (0, 1), there.output
-    assert runs_in(project) == found
-    assert origins_of_runs(project) == {"elsewhere"}
-    assert "Run " not in project.scons(*PAIRS).output
-    forget(project)
+    for loader in (("loader=reloc", "slots=2"), ()):
+        here = project.scons(*PAIRS, *loader)
+        found = runs_in(project)
+        assert (here.status, len(found)) == (0, 4), here.output
+        forget(project)
+        there = built(project, farm, *PAIRS, *loader)
+        assert (there.status, there.output.count("Remote ")) == (0, 1), there.output
+        assert runs_in(project) == found
+        assert origins_of_runs(project) == {"elsewhere"}
+        assert "Run " not in project.scons(*PAIRS, *loader).output
+        forget(project)
     # The other server does not even know the property, and says so at once.
     without = [each for each in KNOWN if "qemu" not in each]
     with running_farm(known=without) as poor:

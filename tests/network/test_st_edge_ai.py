@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -354,6 +355,16 @@ def test_a_description_that_is_none_is_an_error_of_ours(data: bytes) -> None:
         normalised_c_info(data, "c_info.json")
     except N6Error as error:
         assert error.id == "N6-NET-020"
+
+
+@pytest.mark.parametrize("name", ["core-2.0-tiny_yolo_v2_224", "core-3.0-mobilenet_v2", "core-4.0.0-timeseries"])
+def test_a_description_is_the_same_for_another_file_of_the_same_network(name: str) -> None:
+    """Every release names an MD5 of the model's file."""
+    data = gzip.decompress(sample(f"c_info/{name}.json.gz").read_bytes())
+    digest = re.search(rb'"signature": "0x[0-9a-f]{32}"', data)
+    assert digest is not None
+    other = data.replace(digest[0], b'"signature": "0x%032x"' % 1)
+    assert normalised_c_info(other, "c_info.json") == normalised_c_info(data, "c_info.json")
 
 
 def test_hostile_text_comes_to_an_end() -> None:

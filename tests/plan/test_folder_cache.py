@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +46,30 @@ def look_and_wait(store):
 FolderStore._entries = look_and_wait
 open_folder(Path(sys.argv[1]), 60_000)._trim()
 print("trimmed")
+"""
+# Makes forty files of 5 KB by way of the cache that it is given, which has room for ten; each that is stored is a reason to trim.
+BUILDS = """
+import sys
+from pathlib import Path
+from n6build.plan.cache import Cache
+from n6build.plan.folder_cache import open_folder
+from n6build.plan.local import local_site
+from n6build.plan.step import Step
+from n6build.plan.work import work_of
+
+cache = Cache(open_folder(Path(sys.argv[1]), 60_000), may_write=True)
+site = local_site(Path("build").absolute(), {})
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(40)[:: int(sys.argv[2])]:
+    source, made = Path(f"in{number}"), Path(f"out{number}")
+    source.write_text(str(number))
+    work = work_of(Step("Copy", "copy", (made.name,), (source.name,), command=("cp", source.name, made.name)), site, ())
+    if not cache.fetch(work, site):
+        made.write_bytes(bytes([number]) * 5000)
+        cache.keep(work, site)
+    assert made.read_bytes() == bytes([number]) * 5000
+cache.finish()
 """
 
 
@@ -319,12 +343,20 @@ def test_what_others_remove_meanwhile_is_a_miss(
     assert cache.may_read
 
 
-def trimming(folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", TRIMS, str(folder)]
+def started(program: str, *words: str | Path | int, top: Path | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", program, *map(str, words)]
     library = {"PYTHONPATH": str(ROOT / "site_scons")}
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **library}
+        command, cwd=top, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **library}
     )
+
+
+def go_on(running: Sequence[subprocess.Popen[str]], when: str) -> list[str]:
+    """Lets them go on where all have said so; what they say until they end, which they all do well."""
+    assert [process.stdout.readline() for process in running if process.stdout] == [f"{when}\n"] * len(running)
+    said = [process.communicate("go\n", timeout=NET_S)[0] for process in running]
+    assert [process.returncode for process in running] == [0] * len(running)
+    return said
 
 
 def test_processes_that_trim_at_once_remove_what_one_of_them_would(folder: Path, site: Site) -> None:
@@ -334,12 +366,45 @@ def test_processes_that_trim_at_once_remove_what_one_of_them_would(folder: Path,
         os.utime(path, ns=(number, number))
     alone = Path(shutil.copytree(folder, folder.parent / "alone"))
     open_folder(alone, 60_000)._trim()
-    running = [trimming(folder) for _ in range(2)]
-    assert [process.stdout.readline() for process in running if process.stdout] == ["listed\n"] * 2
-    assert [process.communicate("go\n", timeout=NET_S)[0] for process in running] == ["trimmed\n"] * 2
+    assert go_on([started(TRIMS, folder) for _ in range(2)], "listed") == ["trimmed\n"] * 2
     left = {path.relative_to(folder) for path in files(folder)}
     assert left == {path.relative_to(alone) for path in files(alone)}
     assert 0 < len(left) < 80
+
+
+def test_processes_that_build_and_trim_at_once_end_right_within_the_limit(folder: Path, tmp_path: Path) -> None:
+    """One in the other's order: what is there one moment is gone in the next. The last look follows the last file."""
+    tops = [tmp_path / "one", tmp_path / "other"]
+    for top in tops:
+        top.mkdir()
+    running = [started(BUILDS, folder, order, top=top) for order, top in zip((1, -1), tops, strict=True)]
+    for said in go_on(running, "ready"):
+        assert "N6-CACHE" not in said
+        assert re.search(r"\d+ of 40 steps fetched, \d+ stored", said)
+    made = [{path.name: path.read_bytes() for path in top.glob("out*")} for top in tops]
+    assert made[0] == made[1]
+    assert len(made[0]) == 40
+    assert 0 < sum(path.stat().st_size for path in files(folder)) <= 60_000
+
+
+def test_what_is_trimmed_while_it_is_written_is_not_stored(
+    folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By somebody with less room than a file takes; the next one may be smaller."""
+
+    def trimmed(temporary: str, path: Path) -> None:
+        Path(temporary).unlink()
+        raise FileNotFoundError(path)
+
+    cache = Cache(open_folder(folder), may_write=True)
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(os, "replace", trimmed)
+        cache.store.keep(work(site), site)
+    assert not cache.fetch(work(site), site)
+    cache.keep(work(site), site)
+    cache.finish()
+    assert "N6-CACHE" not in capsys.readouterr().out
+    assert cache.fetch(work(site), site)
 
 
 def test_what_may_not_be_removed_stays(folder: Path, site: Site, site_of_others: Site) -> None:

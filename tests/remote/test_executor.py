@@ -276,6 +276,17 @@ def test_what_no_worker_can_do_is_done_here_and_the_rest_by_workers(
     assert len(scripted.asked) == len(script) + 1
 
 
+def test_workers_that_take_nothing_are_told_of_once_whatever_steps_need(
+    scripted: Scripted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("N6BUILD_REMOTE_PATIENCE", "0.001")
+    scripted.script = [waits_for_longer_than_anybody] * 2
+    built(scripted, replace(FIRST, tools=(Tool("board", "1"),)), SECOND)
+    assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
+    assert len(said(capsys)) == 1
+    assert len(scripted.asked) == 2
+
+
 @pytest.mark.parametrize(
     "field", [{"always": True}, {"state": ("boards",)}, {"shared": False}, {"tools": (Tool("board", ""),)}]
 )

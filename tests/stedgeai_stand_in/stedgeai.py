@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +169,10 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
             "version": settings["build"],
             "arguments": f"generate -m {place}/model.tflite",
             "environment": [f"STATS_TYPE={place}"],
+            "input_model": model_as_named(Path(options["--model"])),
         }
     ]
+    info["environment"]["network_signature"] = f"0x{zlib.crc32((out / f'{name}.c').read_bytes()):016x}"
     describe_as(release, info)
     (out / f"{name}_c_info.json").write_text(json.dumps(info))
     if release == "2.0":
@@ -176,10 +180,25 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
         (out / f"{name}_c_info.json").rename(workspace / f"neural_art__{name}" / "c_info.json")
     report = out / f"{name}_generate_report.txt"
     head = f"ST Edge AI Core v{settings['build']}\nCreated date          : {date}\n"
-    report.write_text(f"{head}Parameters            : generate -m {place}/models/model.tflite\n{report.read_text()}")
+    head += f"Parameters            : generate -m {place}/models/model.tflite\n"
+    hashed = info["environment"]["tools"][0]["input_model"]["model_files"][0]["signature"]
+    report.write_text(f"{head}model_hash            : {hashed}\n{report.read_text()}")
     # Pools without initializers may leave an empty file.
     (out / f"{name}_atonbuf.xSPI1.raw").write_bytes(b"")
     print(f" Generated files (4)\n {place}/{name}.c\nelapsed time (GENERATE): 4.753s", flush=True)
+
+
+def model_as_named(model: Path) -> dict[str, Any]:
+    """With the digest of its file."""
+    digest = hashlib.md5(model.read_bytes(), usedforsecurity=False).hexdigest()
+    files = [{"name": model.name, "signature": f"0x{digest}"}]
+    return {
+        "generated_time": "",
+        "model_files": files,
+        "name": model.stem,
+        "size": model.stat().st_size,
+        "type": "tflite",
+    }
 
 
 def renumbered(source: str) -> str:

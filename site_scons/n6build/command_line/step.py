@@ -15,10 +15,10 @@ from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.uses import line_of
 from n6build.command_line.arguments import CommandParser, add_build
-from n6build.plan.depfile import first_rule
+from n6build.plan.depfile import first_rule, rules_of
 from n6build.plan.local import do_step, local_site, read_plan_file
 from n6build.plan.perform import Site, is_current
-from n6build.plan.plan import Plan, step_for
+from n6build.plan.plan import step_for
 from n6build.plan.progress import shown_line
 from n6build.plan.step import Step
 
@@ -32,19 +32,18 @@ def step(words: Sequence[str]) -> None:
     options = step_parser().parse_args(words)
     plan = read_plan_file(options.plan)
     one = step_for(options.name, plan)
-    if not _do(one, plan, Path(options.build), if_changed=options.if_changed):
-        return
+    site = local_site(Path(options.build), dict(read_environment().commands))
+    site.plan = plan
+    if options.if_changed and is_current(one, site):
+        _renew(one, site)
+    else:
+        _do(one, site)
     if options.plain_depfile and one.depfile:
         depfile = Path(one.depfile)
         write_atomically(depfile, first_rule(depfile.read_bytes()) + b"\n")
 
 
-def _do(one: Step, plan: Plan, build: Path, *, if_changed: bool) -> bool:
-    """Whether it was done, and not only given the time at which it would have been."""
-    site = local_site(build, dict(read_environment().commands))
-    site.plan = plan
-    if if_changed and _renewed(one, site):
-        return False
+def _do(one: Step, site: Site) -> None:
     shown = shown_line(one, verbose=False)
     if shown is not None:
         show(shown)
@@ -60,16 +59,18 @@ def _do(one: Step, plan: Plan, build: Path, *, if_changed: bool) -> bool:
             where=_line_of(error) or None,
             hint="scons plan writes the plan again; if it still fails, it is an error in the step",
         ) from error
-    return True
 
 
-def _renewed(one: Step, site: Site) -> bool:
-    """Whether the step would make what is there, which then is as young as if it had."""
-    if (one.depfile and not Path(one.depfile).is_file()) or not is_current(one, site):
-        return False
+def _renew(one: Step, site: Site) -> None:
+    """What is there, which the step would make again, becomes as young as if it had. Some build systems take the list of headers
+    away when they have read it."""
+    if one.depfile and not Path(one.depfile).is_file():
+        read = site.ledger.entries[one.name].inputs
+        known = {*one.sources, *one.templates}
+        headers = [path for path, digest in read.items() if digest and path not in known]
+        write_atomically(Path(one.depfile), rules_of(one, headers))
     for output in one.outputs:
         os.utime(output)
-    return True
 
 
 def _line_of(error: BaseException) -> str:

@@ -66,9 +66,8 @@ def _command(step: Step, build: HostBuild) -> str:
     # What only has to be there first is an input here: CMake knows no other kind of prerequisite.
     inputs = (*inputs_of(step, build), *(path for path in step.after if path in build.plan.makers))
     depfile = f"    DEPFILE {_path(step.depfile)}\n" if step.depfile else ""
-    words = ["step", step.name, "--plan", build.plan_file, "--build", build.folder]
-    # Whoever takes the list of headers away wants another one.
-    words += ["--plain-depfile"] if step.depfile else ["--if-changed"]
+    words = ["step", step.name, "--plan", build.plan_file, "--build", build.folder, "--if-changed"]
+    words += ["--plain-depfile"] if step.depfile else []
     return (
         f"add_custom_command(\n    OUTPUT {_paths(step.outputs)}\n    DEPENDS {_paths(dict.fromkeys(inputs))}\n{depfile}"
         f"    COMMAND sh {_words((f'{build.folder}/{FOLDER}/command', *words))}\n"

@@ -149,8 +149,10 @@ class FolderStore:
             with os.fdopen(handle, "wb") as file:
                 for chunk in chunks:
                     size += file.write(chunk)
-            os.chmod(temporary, self.mode & 0o666)
-            os.replace(temporary, path)
+            # Somebody with less room may have trimmed it already.
+            with suppress(FileNotFoundError):
+                os.chmod(temporary, self.mode & 0o666)
+                os.replace(temporary, path)
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)

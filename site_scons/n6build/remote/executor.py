@@ -190,7 +190,8 @@ class Executor:
                 self._said.add(error.id)
             elif error.id == "N6-REMOTE-020":
                 # Others may be done: there are workers without the virtual board.
-                is_new, then = self.is_on and properties not in self._lacking, "steps that need the same are done here"
+                is_new, then = self.is_on and error.what not in self._said, "steps that need the same are done here"
+                self._said.add(error.what)
                 self._lacking.add(properties)
             else:
                 is_new, then = self.is_on, "the rest is done here"

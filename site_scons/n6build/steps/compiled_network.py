@@ -46,6 +46,11 @@ class NetworkSteps:
         return described_by(self.step.outputs)
 
     @property
+    def for_runs(self) -> tuple[str, ...]:
+        """All but the report, in which a compiler names the model's file as well."""
+        return tuple(output for output in self.step.outputs if not output.endswith(".txt"))
+
+    @property
     def proved(self) -> tuple[str, ...]:
         """Headers with the blobs of backend neural_art, which runs them in the model of the NPU before anything else does."""
         of_ours = any(output.endswith("_npu.json") for output in self.step.outputs)

@@ -225,7 +225,4 @@ def _run_steps(
     )
     compared = [(each, expected_outputs(job.folder, each, choices.inputs, choices.expected)) for each in networks]
     run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)
-    if choices.loader == "reloc":
-        # It writes down which models the board has started.
-        run = replace(run, shared=False, consulted=())
     return [*(expected.step for _, expected in compared if expected.step), run]

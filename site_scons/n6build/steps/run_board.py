@@ -114,7 +114,7 @@ def run_board_step(
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
     vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
-    files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
+    files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     described_by = (*emulator_files(target, board), *board_files(board)) if target.probe == VIRTUAL else ()
     return Step(
@@ -175,7 +175,8 @@ def make(call: Call) -> None:
         described = [artifacts for _, artifacts in networks]
         times = expected_times(described, board, outcome)
         outcome = replace(outcome, networks=_with_expected(outcome.networks, times))
-        if outcome.models:
+        if outcome.models and not given.session.silent:
+            # A matrix has programmed its boards itself, which has noted it where it matters, and other machines may do its runs.
             remember_running(programmer.record, outcome.models)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))
         write_atomically(call.outputs[1], run_junit(outcome))

@@ -1,4 +1,5 @@
-"""Output of ST's compiler without what differs from machine to machine: dates, host paths, build numbers of the host.
+"""Output of ST's compiler without what differs from machine to machine: dates, host paths, build numbers of the host; and c_info
+without digests of the model's file, which would make all steps again that read it when a weight has changed, or nothing.
 
 Only comments and descriptions are touched; the code is that of the compiler, byte for byte.
 """
@@ -19,6 +20,15 @@ _DATES = (
     re.compile(r"^(elapsed time[^\n:]{0,40}:)[^\n]*$", re.M | re.I),
     re.compile(r"()\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,12})?(?:[+-]\d\d:?\d\d|Z)?"),
 )
+# Of c_info's environment. The report has the model's digest, and so does the provenance.
+_EMPTIED: dict[str, object] = {
+    "generated_time": "",
+    "arguments": "",
+    "environment": [],
+    "signature": "",
+    "network_signature": "",
+    "size": 0,
+}
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
@@ -55,10 +65,7 @@ def normalised_c_info(data: bytes, file: str) -> str:
 
 def _without_host(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: "" if key in ("generated_time", "arguments") else [] if key == "environment" else _without_host(item)
-            for key, item in value.items()
-        }
+        return {key: _EMPTIED[key] if key in _EMPTIED else _without_host(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_without_host(item) for item in value]
     return _PATH.sub("", value) if isinstance(value, str) else value
