@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 import pytest
 from _pytest.mark import ParameterSet
+
+_Row = TypeVar("_Row")
 
 
 def slow_rows(*values: object) -> list[ParameterSet]:
     """Each value is a row of one parameter."""
     return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
+def telling_rows(values: Iterable[_Row], is_telling: Callable[[_Row], bool]) -> list[ParameterSet]:
+    """All of these, each a row of one parameter: those that are not telling are slow."""
+    return [pytest.param(value, marks=() if is_telling(value) else pytest.mark.slow) for value in values]

@@ -75,6 +75,7 @@ def n6build(installed: Path, folder: Path, *words: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_lists_help_and_version(installed: Path, tmp_path: Path) -> None:
     assert n6build(installed, tmp_path, "--version") == f"n6build {VERSION}\n"
     assert "n6build flash" in n6build(installed, tmp_path, "--help")
@@ -125,6 +126,7 @@ def test_without_the_virtual_board_only_what_needs_it_fails(installed: Path, tmp
     assert "python -m n6build.virtual_board.build" in run.stderr
 
 
+@pytest.mark.slow
 def test_reports_name_the_version(installed: Path, tmp_path: Path) -> None:
     n6build(installed, tmp_path, "report", "model=keyword")
     (report,) = tmp_path.rglob("report.json")
@@ -149,6 +151,7 @@ Default(env.N6Network(model="keyword", board="nucleo-n657").objects)
 """
 
 
+@pytest.mark.slow
 def test_a_host_s_script_finds_the_tool_in_the_package(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "SConstruct").write_text(HOST)
     check_host(installed, tmp_path)
@@ -214,6 +217,7 @@ def test_scons_finds_the_tools_in_the_package(installed: Path, tmp_path: Path) -
     assert "Nothing to do" in n6build(installed, tmp_path, "network", "model=keyword")
 
 
+@pytest.mark.slow
 def test_projects_of_make_cmake_and_scons_find_the_package(installed: Path, tmp_path: Path) -> None:
     path = os.pathsep.join([str(installed), str(Path(sys.executable).parent), os.environ["PATH"]])
     for name in ("make", "cmake", "scons"):

@@ -64,6 +64,7 @@ def alive_in_session(session: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_compiler_and_what_it_has_started(project: Project, tmp_path: Path) -> None:
     install(tmp_path / "core", scenario="sleeps")
     with project.started("model=keyword", "network", **path_with(tmp_path / "core")) as process:
@@ -75,6 +76,7 @@ def test_ctrl_c_ends_the_compiler_and_what_it_has_started(project: Project, tmp_
     assert not (project.root / "build/nucleo-n657/keyword/network/network.c").exists()
 
 
+@pytest.mark.slow
 def test_another_release_compiles_again_and_the_same_one_does_not(project: Project, tmp_path: Path) -> None:
     build, place = ("model=keyword", "network"), path_with(tmp_path / "core")
     install(tmp_path / "core", "3.0")
@@ -92,6 +94,7 @@ def test_another_release_compiles_again_and_the_same_one_does_not(project: Proje
     assert (project.root / "build/nucleo-n657/keyword/network/network.c").read_bytes() != before
 
 
+@pytest.mark.slow
 def test_a_network_for_another_runtime_is_refused_before_it_is_compiled(project: Project, tmp_path: Path) -> None:
     install(tmp_path / "core", "2.2")
     result = project.scons("model=keyword", "build", **path_with(tmp_path / "core"))
@@ -102,6 +105,7 @@ def test_a_network_for_another_runtime_is_refused_before_it_is_compiled(project:
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loader", [pytest.param("linked", marks=pytest.mark.slow), "reloc"])
 def test_a_waived_version_gate_lets_the_build_go_on(project: Project, loader: str) -> None:
     assert project.scons("model=keyword", f"loader={loader}", "network").status == 0
@@ -135,6 +139,7 @@ def test_what_the_compiler_says_reaches_the_user(project: Project, tmp_path: Pat
     assert "PASS:" not in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "release", "ll_aton"),
     [
@@ -159,6 +164,7 @@ def test_st_s_runtime_is_linked_where_its_folder_is_named(
     assert EQUAL in result.output
 
 
+@pytest.mark.slow
 def test_flags_of_an_st_project_may_be_added_as_they_are(project: Project) -> None:
     project.replace("SConstruct", 'tools=["n6"', 'N6_CCFLAGS=["-fcyclomatic-complexity", "-DMINE"], tools=["n6"')
     result = project.scons("verbose=1", "build")
@@ -168,6 +174,7 @@ def test_flags_of_an_st_project_may_be_added_as_they_are(project: Project) -> No
     assert "cyclomatic" not in compiled
 
 
+@pytest.mark.slow
 def test_a_core_folder_without_a_runtime_is_said_at_once(project: Project, tmp_path: Path) -> None:
     result = project.scons("build", STEDGEAI_CORE_DIR=str(tmp_path))
     assert result.status == 2
@@ -193,6 +200,7 @@ def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path)
     assert not [action for action in again.actions if action.startswith(("Compile", "Link"))]
 
 
+@pytest.mark.slow
 def test_a_network_whose_weights_are_in_the_slot_of_the_appli(project: Project, tmp_path: Path) -> None:
     """As ST's audio application has them: the Appli is small enough to end before."""
     board = load_board("nucleo-n657")
@@ -232,6 +240,7 @@ def with_own_output(folder: Path) -> None:
     (folder / "network.c").write_text(source[:outputs] + info)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "described",
     [pytest.param(True, id="in c_info", marks=pytest.mark.slow), pytest.param(False, id="in network.c")],
@@ -265,6 +274,7 @@ def test_buffers_that_a_network_wants_from_the_application(project: Project, des
     assert plan["networks"][0]["own_buffers"] == [{"direction": "output", "index": 0, "bytes": 12}]
 
 
+@pytest.mark.slow
 @pytest.mark.built(*RUN[:-1])
 def test_what_one_backend_left_is_not_taken_for_another_s(project: Project) -> None:
     folder = project.root / "build/nucleo-n657/keyword/network"
@@ -290,6 +300,7 @@ def test_a_backend_that_cannot_take_the_model(project: Project) -> None:
     assert "did you mean 'reference'" in result.output
 
 
+@pytest.mark.slow
 def test_a_model_that_st_s_compiler_cannot_use_is_not_given_to_it(project: Project, tmp_path: Path) -> None:
     install(tmp_path / "core")
     (tmp_path / "float.onnx").write_bytes(onnx_model(quantised=False))
@@ -321,6 +332,7 @@ def test_a_failed_check_stops_before_the_board_and_a_waiver_lets_it_pass(project
     assert "10 passed, 1 waived, 18 had nothing to look at" in result.output
 
 
+@pytest.mark.slow
 def test_the_report_tells_what_this_call_has_rebuilt(project: Project) -> None:
     first = project.scons("model=keyword", "probe=virtual", "flash", "run", "report")
     assert first.status == 0, first.output
@@ -337,6 +349,7 @@ def test_the_report_tells_what_this_call_has_rebuilt(project: Project) -> None:
     assert "every target was up to date" in (folder / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_header_for_the_application_around_a_network(project: Project) -> None:
     project.replace(
         "models/miniresnet/model.yaml",
@@ -351,6 +364,7 @@ def test_a_header_for_the_application_around_a_network(project: Project) -> None
     assert project.scons("build").actions == []
 
 
+@pytest.mark.slow
 def test_a_larger_pool_moves_the_limits_that_a_linker_sees(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  input_type: int8", "  pools: {hyperRAM: 28M}\n  input_type: int8")
     result = project.scons("board=openmv-n6", "profile=allmems", "model=keyword", "probe=virtual", "flash", "run")
@@ -360,6 +374,7 @@ def test_a_larger_pool_moves_the_limits_that_a_linker_sees(project: Project) -> 
     assert EQUAL in result.output
 
 
+@pytest.mark.slow
 def test_a_larger_pool_that_does_not_fit_says_by_how_much(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  input_type: int8", "  pools: {hyperRAM: 30M}\n  input_type: int8")
     result = project.scons("board=openmv-n6", "profile=allmems", "model=keyword")

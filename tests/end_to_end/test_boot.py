@@ -103,6 +103,7 @@ def test_a_nor_that_is_silent_is_said(nors: dict[str, bytes], tmp_path: Path) ->
     assert log.error[0] == "N6-FW-002"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clock_profile", ["hsi", "hsi-only"])
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_one_line_spi_and_no_pll_by_board_options(project: Project, clock_profile: str) -> None:
@@ -135,6 +136,7 @@ CACHE_MISTAKES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "kind"), [row[1:] for row in CACHE_MISTAKES], ids=[row[0] for row in CACHE_MISTAKES]
 )
@@ -157,6 +159,7 @@ def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
         assert (result.ended, result.findings) == ("silent", ())
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_fault_says_where(project: Project) -> None:
     project.replace(

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiled_library import copy_project_file
+from slow_rows import telling_rows
 
 from end_to_end.conftest import BuiltOnce, Project
 
@@ -222,7 +223,24 @@ def copy(built: Project, tmp_path: Path) -> Project:
     return Project(root, built.home)
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=[change.name for change in CHANGES])
+_ALWAYS = (
+    "nothing",
+    "times of files, not their content",
+    "one weight",
+    "one test vector",
+    "a text in the FSBL",
+    "a text in the Appli",
+    "the baud rate of the console",
+    "a lost intermediate file",
+    "a virtual board that is gone",
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    telling_rows(CHANGES, lambda each: each.name in _ALWAYS),
+    ids=[each.name for each in CHANGES],
+)
 def test_runs_exactly(copy: Project, change: Change) -> None:
     change.make(copy)
     result = copy.scons(*ARGUMENTS)
@@ -233,6 +251,7 @@ def test_runs_exactly(copy: Project, change: Change) -> None:
     assert (again.actions, again.flashed) == ([], "nothing"), again.output
 
 
+@pytest.mark.slow
 def test_another_model_and_back_programs_the_board_each_time(copy: Project) -> None:
     other = copy.scons("model=keyword", "probe=virtual", "flash")
     assert "sectors programmed" in other.flashed
@@ -241,6 +260,7 @@ def test_another_model_and_back_programs_the_board_each_time(copy: Project) -> N
     assert "sectors programmed" in back.flashed
 
 
+@pytest.mark.slow
 def test_two_edits_within_a_second_are_both_built(project: Project) -> None:
     """SCons keeps times as whole seconds."""
     arguments = (*ARGUMENTS[:-1], "build")

@@ -36,6 +36,7 @@ def with_lines(host: Host, lines: str) -> None:
     path.write_text(LINES.sub(lambda _: f"find_package(n6build CONFIG REQUIRED)\n{lines}\n", path.read_text()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["Ninja", pytest.param("Unix Makefiles", marks=pytest.mark.slow)])
 def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, generator: str) -> None:
     """In one build folder, one after the other; in the end all is as in a new one, byte for byte."""

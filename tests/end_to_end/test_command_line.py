@@ -49,6 +49,7 @@ def test_ten_inferences_equal_the_reference_interpreter(project: Project, board:
     assert {bank["name"] for bank in plan["banks"]} == banks
 
 
+@pytest.mark.slow
 def test_two_networks_share_an_application(project: Project) -> None:
     result = project.scons("model=keyword,anomaly", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
@@ -62,6 +63,7 @@ def test_two_networks_share_an_application(project: Project) -> None:
     assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(sectors))
 
 
+@pytest.mark.slow
 def test_new_weights_of_one_network_leave_the_other_as_it_is(project: Project) -> None:
     models = "model=keyword,anomaly"
     assert project.scons(models, "build").status == 0
@@ -85,6 +87,7 @@ def test_a_wrong_expectation_fails_the_run(project: Project) -> None:
     assert "N6-RUN-005: 1 of 10 outputs differ from the reference interpreter, 1 bytes" in result.output
 
 
+@pytest.mark.slow
 def test_two_builds_in_two_folders_are_equal(built: Project, tmp_path: Path) -> None:
     other = make_project(tmp_path)
     assert other.scons(*VIRTUAL, "build", "flash", PYTHONHASHSEED="7").status == 0
@@ -151,6 +154,7 @@ def test_a_model_that_is_none_gets_one_clear_answer(built: Project, tmp_path: Pa
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_the_one_described_is_refused(project: Project) -> None:
     path = project.root / "models/anomaly/anomaly.tflite"
     path.write_bytes(path.read_bytes() + b"\0")
@@ -158,6 +162,7 @@ def test_a_model_that_is_not_the_one_described_is_refused(project: Project) -> N
     assert "anomaly.tflite: error N6-MODEL-006: is not the file that model.yaml describes" in result.output
 
 
+@pytest.mark.slow
 def test_a_bare_model_file_is_compiled_and_run_without_claims(project: Project) -> None:
     shutil.copy(project.root / "models/keyword/keyword.tflite", project.root / "mine.tflite")
     result = project.scons("model=mine.tflite", "probe=virtual", "flash", "run")
@@ -166,6 +171,7 @@ def test_a_bare_model_file_is_compiled_and_run_without_claims(project: Project) 
     assert f"Result 1 inferences, {zeros}" in result.output
 
 
+@pytest.mark.slow
 def test_a_missing_compiler_is_said_at_once_and_lists_still_work(built: Project, tmp_path: Path) -> None:
     empty = {"PATH": str(tmp_path)}
     assert "N6-TOOL-001: the compiler arm-none-eabi-gcc was not found" in built.scons(*VIRTUAL, **empty).output
@@ -231,6 +237,7 @@ def test_verbose_shows_commands_and_rebuilds_nothing(built: Project) -> None:
     assert "arm-none-eabi-gcc -o build/nucleo-n657/fsbl/main.o -c" in built.scons(*VIRTUAL, "verbose=1", "flash").output
 
 
+@pytest.mark.slow
 def test_switches_of_scons_show_what_is_up_to_date_and_what_is_not(built: Project) -> None:
     """SCons gets no nodes of what is up to date, unless it is asked about nodes."""
     target, image = (*VIRTUAL, "image"), "build/nucleo-n657/fsbl_image.bin"
@@ -258,6 +265,7 @@ def test_flags_of_the_callers_environment_do_not_reach_the_compiler(built: Proje
     assert "is up to date" in built.scons(*VIRTUAL, "flash", **hostile).output
 
 
+@pytest.mark.slow
 def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(project: Project) -> None:
     project.replace(
         "firmware/appli/main.c",
@@ -282,6 +290,7 @@ def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(project: Projec
     assert "more than slot 'appli' (524288)" in result.output
 
 
+@pytest.mark.slow
 def test_a_terminal_that_lacks_a_letter(project: Project, tmp_path: Path) -> None:
     folder = tmp_path / "Müller"
     folder.mkdir()
@@ -309,6 +318,7 @@ def test_an_interrupted_build_leaves_nothing_half_written(project: Project) -> N
     assert not [path.name for path in (project.root / "build").rglob(".*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_another_project_uses_the_tools_from_its_own_sconstruct(project: Project, tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()

@@ -53,6 +53,7 @@ def test_two_models_take_turns(project: Project) -> None:
     assert "20 of 20 outputs equal" in result.output, result.output
 
 
+@pytest.mark.slow
 def test_a_runtime_that_calls_models_on_its_own_is_refused(project: Project, tmp_path: Path) -> None:
     core = make_core(tmp_path / "core", (1, 1, 3, 275))
     result = project.scons(*ARGUMENTS, "backend=reference", "build", STEDGEAI_CORE_DIR=str(core))

@@ -58,6 +58,7 @@ def run(project: Project, network: str, *arguments: str) -> Result:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "buffers", "elements", "equal", "within_1", "most"),
     [

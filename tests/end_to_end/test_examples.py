@@ -26,6 +26,7 @@ def test_an_example_adopts_n6build_in_at_most_five_lines(files: list[str]) -> No
     assert 0 < len(lines) <= 5
 
 
+@pytest.mark.slow
 def test_a_project_of_make(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")
     host.replace("Makefile", "model=keyword", "model=own_model")

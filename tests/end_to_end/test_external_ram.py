@@ -37,6 +37,7 @@ def test_every_model_runs_with_external_ram(project: Project, board: str, profil
     assert ("n6 image xSPI1 copied" in result.output) == (profile == "extram")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -56,6 +57,7 @@ def test_activations_in_external_ram(project: Project, options: tuple[str, ...])
     assert MAPPED[options[0].removeprefix("board=")] in result.output
 
 
+@pytest.mark.slow
 def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Project) -> None:
     put_activations_outside(project)
     project.replace("models/anomaly/model.yaml", "network:\n", "network:\n" + NO_RAM_INSIDE)
@@ -66,6 +68,7 @@ def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Proj
     assert result.output.count(MAPPED["stm32n6570-dk"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.built("board=stm32n6570-dk", "profile=extram", "model=keyword", "probe=virtual", "flash")
 def test_a_forgotten_mapping_is_found_on_the_virtual_board(project: Project) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = map_external_ram(observer);", "(void)map_external_ram;")
@@ -75,6 +78,7 @@ def test_a_forgotten_mapping_is_found_on_the_virtual_board(project: Project) -> 
     assert "firmware/appli/n6_memory.c:" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.built("board=stm32n6570-dk", "profile=extram", "model=keyword", "probe=virtual", "flash")
 def test_weights_in_external_ram_leave_the_cache_as_those_inside_the_chip_do(project: Project) -> None:
     board = load_board("stm32n6570-dk")
@@ -87,6 +91,7 @@ def test_weights_in_external_ram_leave_the_cache_as_those_inside_the_chip_do(pro
     assert outside == [(0x9000_0000, 0x9000_0000 + weights), (0x91FF_FFE0, 0x9200_0000)]
 
 
+@pytest.mark.slow
 def test_too_many_activations_lead_to_a_profile_that_the_board_has(project: Project) -> None:
     small = NO_RAM_INSIDE.replace("npuRAM3: 0", "npuRAM3: 8K")
     project.replace("models/keyword/model.yaml", "  input_type: int8", small + "  input_type: int8")

@@ -41,6 +41,7 @@ def test_of_the_virtual_board(project: Project) -> None:
     assert b"n6 field" not in (project.root / "build/nucleo-n657/fsbl_image.bin").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_same_for_relocatable_models(project: Project) -> None:
     result = project.scons("model=keyword", "loader=reloc", "probe=virtual", "field-report")
     assert result.status == 0, result.output
@@ -49,6 +50,7 @@ def test_the_same_for_relocatable_models(project: Project) -> None:
     assert any(each.name == "NPU.CLKCTRL.VERSION" for each in report.readings)
 
 
+@pytest.mark.slow
 def test_of_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     with console(b"\xff\x00\x13n6") as (theirs, ours):
         desk.set(switched_on(desk, theirs))
@@ -67,6 +69,7 @@ def test_of_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     assert "settle nothing" not in result.output
 
 
+@pytest.mark.slow
 def test_a_board_that_says_nothing_has_a_report_too(project: Project, desk: Desk) -> None:
     with console() as (_, ours):
         result = scons(project, desk, "field-report", f"console={ours}")
@@ -79,6 +82,7 @@ def test_a_board_that_says_nothing_has_a_report_too(project: Project, desk: Desk
     assert {fact.verdict for fact in report.facts} == {"not observed"}
 
 
+@pytest.mark.slow
 def test_programs_of_somebody_else_do_not_know_what_to_ask(project: Project) -> None:
     (project.root / "mine.bin").write_bytes(bytes(2048))
     result = project.scons("fsbl=mine.bin", "probe=virtual", "field-report")

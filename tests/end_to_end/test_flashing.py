@@ -13,6 +13,7 @@ from end_to_end.conftest import Project
 ARGUMENTS = ("model=keyword", "probe=virtual")
 
 
+@pytest.mark.slow
 def test_a_dry_run_prints_the_plan_and_touches_nothing(project: Project) -> None:
     first = project.scons(*ARGUMENTS, "flash", "dry=1")
     assert first.status == 0, first.output
@@ -31,6 +32,7 @@ def test_a_dry_run_prints_the_plan_and_touches_nothing(project: Project) -> None
     assert "N6-OPTION-006" in project.scons(*ARGUMENTS, "flash", "run", "dry=1").output
 
 
+@pytest.mark.slow
 @pytest.mark.built(*ARGUMENTS, "flash")
 def test_flash_all_programs_what_the_board_is_believed_to_hold(project: Project) -> None:
     assert project.scons(*ARGUMENTS, "flash").actions == []
@@ -72,6 +74,7 @@ def test_one_wrong_byte_of_weights_is_found_named_and_repaired(project: Project)
     assert (again.status, again.actions) == (0, ["Verify virtual-nucleo-n657-verified.json"])
 
 
+@pytest.mark.slow
 def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -> None:
     first = "To flash 4 sectors (256.0 KiB), all of it: no such board has been programmed from here"
     assert first in project.scons(*ARGUMENTS, "build").output
@@ -87,6 +90,7 @@ def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -
     assert "To flash 2 sectors (128.0 KiB)" in project.scons(*ARGUMENTS, "build").output
 
 
+@pytest.mark.slow
 @pytest.mark.built(*ARGUMENTS, "flash")
 def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> None:
     """As a script does: many of them fall into one second, which is all that SCons knows of a time."""
@@ -98,6 +102,7 @@ def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> N
         assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
 
 
+@pytest.mark.slow
 def test_images_by_st_s_signing_tool(project: Project, tmp_path: Path) -> None:
     stand_in(tmp_path / "tools", "2.21.0")
     path = {"PATH": f"{tmp_path / 'tools'}:{os.environ['PATH']}"}

@@ -70,6 +70,7 @@ def test_programs_in_any_form_start(built: Project, given: tuple[str, ...]) -> N
     assert "no registers" not in result.output
 
 
+@pytest.mark.slow
 def test_one_hex_file_has_all_of_it_and_runs_to_the_end(built: Project) -> None:
     result = built.scons(
         "fsbl=theirs/all.hex", "appli=theirs/all.hex", VIRTUAL, "until=text:n6 done runs=10", "flash", "run"
@@ -98,6 +99,7 @@ def test_our_appli_runs_on_their_fsbl_and_is_compared(built: Project) -> None:
     assert f"{BOARD}/keyword-foreign/run.json" in result.output
 
 
+@pytest.mark.slow
 def test_a_symbol_ends_the_run_at_its_first_instruction_each_time(built: Project) -> None:
     given = ("fsbl=theirs/fsbl.elf", "appli=theirs/appli-trusted.bin", VIRTUAL, "flash", "run")
     told = watched(built.scons(*given, "until=symbol:main"), built)
@@ -108,6 +110,7 @@ def test_a_symbol_ends_the_run_at_its_first_instruction_each_time(built: Project
     assert "firmware/fsbl/main.c" in str(of_fsbl["at"])
 
 
+@pytest.mark.slow
 def test_so_many_instructions_are_executed_and_the_last_is_named(built: Project) -> None:
     result = built.scons("appli=theirs/appli.elf", VIRTUAL, "until=instructions:2_000_000", "flash", "run")
     assert watched(result, built)["instructions"] == 2_000_000
@@ -125,6 +128,7 @@ def test_what_is_not_reached_fails_with_the_reason(built: Project) -> None:
     assert "error N6-RUN-008: the run ended before it reached text 'n6 appli start'" in result.output
 
 
+@pytest.mark.slow
 def test_the_report_tells_how_it_ended(built: Project) -> None:
     given = ("appli=theirs/appli.elf", VIRTUAL, "until=symbol:appli:main", "flash", "run", "report")
     result = built.scons(*given)
@@ -154,6 +158,7 @@ def test_mistakes_are_said_without_a_traceback(built: Project, arguments: tuple[
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_registers_that_no_model_answers_are_a_warning_or_an_error(built: Project) -> None:
     """An Appli that gives RNG its clock and writes to it, instructions by hand: ldr r0, =AHB3ENSR; movs r1, #1; str r1, [r0];
     ldr r0, =RNG; str r1, [r0]; b ."""

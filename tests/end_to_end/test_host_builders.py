@@ -69,6 +69,7 @@ def test_the_example_runs_on_either_start_up(example: Project) -> None:
     assert scons_of_example(example, "greeting=moin").output.count("is up to date") >= 4
 
 
+@pytest.mark.slow
 def test_a_section_in_the_memory_of_a_network_is_found(example: Project) -> None:
     example.replace(
         "own_startup/own.ld",
@@ -103,6 +104,7 @@ def test_a_section_in_the_memory_of_a_network_is_found(example: Project) -> None
     assert "region FRAMES, own_startup/own.ld:5" in result.output
 
 
+@pytest.mark.slow
 def test_a_linker_script_for_another_board_is_told_by_its_line(example: Project) -> None:
     example.replace("own_startup/SConscript", "N6Image(elf, nn)", 'N6Image(elf, nn, linker_script="own.ld")')
     assert scons_of_example(example).status == 0
@@ -128,6 +130,7 @@ def test_an_option_of_the_host_compiles_only_what_it_affects(example: Project) -
     assert compiled == ["Compile app/main.c", "Compile app/spotter.c", "Compile drivers/serial.c"]
 
 
+@pytest.mark.slow
 def test_an_edit_of_a_host_s_header_compiles_who_includes_it(example: Project) -> None:
     assert scons_of_example(example).status == 0
     example.replace("drivers/serial.h", "void serial_open(void);", "void serial_open(void); /* first */")
@@ -138,6 +141,7 @@ def test_an_edit_of_a_host_s_header_compiles_who_includes_it(example: Project) -
     ]
 
 
+@pytest.mark.slow
 def test_options_of_n6build_have_a_prefix_on_the_command_line(host: Project) -> None:
     write(host, APPLI + 'print("board is", ARGUMENTS.get("board"))\n')
     result = host.scons("-n", "board=theirs", "n6.board=openmv-n6", "build/openmv-n6/net-app/flash_manifest.json")
@@ -163,6 +167,7 @@ def test_a_mistake_in_a_script_is_named_by_its_line(host: Project) -> None:
     assert "main.cpp: error N6-HOST-001: main.cpp is not a C source" in host.scons().output
 
 
+@pytest.mark.slow
 def test_a_board_is_looked_for_only_by_who_asks_for_it(host: Project) -> None:
     write(host, f'app = {APPLI}env.N6Flash(app)\nenv.N6Run(app)\nenv.Command("plain", [], Touch("$TARGET"))\n')
     assert host.scons("plain").status == 0
@@ -172,6 +177,7 @@ def test_a_board_is_looked_for_only_by_who_asks_for_it(host: Project) -> None:
     assert "N6-FLASH-010" in refused.output
 
 
+@pytest.mark.slow
 def test_what_depends_on_a_board_without_naming_it_is_refused(host: Project) -> None:
     write(host, f'app = {APPLI}env.Alias("all", env.N6Flash(app))\n')
     refused = host.scons("n6.probe=virtual", "all")
@@ -180,6 +186,7 @@ def test_what_depends_on_a_board_without_naming_it_is_refused(host: Project) -> 
     assert host.scons("n6.probe=virtual", "flash", "all").status == 0
 
 
+@pytest.mark.slow
 def test_two_boards_in_one_script(host: Project) -> None:
     script = 'for board in ("nucleo-n657", "stm32n6570-dk"):\n    app = ' + APPLI.replace('"nucleo-n657"', "board")
     write(host, script + "    env.N6Flash(app)\n    Default(app.files)\n")
@@ -194,6 +201,7 @@ def test_two_boards_in_one_script(host: Project) -> None:
     }
 
 
+@pytest.mark.slow
 def test_two_programs_on_one_board_have_virtual_boards_of_their_own(host: Project) -> None:
     one = f'app = {APPLI}env.N6Flash(app)\nenv.N6Run(app, until="instructions:1_000_000")\n'
     other = (
@@ -207,6 +215,7 @@ def test_two_programs_on_one_board_have_virtual_boards_of_their_own(host: Projec
     assert len(list(host.root.glob("build/virtual_board/nucleo-n657/*/nor.bin"))) == 2
 
 
+@pytest.mark.slow
 def test_a_variant_folder_and_files_that_the_host_generates(host: Project) -> None:
     (host.root / "src").mkdir()
     (host.root / "main.c").write_text('#include "n6_network.h"\n#include "made.h"\nint main(void) { return MADE; }\n')
@@ -226,6 +235,7 @@ def test_a_variant_folder_and_files_that_the_host_generates(host: Project) -> No
     assert not (host.root / "build").exists()
 
 
+@pytest.mark.slow
 def test_an_elf_file_of_the_host_without_a_network_goes_to_flash(host: Project) -> None:
     (host.root / "main.c").write_text(MAIN)
     write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
@@ -238,6 +248,7 @@ def test_an_elf_file_of_the_host_without_a_network_goes_to_flash(host: Project) 
     assert [segment["name"] for segment in manifest["segments"]] == ["fsbl", "appli"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["with space", "${__import__('os').system('touch PWNED')}`touch PWNED`", "näme"])
 def test_folders_of_the_host_may_have_any_name(project: Project, tmp_path: Path, name: str) -> None:
     theirs = tmp_path / name
@@ -282,6 +293,7 @@ def test_compile_commands_are_those_of_the_host_and_ours(host: Project) -> None:
     assert "theirs.txt: error N6-STEP-016" in host.scons("compile_commands.json").output
 
 
+@pytest.mark.slow
 def test_compile_commands_of_this_project(project: Project) -> None:
     result = project.scons("model=anomaly", "compile_commands.json")
     assert result.status == 0, result.output
@@ -292,6 +304,7 @@ def test_compile_commands_of_this_project(project: Project) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_shared_cache_of_n6build_holds_what_it_compiles_for_a_host(host: Project, tmp_path: Path) -> None:
     write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
     cache = f"n6.cache={tmp_path / 'cache'}"

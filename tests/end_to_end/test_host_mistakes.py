@@ -34,6 +34,7 @@ def test_a_network_twice_in_one_program(host: Project) -> None:  # noqa: F811
     assert "net: error N6-NET-023: two networks of the application are called 'net'" in host.scons().output
 
 
+@pytest.mark.slow
 def test_a_function_that_is_called_like_one_of_n6build(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")  # noqa: F811
     ours = "bool n6_network_run(uint32_t a, const void *b, uint32_t c) { return a + c > 0u && b != 0; }\n"
@@ -43,6 +44,7 @@ def test_a_function_that_is_called_like_one_of_n6build(tmp_path: Path) -> None:
     assert "src/main.c:21: first defined here" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_names_of_the_host_s_files_are_free(tmp_path: Path) -> None:
     host = Host(tmp_path / "mein Gerät", "make")  # noqa: F811
     (host.root / "modell").mkdir()
@@ -76,6 +78,7 @@ def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
+@pytest.mark.slow
 def test_an_out_of_tree_build_writes_nothing_beside_the_sources(tmp_path: Path) -> None:
     host = Host(tmp_path, "cmake")  # noqa: F811
     for path in [host.root, *host.root.rglob("*")]:

@@ -110,7 +110,12 @@ def with_runtime_of_st(host: Host, release: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "release"),
-    [("c", ""), ("cpp", ""), ("cpp", "3.0"), pytest.param("c", "2.2", marks=pytest.mark.slow)],
+    [
+        ("c", ""),
+        pytest.param("cpp", "", marks=pytest.mark.slow),
+        pytest.param("cpp", "3.0", marks=pytest.mark.slow),
+        pytest.param("c", "2.2", marks=pytest.mark.slow),
+    ],
     ids=["C", "C++", "C++ and ST's runtime 3.0", "C and ST's runtime 2.2"],
 )
 def test_a_program_has_a_network(language: str, release: str, tmp_path: Path) -> None:
@@ -126,6 +131,7 @@ def test_a_program_has_a_network(language: str, release: str, tmp_path: Path) ->
     assert ("ll_aton_runtime.c" in ran) and (str(sample(f"core/{release}")) in ran if release else True)
 
 
+@pytest.mark.slow
 def test_clocks_that_do_not_run_are_said(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")
     with_main(host, "c", clocks="false")
@@ -133,6 +139,7 @@ def test_clocks_that_do_not_run_are_said(tmp_path: Path) -> None:
     assert "Console host: keywordN6-FW-035 the clocks do not run: n6_network_clocks" in ran
 
 
+@pytest.mark.slow
 def test_a_project_of_freertos(tmp_path: Path) -> None:
     """The task that prints runs in the middle of the inferences, and Helium's registers are each task's own."""
     host = Host(tmp_path, "freertos")
@@ -198,6 +205,7 @@ def names_of(archive: Path) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_the_library_only_defines_names_with_a_prefix(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")
     host.call("make", "-j2", "n6-library")

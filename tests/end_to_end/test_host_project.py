@@ -51,6 +51,7 @@ def test_what_a_goal_makes_is_a_source_for_the_host(host: Project) -> None:
     assert "is up to date" in host.scons("hello").output
 
 
+@pytest.mark.slow
 def test_the_last_error_is_in_the_host_s_build_folder(host: Project) -> None:
     (host.root / "net.tflite").write_bytes(b"TFL3")
     assert host.scons("hello").status == 2
@@ -95,6 +96,7 @@ def test_a_script_in_a_subfolder_uses_the_tools(host_with_subfolder: Project) ->
     assert "is up to date" in host.scons("nn/hello").output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", ['"out/nn/"', '"#out/nn"', '"./out/nn"', 'Dir("out/nn")'])
 def test_the_build_folder_may_be_written_in_any_way(host_with_subfolder: Project, build: str) -> None:
     write_above(host_with_subfolder, build)
@@ -103,6 +105,7 @@ def test_the_build_folder_may_be_written_in_any_way(host_with_subfolder: Project
     assert "Network out/nn/nucleo-n657/net/network/network.c" in result.output
 
 
+@pytest.mark.slow
 def test_a_script_may_have_a_variant_folder(host_with_subfolder: Project) -> None:
     host = host_with_subfolder
     write_above(host, more=', variant_dir="out/debug", duplicate=False')
@@ -112,6 +115,7 @@ def test_a_script_may_have_a_variant_folder(host_with_subfolder: Project) -> Non
     assert "is up to date" in host.scons("out/debug/hello").output
 
 
+@pytest.mark.slow
 def test_scons_may_be_called_from_elsewhere(host_with_subfolder: Project) -> None:
     host = host_with_subfolder
     elsewhere = Project(host.home, host.home)
@@ -121,6 +125,7 @@ def test_scons_may_be_called_from_elsewhere(host_with_subfolder: Project) -> Non
     assert "is up to date" in host.scons("nn/hello").output
 
 
+@pytest.mark.slow
 def test_the_script_may_have_another_name(host_with_subfolder: Project) -> None:
     write_above(host_with_subfolder, file="build.scons")
     (host_with_subfolder.root / "SConstruct").unlink()
@@ -136,6 +141,7 @@ CacheDir("cache")
 """
 
 
+@pytest.mark.slow
 def test_settings_of_scons_stay_those_of_the_host(host: Project) -> None:
     text = (host.root / "SConstruct").read_text()
     (host.root / "SConstruct").write_text(text + SETTINGS)
@@ -148,12 +154,14 @@ def test_settings_of_scons_stay_those_of_the_host(host: Project) -> None:
     assert "a neural network from its model file" not in result.output
 
 
+@pytest.mark.slow
 def test_the_cache_of_the_host_holds_nothing_of_ours(host: Project) -> None:
     (host.root / "SConstruct").write_text(SETTINGS + (host.root / "SConstruct").read_text())
     assert host.scons("hello").status == 0
     assert len([path for path in (host.root / "cache").rglob("*") if path.is_file()]) <= len(["config", "tag", "hello"])
 
 
+@pytest.mark.slow
 def test_a_second_build_in_one_folder_waits_and_says_so(project: Project) -> None:
     """The first one is this test: it holds the lock as a build does."""
     folder = project.root / "build/.n6build"
@@ -173,6 +181,7 @@ def test_a_second_build_in_one_folder_waits_and_says_so(project: Project) -> Non
     assert (project.root / "build/nucleo-n657/anomaly/network/network.c").is_file()
 
 
+@pytest.mark.slow
 def test_cleaning_leaves_the_lock_where_it_is(project: Project) -> None:
     assert project.scons("model=anomaly", "network").status == 0
     assert project.scons("model=anomaly", "-c", "build").status == 0

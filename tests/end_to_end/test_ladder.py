@@ -23,6 +23,7 @@ def result(project: Project) -> dict[str, str]:
     return {each.name: each.result for each in record.rungs}
 
 
+@pytest.mark.slow
 def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: Project) -> None:
     climbed = project.scons(*CALL)
     assert climbed.status == 0, climbed.output

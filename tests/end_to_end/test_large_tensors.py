@@ -53,6 +53,7 @@ def test_outputs_of_any_length_are_compared_whole(camera: Project) -> None:
     assert "2 of 2 outputs equal" in result.output, result.output
 
 
+@pytest.mark.slow
 def test_inputs_and_outputs_of_any_length_go_over_the_link(camera: Project, tmp_path: Path) -> None:
     folder = camera.root / "models" / "camera"
     np.save(tmp_path / "mine.npy", np.load(folder / "inputs.npy")[::-1])

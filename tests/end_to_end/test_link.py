@@ -67,6 +67,7 @@ def test_outputs_over_the_link_equal_the_reference(flashed: tuple[Project, Path]
     assert "n6 done runs=20" in texts
 
 
+@pytest.mark.slow
 def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
     keyword, anomaly = networks_of(folder)
@@ -77,6 +78,7 @@ def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path]
             run_over_link(link, [anomaly, keyword], 60.0)
 
 
+@pytest.mark.slow
 def test_noise_in_front_of_requests_does_no_harm(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
     with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", lambda _: None) as link:
@@ -123,6 +125,7 @@ class Resetting:
         return len(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [6, 17, 18])
 def test_a_reset_in_the_middle_of_a_transfer(
     flashed: tuple[Project, Path], tmp_path: Path, after: int, capsys: pytest.CaptureFixture[str]
@@ -156,6 +159,7 @@ def test_an_emulator_that_does_not_start(tmp_path: Path) -> None:
         link.hello()
 
 
+@pytest.mark.slow
 def test_more_runs_than_inputs_at_the_highest_clock(project: Project) -> None:
     arguments = ("model=anomaly", "probe=virtual", "mode=max-speed", "runs=12")
     result = project.scons(*arguments, "flash", "run")
@@ -173,12 +177,14 @@ def test_more_runs_than_inputs_at_the_highest_clock(project: Project) -> None:
     assert "Run build" not in started.output
 
 
+@pytest.mark.slow
 def test_the_supply_is_raised_for_the_highest_clock_of_the_discovery_kit(project: Project) -> None:
     result = project.scons("board=stm32n6570-dk", "model=anomaly", "probe=virtual", "mode=max-speed", "flash", "run")
     assert "10 of 10 outputs equal" in result.output, result.output
     assert "ms at 800 MHz" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Project) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
@@ -188,6 +194,7 @@ def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Pr
     assert "firmware/appli/n6_inference.c:" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -208,6 +215,7 @@ def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], erro
     assert error in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_inputs_of_a_file(project: Project, tmp_path: Path) -> None:
     rows = np.load(project.root / "models/keyword/inputs.npy")[[3, 1]]

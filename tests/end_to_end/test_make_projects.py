@@ -19,6 +19,7 @@ def line_of(host: Host, text: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
+@pytest.mark.slow
 def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path) -> None:
     """In one build folder, one after the other; in the end all is as in a new one, byte for byte."""
     project = make_project(tmp_path)
@@ -111,6 +112,7 @@ def test_no_command_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> 
     host.call(*ALL)
 
 
+@pytest.mark.slow
 def test_a_host_with_a_symbol_or_a_section_of_ours(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")
     path = host.root / "src/sensor.c"

@@ -43,6 +43,7 @@ def test_every_pair_is_built_and_run(project: Project) -> None:
     assert not list(project.root.rglob("firmware.hex"))
 
 
+@pytest.mark.slow
 def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(project: Project) -> None:
     """Two machines, which both have what one has built; what has changed is run again, and nothing else."""
     pairs = (*PAIRS[:1], "boards=nucleo-n657", *PAIRS[2:])
@@ -69,6 +70,7 @@ def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(projec
     assert "Matrix 2 of 2 passed" in result.output
 
 
+@pytest.mark.slow
 def test_one_pair_that_fails_is_no_reason_not_to_try_the_others(project: Project) -> None:
     assert project.scons(*PAIRS).status == 0
     # A file that is not the one that its model.yaml knows.
@@ -85,6 +87,7 @@ def test_one_pair_that_fails_is_no_reason_not_to_try_the_others(project: Project
     assert suite.get("failures") == "2"
 
 
+@pytest.mark.slow
 def test_a_second_checkout_takes_what_the_first_has_built(
     project: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -123,6 +126,7 @@ def test_a_board_or_model_that_does_not_exist(project: Project) -> None:
     assert "N6-MODEL-001" in project.scons("matrix", "models=keywort").output
 
 
+@pytest.mark.slow
 def test_the_results_of_a_run_as_junit(project: Project) -> None:
     assert project.scons("model=keyword", "probe=virtual", "flash", "run").status == 0
     suite = ElementTree.parse(project.root / "build/nucleo-n657/keyword/run.xml").find("testsuite")

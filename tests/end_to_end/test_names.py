@@ -138,6 +138,7 @@ def test_every_way_in(project: Project) -> None:
     assert_nothing_was_run(project.root.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -165,6 +166,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "content", "message"), REFUSED, ids=["terminal", "way out", "another's folder"])
 def test_a_description_with_such_a_name_is_refused_where_models_are_listed(
     project: Project, file: str, content: dict[str, str], message: str

@@ -88,6 +88,7 @@ def test_units_say_what_they_did(nor: Path, tmp_path: Path) -> None:
     assert convolution.macs == convolution.elements * height * width * depth
 
 
+@pytest.mark.slow
 def test_tensors_are_put_and_got_by_label_and_by_place(nor: Path, tmp_path: Path) -> None:
     pixels = picture((256, 128, 3))
     zeros = output_of(run(nor, NpuFiles()))
@@ -108,6 +109,7 @@ def test_tensors_are_put_and_got_by_label_and_by_place(nor: Path, tmp_path: Path
     assert outputs["place 0"] == outputs[f"label {FIRST_LABEL}"] != zeros
 
 
+@pytest.mark.slow
 def test_a_tensor_is_replaced_once_it_was_got(nor: Path, tmp_path: Path) -> None:
     zeros = output_of(run(nor, NpuFiles()))
     signed = (picture((256, 128, 3)).astype(np.int16) - 128).astype(np.int8)

@@ -109,6 +109,7 @@ def _with_word(text: str, place: int, change: object) -> str:
     return f"{text[: item.start()]}0x{value:016x}UL{text[item.end() :]}"
 
 
+@pytest.mark.slow
 def test_what_structures_in_network_c_tell_is_what_st_s_runtime_writes(tmp_path: Path) -> None:
     """YAMNet, without a blob: a field that is read from network.c has this value in the register when its epoch is computed."""
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
@@ -150,6 +151,7 @@ def written_settings(trace: list[str], numbers: list[int]) -> dict[int, tuple[Un
     return settings
 
 
+@pytest.mark.slow
 def test_a_program_of_somebody_else_is_traced_too(
     project: Project, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ def test_its_outputs_are_those_of_onnxruntime(
     assert "Channels behind height and width" in result.output
 
 
+@pytest.mark.slow
 def test_yamnet_s_outputs_are_those_of_onnxruntime(project: Project, tmp_path: Path) -> None:
     inputs = np.random.default_rng(0).normal(0, 2, (2, 64, 96, 1)).astype(np.float32)
     folder = described(tmp_path / "net", sample(YAMNET).read_bytes(), inputs)

@@ -36,6 +36,7 @@ def scons(project: Project, desk: Desk, *arguments: str) -> Result:
     return project.scons("model=keyword", *arguments, PATH=f"{desk.commands}:{os.environ['PATH']}")
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk) -> None:
     first = scons(project, desk, "flash")
@@ -54,6 +55,7 @@ def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk
     assert scons(project, desk, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_a_byte_that_no_witness_sees_is_named_by_verify_and_programmed_by_flash(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash", "verify").status == 0
@@ -79,6 +81,7 @@ def test_one_changed_weight_programs_one_sector(project: Project, desk: Desk) ->
     assert " 0x71000000" in program
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_a_dry_run_does_not_stop_the_board(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash").status == 0
@@ -102,6 +105,7 @@ def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) 
     assert scons(project, desk, "flash").flashed == "holds all of it already"
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
     # Another checkout, for the same board.
@@ -182,6 +186,7 @@ def switch_off(desk: Desk) -> None:
         os.kill(int((desk.folder / "pid").read_text()), 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "start"),
     [(b"", "flash"), (b"\xff\x00\x13n6", "flash"), (b"", "ram")],
@@ -204,6 +209,7 @@ def test_load_and_run(project: Project, desk: Desk, noise: bytes, start: str) ->
     assert 'tests="3"' in junit
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     """What the board has said of its slots over the console decides where the next model goes."""
@@ -223,12 +229,14 @@ def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Des
     assert "1 of 1 outputs equal the reference interpreter" in third.output
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_models_with_two_slots_would_have_to_ask_the_board(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "loader=reloc", "slots=2", "dry=1", "flash-model")
     assert "N6-OPTION-006" in result.output
     assert all(" -r " not in call for call in desk.calls())
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_a_debugger_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run", "gdb=1")
@@ -248,6 +256,7 @@ def test_a_debugger_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     assert "N6-DEBUG-003: the server for GDB did not get ready" in broken.output
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run")
@@ -256,6 +265,7 @@ def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     assert "hint: console=" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
     """The selectors are still those for programming: it is reset, and nothing is heard of it."""

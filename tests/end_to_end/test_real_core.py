@@ -47,6 +47,7 @@ def test_a_network_is_linked_with_st_s_runtime(release: str, project: Project) -
     assert project.scons("model=keyword", *VIRTUAL[:3], **tree(release)).actions == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "model", "way"),
     [
@@ -68,6 +69,7 @@ def test_st_s_loader_installs_our_models(release: str, model: str, way: tuple[st
     assert "ll_aton_reloc_network.c" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
@@ -92,6 +94,7 @@ def without_debug(objects: Path) -> dict[str, bytes]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("secure", ["1", pytest.param("0", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("release", [pytest.param("2.2", marks=pytest.mark.slow), "3.0"])
 def test_a_relocatable_model_is_the_same_without_device_headers(release: str, secure: str, project: Project) -> None:
@@ -141,6 +144,7 @@ def test_st_s_loader_compiles_without_device_headers(release: str, tmp_path: Pat
 # What other releases differ in, as far as that is known: tests/derived_core.py says what this shows.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("derive", "arguments"),
     [

@@ -87,6 +87,7 @@ def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, 
     assert project.scons("model=reid", *VIRTUAL, **st).status == 0
 
 
+@pytest.mark.slow
 def test_a_model_that_the_network_was_not_made_from_is_refused(
     project: Project, reid: Path, st: dict[str, str]
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_model_that_the_network_was_not_made_from_is_refused(
     assert "Traceback" not in damaged.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -131,6 +133,7 @@ def packages_without_interpreters(folder: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.slow
 def test_without_the_extra_a_run_says_what_is_missing(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +156,7 @@ def test_without_the_extra_a_run_says_what_is_missing(
     assert compared in project.scons("model=keyword", *VIRTUAL).output
 
 
+@pytest.mark.slow
 def test_a_reason_not_to_compare_is_repeated(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
     project.replace("models/keyword/model.yaml", "result:", 'reference: {waive: "trained again every night"}\nresult:')
@@ -169,6 +173,7 @@ def spectrograms(count: int) -> np.ndarray:
     return np.asarray(np.clip(np.round(noise / noise.std() * 50), -128, 127)[:count], np.int8)
 
 
+@pytest.mark.slow
 def test_a_network_whose_last_epochs_are_on_the_cpu_gets_what_the_npu_wrote(project: Project) -> None:
     """YAMNet of an ONNX file: int8 in, floats out of ST's library, both of them floats in the model."""
     folder = project.root / "yamnet"

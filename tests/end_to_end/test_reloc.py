@@ -35,6 +35,7 @@ RELOC = ("loader=reloc", "probe=virtual")
 EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["keyword", *(pytest.param(model, marks=pytest.mark.slow) for model in ("miniresnet", "anomaly"))]
 )
@@ -46,6 +47,7 @@ def test_every_way_to_install_a_model_has_the_outputs_of_the_linked_one(model: s
         assert f"slot=a revision=0 mode={load} at=0x71000000" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [pytest.param("copy", marks=pytest.mark.slow), "xip"])
 @pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> None:
@@ -56,6 +58,7 @@ def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> 
         assert f"mode={load} at=0x{net:08x}" in result.output
 
 
+@pytest.mark.slow
 def test_weights_in_ram_are_copied_by_the_loader(project: Project) -> None:
     result = project.scons(*RELOC, "model=keyword", "profile=noextmem", "flash", "run")
     assert EQUAL in result.output, result.output
@@ -65,6 +68,7 @@ def test_weights_in_ram_are_copied_by_the_loader(project: Project) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_model_larger_than_its_part_of_the_slot_is_refused_while_it_is_built(project: Project) -> None:
     board = "boards/nucleo-n657/board.yaml"
     line = next(line for line in (project.root / board).read_text().splitlines() if line.startswith("  weights:"))
@@ -75,6 +79,7 @@ def test_a_model_larger_than_its_part_of_the_slot_is_refused_while_it_is_built(p
     assert "more than its part of flash slot 'weights' (65536)" in result.output
 
 
+@pytest.mark.slow
 def test_several_models_side_by_side(project: Project) -> None:
     result = project.scons(*RELOC, "model=miniresnet,keyword,anomaly", "split=1", "slots=2", "flash", "run")
     assert "30 of 30 outputs equal" in result.output, result.output
@@ -94,6 +99,7 @@ def show(project: Project, application: str, name: str = "network") -> dict[str,
     return as_dict(read_reloc_file(project.root / f"build/nucleo-n657/{application}/{name}_rel/{name}_rel.bin"))
 
 
+@pytest.mark.slow
 def test_a_model_is_replaced_at_run_time_by_another_one(project: Project) -> None:
     """In the same RAM, after the first has run."""
     main = "firmware/appli_reloc/main.c"
@@ -116,6 +122,7 @@ def test_a_model_is_replaced_at_run_time_by_another_one(project: Project) -> Non
     assert rams[0][1] == rams[1][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ll_aton", [pytest.param((1, 1, 3, 8), marks=pytest.mark.slow), (1, 1, 3, 275)])
 def test_st_s_loader_and_runtime_are_linked_where_their_folder_is_named(
     ll_aton: tuple[int, int, int, int], project: Project, tmp_path: Path
@@ -133,6 +140,7 @@ def test_st_s_loader_and_runtime_are_linked_where_their_folder_is_named(
     assert "N6-RELOC-020: ST's runtime has no parts for relocatable models" in missing.output
 
 
+@pytest.mark.slow
 def test_a_network_of_st_s_compiler_or_from_elsewhere_is_relocated(project: Project, tmp_path: Path) -> None:
     install(tmp_path / "core", "3.0")
     path = {"PATH": f"{tmp_path / 'core/Utilities/linux'}:{os.environ['PATH']}"}
@@ -178,6 +186,7 @@ def test_one_weight_programs_one_sector_of_the_model(split: str, actions: list[s
     assert result.flashed == f"1 of {sectors} programmed and verified (64.0 KiB)"
 
 
+@pytest.mark.slow
 @pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_other_expected_outputs_are_programmed_with_the_weights(project: Project) -> None:
     """Which make them: of a model whose weights are a file of their own nothing else is touched."""
@@ -192,6 +201,7 @@ def test_other_expected_outputs_are_programmed_with_the_weights(project: Project
     assert result.flashed == "1 of 2 sectors programmed and verified (64.0 KiB)"
 
 
+@pytest.mark.slow
 @pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_another_load_mode_leaves_the_model_as_it_is(project: Project) -> None:
     result = project.scons(*RELOC, "model=keyword", "load=xip", "flash")
@@ -199,6 +209,7 @@ def test_another_load_mode_leaves_the_model_as_it_is(project: Project) -> None:
     assert result.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
 
 
+@pytest.mark.slow
 @pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_split_changes_no_object(project: Project) -> None:
     assert project.scons(*RELOC, "model=keyword", "build").status == 0
@@ -206,6 +217,7 @@ def test_split_changes_no_object(project: Project) -> None:
     assert result.actions == [MODEL, f"Params {FOLDER}/network_rel/network_rel_params.bin"]
 
 
+@pytest.mark.slow
 def test_the_model_is_the_same_bytes_in_another_folder(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -219,6 +231,7 @@ def test_the_model_is_the_same_bytes_in_another_folder(
     assert b"const uint8_t network_rel[" in files[0][1]
 
 
+@pytest.mark.slow
 def test_the_summary_of_a_model_on_the_console_and_in_a_file(project: Project, tmp_path: Path) -> None:
     arguments = (*RELOC, "model=keyword", "reloc")
     assert "XIP size" not in project.scons(*arguments).output
@@ -230,6 +243,7 @@ def test_the_summary_of_a_model_on_the_console_and_in_a_file(project: Project, t
     assert "arm-none-eabi-gcc" in project.scons(*arguments, "debug=1", "name=other").output
 
 
+@pytest.mark.slow
 def test_name_and_parse_only(project: Project) -> None:
     result = project.scons(*RELOC, "model=keyword", "name=kws", "parse_only=1", "reloc")
     assert result.status == 0, result.output
@@ -427,6 +441,7 @@ def images_of(update: Update) -> list[tuple[int, bytes]]:
     return [(address, data) for _, address, data in update.images]
 
 
+@pytest.mark.slow
 def test_updates_alternate_and_an_unchanged_model_programs_nothing(project: Project) -> None:
     arguments = (*RELOC, "model=keyword", "slots=2")
     assert "Update keyword, written to slot a as revision 0" in project.scons(*arguments, "flash").output
@@ -440,6 +455,7 @@ def test_updates_alternate_and_an_unchanged_model_programs_nothing(project: Proj
     assert project.scons(*arguments, "flash-model").actions == []
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project: Project) -> None:
     """The weights are others, the outputs that model.yaml expects are not: what a broken export looks like."""
     arguments = (*RELOC, "model=keyword", "slots=2")
@@ -523,6 +539,7 @@ def new_test(file: Path, size: int) -> None:
     assert len(image) == trailer_offset(size) + TRAILER_BYTES + len(test.input)
 
 
+@pytest.mark.slow
 def test_a_model_needs_an_application_to_be_tried_by(project: Project) -> None:
     """A board that is blank but for its models."""
     result = project.scons(*RELOC, "model=keyword", "slots=2", "flash-model")
@@ -535,6 +552,7 @@ def test_a_model_needs_an_application_to_be_tried_by(project: Project) -> None:
 # Mistakes of a user.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

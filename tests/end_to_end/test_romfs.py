@@ -79,6 +79,7 @@ def test_what_a_change_rebuilds(described: Project) -> None:
     assert described.scons(*ARGUMENTS).actions == ["Romfs romfs/romfs0.img"]
 
 
+@pytest.mark.slow
 def test_an_overflow_is_an_error_that_leaves_the_old_image(described: Project) -> None:
     assert described.scons(*ARGUMENTS).status == 0
     before = (described.root / IMAGE).read_bytes()
@@ -89,6 +90,7 @@ def test_an_overflow_is_an_error_that_leaves_the_old_image(described: Project) -
     assert not (described.root / IMAGE).exists() or (described.root / IMAGE).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_mistakes(described: Project) -> None:
     assert "N6-ROMFS-007" in described.scons("board=openmv-n6", "romfs").output
     described.replace("rom/romfs_config.json", "noextmem", "noextmen")
@@ -97,6 +99,7 @@ def test_mistakes(described: Project) -> None:
     assert "did you mean 'noextmem'?" in result.output
 
 
+@pytest.mark.slow
 def test_models_of_the_same_name_and_one_model_in_two_partitions(project: Project) -> None:
     for folder, model in (("one", "keyword"), ("two", "anomaly")):
         (project.root / folder).mkdir()

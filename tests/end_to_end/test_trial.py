@@ -95,6 +95,7 @@ def put_new_model(project: Project, folder: Path, code: bytes) -> None:
             nor.write(data)
 
 
+@pytest.mark.slow
 def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> None:
     board = project.root / "boards/nucleo-n657/board.yaml"
     text = board.read_text()
@@ -104,6 +105,7 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
     assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no place to remember which models work" in result.output
 
 
+@pytest.mark.slow
 def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> None:
     """Before anything is built."""
     (project.root / "mine.bin").write_bytes(bytes(70_000))
@@ -276,6 +278,7 @@ def put_appli(folder: Path, image: bytes) -> AppliUpdate:
     return update
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "by_watchdog"),
     [
@@ -301,6 +304,7 @@ def test_an_appli_that_does_not_work_leads_back_to_the_old_one(
     assert (*first.findings, *first.unmodelled) == ()
 
 
+@pytest.mark.slow
 def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Project, tmp_path: Path) -> None:
     """As a user does it: the virtual board keeps what its firmware writes, and a flash after a run has nothing to do."""
     project = Project(tmp_path / "project", built.home)

@@ -124,6 +124,7 @@ def test_a_virtual_board_of_another_version_is_read_back_and_programmed(project:
     assert project.scons("model=keyword", "probe=virtual", "flash").actions == []
 
 
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_what_0_5_has_flashed_is_not_flashed_again(project: Project) -> None:
     """Its receipts say no format, and its record neither."""
@@ -136,6 +137,7 @@ def test_what_0_5_has_flashed_is_not_flashed_again(project: Project) -> None:
     assert result.flashed == "holds all of it already"
 
 
+@pytest.mark.slow
 def test_a_pair_that_fails_beside_a_result_of_another_version(project: Project) -> None:
     pairs = ("matrix", "boards=nucleo-n657", "models=keyword")
     assert project.scons(*pairs).status == 0
@@ -150,6 +152,7 @@ def test_a_pair_that_fails_beside_a_result_of_another_version(project: Project) 
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_a_slot_with_a_model_of_a_newer_version_is_not_overwritten(project: Project) -> None:
     options = ("model=keyword", "loader=reloc", "slots=2", "probe=virtual")
     assert project.scons(*options, "flash").status == 0

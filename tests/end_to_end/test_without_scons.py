@@ -80,6 +80,7 @@ def test_what_n6build_makes_is_what_scons_makes(project: Project, empty: Path) -
         assert path.read_bytes() == (project.root / path.relative_to(empty)).read_bytes(), path.name
 
 
+@pytest.mark.slow
 def test_an_altered_output_and_one_that_is_missing_are_made_again(project: Project, empty: Path) -> None:
     assert n6build(project, "image", MODEL, folder=empty).status == 0
     image = empty / "build/nucleo-n657/fsbl_image.bin"
@@ -90,6 +91,7 @@ def test_an_altered_output_and_one_that_is_missing_are_made_again(project: Proje
         assert image.read_bytes() == right
 
 
+@pytest.mark.slow
 def test_a_folder_of_somebody_boots_its_own_model(project: Project, empty: Path) -> None:
     (empty / "net.tflite").write_bytes((project.root / "models/keyword/keyword.tflite").read_bytes())
     words = ("flash", "run", "--model", "net.tflite", "probe=virtual")
@@ -125,12 +127,14 @@ def test_lists_need_no_compiler_and_write_nothing(project: Project, empty: Path)
     assert list(empty.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_options_come_from_the_folders_settings_and_the_environment(project: Project, empty: Path) -> None:
     (empty / "n6build.local.yaml").write_text("model: nowhere\n")
     assert "N6-MODEL-001: no model 'nowhere'" in n6build(project, "network", folder=empty).output
     assert "N6-MODEL-001: no model 'here'" in n6build(project, "network", folder=empty, N6BUILD_MODEL="here").output
 
 
+@pytest.mark.slow
 def test_boards_and_models_of_the_folder_come_before_those_of_n6build(project: Project, empty: Path) -> None:
     board = (project.root / "boards/nucleo-n657/board.yaml").read_text()
     own = empty / "boards/bench-n6/board.yaml"
@@ -153,6 +157,7 @@ def test_boards_and_models_of_the_folder_come_before_those_of_n6build(project: P
     assert "error N6-YAML" in wrong
 
 
+@pytest.mark.slow
 def test_a_header_that_comes_and_goes_is_noticed(project: Project) -> None:
     source = project.root / "firmware/fsbl/main.c"
     source.write_text('#if __has_include("maybe.h")\n#include "maybe.h"\n#endif\n' + source.read_text())

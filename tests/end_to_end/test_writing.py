@@ -63,6 +63,7 @@ def test_a_call_that_builds_nothing_writes_nothing(project: Project, arguments: 
     assert tree(project.root) == before
 
 
+@pytest.mark.slow
 def test_nor_does_it_after_a_build_and_with_a_damaged_database(built: Project) -> None:
     database, ledger = built.root / DATABASE, built.root / "build/.n6build/ledger.jsonl"
     kept = database.read_bytes()
@@ -75,6 +76,7 @@ def test_nor_does_it_after_a_build_and_with_a_damaged_database(built: Project) -
     database.write_bytes(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("garbage", [b"\x80\x04garbage", b"", b"cposix\nsystem\n(S'touch PWNED'\ntR.", None], ids=repr)
 def test_a_garbled_database_is_told_and_made_again(built: Project, garbage: bytes | None) -> None:
     """None: a sound one, cut."""
@@ -104,6 +106,7 @@ def test_an_edit_with_an_old_time_is_noticed(built: Project) -> None:
     assert built.scons("model=keyword", "network").actions == ["Network keyword/network/network.c"]
 
 
+@pytest.mark.slow
 def test_cleaning_leaves_what_it_names(project: Project) -> None:
     assert project.scons(*NETWORK).status == 0
     assert project.scons("model=keyword", "network").status == 0
@@ -159,6 +162,7 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lefts", [(4, 200), pytest.param((0, 12, 40, 120, 330, 600), marks=pytest.mark.slow)])
 def test_a_full_disk(tmp_path: Path, lefts: tuple[int, ...]) -> None:
     """Wherever the space ends, while an error is written, too. lefts: KiB that are free."""
@@ -182,6 +186,7 @@ def test_a_full_disk(tmp_path: Path, lefts: tuple[int, ...]) -> None:
         assert len(told) >= 2, told
 
 
+@pytest.mark.slow
 def test_a_read_only_checkout(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     with mounted(project.root, "--bind", str(project.root)):

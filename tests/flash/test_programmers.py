@@ -157,6 +157,7 @@ def test_a_blank_board_is_programmed_and_afterwards_lacks_nothing(tmp_path: Path
     assert holds(desk, changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: Path, desk: Desk) -> None:
     programmer = programmer_of(tmp_path)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from end_to_end.conftest import Project, make_project
 from n6build.hardware.boards import load_board
 from programmer_stand_ins.board import Settings, make_desk
@@ -57,6 +58,7 @@ def test_a_board(tmp_path: Path) -> None:
     assert "trainer-n6 Trainer N6, 32 MB NOR" in project.scons("boards").output
 
 
+@pytest.mark.slow
 def test_a_chip(tmp_path: Path) -> None:
     project = with_example(tmp_path, "chip")
     project.replace("boards/openmv-n6/board.yaml", "soc: stm32n657", "soc: stm32n6-small")
@@ -65,6 +67,7 @@ def test_a_chip(tmp_path: Path) -> None:
     assert "N6_AXISRAM5_SIZE 0x00030000u" in (project.root / "build/openmv-n6/include/n6_soc_memories.h").read_text()
 
 
+@pytest.mark.slow
 def test_a_nor_with_other_commands(tmp_path: Path) -> None:
     project = with_example(tmp_path, "nor")
     project.replace("boards/nucleo-n657/board.yaml", "commands: macronix-octal", "commands: inverted-modes")
@@ -83,6 +86,7 @@ def test_an_option(tmp_path: Path) -> None:
     assert "did you mean 'moin'?" in refused.output
 
 
+@pytest.mark.slow
 def test_a_backend(tmp_path: Path) -> None:
     project = with_example(tmp_path, "backend")
     (project.root / "constant.tflite").write_bytes((project.root / "models/anomaly/anomaly.tflite").read_bytes())
@@ -127,6 +131,7 @@ def test_a_check(tmp_path: Path) -> None:
     assert "waived: it sees enough" in result.output
 
 
+@pytest.mark.slow
 def test_a_programmer(tmp_path: Path) -> None:
     project = with_example(tmp_path, "programmer")
     desk = make_desk(tmp_path / "desk", Settings(size=BOARD.nor.size, erase=BOARD.nor.sector))

@@ -29,6 +29,7 @@ def onnx_network(host_network: Build, tmp_path: Path) -> Callable[[bytes], tuple
     return build
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize("opset", [13, 17, 21])
 def test_a_classifier(onnx_network: Callable[..., tuple[HostNetwork, Path]], opset: int, dtype: str) -> None:

@@ -79,6 +79,7 @@ def steps_of(project: Project) -> list[dict[str, list[str]]]:
     return steps
 
 
+@pytest.mark.slow
 def test_steps_of_a_process_each_make_what_the_executor_and_scons_make(planned: Project, tmp_path: Path) -> None:
     alone, together, by_scons = (copied(planned, tmp_path / name) for name in ("alone", "together", "by_scons"))
     outputs = [output for each in steps_of(planned) for output in each["outputs"]]

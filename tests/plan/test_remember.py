@@ -144,6 +144,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 def test_a_plan_is_made_again_where_it_may_be_another(project: Path, tmp_path: Path) -> None:
     """One change after the other: what was planned after one is what the next one begins with."""
     copy = Path(shutil.copytree(project, tmp_path / "project", ignore=shutil.ignore_patterns("build")))

@@ -34,6 +34,7 @@ def test_a_header_that_a_macro_names_is_an_error(build: Build) -> None:
     assert "N6-STEP-012" in build.scons(*GOALS).output
 
 
+@pytest.mark.slow
 def test_a_header_that_a_macro_names_and_another_line_includes_is_known(build: Build) -> None:
     (build.root / "firmware/fsbl/named.h").write_text("/* seen by all */\n")
     on_top(build, '#define NAMED "named.h"\n#include NAMED\n#include "named.h"\n')
@@ -42,6 +43,7 @@ def test_a_header_that_a_macro_names_and_another_line_includes_is_known(build: B
     assert f"Compile {MAIN}" in build.built(*GOALS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -97,6 +99,7 @@ def test_a_header_beside_the_source_is_taken_before_those_of_the_folders(build: 
     assert build.made() == build.made_from_nothing(*GOALS) != made
 
 
+@pytest.mark.slow
 def test_a_header_that_is_looked_for_and_may_be_absent(build: Build) -> None:
     on_top(build, '#if __has_include("maybe.h")\n#include "maybe.h"\n#endif\n')
     build.built(*GOALS)

@@ -93,6 +93,7 @@ def edited_template(build: Build) -> None:
     build.project.replace("firmware/templates/program.ld.j2", "SECTIONS", "/* proof */\nSECTIONS")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", [edited_python, edited_header, new_header_in_front, edited_template])
 def test_other_code_is_built(edit: Callable[[Build], None], second: tuple[Build, Path]) -> None:
     build, cache = second

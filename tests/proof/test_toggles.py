@@ -23,7 +23,7 @@ TOGGLES = {
 }
 
 
-_CORE = ("profiles", "loaders")
+_CORE = ("loaders",)
 
 
 @pytest.mark.parametrize(

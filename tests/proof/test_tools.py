@@ -116,6 +116,7 @@ def installed_copy(name: str, folder: Path) -> Path:
     return record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind", "made_again"),
     [

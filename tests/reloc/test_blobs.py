@@ -70,6 +70,7 @@ def test_blobs_stand_in_front_of_the_weights(model: RelocFile, whole: RelocFile)
     assert verify(model, None, ram_of(BOARD)) == []
 
 
+@pytest.mark.slow
 def test_without_the_option_they_are_constants(network_with_blob: Path, tmp_path: Path, toolchain: Toolchain) -> None:
     model = read_reloc_file(Path(made_with(network_with_blob, tmp_path, toolchain).file))
     assert BLOB in model.data[: model.read_only_bytes]
@@ -92,6 +93,7 @@ def test_loaders_take_it(release: str | None, model: RelocFile, tmp_path: Path) 
         assert (outcome.status, outcome.result, outcome.strays) == (FITS, 0, 0)
 
 
+@pytest.mark.slow
 def test_on_the_command_line_with_the_weights_in_a_file_of_their_own(
     network_with_blob: Path, model: RelocFile, tmp_path: Path
 ) -> None:
@@ -102,6 +104,7 @@ def test_on_the_command_line_with_the_weights_in_a_file_of_their_own(
     assert verify(alone, params, ram_of(BOARD)) == []
 
 
+@pytest.mark.slow
 def test_a_network_without_weights_in_flash_has_no_place_for_them(tmp_path: Path, toolchain: Toolchain) -> None:
     (tmp_path / "network").mkdir()
     compile_network(MODELS / "keyword/keyword.tflite", relocatable(pools_of(BOARD, "noextmem")), tmp_path / "network")

@@ -45,6 +45,7 @@ def test_the_command_line_of_st_s_readme(network: Path, tmp_path: Path, whole: R
     assert f'creating "{tmp_path / "build/network_rel.bin"}" (size={len(whole.data):,})' in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", [False, True])
 def test_the_model_is_the_one_that_scons_makes(split: bool, scons_project: Project, tmp_path: Path) -> None:
     options = ("loader=reloc", "model=anomaly", "gen_c_file=1", f"split={int(split)}")
@@ -60,6 +61,7 @@ def test_the_model_is_the_one_that_scons_makes(split: bool, scons_project: Proje
         assert made[name] == (folder / "network_rel" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_caller_who_has_closed_the_console(network: Path, tmp_path: Path, whole: RelocFile) -> None:
     tool = [sys.executable, str(TOOLS / "npu_driver.py"), "-i", str(network), "-o", str(tmp_path)]
     result = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *tool], capture_output=True, text=True, check=False)
@@ -105,6 +107,7 @@ def test_nothing_is_said_of_steps_unless_it_is_asked_for(network: Path, tmp_path
     assert "Backend prebuilt, 5 files" in loud.stdout
 
 
+@pytest.mark.slow
 def test_every_option_of_the_readme_is_taken(network: Path, tmp_path: Path, split: tuple[RelocFile, bytes]) -> None:
     out = tmp_path / "out"
     options = ["--input", network, "--output", out, "--name", "network", "--split", "--gen-c-file", "--no-clean"]
@@ -118,6 +121,7 @@ def test_every_option_of_the_readme_is_taken(network: Path, tmp_path: Path, spli
     assert "PARAMS size" in (tmp_path / "log.txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_report_in_json(network: Path, tmp_path: Path, whole: RelocFile) -> None:
     out = tmp_path / "out"
     result = call("npu_driver", "-i", network, "-o", out, "--json")
@@ -143,6 +147,7 @@ def test_parse_only_shows_the_pools_and_writes_nothing(network: Path, tmp_path: 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_model_made_whole_after_it_was_split_leaves_no_old_weights(network: Path, tmp_path: Path) -> None:
     assert call("npu_driver", "-i", network, "-o", tmp_path, "--split").returncode == 0
     assert call("npu_driver", "-i", network, "-o", tmp_path).returncode == 0

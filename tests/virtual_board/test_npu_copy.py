@@ -53,9 +53,17 @@ def test_an_interrupt_that_is_let_through_comes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("define", "why"),
     [
-        ("MASK=0xFFFFFFFFu", "INTORMSK and INTANDMSK let it through on none of its lines"),
         ("ENABLES=0", "the NVIC does not let its interrupt 53 (NPU0) through (ISER)"),
-        ("HOLDS_BACK=1", "PRIMASK, FAULTMASK, BASEPRI or another handler holds back its interrupt 53 (NPU0)"),
+        pytest.param(
+            "MASK=0xFFFFFFFFu",
+            "INTORMSK and INTANDMSK let it through on none of its lines",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "HOLDS_BACK=1",
+            "PRIMASK, FAULTMASK, BASEPRI or another handler holds back its interrupt 53 (NPU0)",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_an_interrupt_that_is_not_is_told_with_the_reason(tmp_path: Path, define: str, why: str) -> None:

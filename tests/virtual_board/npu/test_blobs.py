@@ -168,6 +168,7 @@ def kinds_of_damage(programs: Programs, seed: int, count: int) -> set[str]:
     return {re.sub(r"0x[0-9a-f]+|\d+", "0", sentence, flags=re.IGNORECASE) for sentence in sentences}
 
 
+@pytest.mark.slow
 def test_ten_thousand_damaged_blobs_run_or_are_told(programs: Programs) -> None:
     assert kinds_of_damage(programs, 20261121, 10_000) >= KINDS
 
