@@ -119,6 +119,8 @@ def bring_a_host(project: Project) -> None:
         ],
     ):
         compiler = ["arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-Os"]
+        # A copy of the project finds its sources, too.
+        compiler.append(f"-ffile-prefix-map={project.root.resolve()}=.")
         subprocess.run([*compiler, *command], cwd=project.root, check=True, capture_output=True)
 
 
@@ -142,7 +144,7 @@ def install_a_signing_tool(project: Project) -> None:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("linked", ("build", "hex"), describe_an_application),
+        Kind("linked", ("build", "hex", "merge-report"), describe_an_application),
         Kind("split", ("loader=reloc", "model=keyword", "split=1", "gen_c_file=1", "verbosity=1", "build", "reloc")),
         Kind("whole", ("loader=reloc", "model=anomaly", "slots=2", "build", "reloc")),
         Kind("pools", ("loader=reloc", "model=anomaly", "parse_only=1", "reloc")),
@@ -173,6 +175,11 @@ KINDS = {
         Kind("compared", ("model=keyword", "probe=virtual", "flash", "run"), forget_the_outputs),
         Kind("update", ("loader=reloc", "model=anomaly", "slots=2", "probe=virtual", "flash")),
         Kind("started", ("model=anomaly", "probe=virtual", "mode=no-run", "flash", "run")),
+        Kind("told", ("model=anomaly", "probe=virtual", "flash", "verify", "time", "vscode")),
+        Kind("field", ("model=anomaly", "probe=virtual", "field-report")),
+        Kind("epochs", ("model=keyword", "backend=neural_art", "probe=virtual", "epochs=1", "flash", "run")),
+        Kind("ladder", ("backend=neural_art", "probe=virtual", "ladder")),
+        Kind("trial", ("loader=reloc", "model=anomaly", "slots=2", "trial=on", "probe=virtual", "flash")),
     )
 }
 

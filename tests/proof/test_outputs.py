@@ -14,7 +14,8 @@ from proof.conftest import KINDS, Build, Builds
 from proof.test_data_edits import steps_of
 
 # Those that build without a board; a board's record and what ran on it are no products.
-NAMES = [name for name in KINDS if name not in ("run", "compared", "update", "started", "watched")]
+_AT_A_BOARD = ("run", "compared", "update", "started", "watched", "told", "field", "epochs", "ladder", "trial")
+NAMES = [name for name in KINDS if name not in _AT_A_BOARD]
 
 
 def kind_of(step: dict[str, Any]) -> str:
