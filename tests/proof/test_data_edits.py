@@ -66,9 +66,10 @@ def includes_by_gcc(build: Build, step: dict[str, Any]) -> set[str]:
     return {os.path.normpath(path) for path in text.replace("\\\n", " ").partition(": ")[2].split()}
 
 
-@pytest.fixture(scope="module", params=["linked", "split"])
-def edited(request: pytest.FixtureRequest, builds: Builds, tmp_path_factory: pytest.TempPathFactory) -> Build:
-    return builds.copy(request.param, tmp_path_factory.mktemp("edited"))
+@pytest.fixture(params=["linked", "split"])
+def edited(request: pytest.FixtureRequest, builds: Builds, tmp_path: Path) -> Build:
+    """A copy for each test: the planning of one that was edited has read kernels, too, that it does not compile."""
+    return builds.copy(request.param, tmp_path)
 
 
 @pytest.mark.slow
