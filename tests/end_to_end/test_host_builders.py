@@ -122,6 +122,7 @@ def with_option(example: Project) -> Project:
     return example
 
 
+@pytest.mark.slow
 def test_an_option_of_the_host_compiles_only_what_it_affects(example: Project) -> None:
     assert scons_of_example(example).status == 0
     result = scons_of_example(example, "greeting=moin")

@@ -70,6 +70,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused_names_the_line_of_the_host_once(tmp_path: Path, case: str) -> None:
     host = Host(tmp_path, "make")

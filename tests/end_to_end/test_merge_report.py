@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from end_to_end.conftest import Project
 
 KEYWORD = ("model=keyword", "merge-report")
@@ -44,6 +46,7 @@ def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
     assert "sizes changed in 1 of 1 application." in markdown
 
 
+@pytest.mark.slow
 def test_a_base_that_is_none(project: Project) -> None:
     own = project.scons(*KEYWORD, f"base={FOLDER}/sizes.json")
     assert own.status == 2
@@ -54,6 +57,7 @@ def test_a_base_that_is_none(project: Project) -> None:
     assert "base.json: error N6-SIZES-001" in refused.output
 
 
+@pytest.mark.slow
 def test_a_matrix_makes_one_comment_of_all(project: Project) -> None:
     pairs = ("matrix", "boards=nucleo-n657,stm32n6570-dk", "models=keyword", "-j2")
     assert project.scons(*pairs).status == 0

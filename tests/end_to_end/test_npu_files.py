@@ -55,6 +55,7 @@ def recorded(nor: Path, folder: Path) -> tuple[tuple[NpuEpoch, ...], bytes]:
     return read_npu_record(files.record), files.trace.read_bytes()
 
 
+@pytest.mark.slow
 def test_record_and_trace_tell_what_every_epoch_did_and_are_the_same_each_time(nor: Path, tmp_path: Path) -> None:
     epochs, trace = recorded(nor, tmp_path / "first")
     assert recorded(nor, tmp_path / "second") == (epochs, trace)

@@ -53,6 +53,7 @@ def test_models_labels_and_files_are_in_the_image(described: Project) -> None:
     assert described.scons(*ARGUMENTS).actions == []
 
 
+@pytest.mark.slow
 def test_what_a_change_rebuilds(described: Project) -> None:
     assert described.scons(*ARGUMENTS).status == 0
     before = (described.root / IMAGE).read_bytes()

@@ -286,7 +286,8 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 
 # Files that several kinds of builds read in the same way, and those of which tools are made, which have tests of their own.
 _LIKE_ANOTHER = re.compile(
-    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|firmware/portable\.specs|(core|signing|theirs)/.*"
+    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|boards/npu/envelope\.yaml"
+    r"|models/(ladder/)?[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|firmware/portable\.specs|(core|signing|theirs)/.*"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -199,3 +200,11 @@ def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) ->
         make(Call((Path(step.name),), (), step.parameters, tmp_path))
         assert sorted(Path(step.name).read_text().splitlines()) == sorted(text.splitlines())
         assert step.sources == ()
+
+
+def test_checks_of_somebody_else_s_program_stay_on_the_machine_that_knows_its_sources(project: Path) -> None:
+    program = project / "appli.bin"
+    program.write_bytes(struct.pack("<II", 0x34200000, 0x34000409) + b"\xfe\xe7" * 2)
+    for choices, is_shared in (({}, True), ({"appli": str(program)}, False)):
+        (check,) = (step for step in planned(project, models=("anomaly",), **choices).steps if step.verb == "Check")
+        assert check.shared == is_shared

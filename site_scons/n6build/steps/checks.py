@@ -106,6 +106,8 @@ def checks_step(
         ),
         parameters=to_parameters(parameters),
         function="n6build.steps.checks:make",
+        # Lines of somebody else's sources are named as their compiler wrote them down: in another folder, by other names.
+        shared=not foreign,
     )
 
 
