@@ -18,8 +18,18 @@ def machine() -> cortex_m55.Machine:
     return cortex_m55.virtual_board()
 
 
+class Runners(dict[str, Path]):
+    """By optimisation, the program that runs kernels on the machine: built when it is first asked for."""
+
+    def __init__(self, machine: cortex_m55.Machine, folder: Path) -> None:
+        super().__init__()
+        self._machine, self._folder = machine, folder
+
+    def __missing__(self, level: str) -> Path:
+        self[level] = cortex_m55.build_runner(self._machine, self._folder, level)
+        return self[level]
+
+
 @pytest.fixture(scope="session")
 def runners(machine: cortex_m55.Machine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The program that runs kernels on the machine, for each optimisation."""
-    folder = tmp_path_factory.mktemp("runner")
-    return {level: cortex_m55.build_runner(machine, folder, level) for level in ("-O0", "-Os", "-O2", "-O3")}
+    return Runners(machine, tmp_path_factory.mktemp("runner"))

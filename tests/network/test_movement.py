@@ -103,7 +103,9 @@ RESIZED = [
 
 
 @pytest.mark.parametrize(("align_corners", "half_pixel_centers"), WAYS)
-@pytest.mark.parametrize(("given", "made"), RESIZED)
+@pytest.mark.parametrize(
+    ("given", "made"), [*RESIZED[:2], *(pytest.param(*each, marks=pytest.mark.slow) for each in RESIZED[2:])]
+)
 @pytest.mark.parametrize("name", ["ResizeBilinear", "ResizeNearestNeighbor"])
 def test_images_are_resized(
     host_network: Build,

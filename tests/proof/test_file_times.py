@@ -39,7 +39,6 @@ def cases() -> list[ParameterSet]:
     return [pytest.param(*pair, marks=() if pair in chosen else pytest.mark.slow) for pair in pairs]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("when", "name"), cases())
 def test_an_edit_under_an_old_time_is_built(when: str, name: str, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 from n6build.plan.closure import library_code
-from slow_rows import telling_rows
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
 from proof.python_edits import CORE, EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
@@ -76,7 +75,8 @@ def reached_by(build: Build) -> list[str]:
     return sorted({str(call[0]) for call in calls_of(build)})
 
 
-@pytest.mark.parametrize("name", telling_rows(KINDS, "run".__eq__))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
 def test_an_edit_of_a_steps_function_runs_it(name: str, builds: Builds, tmp_path: Path) -> None:
     """Each step in the first kind of build that has it."""
     names = list(KINDS)
