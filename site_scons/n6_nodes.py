@@ -1,35 +1,52 @@
-"""Shared by the SCons tools in site_tools/: nodes from the paths of steps, and when they have changed."""
+"""Shared by the SCons tools in site_tools/: nodes of steps, about which SCons asks the engine (n6build.plan.perform).
+
+SCons schedules steps, and its content signatures, scanner, database and cache have no part in them. Nodes of the surrounding
+project that depend on an output of a step keep SCons' signatures of it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+import SCons.Action
 from n6build.base import uses
 from n6build.base.errors import N6Error
-from n6build.base.paths import project_path
+from n6build.plan.perform import Site, is_current, perform, reasons_now
+from n6build.plan.progress import shown_line
+from n6build.plan.step import Step
+from n6scons import failing_build
+from SCons.Action import FunctionAction
 from SCons.Errors import StopError
-from SCons.Node import executing
 from SCons.Node.FS import File
-from SCons.Scanner.C import CScanner
+from SCons.Scanner import ScannerBase
 from SCons.Util import hash_signature
 
+_HEADERS = (".h", ".hh", ".hpp", ".inc")
 
-class _ReadFile(File):  # type: ignore[misc]
-    """A file whose content counts. SCons would trust a time stamp older than two days whatever the content, but archives have
-    fixed times; option max_drift would change that for the surrounding project, too."""
+
+class _PlainFile(File):  # type: ignore[misc]
+    """A file of which SCons stores nothing in its database."""
 
     __slots__ = ()
 
     def get_max_drift_csig(self) -> None:
+        """Trust no signature of an earlier build: archives have fixed times."""
         # Not "", which SCons 4.5 would take for the signature.
         return None
 
     def get_csig(self) -> Any:
-        """SCons would read the file in every build; its digest may be known."""
+        """Return the content signature, for nodes of the surrounding project."""
         ninfo = self.get_ninfo()
         if not hasattr(ninfo, "csig") and is_sha256() and (digest := uses.digest_of(self.rfile().get_abspath())):
             ninfo.csig = digest
         return super().get_csig()
+
+
+class InputFile(_PlainFile):
+    """A file that steps read and that no step makes."""
+
+    __slots__ = ()
 
     def missing(self) -> bool:
         """Raises StopError, as whoever asks would, but as an error of n6build."""
@@ -38,43 +55,137 @@ class _ReadFile(File):  # type: ignore[misc]
         return False
 
 
+class StepFile(_PlainFile):
+    """An output of a step."""
+
+    __slots__ = ()
+
+    def is_up_to_date(self) -> bool:
+        """Return the engine's answer. SCons asks when all that the step needs is there."""
+        step, site = self.attributes.n6_step, self.attributes.n6_site
+        if not is_current(step, site) or (not SCons.Action.execute_actions and _may_follow(step, site)):
+            _shown.update(step.outputs)
+            return False
+        return True
+
+    def changed(self, node: Any = None, allowcache: bool = False) -> bool:
+        """Return False: SCons would compare the node with its database to keep what it finds for later."""
+        return False
+
+    def make_ready(self) -> None:
+        """Collect no signatures: nobody stores them."""
+
+    def explain(self) -> str:
+        """Return the engine's reasons for --debug=explain."""
+        reasons = list(reasons_now(self.attributes.n6_step, self.attributes.n6_site))
+        return f"rebuilding `{self}' because {'; '.join(reasons) or 'it was asked for'}\n"
+
+
 def file_node(env: Any, path: str) -> Any:
-    """path: as steps have it, never substituted."""
-    return _read(env.fs.File(node_name(path), env.fs.Top))
-
-
-def _read(node: Any) -> Any:
-    if type(node) is File:
-        node.__class__ = _ReadFile
+    """Return the node of a file that steps name, never substituted."""
+    node = env.fs.File(node_name(path), env.fs.Top)
+    if type(node) is File and not node.has_builder():
+        _become(node, InputFile)
     return node
 
 
+def step_nodes(env: Any, step: Step, site: Site, *, verbose: bool) -> list[Any]:
+    """Return the nodes of the step's outputs, made once.
+
+    Args:
+        env: An environment without tools and scanners.
+        step: The step.
+        site: Where it is done.
+        verbose: Whether to show whole commands.
+    """
+    made = [env.fs.File(node_name(output), env.fs.Top) for output in step.outputs]
+    if hasattr(made[0].attributes, "n6_step"):
+        return made
+    sources = [file_node(env, source) for source in step.sources]
+    scanner = {"target_scanner": _generated_headers(env, step.include_folders)} if step.depfile else {}
+    env.Command(made, sources, _StepAction(step, site, verbose=verbose), **scanner)
+    env.Depends(made, [file_node(env, template) for template in step.templates])
+    env.Requires(made, [file_node(env, before) for before in step.after])
+    if step.depfile:
+        env.Clean(made, file_node(env, step.depfile))
+    # SCons would remove them before the step, and the engine compares with them.
+    env.Precious(made)
+    env.NoCache(made)
+    for node in made:
+        _become(node, StepFile)
+        node.attributes.n6_step, node.attributes.n6_site = step, site
+    return made
+
+
+# Outputs that -n has shown: they are still the old ones.
+_shown: set[str] = set()
+
+
+def _may_follow(step: Step, site: Site) -> bool:
+    """Return whether a step that -n has shown makes something that this one reads."""
+    entry = site.ledger.entries.get(step.name)
+    return not _shown.isdisjoint((*step.sources, *step.templates, *(entry.inputs if entry else ())))
+
+
+def _become(node: Any, kind: type[_PlainFile]) -> None:
+    node.__class__ = kind
+    node.store_info = 0
+
+
+def _generated_headers(env: Any, folders: Iterable[str]) -> ScannerBase:
+    """Return a scanner that has headers of the surrounding project made before they are compiled.
+
+    Which of them are read is the compiler's answer: it is enough that all those exist which its folders will have.
+    """
+    places = [env.fs.Dir(node_name(path), env.fs.Top) for path in folders]
+
+    def generated(node: Any, _env: Any, _path: Any = ()) -> list[Any]:
+        return [each for place in places for each in _built_headers(place)]
+
+    return ScannerBase(generated)
+
+
+def _built_headers(folder: Any) -> Iterable[Any]:
+    for name, entry in list(folder.entries.items()):
+        if name in (".", ".."):
+            continue
+        if isinstance(entry, File):
+            if name.endswith(_HEADERS) and entry.has_builder() and not isinstance(entry, StepFile):
+                yield entry
+        elif hasattr(entry, "entries"):
+            yield from _built_headers(entry)
+
+
+class _StepAction(FunctionAction):  # type: ignore[misc]
+    """Does a step. SCons would examine and sign the bytecode of a callable, which is nobody's concern here."""
+
+    def __init__(self, step: Step, site: Site, *, verbose: bool) -> None:
+        super().__init__(_nothing, {})
+        self.execfunction = self._do
+        self._step, self._site, self._verbose = step, site, verbose
+
+    def _do(self, target: list[Any], source: list[Any], env: Any) -> None:
+        with failing_build(target[0], self._site.build):
+            perform(self._step, self._site)
+
+    def strfunction(self, target: Any, source: Any, env: Any, executor: Any = None) -> str:
+        """Return the line for -n; else the engine prints it, which knows whether a cache has the step."""
+        return "" if SCons.Action.execute_actions else shown_line(self._step, verbose=self._verbose)
+
+    def get_presig(self, target: Any, source: Any, env: Any, executor: Any = None) -> bytes:
+        """Return nothing to sign."""
+        return b""
+
+
+def _nothing() -> None:
+    """A placeholder for the function that SCons would examine."""
+
+
 def is_sha256() -> bool:
-    """Whether SCons signs content as n6build does; who embeds it may have chosen otherwise."""
+    """Return whether SCons signs content as n6build does; a surrounding project may have chosen otherwise."""
     return len(hash_signature(b"")) == 64
 
 
-def header_scanner() -> Any:
-    """SCons' scanner of C files, which finds headers as `file_node` makes them."""
-    scanner = CScanner()
-    # SCons would not look into a file that it takes for outdated, since its step will write it anew. While another thread writes
-    # that step's sources, which turn out to be the same as before, it is neither: the step does not run, and nobody looks again.
-    scanner.scan_check = lambda node, _env: node.get_state() != executing
-    scan = scanner.function
-    scanner.function = lambda *arguments: [_read(node) for node in scan(*arguments)]
-    return scanner
-
-
-def has_changed(dependency: Any, target: Any, before: Any, *_: object) -> bool:
-    """A decider, for targets of steps. The ledger knows what the target was made from, also where a build was killed or another
-    executor has made it; SCons' database, which is written at the end of a build, may be older, and is asked where the ledger
-    does not know."""
-    entry = target.attributes.n6_site.ledger.entries.get(target.attributes.n6_step.name)
-    path = dependency.get_abspath()
-    known = entry.inputs.get(project_path(path)) if entry else None
-    return bool(dependency.changed_content(target, before) if known is None else known != uses.digest_of(path))
-
-
 def node_name(path: str) -> str:
-    """The path for a node. SCons would take a relative name that begins with '#' as relative to the top of the project."""
+    """Return the path for a node. SCons would take a name that begins with '#' as relative to the top of the project."""
     return f"./{path}" if path.startswith("#") else path

@@ -1,5 +1,4 @@
-"""SCons tool: env.N6Plan(choices, targets) -> the plan of an application; env.N6Show(plan, targets) shows it instead of building;
-env.N6Remaining(plan, targets) -> what of it SCons has to look at, for a project that n6build alone builds.
+"""SCons tool: env.N6Plan(choices, targets) -> the plan of an application; env.N6Show(plan, targets) shows it instead of building.
 
 Targets that need a board are in the plan only if they are asked for: a missing board is reported before anything is built.
 
@@ -14,19 +13,17 @@ from dataclasses import replace
 from typing import Any
 
 from n6build.options.choices import Choices
-from n6build.plan.plan import Plan, joined
-from n6build.plan.remaining import remaining
+from n6build.plan.plan import Plan
 from n6build.steps.planning import planned
-from n6scons import failing_build, in_top, is_plain, may_write, reported
+from n6scons import failing_build, in_top, may_write, reported
 from SCons.Script import BUILD_TARGETS
 
 
 def generate(env: Any) -> None:
-    """Adds N6Plan, N6Show and N6Remaining to the environment. SCons calls this for tools=['n6_application'], after n6."""
+    """Adds N6Plan and N6Show to the environment. SCons calls this for tools=['n6_application'], after n6."""
     env.SetDefault(N6_EXPLAIN="", N6_CCFLAGS=())
     env.AddMethod(in_top(_plan), "N6Plan")
     env.AddMethod(in_top(_show), "N6Show")
-    env.AddMethod(in_top(_remaining), "N6Remaining")
 
 
 def exists(env: Any) -> bool:
@@ -61,12 +58,3 @@ def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
     env.AlwaysBuild(env.Alias("plan", [], env.Action(show, cmdstr=None)))
     BUILD_TARGETS[:] = ["plan"]
     return True
-
-
-def _remaining(env: Any, plan: Plan, targets: Collection[str]) -> Plan:
-    """The plan without steps that are up to date, like all that they need: SCons would make nodes of them, look for headers in
-    their sources and compare them with its database, to find what the ledger knows. The whole plan where other things than its
-    goals are asked for, or more than a build."""
-    site = env.N6Site()
-    site.plan = joined([site.plan, plan])
-    return remaining(plan, site) if is_plain() and plan.goals.keys() >= {*(targets or ["build"])} else plan

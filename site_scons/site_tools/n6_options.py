@@ -1,6 +1,6 @@
 """SCons tool: env.N6Options(arguments) -> what was chosen (options.choices.Choices), from the command line, the environment and
 settings files; env.N6Answer(targets) for targets that only print information: lists, doctor. env.N6Database(), for a project that
-n6build alone builds, replaces SCons' database (n6_database), and lets a call with nothing to do be answered without SCons
+n6build alone builds, does without SCons' database (n6_database), and lets a call with nothing to do be answered without SCons
 (n6_front)."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from n6_database import DatabaseModule, remove_database
+import n6_database
 from n6_front import listen
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
@@ -21,9 +21,6 @@ from n6build.options.targets import LISTS, TARGETS, check_targets, entry
 from n6build.plan.progress import say_kept
 from n6scons import failing_build, in_top, last_words, may_write, reported
 from SCons.Script import Dir, GetLaunchDir, GetOption, Help, SConsignFile
-
-# The name that SCons has for it with hash_format sha256.
-_DATABASE = ".sconsign_sha256"
 
 
 def generate(env: Any) -> None:
@@ -107,19 +104,11 @@ def _print(target: Any, source: Any, env: Any) -> None:
 
 
 def _database(env: Any) -> None:
-    is_cleaning = GetOption("clean")
-    if is_cleaning and may_write():
-        remove_database(_DATABASE)
+    if GetOption("clean") and may_write():
         # The build folder of another project may hold more than n6build makes.
         atexit.register(_at_the_end, Path(env["N6_BUILD"]))
-    SConsignFile(_DATABASE, DatabaseModule(lambda: may_write() and not is_cleaning, lambda: _has_news(env)))
+    SConsignFile("", n6_database)
     listen(env)
-
-
-def _has_news(env: Any) -> bool:
-    """Whether there is more to write down than that everything is as it was, which would only give the files other times."""
-    site = getattr(env.fs.Dir(env["N6_BUILD"], env.fs.Top).attributes, "n6_site", None)
-    return site is not None and bool(site.done or site.failed or site.entered)
 
 
 def _at_the_end(build: Path) -> None:

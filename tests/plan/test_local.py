@@ -12,7 +12,8 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import read_text, write_atomically
 from n6build.plan.ledger import read_ledger
-from n6build.plan.local import do_step, execute, local_site, read_plan_file
+from n6build.plan.local import execute, local_site, read_plan_file
+from n6build.plan.perform import perform
 from n6build.plan.plan import Plan, make_plan, plan_json, step_for
 from n6build.plan.step import Call, Step, outputs_of, to_parameters
 
@@ -74,11 +75,13 @@ def done(plan: Plan, *wanted: str, jobs: int = 2) -> list[str]:
     """Names of the steps that were begun, in that order."""
     begun: list[str] = []
 
-    def note(each: Step) -> None:
+    def note(each: Step, verb: str) -> None:
         begun.append(Path(each.name).name)
 
+    site = local_site(Path("build"), {})
+    site.announce = note
     try:
-        execute(plan, _built(wanted), local_site(Path("build"), {}), jobs=jobs, on_step=note)
+        execute(plan, _built(wanted), site, jobs=jobs)
     finally:
         (Path("begun")).write_text(" ".join(begun))
     return begun
@@ -153,11 +156,12 @@ def test_no_more_are_begun_than_there_are_jobs() -> None:
     most: list[int] = []
     site = local_site(Path("build"), {})
 
-    def note(_: Step) -> None:
+    def note(_: Step, verb: str) -> None:
         # Those that are begun and not yet done.
         most.append(1 + len(most) - len(site.done))
 
-    execute(plan, outputs_of(plan.steps), site, jobs=2, on_step=note)
+    site.announce = note
+    execute(plan, outputs_of(plan.steps), site, jobs=2)
     assert len(site.done) == 6
     assert max(most) <= 2
 
@@ -196,7 +200,7 @@ def test_a_step_that_fails_leaves_neither_old_nor_half_made_outputs(function: st
     for each in (*outputs, "build/other"):
         Path(each).write_text("of another day")
     with pytest.raises(N6Error):
-        do_step(Step("Make", "test", outputs, function=function), local_site(Path("build"), {}))
+        perform(Step("Make", "test", outputs, function=function), local_site(Path("build"), {}))
     assert [path.name for path in Path("build").iterdir()] == ["other"]
 
 
@@ -224,7 +228,7 @@ def looks(call: Call) -> None:
 def test_a_folder_in_the_place_of_an_output_is_left_alone() -> None:
     Path("build/made/of the user").mkdir(parents=True)
     with pytest.raises(N6Error, match="N6-FILE-001: cannot write") as caught:
-        do_step(step("made"), local_site(Path("build"), {}))
+        perform(step("made"), local_site(Path("build"), {}))
     assert caught.value.where == "build/made"
     assert Path("build/made/of the user").is_dir()
 
@@ -233,7 +237,7 @@ def test_a_file_in_the_place_of_a_folder() -> None:
     Path("build").mkdir()
     Path("build/folder").write_text("")
     with pytest.raises(N6Error, match="N6-FILE-001: cannot write"):
-        do_step(step("folder/made"), local_site(Path("build"), {}))
+        perform(step("folder/made"), local_site(Path("build"), {}))
 
 
 def test_a_file_that_no_step_makes_is_named_before_anything_is_done() -> None:
@@ -251,11 +255,13 @@ def test_a_step_is_found_by_any_of_its_outputs(project: Path) -> None:
 
 
 def test_errors_of_the_executor_s_caller_come_through() -> None:
-    def stops(_: Step) -> None:
+    def stops(_: Step, verb: str) -> None:
         raise KeyboardInterrupt
 
+    site = local_site(Path("build"), {})
+    site.announce = stops
     with pytest.raises(KeyboardInterrupt):
-        execute(DIAMOND, ["build/top"], local_site(Path("build"), {}), on_step=stops)
+        execute(DIAMOND, ["build/top"], site)
 
 
 def _step_file(**values: object) -> dict[str, object]:
@@ -343,7 +349,7 @@ def test_a_plan_is_the_same_when_it_is_read_again() -> None:
 
 def test_the_ledger_knows_what_had_become_of_an_output() -> None:
     done(DIAMOND, "base")
-    do_step(step_for("build/base", DIAMOND), local_site(Path("build"), {}))
+    perform(step_for("build/base", DIAMOND), local_site(Path("build"), {}))
     assert read_ledger(Path("build")).entries["build/base"].reason == "it was asked for"
     Path("build/base").write_text("of the user")
     done(DIAMOND, "base")

@@ -12,8 +12,8 @@ from typing import Any
 import grpc
 import pytest
 from n6build.base.errors import N6Error
-from n6build.plan.local import do_step, execute, local_site
-from n6build.plan.perform import Site
+from n6build.plan.local import execute, local_site
+from n6build.plan.perform import Site, perform
 from n6build.plan.plan import make_plan
 from n6build.plan.step import Step, Tool
 from n6build.remote.executor import may_leave, use_remote
@@ -194,7 +194,7 @@ def test_a_step_whose_state_is_known_leaves(scripted: Scripted, tmp_path_factory
     assert {entry.origin for entry in site.ledger.entries.values()} == {"elsewhere"}
     assert (worker / "project/board/nor.bin").read_bytes() == Path("board/nor.bin").read_bytes()
     there = Path("build/model.c").read_bytes()
-    do_step(step, local_site(Path("build"), {}))
+    perform(step, local_site(Path("build"), {}))
     assert Path("build/model.c").read_bytes() == there
     assert sorted(size for size in map(len, scripted.blobs.values()) if size > 1 << 17) == [1 << 18]
     (names,) = [data for data in scripted.blobs.values() if b"00003" in data]

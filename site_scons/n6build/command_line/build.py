@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,8 +26,8 @@ from n6build.plan.local import execute, local_site
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan
-from n6build.plan.progress import note_error, say_times, shown_line
-from n6build.plan.step import Step
+from n6build.plan.progress import announce_lines, note_error, say_times
+from n6build.remote.shared import shared_steps
 from n6build.steps.planning import planned
 
 
@@ -79,9 +77,9 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
             write_compile_commands(Path(COMPILE_COMMANDS), plan, site.top)
         made = tuple(goal for goal in goals if goal != COMPILE_COMMANDS)
         if made:
-            with _done_elsewhere(invocation.remote, site) as jobs:
-                _build(plan, made, site, jobs=asked.jobs or jobs, verbose=verbose)
-            if not site.done:
+            announce_lines(site, verbose=verbose)
+            _build(plan, made, site, invocation, jobs=asked.jobs)
+            if not site.done and not site.fetched:
                 told = line("Nothing", "to do", f"{', '.join(made)} up to date")
                 show(told)
                 if looked and invocation.front and made == goals:
@@ -89,30 +87,10 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
     os.close(lock)
 
 
-@contextmanager
-def _done_elsewhere(remote: str, site: Site) -> Iterator[int | None]:
-    """remote: address of a server whose workers do steps meanwhile, empty without one. Yields how many steps to begin at a time,
-    None for the usual number."""
-    if not remote:
-        yield None
-        return
-    from n6build.remote.executor import JOBS, use_remote
-
-    executor = use_remote(remote, site)
-    try:
-        yield JOBS if executor else None
-    finally:
-        if executor:
-            executor.finish()
-
-
-def _build(plan: Plan, goals: tuple[str, ...], site: Site, *, jobs: int | None, verbose: bool) -> None:
-    def announce(step: Step) -> None:
-        shown = shown_line(step, verbose=verbose)
-        if shown is not None:
-            show(shown)
-
-    try:
-        execute(plan, files_of(goals, plan), site, jobs=jobs, on_step=announce)
-    finally:
-        say_times(site)
+def _build(plan: Plan, goals: tuple[str, ...], site: Site, invocation: Invocation, *, jobs: int | None) -> None:
+    """jobs: steps at a time, None for the usual number."""
+    with shared_steps(site, invocation) as most:
+        try:
+            execute(plan, files_of(goals, plan), site, jobs=jobs or most)
+        finally:
+            say_times(site)

@@ -9,17 +9,16 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.base.console import show
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.uses import line_of
 from n6build.command_line.arguments import CommandParser, add_build
 from n6build.plan.depfile import first_rule, rules_of
-from n6build.plan.local import do_step, local_site, read_plan_file
-from n6build.plan.perform import Site, is_current
+from n6build.plan.local import local_site, read_plan_file
+from n6build.plan.perform import Site, is_current, perform
 from n6build.plan.plan import step_for
-from n6build.plan.progress import shown_line
+from n6build.plan.progress import announce_lines
 from n6build.plan.step import Step
 
 HELP = "does one step of a plan, for other build systems"
@@ -28,7 +27,7 @@ HELP = "does one step of a plan, for other build systems"
 def step(words: Sequence[str]) -> None:
     """words: those behind the command. Ends the program after --help. Raises N6-OPTION-019 for words that are missing or too
     many, N6-STEP-015 if a step's function fails with another exception than N6Error, and what `read_plan_file`, `step_for` and
-    `do_step` raise."""
+    `perform` raise."""
     options = step_parser().parse_args(words)
     plan = read_plan_file(options.plan)
     one = step_for(options.name, plan)
@@ -44,11 +43,9 @@ def step(words: Sequence[str]) -> None:
 
 
 def _do(one: Step, site: Site) -> None:
-    shown = shown_line(one, verbose=False)
-    if shown is not None:
-        show(shown)
+    announce_lines(site, verbose=False)
     try:
-        do_step(one, site)
+        perform(one, site)
     except N6Error:
         raise
     except Exception as error:

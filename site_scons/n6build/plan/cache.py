@@ -5,19 +5,24 @@ to that, and says so once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.console import kib, say
 from n6build.base.errors import N6Error
 from n6build.plan.perform import Site
-from n6build.plan.work import Work
+from n6build.plan.signature import portable
+from n6build.plan.step import canonical
+from n6build.plan.work import Work, headers_of
 
 # Files are sent while other steps are done.
 _SENDERS = 2
+# Sets of headers that a step is known with, the latest first, as in ccache's manifests.
+_NOTE_FORMAT, _MOST_SETS, _LONGEST_NOTE = 1, 16, 1 << 20
 # A single answer or entry that is wrong: the next one may be right.
 _ONE_IS_WRONG = ("N6-REMOTE-006", "N6-CACHE-002")
 
@@ -35,6 +40,12 @@ class Store(Protocol):
 
     def keep(self, work: Work, site: Site) -> int:
         """Stores the outputs of the step; returns the bytes that had to be stored. Raises N6Error if that is not possible."""
+
+    def read_note(self, work: Work, site: Site) -> bytes | None:
+        """Return the note about a step without headers, None if there is none. Raises N6Error as `fetch` does."""
+
+    def keep_note(self, work: Work, site: Site, note: bytes) -> int:
+        """Replace the note about a step without headers; return its bytes. Raises N6Error as `keep` does."""
 
 
 @dataclass
@@ -54,11 +65,20 @@ class Cache:
     _running: list[Future[None]] = field(default_factory=list)
 
     def fetch(self, work: Work, site: Site) -> bool:
-        """Whether the outputs of the step came from here."""
+        """Write the outputs of the step if the store has them, and return whether it does.
+
+        Compilations are looked up twice: the step without its headers leads to a note with the sets of headers that
+        builds have read, and the set that is here leads to the outputs.
+
+        Args:
+            work: The step without headers.
+            site: Where the step is done.
+        """
         if not self.may_read:
             return False
         try:
-            found = self.store.fetch(work, site)
+            known = self._with_headers(work, site) if work.step.depfile else work
+            found = known is not None and self.store.fetch(known, site)
         except N6Error as error:
             found = False
             if error.id not in _ONE_IS_WRONG:
@@ -69,10 +89,20 @@ class Cache:
             self.missed += not found
         return found
 
-    def keep(self, work: Work, site: Site) -> None:
-        """Stores in the background what the step has made."""
+    def keep(self, work: Work, site: Site, headers: Mapping[str, str] | None = None) -> None:
+        """Store in the background what the step has made.
+
+        Args:
+            work: The step without headers.
+            site: Where the step was done.
+            headers: Of a compilation: path of each header that was read -> SHA-256, empty for one that was looked for.
+        """
         if self.may_write:
-            self._running.append(self._senders.submit(self._keep, work, site))
+            self._running.append(self._senders.submit(self._keep, work, site, headers or {}))
+
+    def _with_headers(self, work: Work, site: Site) -> Work | None:
+        sets = _read_sets(self.store.read_note(work, site) or b"")
+        return next((found for each in sets if (found := headers_of(work, each, site)) is not None), None)
 
     def finish(self) -> None:
         """Waits until everything is stored, and says what the cache was good for. Each call to a server has an end."""
@@ -88,13 +118,13 @@ class Cache:
     def _senders(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_SENDERS)
 
-    def _keep(self, work: Work, site: Site) -> None:
+    def _keep(self, work: Work, site: Site, headers: Mapping[str, str]) -> None:
         made = (*work.step.outputs, work.step.depfile or work.step.name)
         # Somebody may clean up meanwhile.
         if not self.may_write or not all((site.top / name).is_file() for name in made):
             return
         try:
-            sent = self.store.keep(work, site)
+            sent = self._sent(work, site, headers)
         except N6Error as error:
             self.may_write = False
             self._say(error, "nothing more is stored in this cache")
@@ -103,12 +133,43 @@ class Cache:
             self.kept += 1
             self.sent += sent
 
+    def _sent(self, work: Work, site: Site, headers: Mapping[str, str]) -> int:
+        """Return the bytes that had to be stored. Raises N6Error."""
+        if not work.step.depfile:
+            return self.store.keep(work, site)
+        digests = {portable(path, str(site.top)): digest for path, digest in headers.items()}
+        known = headers_of(work, digests, site)
+        if known is None:
+            # Somebody has edited a header meanwhile.
+            return 0
+        sent = self.store.keep(known, site)
+        try:
+            before = self.store.read_note(work, site) or b""
+        except N6Error as error:
+            if error.id not in _ONE_IS_WRONG:
+                raise
+            before = b""
+        sets = [each for each in _read_sets(before) if each != digests]
+        note = canonical({"format": _NOTE_FORMAT, "headers": [digests, *sets[: _MOST_SETS - 1]]}).encode()
+        return sent + self.store.keep_note(work, site, note)
+
     def _say(self, error: N6Error, consequence: str) -> None:
         with self._lock:
             if error.id in self._said:
                 return
             self._said.add(error.id)
         say("Cache", f"{error.where or self.store.name}: {error.id}: {error.what}", consequence, "bad")
+
+
+def _read_sets(note: bytes) -> list[dict[str, str]]:
+    """Return the sets of headers in a note, none of one that is damaged."""
+    try:
+        values: Any = parse_json(note) if 0 < len(note) <= _LONGEST_NOTE else {}
+        if values.get("format") != _NOTE_FORMAT:
+            return []
+        return [{str(path): str(digest) for path, digest in each.items()} for each in values["headers"][:_MOST_SETS]]
+    except WRONG_FIELDS:
+        return []
 
 
 def open_cache(name: str, open_store: Callable[[], Store], *, may_write: bool) -> Cache | None:

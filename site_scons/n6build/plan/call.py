@@ -8,13 +8,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.paths import project_path
 from n6build.plan.step import Call, Step
 from n6build.plan.watch import watched
 
 
-def call_function(step: Step, top: Path, build: Path) -> None:
-    """top, build: folders of the project and of all that it builds, absolute; `top` is the working directory. Raises N6-STEP-001,
-    -002 and -007, and what the function raises."""
+def call_function(step: Step, top: Path, build: Path) -> list[str]:
+    """Call the function of a step.
+
+    Args:
+        step: The step.
+        top: Folder of the project, absolute; the working directory.
+        build: Folder of all that is built, absolute.
+
+    Returns:
+        Files that the function has read besides what the step declares, as steps name them: only a step with folders of
+        headers may do that.
+
+    Raises:
+        N6Error: N6-STEP-001, -002 and -007, and errors of the function.
+    """
     module, _, name = step.function.partition(":")
     function = _function(step, module, name)
     call = Call(
@@ -23,8 +36,13 @@ def call_function(step: Step, top: Path, build: Path) -> None:
         step.parameters,
         Path(os.path.relpath(build, top)),
     )
-    with watched(step, top, build):
+    with watched(step, top, build) as used:
         function(call)
+    if not step.include_folders:
+        return []
+    declared = {*step.sources, *step.templates, *step.outputs}
+    read = (project_path(use.path) for use in used.lines if use.kind == "content")
+    return sorted(path for path in read if path not in declared)
 
 
 def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:

@@ -1,14 +1,14 @@
-"""What a compiler reports to have read, and whether the build knew about it beforehand.
+"""Lists of headers that compilers write.
 
-The build finds headers by reading `#include` lines, since a shared cache is asked before anything is compiled. What only the
-compiler sees is an error: a header name made by a macro, and the assembler's .incbin, which no list mentions.
+What the compiler has read is the truth for the next build. The assembler's .incbin and #embed, which no list mentions, are errors
+unless the file is a source of the step.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -43,18 +43,17 @@ def _escaped(path: str) -> bytes:
     return _SPECIAL.sub(rb"\\\g<0>", os.fsencode(path)).replace(b"$", b"$$")
 
 
-def check_headers(step: Step, read: Sequence[str], known: Iterable[str]) -> None:
-    """known: headers that the build found beforehand. Raises N6-STEP-012 for a header that is not among them, N6-STEP-013 for
-    .incbin or #embed of a file that is not a source."""
-    expected = {os.path.realpath(path) for path in (*step.sources, *known)}
-    for path in read:
-        if os.path.realpath(path) not in expected:
-            raise N6Error(
-                "N6-STEP-012",
-                f"step {step.name} includes {path} in a way that the build does not see",
-                where=step.sources[0],
-                hint='write #include "name.h" with the name itself, not a macro that expands to it',
-            )
+def check_embedded(step: Step, read: Sequence[str]) -> None:
+    """Check that the step declares the files that its code embeds, which no compiler lists.
+
+    Args:
+        step: A compilation.
+        read: All files that the compiler has listed.
+
+    Raises:
+        N6Error: N6-STEP-013 for .incbin or #embed of a file that is not a source.
+    """
+    expected = {os.path.realpath(path) for path in (*step.sources, *read)}
     for path in read:
         _check_incbin(step, path, expected)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from n6build.base import uses
 from n6build.base.bounded import parse_json
 from n6build.plan.closure import Code
-from n6build.plan.ledger import Entry, Ledger
+from n6build.plan.ledger import UNSTABLE, Entry, Ledger
 from n6build.plan.plan import Plan, needs_of
 from n6build.plan.signature import signed_parts
 from n6build.plan.step import Step
@@ -81,17 +81,15 @@ def _is_made_by(plan: Plan, file: str, names: set[str]) -> bool:
 def reasons_for(
     step: Step, ledger: Ledger, parts: Parts, digest_of: DigestOf = uses.digest_of, *, ignoring: Ignored | None = None
 ) -> Iterator[str]:
-    """As `changes_for`, followed by what happened to the step's outputs since."""
-    yield from changes_for(step, ledger, parts, digest_of, ignoring=ignoring)
-    if step.name in ledger.entries:
-        yield from ledger.objections(step)
+    """Yield reasons to do the step, the most informative first; none if everything is as it was.
 
-
-def changes_for(
-    step: Step, ledger: Ledger, parts: Parts, digest_of: DigestOf = uses.digest_of, *, ignoring: Ignored | None = None
-) -> Iterator[str]:
-    """Reasons to do the step, the most informative first; none if everything is as it was. parts: as of `signed_parts`.
-    digest_of: as of `uses`. ignoring: whether a change of this file does not count."""
+    Args:
+        step: The step, whose sources are as they will be.
+        ledger: Of the build folder.
+        parts: As of `signed_parts`.
+        digest_of: As of `uses`.
+        ignoring: Whether a change of this file does not count.
+    """
     entry = ledger.entries.get(step.name)
     if entry is None:
         yield "it has never been made in this build folder"
@@ -101,9 +99,12 @@ def changes_for(
         now = digest_of(file)
         if now != was and not (ignoring and ignoring(file)):
             yield _changed_file(file, was, now)
+    yield from ledger.objections(step)
 
 
 def _changed_file(file: str, was: str, now: str) -> str:
+    if was == UNSTABLE:
+        return f"{file} changed while it was read"
     if not was:
         return f"{file} is there now"
     if not now:

@@ -1,7 +1,10 @@
 """A folder that several checkouts, and several users, share as a cache.
 
-    results/ab/<key>     which files came of a step, and in the last line the digest of what is before it
+    notes/ab/<key>       the sets of headers that a compilation is known with
+    results/ab/<key>     the digests of the files that a step has made
     files/cd/<SHA-256>   those files
+
+Notes and results name their key, and end with the digest of what is before it.
 
 Everything is written under another name first, and read with its digest checked, so that neither a build that is killed nor a
 damaged disk is noticed by more than a step done again. Nobody needs to own what others have written: a damaged file is replaced
@@ -31,7 +34,7 @@ from n6build.plan.perform import Site
 from n6build.plan.step import Step, canonical
 from n6build.plan.work import Work, depfile_for_others, depfile_from_others
 
-_FORMAT = 1
+_FORMAT = 2
 _CHUNK = 1 << 20
 _LARGEST_RESULT = 1 << 20
 # Parts of the limit: one is written, on average, from one look at the folder to the next; and one is left free by trimming.
@@ -61,7 +64,7 @@ class FolderStore:
         try:
             if entry.stat().st_size > _LARGEST_RESULT:
                 raise _damaged(entry)
-            digests = _read_result(entry.read_bytes(), _files(work.step))
+            digests = _read_result(entry.read_bytes(), work.key, _files(work.step))
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -99,12 +102,35 @@ class FolderStore:
                 listed = depfile_for_others(work.step, site)
                 digests.append(sha256(listed))
                 written += self._write(self._file(digests[-1]), [listed])
-            self._write(self._result(work.key), [_result_text(digests)])
+            self._write(self._result(work.key), [_entry_text(work.key, "files", digests)])
         except OSError as error:
             raise _unusable(self.folder, error) from error
         if self._is_due(work.key, written):
             self._trim()
         return written
+
+    def read_note(self, work: Work, site: Site) -> bytes | None:  # noqa: ARG002
+        """Raises N6-CACHE-001 for a folder that cannot be read, N6-CACHE-002 for a damaged note."""
+        path = self._note(work.key)
+        try:
+            if path.stat().st_size > _LARGEST_RESULT:
+                raise _damaged(path)
+            note = _read_entry(path.read_bytes(), work.key, "note")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unusable(path, error) from error
+        if not isinstance(note, str):
+            raise _damaged(path)
+        _touch([path])
+        return note.encode()
+
+    def keep_note(self, work: Work, site: Site, note: bytes) -> int:  # noqa: ARG002
+        """Raises N6-CACHE-001 if the folder cannot be written or is full."""
+        try:
+            return self._write(self._note(work.key), [_entry_text(work.key, "note", note.decode())])
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
 
     def _is_due(self, key: str, written: int) -> bool:
         """Keys are as good as random numbers: of so many bytes stored by whomever, one look at the folder follows."""
@@ -127,7 +153,7 @@ class FolderStore:
 
     def _entries(self) -> Iterator[tuple[int, int, str]]:
         """Time of the last use in ns, bytes, and path of each file."""
-        for folder in (*self.folder.glob("results/??"), *self.folder.glob("files/??")):
+        for folder in (each for kind in ("notes", "results", "files") for each in self.folder.glob(f"{kind}/??")):
             with suppress(OSError), os.scandir(folder) as found:
                 for each in found:
                     with suppress(OSError):
@@ -136,6 +162,9 @@ class FolderStore:
 
     def _result(self, key: str) -> Path:
         return self.folder / "results" / key[:2] / key
+
+    def _note(self, key: str) -> Path:
+        return self.folder / "notes" / key[:2] / key
 
     def _file(self, digest: str) -> Path:
         return self.folder / "files" / digest[:2] / digest
@@ -188,23 +217,29 @@ def _files(step: Step) -> int:
     return len(step.outputs) + bool(step.depfile)
 
 
-def _result_text(digests: list[str]) -> bytes:
-    text = canonical({"format": _FORMAT, "files": digests}).encode() + b"\n"
+def _entry_text(key: str, name: str, value: object) -> bytes:
+    text = canonical({"format": _FORMAT, "key": key, name: value}).encode() + b"\n"
     return text + hashlib.sha256(text).hexdigest().encode() + b"\n"
 
 
-def _read_result(data: bytes, files: int) -> list[str] | None:
-    """Digests of the files; None if it is damaged."""
+def _read_entry(data: bytes, key: str, name: str) -> Any:
+    """Return the value of this name, None if the entry is damaged or belongs to another key."""
     text, end = data[:-65], data[-65:]
     if end != hashlib.sha256(text).hexdigest().encode() + b"\n":
         return None
     try:
         values: Any = parse_json(text)
-        digests = [str(each) for each in values["files"]]
-        right = values["format"] == _FORMAT and len(digests) == files and all(map(_is_digest, digests))
-        return digests if right else None
+        return values[name] if values["format"] == _FORMAT and values["key"] == key else None
     except WRONG_FIELDS:
         return None
+
+
+def _read_result(data: bytes, key: str, files: int) -> list[str] | None:
+    """Return the digests of the files, None if the entry is damaged."""
+    digests = _read_entry(data, key, "files")
+    if not isinstance(digests, list) or len(digests) != files:
+        return None
+    return digests if all(isinstance(each, str) and _is_digest(each) for each in digests) else None
 
 
 def _is_digest(text: str) -> bool:

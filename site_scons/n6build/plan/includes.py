@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
 from n6build.base import uses
@@ -14,9 +14,11 @@ _INCLUDE = re.compile(
     rb'(?:^[ \t]*#[ \t]*(?:include|include_next)[ \t]*|__has_include(?:_next)?[ \t]*\([ \t]*)(?:"([^"\n\0]+)"|<([^>\n\0]+)>)',
     re.MULTILINE,
 )
+# `#include NAME` and `#embed`, where only the preprocessor knows the file.
+_COMPUTED = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed)[ \t]+[A-Za-z_]", re.MULTILINE)
 
 
-def absent_headers(files: Iterable[str], folders: Iterable[str]) -> list[str]:
+def absent_headers(files: Collection[str], folders: Sequence[str]) -> list[str]:
     """Sorted paths at which a compiler looks before it finds a header, or finds none. files: sources, and all headers that they
     include. folders: where headers are looked for, in this order; a name in quotes is first looked for beside the file."""
     absent: set[str] = set()
@@ -27,7 +29,34 @@ def absent_headers(files: Iterable[str], folders: Iterable[str]) -> list[str]:
                 if os.path.isfile(path):
                     break
                 absent.add(path)
+    if has_computed_include(files):
+        absent |= _before_computed(files, folders)
     return sorted(absent)
+
+
+def has_computed_include(files: Iterable[str]) -> bool:
+    """Return whether one of the files includes a header whose name a macro expands to."""
+    return any(_includes_computed(file, digest) for file in files if (digest := uses.digest_of(file)))
+
+
+@cache
+def _includes_computed(file: str, digest: str) -> bool:  # noqa: ARG001
+    """digest: of the file, so that another content is read again."""
+    with open(file, "rb") as opened:
+        return _COMPUTED.search(opened.read()) is not None
+
+
+def _before_computed(files: Collection[str], folders: Sequence[str]) -> set[str]:
+    """Return where any of the files would be found before: one of them is what a macro expands to, and nobody knows which."""
+    absent = set()
+    beside = dict.fromkeys(map(os.path.dirname, files))
+    for file in files:
+        for number, folder in enumerate(folders):
+            name = os.path.relpath(file, folder)
+            if not name.startswith(os.pardir):
+                before = (os.path.normpath(os.path.join(each, name)) for each in (*beside, *folders[:number]))
+                absent |= {path for path in before if not os.path.isfile(path)}
+    return absent
 
 
 def found_headers(sources: Iterable[str], folders: Iterable[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """What was made from what: kept in the build folder, one line for each step, written when the step is done.
 
-It decides what is built, tells people why, detects altered outputs, and survives a build that is killed. SCons keeps one of
-its own, written once, at the end, which may be older. Processes that do steps of one build write to this one at the same time.
+It decides what is built, tells people why, detects altered outputs, and survives a build that is killed. Processes that do steps
+of one build write to it at the same time.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from n6build.base.files import cannot_write, write_atomically
 from n6build.plan.step import Step, canonical
 
 FOLDER = ".n6build"
+# In place of the digest of an input that changed while the step was done: equal to none.
+UNSTABLE = "?"
 _FORMAT = 1
 _LARGEST = 64 << 20
 
@@ -34,9 +36,14 @@ class Output:
 
 @dataclass(frozen=True)
 class Entry:
-    """parts: as of `signed_parts`. inputs: path -> digest, empty for a file that had to be absent. reason: why it was done.
-    origin: where it was done. is_foreseen: whether the compiler read no other headers than a build had found beforehand; True for
-    what is no compilation."""
+    """What a step was made from.
+
+    Attributes:
+        parts: As of `signed_parts`.
+        inputs: Path -> digest, empty for a file that had to be absent, `UNSTABLE` for one that changed meanwhile.
+        reason: Why the step was done.
+        origin: Where it was done.
+    """
 
     name: str
     parts: Mapping[str, object]
@@ -45,7 +52,6 @@ class Entry:
     reason: str
     origin: str
     seconds: float = 0.0
-    is_foreseen: bool = False
 
 
 @dataclass
@@ -171,7 +177,6 @@ def _as_json(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
         "origin": entry.origin,
         "seconds": round(entry.seconds, 4),
-        "foreseen": entry.is_foreseen,
     }
 
 
@@ -202,8 +207,6 @@ def _entry(line: bytes) -> Entry | None:
             reason=str(values["reason"]),
             origin=str(values["origin"]),
             seconds=float(values["seconds"]),
-            # What an older n6build wrote does not say.
-            is_foreseen=values.get("foreseen") is True,
         )
     except WRONG_FIELDS:
         return None

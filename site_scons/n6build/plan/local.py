@@ -1,4 +1,4 @@
-"""Does the steps of a plan without SCons, those that are not up to date according to the ledger: for command lines and tests.
+"""Does the steps of a plan without SCons, those that are not up to date: for command lines and tests.
 
 A plan in a file is a script: it names functions and commands to run. A file that is read here is checked for being a plan,
 not for what its commands do.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TypedDict
@@ -68,19 +68,18 @@ def local_site(build: Path, environment: Mapping[str, str]) -> Site:
     return Site(Path.cwd(), build, known_code(build), read_ledger(build), environment)
 
 
-def execute(
-    plan: Plan,
-    wanted: Iterable[str],
-    site: Site,
-    *,
-    jobs: int | None = None,
-    on_step: Callable[[Step], None] = lambda _: None,
-) -> None:
-    """Does every step behind the wanted outputs that is not up to date, each as soon as all it needs is there. jobs: steps at
-    a time, None for one per CPU. on_step: called before each step, never by two threads at once.
+def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None = None) -> None:
+    """Do every step behind the wanted outputs that is not up to date, each as soon as all it needs is there.
 
-    Raises N6-STEP-014 before anything is done if no step makes a wanted file, and the first error of a step: running steps
-    are finished, and no others are started.
+    Args:
+        plan: The plan.
+        wanted: Outputs of its steps.
+        site: Where the steps are done.
+        jobs: Steps at a time, None for one per CPU.
+
+    Raises:
+        N6Error: N6-STEP-014 before anything is done if no step makes a wanted file, and the first error of a step: running
+            steps are finished, and no others are started.
     """
     wanted = tuple(wanted)
     for file in wanted:
@@ -107,8 +106,7 @@ def execute(
                 if is_current(by_name[name], site):
                     is_there(name)
                     continue
-                on_step(by_name[name])
-                running[pool.submit(do_step, by_name[name], site)] = name
+                running[pool.submit(perform, by_name[name], site)] = name
 
         start_ready()
         while running:
@@ -120,28 +118,6 @@ def execute(
             start_ready()
     keep_known_code(site.code, site.build)
     keep_known_files(site.build)
-
-
-def do_step(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:
-    """One step, whoever asks for it: old outputs are removed before it begins, and none is left if it fails. headers: as for
-    `perform`.
-
-    Raises N6-FILE-001 if an old output cannot be removed, and what `perform` raises.
-    """
-    objections = site.ledger.objections(step)
-    if objections:
-        site.noticed[step.name] = objections
-    try:
-        _make_room(step)
-    except OSError as error:
-        raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(error.filename)) from error
-    try:
-        perform(step, site, headers=headers)
-    except BaseException:
-        for file in _written(step):
-            if not os.path.isdir(file):
-                Path(file).unlink(missing_ok=True)
-        raise
 
 
 def read_plan_file(path: Path) -> Plan:
@@ -176,17 +152,6 @@ def _regular(path: Path) -> Path:
 
 def _waits_for(step: Step, plan: Plan) -> set[str]:
     return {maker.name for file in needs_of(step) if (maker := plan.makers.get(file)) is not None}
-
-
-def _written(step: Step) -> tuple[str, ...]:
-    return (*step.outputs, *([step.depfile] if step.depfile else []))
-
-
-def _make_room(step: Step) -> None:
-    """Raises OSError."""
-    for file in map(Path, _written(step)):
-        file.unlink(missing_ok=True)
-        file.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _check_types(values: Any) -> None:

@@ -1,24 +1,33 @@
-"""Does one step, in the same way for SCons, for the executor in `local`, and for the command `python -m n6build step`.
+"""The engine: whether a step is up to date, and how it is done. SCons, the command line and the tests are its clients.
 
-What only a step that is done needs is imported then: a build with nothing to do comes by here.
+A step comes from a cache, is done by a worker, or is done here; the ledger then knows what it was made from. What only a step
+that is done needs is imported then: a build with nothing to do comes by here.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from n6build.base import uses
 from n6build.base.errors import N6Error
 from n6build.plan.closure import Code
-from n6build.plan.explain import changes_for, reasons_for
-from n6build.plan.ledger import Entry, Ledger, digests, output_of
+from n6build.plan.explain import reasons_for
+from n6build.plan.ledger import UNSTABLE, Entry, Ledger, Output, digests, output_of
 from n6build.plan.plan import Plan
 from n6build.plan.signature import signed_parts
 from n6build.plan.step import Step
+
+if TYPE_CHECKING:
+    from n6build.plan.cache import Cache
+
+# The clock of file systems, which is behind the other one by up to a tick.
+_CLOCK = getattr(time, "CLOCK_REALTIME_COARSE", None)
 
 
 @dataclass(frozen=True)
@@ -32,12 +41,24 @@ class DoneStep:
 
 @dataclass
 class Site:
-    """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at
-    `top`, which is the working directory. environment: of commands. done, failed: by this process. entered: names of steps that
-    others have done, which this process has found in the ledger or in a cache. plan: all steps. noticed: by the name of a step,
-    what had happened to its outputs before it was done again. began: of the monotonic clock, in seconds. elsewhere: has a step
-    done by another machine and returns whether it is; None: there is none. room: for steps that are done here, where more of
-    them wait for other machines."""
+    """Where steps are done.
+
+    Attributes:
+        top: Folder of the project, absolute: relative paths start there, and it is the working directory.
+        build: Folder of all that is built, absolute.
+        code: Of the library.
+        ledger: Of the build folder.
+        environment: Of commands.
+        done: Steps done by this process, or by workers for it.
+        failed: Steps that this process tried to do.
+        fetched: Names of steps that came from the cache.
+        plan: All steps.
+        began: Of the monotonic clock, in seconds.
+        cache: Asked before a step is done, and told afterwards.
+        elsewhere: Has a step done by another machine and returns whether it is done; None without other machines.
+        room: For steps that are done here, where more of them wait for other machines.
+        announce: Called before a step is done or after it was fetched, with a verb in the second case; by several threads.
+    """
 
     top: Path
     build: Path
@@ -46,105 +67,130 @@ class Site:
     environment: Mapping[str, str]
     done: list[DoneStep] = field(default_factory=list)
     failed: list[DoneStep] = field(default_factory=list)
-    entered: list[str] = field(default_factory=list)
-    noticed: dict[str, list[str]] = field(default_factory=dict)
+    fetched: list[str] = field(default_factory=list)
     plan: Plan = field(default_factory=lambda: Plan(()))
     began: float = field(default_factory=time.monotonic)
+    cache: Cache | None = None
     elsewhere: Callable[[Step], bool] | None = None
     room: AbstractContextManager[object] = field(default_factory=nullcontext)
+    announce: Callable[[Step, str], None] = lambda _step, _verb: None
 
 
 _site: Site | None = None
 
 
 def current_site() -> Site | None:
-    """The site of the latest step, None before the first: for a report about the build that it is part of."""
+    """Return the site of the latest step, None before the first: for a report about the build that it is part of."""
     return _site
 
 
+def reasons_now(step: Step, site: Site) -> Iterator[str]:
+    """Yield why the step would be done now, the most informative reason first; none if it is up to date."""
+    yield from reasons_for(step, site.ledger, signed_parts(step, site.code, str(site.top)))
+    if step.always:
+        yield "it runs whenever it is asked for"
+
+
 def is_current(step: Step, site: Site) -> bool:
-    """Whether the ledger says that doing the step, whose sources are as they will be, would make what is there. A step that is
-    to run always is never current."""
-    return not step.always and not any(reasons_for(step, site.ledger, signed_parts(step, site.code, str(site.top))))
+    """Return whether doing the step, whose sources are as they will be, would make what is there."""
+    return not step.always and not any(reasons_now(step, site))
 
 
-def taken_over(step: Step, site: Site, headers: Callable[[], Iterable[str]]) -> bool:
-    """Whether the step is current, perhaps since another executor has done it. headers: as for `perform`. Raises N6-STEP-012
-    and -013 where that one read a header that this build would not see."""
-    if not is_current(step, site):
-        return False
-    entry = site.ledger.entries[step.name]
-    if step.depfile:
-        from n6build.plan.depfile import check_headers  # noqa: PLC0415
+def perform(step: Step, site: Site) -> None:
+    """Do one step, whoever asks for it, and enter it into the ledger.
 
-        check_headers(step, [path for path, digest in entry.inputs.items() if digest], headers())
-    if not entry.is_foreseen:
-        site.ledger.write(replace(entry, is_foreseen=True))
-    site.entered.append(step.name)
-    return True
+    Old outputs are removed before it begins, and none is left if it fails. An output with the same bytes as before keeps its
+    time of modification: build systems that compare times do nothing for it.
 
-
-def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:
-    """headers: that the build found for a compilation beforehand; None if nothing looks for them.
-
-    Raises N6-STEP-001, -002, -005, -007 and -010 to -013, and what the step's function raises. Nothing is entered into the
-    ledger then.
+    Raises:
+        N6Error: N6-STEP-001, -002, -005, -007, -010, -011 and -013, N6-FILE-001 if an old output cannot be removed, and
+            errors of the step's function. Nothing is entered into the ledger then.
     """
     global _site  # noqa: PLW0603 - one build a process
     _site = site
     parts = signed_parts(step, site.code, str(site.top))
-    reasons = [*changes_for(step, site.ledger, parts), *site.noticed.get(step.name, ())] or ["it was asked for"]
-    began = time.monotonic()
+    reasons = list(reasons_for(step, site.ledger, parts)) or ["it was asked for"]
+    declared = digests((*step.sources, *step.templates))
+    began, clock = time.monotonic(), _file_clock()
+    times = _times(step, site.ledger)
+    _make_room(step)
     try:
-        is_elsewhere = site.elsewhere is not None and site.elsewhere(step)
-        if not is_elsewhere:
-            _do_here(step, site)
+        origin, read = _obtain(step, site)
         _check_outputs(step)
-        read = _read_by_compiler(step, headers)
+        inputs = {**_found(step, read, clock), **declared}
+        outputs = {output: output_of(output) for output in step.outputs}
     except BaseException:
-        # A failed command may leave incomplete outputs; a function writes them completely or not at all.
-        for output in filter(None, (*step.outputs, step.depfile) if step.command else ()):
-            Path(output).unlink(missing_ok=True)
+        for file in filter(os.path.isfile, _written(step)):
+            Path(file).unlink(missing_ok=True)
         site.failed.append(DoneStep(step.stage, step.name, time.monotonic() - began))
         raise
     seconds = time.monotonic() - began
-    site.done.append(DoneStep(step.stage, step.name, seconds))
-    origin = "elsewhere" if is_elsewhere else "here"
-    is_foreseen = headers is not None or not step.depfile
-    _enter(step, site.ledger, Entry(step.name, parts, {}, {}, "; ".join(reasons), origin, seconds, is_foreseen), read)
+    for output, (state, modified) in times.items():
+        if state.digest == outputs[output].digest:
+            os.utime(output, ns=(modified, modified))
+            outputs[output] = Output(uses.state_of(output), state.digest)
+    if origin == "cache":
+        site.fetched.append(step.name)
+        site.announce(step, "Fetch")
+        reasons, seconds = ["a cache had it"], 0.0
+    else:
+        site.done.append(DoneStep(step.stage, step.name, seconds))
+    site.ledger.write(Entry(step.name, parts, inputs, outputs, "; ".join(reasons), origin, seconds))
+    if site.cache is not None and origin != "cache" and step.shared and not step.always:
+        _keep(step, site, inputs)
 
 
-def note_delivered(step: Step, site: Site, headers: Iterable[str]) -> None:
-    """Enters a step into the ledger whose outputs, with the list of headers that it read, came from a cache. headers: that the
-    build found for a compilation beforehand."""
-    read = _read_by_compiler(step, None)
-    parts = signed_parts(step, site.code, str(site.top))
-    entry = Entry(
-        step.name, parts, {}, {}, "a cache had it", "elsewhere", is_foreseen=_are_foreseen(step, read, headers)
-    )
-    _enter(step, site.ledger, entry, read)
-    site.entered.append(step.name)
+def _file_clock() -> int:
+    """Return the time that a file would get if it was written now, in ns."""
+    return time.time_ns() if _CLOCK is None else time.clock_gettime_ns(_CLOCK)
 
 
-def _are_foreseen(step: Step, read: Iterable[str], known: Iterable[str]) -> bool:
-    from n6build.plan.depfile import check_headers  # noqa: PLC0415
+def _written(step: Step) -> tuple[str, ...]:
+    return (*step.outputs, *([step.depfile] if step.depfile else []))
 
+
+def _make_room(step: Step) -> None:
+    """Raises N6-FILE-001."""
     try:
-        check_headers(step, (*step.sources, *read) if step.depfile else (), known)
-    except (N6Error, OSError):
-        return False
-    return True
+        for file in map(Path, _written(step)):
+            file.unlink(missing_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(error.filename)) from error
 
 
-def _do_here(step: Step, site: Site) -> None:
-    from n6build.plan.call import call_function  # noqa: PLC0415
-    from n6build.plan.command import run_command  # noqa: PLC0415
+def _times(step: Step, ledger: Ledger) -> dict[str, tuple[Output, int]]:
+    """Return what the ledger knows of each output that is as the step left it, and its time of modification in ns."""
+    entry, found = ledger.entries.get(step.name), {}
+    for output in step.outputs if entry else ():
+        known = entry.outputs.get(output) if entry else None
+        with suppress(OSError):
+            state = uses.state_of(output)
+            if known is not None and state[0] == known.state[0] and uses.digest_of(output) == known.digest:
+                found[output] = known, state[1]
+    return found
 
+
+def _obtain(step: Step, site: Site) -> tuple[str, list[str]]:
+    """Return where the step was done, and what it has read besides what it declares."""
+    from n6build.plan.work import work_of  # noqa: PLC0415
+
+    if site.cache is not None and step.shared and not step.always:
+        work = work_of(step, site)
+        if work is not None and site.cache.fetch(work, site):
+            return "cache", _read_by_compiler(step)
+    site.announce(step, "")
+    if site.elsewhere is not None and site.elsewhere(step):
+        return "elsewhere", _read_by_compiler(step)
     with site.room:
         if step.command:
+            from n6build.plan.command import run_command  # noqa: PLC0415
+
             run_command(step, site.environment)
-        else:
-            call_function(step, site.top, site.build)
+            return "here", _read_by_compiler(step)
+        from n6build.plan.call import call_function  # noqa: PLC0415
+
+        return "here", call_function(step, site.top, site.build)
 
 
 def _check_outputs(step: Step) -> None:
@@ -154,10 +200,10 @@ def _check_outputs(step: Step) -> None:
             raise N6Error("N6-STEP-005", what, where=step.made_at or None)
 
 
-def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -> list[str]:
+def _read_by_compiler(step: Step) -> list[str]:
     if not step.depfile:
         return []
-    from n6build.plan.depfile import check_headers, read_depfile  # noqa: PLC0415
+    from n6build.plan.depfile import check_embedded, read_depfile  # noqa: PLC0415
 
     named = read_depfile(Path(step.depfile).read_bytes())
     if "-MD" in step.command:
@@ -165,22 +211,37 @@ def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -
         folders = tuple(f"{folder}/" for folder in step.include_folders)
         named = [path for path in named if not os.path.isabs(path) or path in step.sources or path.startswith(folders)]
     read = [os.path.normpath(path) for path in named]
-    if headers is not None:
-        check_headers(step, read, headers())
+    check_embedded(step, read)
     return [path for path in read if path not in step.sources]
 
 
-def _enter(step: Step, ledger: Ledger, entry: Entry, headers: Iterable[str]) -> None:
-    """entry: without inputs and outputs."""
+def _found(step: Step, read: Iterable[str], clock: int) -> dict[str, str]:
+    """Return the digests of what the step has read besides what it declares, and of headers that have to be absent.
+
+    Args:
+        step: The step.
+        read: Files that it has read.
+        clock: Of the file system, when the step began; who edits a header meanwhile has it compiled again.
+    """
     from n6build.plan.includes import absent_headers  # noqa: PLC0415
 
-    found = list(headers)
-    absent = absent_headers((*step.sources, *found), step.include_folders) if step.depfile else []
-    inputs = digests((*step.sources, *step.templates, *found, *absent))
-    outputs = {}
-    for output in step.outputs:
-        try:
-            outputs[output] = output_of(output)
-        except OSError:
-            continue
-    ledger.write(replace(entry, inputs=inputs, outputs=outputs))
+    files = list(read)
+    absent = absent_headers((*step.sources, *files), step.include_folders) if step.include_folders or files else []
+    found = digests((*files, *absent))
+    for path in files:
+        with suppress(OSError):
+            if max(uses.state_of(path)[1:3]) > clock:
+                found[path] = UNSTABLE
+    return found
+
+
+def _keep(step: Step, site: Site, inputs: Mapping[str, str]) -> None:
+    """Store what the step has made if its inputs are as they were when it began."""
+    from n6build.plan.work import work_of  # noqa: PLC0415
+
+    declared = {*step.sources, *step.templates}
+    headers = {path: digest for path, digest in inputs.items() if path not in declared}
+    work = work_of(step, site)
+    is_stable = all(uses.digest_of(path) == inputs[path] for path in declared) and UNSTABLE not in headers.values()
+    if site.cache is not None and work is not None and is_stable:
+        site.cache.keep(work, site, headers)

@@ -6,22 +6,33 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from n6build.base.console import line, printable, say
+from n6build.base.console import line, printable, say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 
 
-def shown_line(step: Step, *, verbose: bool) -> str | None:
-    """The line for a step that begins, None for a quiet one. verbose: whole commands."""
+def shown_line(step: Step, *, verbose: bool, verb: str = "") -> str:
+    """Return the line for a step, empty for a quiet one.
+
+    Args:
+        step: The step.
+        verbose: Whether to show whole commands.
+        verb: In place of the step's own, for a step that is not done here.
+    """
     if step.quiet:
-        return None
-    if verbose and step.command:
+        return ""
+    if verbose and step.command and not verb:
         from n6build.plan.command import shown_command  # noqa: PLC0415 - as below.
 
         return printable(shown_command(step))
-    return line(step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
+    return line(verb or step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
+
+
+def announce_lines(site: Site, *, verbose: bool) -> None:
+    """Have the steps of this site shown on the console as they are done. verbose: whole commands."""
+    site.announce = lambda step, verb: show(shown_line(step, verbose=verbose, verb=verb))
 
 
 def say_times(site: Site) -> None:

@@ -89,6 +89,8 @@ class _View:
             return
         if use.kind != "content" and _inside(path, str(self.build)):
             return
+        if use.kind == "content" and self.step.include_folders and not _inside(path, str(self.build)):
+            return  # A header: the engine enters it into the ledger, as it does for a compiler.
         if use.kind == "listing" and use.pattern and self._lists_declared(use):
             return
         did = {"content": "reads", "existence": "looks for", "listing": "lists"}[use.kind]

@@ -21,8 +21,13 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Work:
-    """headers: further files that the step reads, as it names them. parts: as of `signed_parts`. inputs: name of each file that
-    is read -> its SHA-256, sorted by name."""
+    """A step with the contents of its inputs.
+
+    Attributes:
+        headers: Further files that the step reads, as it names them.
+        parts: As of `signed_parts`.
+        inputs: Name of each file that is read -> its SHA-256, empty for a file that has to be absent; sorted by name.
+    """
 
     step: Step
     headers: tuple[str, ...]
@@ -47,13 +52,37 @@ def depfile_from_others(data: bytes, site: Site) -> bytes:
     return os.fsencode(localized(os.fsdecode(data), str(site.top)))
 
 
-def work_of(step: Step, site: Site, headers: Iterable[str]) -> Work | None:
-    """headers: that a compiler will read, as the build finds them. None where a file cannot be read: nothing is known then."""
+def work_of(step: Step, site: Site, headers: Iterable[str] = ()) -> Work | None:
+    """Return the step with the contents of its inputs, or None if one of them cannot be read.
+
+    Args:
+        step: The step.
+        site: Where the step is done.
+        headers: Further files that the step reads.
+    """
     top, found = str(site.top), tuple(sorted(set(headers)))
     digests = {}
     for path in (*step.sources, *step.templates, *step.consulted, *found):
-        digest = digest_of(path if os.path.isabs(path) else os.path.join(top, path))
+        digest = digest_of(os.path.join(top, path))
         if not digest:
             return None
         digests[portable(path, top)] = digest
     return Work(step, found, signed_parts(step, site.code, top), dict(sorted(digests.items())))
+
+
+def headers_of(work: Work, digests: Mapping[str, str], site: Site) -> Work | None:
+    """Return the work with these headers, or None if they are not what this checkout has.
+
+    Args:
+        work: Without headers.
+        digests: Portable name of each header -> SHA-256, empty for one that has to be absent.
+        site: Where the step is done.
+    """
+    paths = {localized(name, str(site.top)): digest for name, digest in digests.items()}
+    for path, digest in paths.items():
+        place = os.path.join(site.top, path)
+        # Pipes and devices, which names from elsewhere may lead to, are not opened.
+        if (digest_of(place) if os.path.isfile(place) else "") != digest:
+            return None
+    headers = tuple(sorted(path for path, digest in paths.items() if digest))
+    return Work(work.step, headers, work.parts, dict(sorted({**work.inputs, **digests}.items())))

@@ -51,8 +51,18 @@ class Action:
         return self.action.digest
 
 
-def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()) -> Action:
-    """properties: of the platform, as a server's workers state them. Raises FileNotFoundError if an input has disappeared."""
+def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = (), about: str = "") -> Action:
+    """Return the step as an action.
+
+    Args:
+        work: The step with all that it reads.
+        site: Where the step would be done.
+        properties: Of the platform, as a server's workers state them.
+        about: Empty for the step itself, else what is noted about the step under the action.
+
+    Raises:
+        FileNotFoundError: An input has disappeared.
+    """
     step, top = work.step, str(site.top)
     files = {_place(path, top): blob_of_file(path) for path in _files(work, site)}
     outputs = {_named(path, top): path for path in (*step.outputs, step.depfile) if path}
@@ -82,7 +92,8 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
     )
     directories = _tree(files)
     # What is not among the files: compilers, Python and its packages, by content.
-    salt = canonical({"tools": work.parts["tools"], "code": work.parts["code"]}).encode()
+    known = {"tools": work.parts["tools"], "code": work.parts["code"], **({"about": about} if about else {})}
+    salt = canonical(known).encode()
     action = message(
         "Action",
         command_digest=command.digest.message(),

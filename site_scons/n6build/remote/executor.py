@@ -18,7 +18,8 @@ from typing import Any
 from n6build.base.console import kib, say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
-from n6build.plan.includes import found_headers
+from n6build.plan.depfile import read_depfile
+from n6build.plan.includes import found_headers, has_computed_include
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 from n6build.plan.work import work_of
@@ -69,8 +70,24 @@ class Executor:
         if step.depfile:
             listed = self.site.top / step.depfile
             write_atomically(listed, brought_back(listed.read_bytes(), self.site))
+            if not self._is_confirmed(step):
+                return False
         show(text)
         return True
+
+    def _is_confirmed(self, step: Step) -> bool:
+        """Return whether the worker has compiled what this machine would compile.
+
+        It had all headers that `#include` lines name. Where a macro expands to the name of another one, the worker may have
+        taken one from another folder, or from its compiler.
+        """
+        read = read_depfile((self.site.top / step.depfile).read_bytes())
+        if not has_computed_include(read):
+            return True
+        with self._lock:
+            self.here += 1
+            self.done -= 1
+        return False
 
     def finish(self) -> None:
         """Says what the server was good for."""

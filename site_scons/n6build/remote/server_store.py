@@ -13,7 +13,11 @@ from n6build.remote.actions import Action, as_action, brought_back, sent_away
 from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
 from n6build.remote.messages import message
-from n6build.remote.store import Blob, blob_of, blob_of_file, digest_from, download_all, upload
+from n6build.remote.store import Blob, blob_of, blob_of_file, digest_from, download_all, read_blobs, upload
+
+# Notes about compilations are results of actions of their own.
+_ABOUT_HEADERS, _NOTE = "headers", ".n6build-headers.json"
+_LONGEST_NOTE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,32 @@ class ServerStore:
         remember_result(self.connection, action.digest, message("ActionResult", output_files=listed))
         return sent
 
+    def read_note(self, work: Work, site: Site) -> bytes | None:
+        """Raises N6-REMOTE-003 to -006."""
+        action = _action(work, site, _ABOUT_HEADERS)
+        result = known_result(self.connection, action.digest, [_NOTE]) if action else None
+        if result is None:
+            return None
+        (file,) = [each for each in result.output_files if each.path == _NOTE] or [None]
+        if file is None:
+            raise wrong_answer(self.connection, f"a result lacks {_NOTE}")
+        digest = digest_from(file.digest, self.connection)
+        if digest.size > _LONGEST_NOTE:
+            raise wrong_answer(self.connection, "a list of headers is too long")
+        blob = blob_of(file.contents)
+        return file.contents if blob.digest == digest else read_blobs(self.connection, [digest]).get(digest)
+
+    def keep_note(self, work: Work, site: Site, note: bytes) -> int:
+        """Raises N6-REMOTE-003 to -006."""
+        action = _action(work, site, _ABOUT_HEADERS)
+        if action is None:
+            return 0
+        blob = blob_of(note)
+        sent = upload(self.connection, [blob, action.command, action.action])
+        listed = [message("OutputFile", path=_NOTE, digest=blob.digest.message())]
+        remember_result(self.connection, action.digest, message("ActionResult", output_files=listed))
+        return sent
+
 
 def open_server(where: str) -> ServerStore:
     """Raises N6-REMOTE-001 to -006."""
@@ -67,10 +97,10 @@ def open_server(where: str) -> ServerStore:
     return ServerStore(connect(address, read_access(address)))
 
 
-def _action(work: Work, site: Site) -> Action | None:
-    """None if a file has disappeared: nothing is known then."""
+def _action(work: Work, site: Site, about: str = "") -> Action | None:
+    """Return the action that the server knows, None if a file has disappeared. about: as of `as_action`."""
     try:
-        return as_action(work, site)
+        return as_action(work, site, about=about)
     except FileNotFoundError:
         return None
 

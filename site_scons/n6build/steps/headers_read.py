@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.files import to_json, write_atomically
+from n6build.base.files import digest_of, to_json, write_atomically
 from n6build.origin.provenance import portable_name
 from n6build.plan.perform import current_site
 from n6build.plan.step import Call, Step, to_parameters
-
-_SPECIAL = re.compile(r"([ #\\:])")
 
 
 @dataclass(frozen=True)
@@ -25,8 +22,7 @@ class Parameters:
 
 
 def headers_read_steps(folder: str, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """One for all compilations among `steps` that look for headers in the same folders, which write into `folder`: the build
-    finds their headers as it does for those, so that a change of any is noticed."""
+    """Return a step for all compilations that look for headers in the same folders, each of which writes into `folder`."""
     groups: dict[tuple[str, ...], list[Step]] = {}
     for step in steps:
         if step.depfile:
@@ -46,7 +42,6 @@ def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
         sources=tuple(dict.fromkeys(source for step in group for source in step.sources)),
         parameters=to_parameters(Parameters(objects)),
         include_folders=folders,
-        depfile=f"{folder}/headers-{name}.d",
         after=tuple(dict.fromkeys((*objects, *(file for step in group for file in step.after)))),
         function="n6build.steps.headers_read:make",
         # The record that it is made from is that of this build folder.
@@ -56,27 +51,19 @@ def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes the digests by name, and the list of headers for the build."""
+    """Write the digests of all headers by name: the engine notes that they were read, as it does for the compilations."""
     objects = call.parameters_as(Parameters).objects
     sources = {source.as_posix() for source in call.sources}
     # Its path may begin with '..'.
     build = Path(os.path.abspath(call.build))  # noqa: PTH100
     site = current_site()
     entries = {name: site.ledger.entries.get(name) if site else None for name in objects}
-    headers = {
-        path: digest
-        for entry in entries.values()
-        if entry is not None
-        for path, digest in entry.inputs.items()
-        # Without a digest: a header that had to be absent. Generated ones follow from other materials.
-        if digest and path not in sources and not Path(path).absolute().is_relative_to(build)
-    }
+    read = {path for entry in entries.values() if entry is not None for path, digest in entry.inputs.items() if digest}
+    # Generated ones follow from other materials.
+    headers = sorted(path for path in read - sources if not Path(path).absolute().is_relative_to(build))
     document = {
-        "headers": {portable_name(path): digest for path, digest in sorted(headers.items())},
+        "headers": {portable_name(path): digest_of(Path(path)) for path in headers},
         # Whoever has removed the record of the build folder gets provenance without these.
         "unrecorded": sorted(portable_name(name) for name, entry in entries.items() if entry is None),
     }
-    output = call.outputs[0]
-    write_atomically(output, to_json(document))
-    listed = " \\\n ".join(_SPECIAL.sub(r"\\\1", path).replace("$", "$$") for path in sorted(headers))
-    write_atomically(output.with_suffix(".d"), f"{output.as_posix()}: {listed}\n")
+    write_atomically(call.outputs[0], to_json(document))

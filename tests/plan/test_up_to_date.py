@@ -1,21 +1,24 @@
-"""What is left of a plan: nothing that is up to date, and everything that a build would do."""
+"""The engine's answer: steps that are up to date are not done, and all others are."""
 
 from __future__ import annotations
 
 import os
 import random
+import shutil
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from n6build.base.errors import N6Error
 from n6build.base.files import read_text, write_atomically
 from n6build.plan.closure import Code, library_code
+from n6build.plan.explain import statuses
 from n6build.plan.ledger import ledger_path, read_ledger
 from n6build.plan.local import execute
 from n6build.plan.perform import Site
-from n6build.plan.plan import Plan, make_plan, needs_of
-from n6build.plan.remaining import remaining
+from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Call, Step, Tool, to_parameters
 
 COMPILED = "build/main.o"
@@ -57,22 +60,20 @@ def here() -> Site:
     return Site(Path.cwd(), build, CODE, read_ledger(build), dict(os.environ))
 
 
-def done(plan: Plan, wanted: Iterable[str] = ()) -> list[str]:
-    """Names of the steps that a build does. wanted: all files if there are none."""
+def done(plan: Plan, wanted: Iterable[str] = (), site: Site | None = None) -> list[str]:
+    """Return the names of the steps that a build does. wanted: all files if there are none."""
     begun: list[str] = []
-    execute(plan, wanted or plan.makers, here(), jobs=1, on_step=lambda each: begun.append(Path(each.name).name))
+    site = site or here()
+    site.announce = lambda each, verb: begun.append(Path(each.name).name)
+    execute(plan, wanted or plan.makers, site, jobs=1)
     return begun
 
 
-def left(plan: Plan, site: Site | None = None) -> list[str]:
-    return [Path(each.name).name for each in remaining(plan, site or here()).steps]
-
-
-def note_as_found() -> None:
-    """What a build does that looks for headers itself."""
-    site = here()
-    for entry in list(site.ledger.entries.values()):
-        site.ledger.write(replace(entry, is_foreseen=True))
+def foretold(plan: Plan, site: Site | None = None) -> list[str]:
+    """Return the names of the steps that `scons plan` shows as to be done, or perhaps."""
+    site = site or here()
+    found = statuses(plan, site.ledger, site.code, str(site.top))
+    return [Path(each.step.name).name for each in found if each.state != "up to date"]
 
 
 @pytest.fixture(autouse=True)
@@ -86,20 +87,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("far/part.h").write_text("int far;\n")
     Path("main.c").write_text('#include "part.h"\n#include "b.h"\n')
     assert sorted(done(whole_plan())) == ["a", "b.h", "c", "d", "main.o"]
-    note_as_found()
 
 
-def test_nothing_is_left_of_what_is_up_to_date_but_the_goals() -> None:
-    plan, before = whole_plan(), LEDGER.read_bytes()
-    assert remaining(plan, here()) == Plan((), plan.goals)
+def test_nothing_is_done_twice() -> None:
+    before = LEDGER.read_bytes()
+    assert done(whole_plan()) == foretold(whole_plan()) == []
     assert LEDGER.read_bytes() == before
-
-
-def test_a_compilation_is_left_until_a_build_has_looked_for_its_headers_itself() -> None:
-    """Its compiler may have found one that such a build does not see: N6-STEP-012."""
-    Path(COMPILED).unlink()
-    assert done(whole_plan()) == ["main.o"]
-    assert left(whole_plan()) == ["main.o"]
 
 
 def with_old_times(name: str) -> None:
@@ -123,7 +116,7 @@ def with_output_that_was_gone() -> None:
 
 
 FROM_A, FROM_B = ["a", "b.h", "c", "main.o"], ["b.h", "c", "main.o"]
-# What happens, and what is left: steps to do, and those that may become so.
+# What happens, and the steps that it concerns: to be done, or perhaps.
 CHANGES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "a source": (lambda: Path("two").write_text("2"), FROM_B),
     "a source that keeps its times": (lambda: with_old_times("two"), FROM_B),
@@ -146,10 +139,31 @@ CHANGES: dict[str, tuple[Callable[[], object], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_a_change_concerns_is_left(name: str) -> None:
+def test_steps_that_a_change_concerns_are_done(name: str) -> None:
     change, expected = CHANGES[name]
     change()
-    assert sorted(left(whole_plan())) == expected
+    told = foretold(whole_plan())
+    assert sorted(told) == expected
+    if name == "a source that is gone":
+        with pytest.raises(N6Error, match="N6-FILE-002"):
+            done(whole_plan())
+        Path("two").write_text("two")
+    if name == "a header that is gone":
+        with pytest.raises(N6Error, match="N6-STEP-010"):
+            done(whole_plan())
+        return
+    assert {*done(whole_plan())} <= {*told}
+    assert done(whole_plan()) == foretold(whole_plan()) == []
+    assert_clean()
+
+
+def assert_clean() -> None:
+    """What is there is what a build from nothing makes."""
+    files = [Path(path) for each in whole_plan().steps for path in each.outputs]
+    made = [path.read_bytes() for path in files]
+    shutil.rmtree("build")
+    done(whole_plan())
+    assert [path.read_bytes() for path in files] == made
 
 
 PLANS = {
@@ -157,41 +171,84 @@ PLANS = {
     "a tool": (whole_plan(tools=(Tool("cc", "1"),)), FROM_A),
     "a source more": (whole_plan(templates=("template", "two")), FROM_A),
     "an output more": (whole_plan(outputs=("build/a", "build/a.map", "build/more")), FROM_A),
-    "what is to run always": (whole_plan(always=True), FROM_A),
+    "a step that always runs": (whole_plan(always=True), FROM_A),
     "a flag": (whole_plan("-DN=1"), ["main.o"]),
 }
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_what_another_plan_concerns_is_left(name: str) -> None:
+def test_steps_that_another_plan_concerns_are_done(name: str) -> None:
     plan, expected = PLANS[name]
-    assert sorted(left(plan)) == expected
+    assert sorted(foretold(plan)) == expected
+    assert {*done(plan)} <= {*expected}
+    assert foretold(plan) == (["a", "b.h", "c", "main.o"] if name == "a step that always runs" else [])
 
 
-def test_all_that_follows_from_changed_code_is_left() -> None:
+def test_all_that_follows_from_changed_code_is_done() -> None:
     site = here()
     site.code = Code({__name__.partition(".")[0]: Path(__file__).parent})
     site.code.digests[__name__] = "another"
-    assert sorted(left(whole_plan(), site)) == ["a", "b.h", "c", "d", "main.o"]
+    assert sorted(foretold(whole_plan(), site)) == ["a", "b.h", "c", "d", "main.o"]
+    assert sorted(done(whole_plan(), site=site)) == ["a", "b.h", "c", "d", "main.o"]
 
 
-def test_what_is_up_to_date_leads_to_what_is_to_be_done_before_it() -> None:
+def test_a_step_waits_for_one_that_it_does_not_read() -> None:
     """Such as checks, which nobody reads, before the board is programmed."""
     plan = make_plan([step("checks", "one"), step("flash", "two", after=("build/checks",))])
     assert done(plan) == ["checks", "flash"]
-    note_as_found()
     Path("one").write_text("1")
-    assert left(plan) == ["checks", "flash"]
-    assert done(plan) == ["checks"]
+    assert foretold(plan) == ["checks"]
+    assert done(plan, wanted=["build/flash"]) == ["checks"]
 
 
 def test_a_step_that_makes_an_absent_header_counts_wherever_it_is_in_the_plan() -> None:
     late = step("part.h", "two", outputs=("near/part.h",))
-    assert left(make_plan([*whole_plan().steps, late])) == ["main.o", "part.h"]
+    assert foretold(make_plan([*whole_plan().steps, late])) == ["main.o", "part.h"]
+
+
+def test_a_header_whose_name_a_macro_expands_to_is_an_input() -> None:
+    Path("main.c").write_text('#define PART "part.h"\n#include PART\n#include "b.h"\n')
+    assert done(whole_plan()) == ["main.o"]
+    for change, expected in (("far/part.h", "int changed;\n"), ("near/part.h", "int near;\n"), ("part.h", "int x;\n")):
+        Path(change).write_text(expected)
+        assert done(whole_plan()) == ["main.o"]
+        assert expected in Path(COMPILED).read_text()
+        assert done(whole_plan()) == []
+
+
+def test_an_input_that_is_edited_while_it_is_read_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler has read the old content, or the new one: nobody knows."""
+    for edited in ("main.c", "far/part.h"):
+        Path("two").write_text(edited)
+        site, text = here(), Path(edited).read_text() + "// edited\n"
+        Path(COMPILED).unlink()
+
+        def edit(each: Step, verb: str, edited: str = edited, text: str = text) -> None:
+            if each.name == COMPILED:
+                time.sleep(0.05)
+                Path(edited).write_text(text)
+
+        site.announce = edit
+        execute(whole_plan(), [COMPILED], site, jobs=1)
+        assert done(whole_plan(), wanted=[COMPILED]) == ["main.o"]
+        assert done(whole_plan(), wanted=[COMPILED]) == []
+
+
+def test_an_output_with_the_same_bytes_keeps_its_time() -> None:
+    """For build systems that compare times."""
+    before = Path("build/d").stat().st_mtime_ns
+    plan = whole_plan()
+    changed = make_plan([replace(each, verb="Again") if each.name == "build/d" else each for each in plan.steps])
+    assert done(changed) == ["d"]
+    assert Path("build/d").stat().st_mtime_ns == before
+    Path("one").write_text("1")
+    assert "d" in done(plan)
+    assert Path("build/d").stat().st_mtime_ns > before
+    assert done(plan) == []
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_build_does_nothing_but_what_is_left(seed: int) -> None:
+def test_a_build_does_nothing_but_what_was_foretold(seed: int) -> None:
     """Any plan, and any changes of what is read, of what was made and of the plan."""
     chosen = random.Random(seed)
     names = [f"s{number}" for number in range(12)]
@@ -206,7 +263,6 @@ def test_a_build_does_nothing_but_what_is_left(seed: int) -> None:
 
     steps = [some(number) for number in range(15)]
     done(make_plan(steps))
-    note_as_found()
     for number in chosen.sample(range(15), chosen.randrange(3)):
         steps[number] = replace(steps[number], parameters=to_parameters({"seed": seed}))
     for name in chosen.sample([*names, *(each.name for each in steps)], chosen.randrange(5)):
@@ -217,15 +273,11 @@ def test_a_build_does_nothing_but_what_is_left(seed: int) -> None:
             Path(name).write_text(name)
     plan = make_plan(steps)
     goals = chosen.sample(sorted(plan.makers), 3)
-    # What a build system that follows these goals comes by.
-    reached = [Path(each.name).name for each in remaining(plan, here()).behind(goals)]
-    expected = left(plan)
-    assert {*done(plan, wanted=goals)} <= {*reached}
+    expected = foretold(plan)
+    assert {*done(plan, wanted=goals)} <= {*expected} & {Path(each.name).name for each in plan.behind(goals)}
     assert {*done(plan)} <= {*expected}
-    # After it as a whole, nothing is left but what runs always and what may follow from it.
-    note_as_found()
-    assert [each.name for each in remaining(plan, here()).steps if not _may_follow(each, plan)] == []
-
-
-def _may_follow(each: Step, plan: Plan) -> bool:
-    return each.always or any(_may_follow(plan.makers[path], plan) for path in needs_of(each) if path in plan.makers)
+    assert {*done(plan)} == {Path(each.name).name for each in steps if each.always}
+    made = {path: Path(path).read_bytes() for path in plan.makers}
+    shutil.rmtree("build")
+    done(plan)
+    assert {path: Path(path).read_bytes() for path in plan.makers} == made

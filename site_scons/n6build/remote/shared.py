@@ -1,0 +1,79 @@
+"""Steps shared with other machines: the cache and the workers that the options of a call name.
+
+Modules are loaded where they are needed: most builds share nothing, and gRPC is only there for servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from n6build.plan.perform import Site
+
+if TYPE_CHECKING:
+    from n6build.plan.cache import Store
+
+
+class Sharing(Protocol):
+    """Options of a call about sharing steps.
+
+    Attributes:
+        cache: A folder or the address of a server, empty for none.
+        cache_write: Whether to store what is made here.
+        cache_limit: Bytes that a folder may have, 0 for any number.
+        remote: Address of a server whose workers do steps, empty for none.
+    """
+
+    @property
+    def cache(self) -> str: ...
+    @property
+    def cache_write(self) -> bool: ...
+    @property
+    def cache_limit(self) -> int: ...
+    @property
+    def remote(self) -> str: ...
+
+
+@contextmanager
+def shared_steps(site: Site, options: Sharing) -> Iterator[int | None]:
+    """Share the steps of a site inside the block, and say at its end what that was good for.
+
+    Yields:
+        How many steps to begin at a time, None for the usual number.
+
+    Raises:
+        N6Error: The user has to correct an address or a folder.
+    """
+    with ExitStack() as stack:
+        if options.cache:
+            from n6build.plan.cache import open_cache
+
+            site.cache = open_cache(
+                options.cache, lambda: _store(options.cache, options.cache_limit), may_write=options.cache_write
+            )
+            if site.cache is not None:
+                stack.callback(site.cache.finish)
+        jobs = None
+        if options.remote:
+            from n6build.remote.executor import JOBS, use_remote
+
+            executor = use_remote(options.remote, site)
+            if executor is not None:
+                stack.callback(executor.finish)
+                jobs = JOBS
+        yield jobs
+
+
+def _store(where: str, limit: int) -> Store:
+    from n6build.plan.folder_cache import open_folder
+    from n6build.remote.address import is_remote, parse_address
+
+    if not is_remote(where):
+        return open_folder(Path(where).expanduser(), limit)
+    # A misspelt address is reported even where gRPC is missing.
+    parse_address(where)
+    from n6build.remote.server_store import open_server
+
+    return open_server(where)
