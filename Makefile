@@ -78,4 +78,4 @@ doctor: setup
 	@$(SCONS) doctor
 
 clean:
-	rm -rf build .sconsign.dblite
+	rm -rf build

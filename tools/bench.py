@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pickle
 import re
 import resource
 import shutil
@@ -22,7 +21,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import SCons.dblite
 import tflite
 from bench_caches import cache_figures
 from bench_embed import embedded_speed
@@ -46,6 +44,7 @@ from n6build.network.model_facts import read_model_facts
 from n6build.network.pools.board_pools import pools_of
 from n6build.network.reference.compile import compile_network
 from n6build.network.runtimes import own_runtime
+from n6build.plan.ledger import read_ledger
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -340,7 +339,7 @@ def matrix(project: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         scons(project, *arguments, f"cache={folder}")
         other = project.parent / f"{project.name}-second"
-        shutil.copytree(project, other, ignore=shutil.ignore_patterns("build", ".sconsign*"))
+        shutil.copytree(project, other, ignore=shutil.ignore_patterns("build"))
         warm = seconds(lambda: scons(other, *arguments, f"cache={folder}"))
         again = seconds(lambda: scons(other, *arguments, f"cache={folder}"))
         shutil.rmtree(other)
@@ -384,20 +383,12 @@ def null_builds(project: Path) -> None:
 
 
 def write_ninja(project: Path) -> None:
-    """The graph as SCons recorded it, with commands that only touch their output."""
+    """The graph as the ledger has it, with commands that only touch their output."""
     rules = ["rule touch\n  command = touch $out\n"]
-    database = SCons.dblite.open(str(project / ".sconsign_sha256"), "r")
-    for folder in database.keys():  # noqa: SIM118 - not a mapping
-        for name, entry in pickle.loads(database[folder]).items():
-            target = str(Path(folder) / name)
-            info = entry.binfo
-            inputs = {*map(str, info.bsources), *map(str, info.bdepends), *map(str, info.bimplicit)}
-            # Values are recorded along with files; none of them looks like a path.
-            known = sorted(
-                path for path in inputs if re.fullmatch(r"[\w./-]{1,200}", path) and (project / path).is_file()
-            )
-            if known and (project / target).is_file():
-                rules.append(f"build {target}: touch {' '.join(known)}\n")
+    for entry in read_ledger(project / "build", may_write=False).entries.values():
+        # Names that ninja would have to escape are left out: a few.
+        known = sorted(path for path in entry.inputs if re.fullmatch(r"[\w./-]+", path) and (project / path).is_file())
+        rules.append(f"build {' '.join(entry.outputs)}: touch {' '.join(known)}\n")
     (project / "build.ninja").write_text("".join(rules))
 
 

@@ -102,7 +102,6 @@ def _hits(shown: str) -> str:
 def _built(checkout: Path, environment: Mapping[str, str], *arguments: str) -> tuple[float, float, str]:
     """Wall clock and CPU seconds of a build from nothing, and what it printed."""
     shutil.rmtree(checkout / "build", ignore_errors=True)
-    (checkout / ".sconsign_sha256.dblite").unlink(missing_ok=True)
     command = [sys.executable, "-m", "SCons", "-Q", *BUILD, *arguments]
     given = {
         **os.environ,

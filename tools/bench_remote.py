@@ -117,8 +117,6 @@ def matrix(counts: Sequence[int], models: int, boards: str) -> None:
 def _report(what: str, project: Path, arguments: list[str], farm: Farm | None) -> None:
     """A row. Processor times are those of the build alone."""
     shutil.rmtree(project / "build", ignore_errors=True)
-    for path in project.glob(".sconsign*"):
-        path.unlink()
     environment = {**os.environ, **PATIENT, "PYTHONPATH": str(project / "site_scons")}
     workers = [process.pid for process in farm.workers.values()] if farm else []
     servers = [farm.server.pid, farm.database.pid] if farm else []

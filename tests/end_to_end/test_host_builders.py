@@ -311,7 +311,6 @@ def test_the_shared_cache_of_n6build_holds_what_it_compiles_for_a_host(host: Pro
     cache = f"n6.cache={tmp_path / 'cache'}"
     assert host.scons(cache, PYTHONPATH="").status == 0
     shutil.rmtree(host.root / "build")
-    (host.root / ".sconsign.dblite").unlink()
     result = host.scons(cache, PYTHONPATH="")
     assert result.status == 0, result.output
     assert [action for action in result.actions if action.startswith("Compile")] == []

@@ -53,8 +53,6 @@ def told(result: Result) -> list[str]:
 
 def forget(project: Project) -> None:
     shutil.rmtree(project.root / "build")
-    for path in project.root.glob(".sconsign*"):
-        path.unlink()
 
 
 def runs_in(project: Project) -> dict[str, bytes]:

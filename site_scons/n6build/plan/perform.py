@@ -115,8 +115,11 @@ def perform(step: Step, site: Site) -> None:
     times = _times(step, site.ledger)
     _make_room(step)
     try:
-        origin, read = _obtain(step, site)
+        is_fetched = _is_fetched(step, site)
+        origin = "elsewhere" if is_fetched or _is_done_elsewhere(step, site) else "here"
+        read = _do_here(step, site) if origin == "here" else []
         _check_outputs(step)
+        read += _read_by_compiler(step)
         inputs = {**_found(step, read, clock), **declared}
         outputs = {output: output_of(output) for output in step.outputs}
     except BaseException:
@@ -129,14 +132,14 @@ def perform(step: Step, site: Site) -> None:
         if state.digest == outputs[output].digest:
             os.utime(output, ns=(modified, modified))
             outputs[output] = Output(uses.state_of(output), state.digest)
-    if origin == "cache":
+    if is_fetched:
         site.fetched.append(step.name)
         site.announce(step, "Fetch")
         reasons, seconds = ["a cache had it"], 0.0
     else:
         site.done.append(DoneStep(step.stage, step.name, seconds))
     site.ledger.write(Entry(step.name, parts, inputs, outputs, "; ".join(reasons), origin, seconds))
-    if site.cache is not None and origin != "cache" and step.shared and not step.always:
+    if site.cache is not None and not is_fetched and step.shared and not step.always:
         _keep(step, site, inputs)
 
 
@@ -171,26 +174,31 @@ def _times(step: Step, ledger: Ledger) -> dict[str, tuple[Output, int]]:
     return found
 
 
-def _obtain(step: Step, site: Site) -> tuple[str, list[str]]:
-    """Return where the step was done, and what it has read besides what it declares."""
+def _is_fetched(step: Step, site: Site) -> bool:
+    if site.cache is None or not step.shared or step.always:
+        return False
     from n6build.plan.work import work_of  # noqa: PLC0415
 
-    if site.cache is not None and step.shared and not step.always:
-        work = work_of(step, site)
-        if work is not None and site.cache.fetch(work, site):
-            return "cache", _read_by_compiler(step)
+    work = work_of(step, site)
+    return work is not None and site.cache.fetch(work, site)
+
+
+def _is_done_elsewhere(step: Step, site: Site) -> bool:
     site.announce(step, "")
-    if site.elsewhere is not None and site.elsewhere(step):
-        return "elsewhere", _read_by_compiler(step)
+    return site.elsewhere is not None and site.elsewhere(step)
+
+
+def _do_here(step: Step, site: Site) -> list[str]:
+    """Return what a function has read besides what the step declares."""
     with site.room:
         if step.command:
             from n6build.plan.command import run_command  # noqa: PLC0415
 
             run_command(step, site.environment)
-            return "here", _read_by_compiler(step)
+            return []
         from n6build.plan.call import call_function  # noqa: PLC0415
 
-        return "here", call_function(step, site.top, site.build)
+        return call_function(step, site.top, site.build)
 
 
 def _check_outputs(step: Step) -> None:
