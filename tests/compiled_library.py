@@ -1,6 +1,6 @@
 """The library's compiled code, made once before the first test: hundreds of copies of the project take it along.
 
-Without it each copy compiles hundreds of modules anew, and where PYTHONDONTWRITEBYTECODE is set nothing would ever be kept.
+Without it each copy compiles hundreds of modules anew.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import pkgutil
 import shutil
-import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
@@ -20,17 +19,13 @@ LIBRARY = Path(n6build.__file__).resolve().parents[1]
 
 def compile_library() -> None:
     """As importing each module would, by the loader that the library has for it. What cannot be written is left out."""
-    writes_none, sys.dont_write_bytecode = sys.dont_write_bytecode, False
-    try:
-        for path in sorted(LIBRARY.rglob("*.py")):
-            # A package is found from the folder that it is in.
-            named = path.parent if path.name == "__init__.py" else path.with_suffix("")
-            finder = pkgutil.get_importer(str(named.parent))
-            spec = finder.find_spec(named.name) if finder is not None else None
-            if spec is not None and isinstance(spec.loader, SourceFileLoader):
-                spec.loader.get_code(spec.name)
-    finally:
-        sys.dont_write_bytecode = writes_none
+    for path in sorted(LIBRARY.rglob("*.py")):
+        # A package is found from the folder that it is in.
+        named = path.parent if path.name == "__init__.py" else path.with_suffix("")
+        finder = pkgutil.get_importer(str(named.parent))
+        spec = finder.find_spec(named.name) if finder is not None else None
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader.get_code(spec.name)
 
 
 def copy_project_file(source: str, target: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from compiled_library import compile_library
 from compiler_cache import use_compiler_cache
@@ -11,6 +13,9 @@ settings.register_profile(
     "n6build", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("n6build")
+# Here and in the workers of xdist, not in programs that tests start: pytest keeps the modules of tests with their assertions
+# rewritten, or each worker spends 6 seconds on that.
+sys.dont_write_bytecode = False
 use_compiler_cache()
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -81,21 +82,24 @@ def messages(path: Path) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-ALL = [(f"{path.relative_to(ROOT)}:{line}", text) for path in SOURCES for line, text in messages(path)]
-ALL += [
-    (f"docs/errors.md:{number}", line)
-    for number, line in enumerate((ROOT / "docs/errors.md").read_text().splitlines(), 1)
-    if line.startswith("| N6-")
-]
+@cache
+def all_messages() -> list[tuple[str, str]]:
+    """(where, text) of the sources and of the index of errors."""
+    found = [(f"{path.relative_to(ROOT)}:{line}", text) for path in SOURCES for line, text in messages(path)]
+    return found + [
+        (f"docs/errors.md:{number}", line)
+        for number, line in enumerate((ROOT / "docs/errors.md").read_text().splitlines(), 1)
+        if line.startswith("| N6-")
+    ]
 
 
 def of(pattern: str) -> list[tuple[str, Any]]:
     """(where, a text, or a tuple of those that a pattern with several groups finds)"""
-    return [(where, found) for where, text in ALL for found in re.findall(pattern, text)]
+    return [(where, found) for where, text in all_messages() for found in re.findall(pattern, text)]
 
 
 def test_messages_are_found() -> None:
-    assert len(ALL) > 600
+    assert len(all_messages()) > 600
     assert ("scons", "doctor") in {("scons", found) for _, found in of(r"\bscons (\w+)")}
 
 

@@ -22,9 +22,10 @@ def shown(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", [*MODULES, *TOOLS], ids=shown)
-def test_a_module_has_one_reason_to_exist_and_less_than_400_lines(path: Path) -> None:
-    assert len(path.read_text().splitlines()) < LONGEST
+def test_a_module_has_one_reason_to_exist_and_less_than_400_lines() -> None:
+    lengths = {shown(path): len(path.read_text().splitlines()) for path in [*MODULES, *TOOLS]}
+    assert len(lengths) > 500
+    assert {name: length for name, length in lengths.items() if length >= LONGEST} == {}
 
 
 @pytest.mark.parametrize("path", TOOLS, ids=shown)
