@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from this_tree import ROOT, foreign_code
-
 import setup
+from this_tree import ROOT, foreign_code
 
 _OF_TESTS = ("conftest.py", "this_tree.py", "compiled_library.py", "compiler_cache.py", "compiler_cache.c")
 
