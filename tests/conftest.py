@@ -1,4 +1,4 @@
-"""No test depends on how busy the machine is: hypothesis measures no example by the clock. The same C is compiled once."""
+"""Test set-up: this tree's own code, no time limits in hypothesis, and the same C compiled once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from compiled_library import compile_library
 from compiler_cache import use_compiler_cache
 from hypothesis import HealthCheck, settings
+from this_tree import advice, foreign_code
 
 settings.register_profile(
     "n6build", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -20,6 +21,9 @@ use_compiler_cache()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before the workers of xdist, which have an input, are started."""
-    if not hasattr(config, "workerinput"):
-        compile_library()
+    """Check and compile the library once, before the workers of xdist, which have an input, are started."""
+    if hasattr(config, "workerinput"):
+        return
+    if foreign := foreign_code():
+        raise pytest.UsageError(advice(foreign))
+    compile_library()

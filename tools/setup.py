@@ -186,14 +186,15 @@ def make_environment() -> int:
         LOCKS / "oldest_cmake.lock",
     ]
     wanted = hashlib.sha256(b"".join(path.read_bytes() for path in read) + sys.version.encode()).hexdigest()
-    if STAMP.is_file() and STAMP.read_text() == wanted:
+    copied = is_copied(VENV)
+    if STAMP.is_file() and STAMP.read_text() == wanted and not copied:
         return 0
     say("Python", "virtual environment with the locked packages (.venv)")
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # What is built here is built by the locked tools, not by what a build would fetch for itself.
     locked = [*pip, "--require-hashes", "--no-build-isolation", "--requirement"]
     steps = [
-        [sys.executable, "-m", "venv", str(VENV)],
+        [sys.executable, "-m", "venv", *(["--clear"] if copied else []), str(VENV)],
         [*locked, str(LOCKS / "build.lock")],
         [*locked, str(LOCKS / "development.lock")],
         [*locked, str(LOCKS / "oldest_cmake.lock"), "--upgrade", "--target", str(VENV / "oldest" / "cmake")],
@@ -206,6 +207,17 @@ def make_environment() -> int:
     shutil.copyfile(ROOT / "tools" / "packaging" / "n6build.sh", COMMAND)
     STAMP.write_text(wanted)
     return 0
+
+
+def is_copied(environment: Path) -> bool:
+    """Return whether a virtual environment was made at another place: its commands and its n6build are those of that place."""
+    try:
+        settings = (environment / "pyvenv.cfg").read_text().splitlines()
+    except OSError:
+        return False
+    commands = [line.partition("=")[2] for line in settings if line.partition("=")[0].strip() == "command"]
+    # Some tools make environments without this line: nothing is known of theirs.
+    return any(not line.endswith(f" {environment}") for line in commands)
 
 
 def make_servers() -> int:

@@ -295,6 +295,22 @@ def test_what_is_wrong_is_found_with_its_numbers(sound: Subject, id: str, damage
     assert all(finding.hint and finding.where for finding in result.findings)
 
 
+@pytest.mark.parametrize(("beyond", "is_refused"), [(8, False), (9, True)])
+def test_only_what_the_compiler_prints_too_small_may_exceed_a_pool(
+    sound: Subject, beyond: int, is_refused: bool
+) -> None:
+    """The size of the last of several adjacent pools may be 8 bytes too small."""
+    own = next(pool for pool in sound.networks[0].artifacts.pools if pool.name == "npuRAM3")
+    given = next(pool for pool in sound.networks[0].pools if pool.fname == own.fname)
+    used = given.size + beyond
+    found = failed(with_pool(sound, "npuRAM3", size=used, used_bytes=used))
+    assert ("N6-CHECK-023" in found) is is_refused
+    if is_refused:
+        (finding,) = found["N6-CHECK-023"].findings
+        assert finding.what == f"uses {used} bytes, 9 more than the board gives this pool"
+    assert ("N6-CHECK-001" in failed(with_pool(sound, "npuRAM3", used_bytes=own.size + beyond))) is is_refused
+
+
 @pytest.mark.parametrize("address", [0x7018_0000, 0x7138_0000, 0x7200_0000])
 def test_weights_may_be_anywhere_in_the_nor(sound: Subject, address: int) -> None:
     """They are programmed to where the network reads them; what they overlap is found with the flash manifest."""

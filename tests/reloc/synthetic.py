@@ -30,15 +30,18 @@ POOLS = (Pool("xSPI2", 0x01010500, 0, 0, 61), Pool("AXISRAM5", 0x03020200, 0, 0x
 WEIGHTS = bytes(range(61))
 
 
-def synthetic_model(version: Version, pools: tuple[Pool, ...] = POOLS, weights: bytes = WEIGHTS) -> bytes:
-    """GOT of three words (one of each segment), two relocations, bss of 100 bytes."""
+def synthetic_model(
+    version: Version, pools: tuple[Pool, ...] = POOLS, weights: bytes = WEIGHTS, more_code: int = 0
+) -> bytes:
+    """GOT of three words (one of each segment), two relocations, bss of 100 bytes. more_code: bytes behind the multiple of 64
+    that its read-only part has."""
     abi = abi_of(version)
     code = bytearray(b"\x70\x47" * 16)
     names = {}
     for text in ("network", "GIT (RELOC.GCC)", *(pool.name for pool in pools)):
         names[text] = FLASH + abi.header_bytes + len(code)
         code += text.encode() + b"\0"
-    read_only = up(abi.header_bytes + len(code), 64)
+    read_only = up(abi.header_bytes + len(code), 64) + more_code
     blob = weights.ljust(up(len(weights)), b"\0")
 
     context_words = dict.fromkeys(abi.context_fields, 0)

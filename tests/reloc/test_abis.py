@@ -68,6 +68,14 @@ def test_pools_that_cannot_be(pools: tuple[Pool, ...], words: str) -> None:
     assert any(words in finding.what for finding in errors(verify(model, None, RAM)))
 
 
+@pytest.mark.parametrize(("more_code", "is_sound"), [(4, False), (8, True), (60, False)])
+def test_code_of_half_a_double_word_is_refused(more_code: int, is_sound: bool) -> None:
+    """A loader that copies the code places the data right behind it."""
+    model = parse_reloc_file(synthetic_model((1, 1, 3, 8), more_code=more_code), "network_rel.bin")
+    said = f"its read-only part has {model.read_only_bytes} bytes, not a multiple of 8"
+    assert [finding.what for finding in errors(verify(model, None, RAM))] == ([] if is_sound else [said])
+
+
 def test_too_many_pools_are_refused() -> None:
     from n6build.base.errors import N6Error
 

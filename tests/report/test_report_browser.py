@@ -59,9 +59,10 @@ WITH_BUFFERS = replace(REPORT, networks=(replace(REPORT.networks[0], buffers=LIV
 
 
 def browse(page: Path, folder: Path, *options: str) -> str:
-    """What headless Chromium prints."""
+    """Return the output of headless Chromium for this page; skip the test where there is none."""
     browser = shutil.which("chromium")
-    assert browser, "the tests look at the page in a browser: python3 tools/setup.py --browser installs it"
+    if browser is None:
+        pytest.skip("no browser: chromium is not in PATH, make setup-tests installs it")
     quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync"
     command = [browser, "--headless", *quiet.split(), "--disable-component-update", "--hide-scrollbars"]
     command += [f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]

@@ -86,6 +86,16 @@ def test_what_is_not_known_gives_a_lower_bound_and_words(work: EpochWork, said: 
     assert any("or more" in line for line in time_lines(time))
 
 
+@pytest.mark.parametrize("macs", [10, 10**9])
+def test_an_epoch_of_the_cpu_takes_at_least_the_time_of_its_weights(macs: int) -> None:
+    """1,000,000 bytes at 0.4 bytes a nanosecond: the lower bound, unless its MACs alone take longer."""
+    found = only(EpochWork(1, "Conv2D", "CPU", 100, macs, (1_000_000, 1_000_000), 0, None, own=True))
+    by_macs = macs * MODEL.cpu_macs["conv"].low / 0.8e6
+    assert found.flash == pytest.approx(2.5)
+    assert found.low == pytest.approx(max(2.5, by_macs))
+    assert (found.bound, found.high is None) == (("flash", True) if macs == 10 else ("CPU", False))
+
+
 def test_activations_in_psram_take_at_least_the_time_of_its_line() -> None:
     found = only(replace(CONV, elements=1000, psram=4_000_000), replace(DK, psram_hz=100_000_000))
     assert found.low == pytest.approx(10.0)
