@@ -37,7 +37,7 @@ with ready():
     from n6build.plan.lock import locked_build_folder
     from n6build.plan.perform import Site, is_current, taken_over
     from n6build.plan.plan import Plan, joined
-    from n6build.plan.progress import say_times, shown_line
+    from n6build.plan.progress import forget_error, say_times, shown_line
     from n6build.plan.signature import signature
     from n6build.plan.step import Step
     from n6scons import failing_build, in_top, last_words, may_write, ready_to_print, reported
@@ -74,6 +74,7 @@ def site_of(env: Any) -> Site:
         if may_write():
             with reported(env):
                 build.attributes.n6_lock = locked_build_folder(folder)
+            forget_error(folder)
         with reported(env):
             ledger = read_ledger(folder, may_write=may_write())
         remember_known_files(folder)
