@@ -7,6 +7,7 @@ docstring adds at most an unnecessary module. No module is imported by a name co
 from __future__ import annotations
 
 import hashlib
+import importlib.machinery
 import os
 import re
 import sys
@@ -27,6 +28,12 @@ _DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyseria
 # Lines of a RECORD, which has a path, a hash and a size in each.
 _INSTALLED = re.compile(
     rb"^\.\./|^/|\.pyc,|\.dist-info/(?:INSTALLER|REQUESTED|RECORD|direct_url\.json|uv_cache\.json)\b"
+)
+# In the order in which importlib's FileFinder tries them, for packages before modules.
+MODULE_SUFFIXES = (
+    *importlib.machinery.EXTENSION_SUFFIXES,
+    *importlib.machinery.SOURCE_SUFFIXES,
+    *importlib.machinery.BYTECODE_SUFFIXES,
 )
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -53,6 +60,7 @@ class Code:
     known: int = 0
     _modules: dict[str, _Module | None] = field(default_factory=dict)
     _files: dict[str, str | None] = field(default_factory=dict)
+    _names: dict[str, frozenset[str]] = field(default_factory=dict)
     _closures: dict[str, dict[str, str]] = field(default_factory=dict)
     _folders: dict[str, str] = field(default_factory=dict)
     _packages: dict[str, str] = field(default_factory=dict)
@@ -101,7 +109,7 @@ class Code:
     def _read(self, name: str, path: str) -> _Module:
         with open(path, "rb") as file:
             data = file.read()
-        package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
+        package = name if os.path.basename(path).startswith("__init__.") else name.rpartition(".")[0]
         imported = imports_in(data, package)
         for pattern in _MEMBERS.findall(data):
             roots = {top: str(folder) for top, folder in self.roots.items()}
@@ -127,10 +135,20 @@ class Code:
         if root.endswith(".py"):
             return root if not rest else None
         base = f"{root}/{rest.replace('.', '/')}" if rest else root
-        for path in (f"{base}.py", f"{base}/__init__.py") if rest else (f"{base}/__init__.py",):
-            if os.path.isfile(path):
-                return path
+        for stem in (f"{base}/__init__", base) if rest else (f"{base}/__init__",):
+            folder, _, beginning = stem.rpartition("/")
+            for suffix in MODULE_SUFFIXES:
+                if beginning + suffix in self._names_in(folder) and os.path.isfile(stem + suffix):
+                    return stem + suffix
         return None
+
+    def _names_in(self, folder: str) -> frozenset[str]:
+        if folder not in self._names:
+            try:
+                self._names[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._names[folder] = frozenset()
+        return self._names[folder]
 
     def _package(self, distribution: str) -> str:
         """Digest of a distribution's RECORD, which has the hashes of its files; an installed file edited by hand goes

@@ -14,7 +14,7 @@ from typing import Any
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import write_atomically
-from n6build.plan.closure import Code, installed_packages, library_code
+from n6build.plan.closure import MODULE_SUFFIXES, Code, installed_packages, library_code
 from n6build.plan.ledger import FOLDER
 from n6build.plan.step import canonical
 
@@ -59,7 +59,7 @@ def states_of_code(code: Code) -> Iterator[tuple[str, uses.State]]:
 def _python_files(folder: str) -> Iterator[tuple[str, uses.State]]:
     with os.scandir(folder) as found:
         for entry in found:
-            if entry.name.endswith(".py"):
+            if entry.name.endswith(MODULE_SUFFIXES) and entry.is_file():
                 yield entry.path, uses.state_of(entry.path)
             elif entry.is_dir() and entry.name != "__pycache__":
                 yield from _python_files(entry.path)
