@@ -37,7 +37,7 @@ with ready():
     from n6build.plan.lock import locked_build_folder
     from n6build.plan.perform import Site
     from n6build.plan.plan import Plan, joined
-    from n6build.plan.progress import announce_lines, say_times
+    from n6build.plan.progress import announce_lines, forget_error, say_times
     from n6scons import in_top, last_words, may_write, ready_to_print, reported
     from SCons.Environment import Environment
     from SCons.Script import GetOption, SetOption
@@ -71,6 +71,7 @@ def site_of(env: Any) -> Site:
         if may_write():
             with reported(env):
                 build.attributes.n6_lock = locked_build_folder(folder)
+            forget_error(folder)
         with reported(env):
             ledger = read_ledger(folder, may_write=may_write())
         remember_known_files(folder)

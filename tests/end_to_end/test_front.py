@@ -169,6 +169,17 @@ def test_a_build_under_way_is_waited_for(built: Built) -> None:
     assert asked(built.project, *WORDS).status == 0
 
 
+def test_an_error_of_another_call_does_not_outlive_a_success(built: Built) -> None:
+    assert built.project.scons("probe=0042", *WORDS, "flash").status == 2
+    error = built.project.root / "build/last_error.json"
+    assert error.exists()
+    # The front removes nothing: the build does.
+    assert asked(built.project, *WORDS).status == 1
+    assert built.project.scons(*WORDS) == Result(0, built.said)
+    assert not error.exists()
+    wait_until(lambda: built.project.scons(*WORDS).status == 0 and asked(built.project, *WORDS).status == 0)
+
+
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not on this computer")
 def test_everything_that_scons_looks_at_is_written_down(built: Built, tmp_path: Path) -> None:
     """By what the kernel saw of a whole run of scons, in which the front has no part."""

@@ -53,9 +53,13 @@ def test_what_a_goal_makes_is_a_source_for_the_host(host: Project) -> None:
 
 @pytest.mark.slow
 def test_the_last_error_is_in_the_host_s_build_folder(host: Project) -> None:
+    network = (host.root / "net.tflite").read_bytes()
     (host.root / "net.tflite").write_bytes(b"TFL3")
     assert host.scons("hello").status == 2
     assert json.loads((host.root / "out/nn/last_error.json").read_text())["id"].startswith("N6-NET")
+    (host.root / "net.tflite").write_bytes(network)
+    assert host.scons("plain").status == 0
+    assert not (host.root / "out/nn/last_error.json").exists()
 
 
 IN_A_SUBFOLDER = """

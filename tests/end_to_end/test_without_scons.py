@@ -117,6 +117,8 @@ def test_an_error_is_in_the_build_folder_as_with_scons(project: Project, empty: 
     assert result.status == 2
     assert "error N6-FLASH-010" in result.output
     assert json.loads((empty / "build/last_error.json").read_text())["id"] == "N6-FLASH-010"
+    assert n6build(project, "network", MODEL, folder=empty).status == 0
+    assert not (empty / "build/last_error.json").exists()
 
 
 def test_lists_need_no_compiler_and_write_nothing(project: Project, empty: Path) -> None:

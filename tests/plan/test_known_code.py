@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -58,15 +59,24 @@ def replaced(folder: Path) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def added_before_the_package(folder: Path) -> None:
-    (folder / "inner.py").write_text("b = 1\n")
+def package_beside_a_module(folder: Path) -> None:
+    """Python takes the package."""
+    (folder / "inner/b").mkdir()
+    (folder / "inner/b/__init__.py").write_text("x = 2\n")
+
+
+def library_beside_a_module(folder: Path) -> None:
+    (folder / f"inner/b{EXTENSION_SUFFIXES[0]}").write_bytes(b"\x7fELF")
 
 
 def removed(folder: Path) -> None:
     (folder / "inner/b.py").unlink()
 
 
-@pytest.mark.parametrize("change", [replaced, added_before_the_package, removed])
+CHANGES = [replaced, package_beside_a_module, library_beside_a_module, removed]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_every_change_is_seen(change: Callable[[Path], None], sources: Path, tmp_path: Path) -> None:
     first = asked(tmp_path)
     change(sources)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib.machinery
 import io
 import json
 import subprocess
 import sys
 import tokenize
 from collections.abc import Callable, Collection, Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,13 @@ STEPS = sorted(
     if "\ndef make(" in path.read_text()
 )
 _DYNAMIC = {"exec", "eval", "__import__", "import_module", "run_module", "run_path", "exec_module", "load_module"}
+
+# As importlib sets them up for every folder of sys.path.
+_LOADERS = (
+    (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+    (importlib.machinery.SourceFileLoader, importlib.machinery.SOURCE_SUFFIXES),
+    (importlib.machinery.SourcelessFileLoader, importlib.machinery.BYTECODE_SUFFIXES),
+)
 
 
 def shown(path: Path) -> str:
@@ -107,6 +116,20 @@ def test_a_module_that_is_imported_by_an_imported_one_counts(tmp_path: Path) -> 
         now = Code({"p": tmp_path / "p"}).digest_of("p.a")
         assert now != before, name
         before = now
+
+
+@pytest.mark.parametrize(
+    "name", ["q/__init__.py", "q/__init__.pyc", f"q{EXTENSION_SUFFIXES[0]}", f"q{EXTENSION_SUFFIXES[-1]}", "q.pyc"]
+)
+def test_of_two_files_for_one_name_the_one_counts_that_python_takes(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    (folder / "q").mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "q.py").touch()
+    (folder / name).touch()
+    taken = importlib.machinery.FileFinder(str(folder), *_LOADERS).find_spec("p.q")
+    assert taken is not None
+    assert str(taken.origin) in Code({"p": folder}).files_of("p.q")
 
 
 @pytest.mark.parametrize("pattern", ["p.family.*", "p.*.entry"])

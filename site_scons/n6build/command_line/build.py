@@ -26,7 +26,7 @@ from n6build.plan.local import execute, local_site
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan
-from n6build.plan.progress import announce_lines, note_error, say_times
+from n6build.plan.progress import announce_lines, forget_error, note_error, say_times
 from n6build.remote.shared import shared_steps
 from n6build.steps.planning import planned
 
@@ -61,6 +61,7 @@ def _folder() -> Path:
 def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looked: Looked | None) -> None:
     build = Path(choices.build)
     lock = locked_build_folder(build)
+    forget_error(build)
     verbose = invocation.verbose or choices.verbosity == 2
     site = local_site(build, dict(read_environment().commands))
     plan = planned(choices, asked.goals, site)

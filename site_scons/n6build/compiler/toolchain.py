@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.captured import run_captured
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
-from n6build.base.files import digest_of, is_file, write_atomically
+from n6build.base.files import digest_of, files_in, is_file, write_atomically
 from n6build.hardware.cpu import CORTEX_M55
 from n6build.plan.step import Tool, canonical
 
@@ -92,9 +92,12 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
         hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
         raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
     parts = _parts(driver, environment, notes)
-    digests = [(Path(path).name, digest_of(Path(path))) for path in parts]
+    files = [(Path(path).name, path) for path in parts.files]
+    for number, folder in enumerate(parts.include_folders):
+        files += [(f"{number}/{path.relative_to(folder)}", str(path)) for path in _headers(Path(folder))]
+    digests = [(name, digest_of(Path(path))) for name, path in files]
     if any(not digest for _, digest in digests):
-        missing = next(path for path in parts if not digest_of(Path(path)))
+        missing = next(path for _, path in files if not digest_of(Path(path)))
         raise N6Error(
             "N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again"
         )
@@ -102,32 +105,44 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
     return Toolchain(COMPILER, Tool(COMPILER, digest))
 
 
-def _parts(driver: Path, environment: Environment, notes: Path | None) -> list[str]:
-    """Absolute paths, the driver first, headers last."""
+@dataclass(frozen=True)
+class _Parts:
+    """Parts of the compiler by their absolute paths.
+
+    Attributes:
+        files: Programs, libraries and specs, the driver first.
+        include_folders: Folders of its own headers in the order of the search, also those that do not exist.
+    """
+
+    files: list[str]
+    include_folders: list[str]
+
+
+def _parts(driver: Path, environment: Environment, notes: Path | None) -> _Parts:
     # Links resolved: /usr/bin/... may point to another release tomorrow.
     resolved = os.path.realpath(driver)
     key: list[object] = [resolved, digest_of(Path(resolved)), list(map(list, environment.commands))]
     known = _known_parts(notes, key)
     if known is not None:
         return known
-    parts = [resolved, *_asked(resolved, environment)]
+    parts = _asked(resolved, environment)
     if notes is not None:
-        write_atomically(notes / _NOTE, canonical({"key": key, "parts": parts}) + "\n")
+        write_atomically(notes / _NOTE, canonical({"key": key, **asdict(parts)}) + "\n")
     return parts
 
 
-def _known_parts(notes: Path | None, key: list[object]) -> list[str] | None:
+def _known_parts(notes: Path | None, key: list[object]) -> _Parts | None:
     try:
         known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
-        if known["key"] == key and all(os.path.isfile(path) for path in known["parts"]):
-            return [str(path) for path in known["parts"]]
+        if known["key"] == key and all(os.path.isfile(path) for path in known["files"]):
+            return _Parts([str(path) for path in known["files"]], [str(path) for path in known["include_folders"]])
     except (OSError, *WRONG_FIELDS):
         pass
     return None
 
 
-def _asked(driver: str, environment: Environment) -> list[str]:
-    found = []
+def _asked(driver: str, environment: Environment) -> _Parts:
+    found = [driver]
     for option, names in (("-print-prog-name=", _PROGRAMS), ("-print-file-name=", _FILES)):
         for name in names:
             answer = _output([driver, *CPU, f"{option}{name}"], environment).strip()
@@ -142,22 +157,24 @@ def _asked(driver: str, environment: Environment) -> list[str]:
     )
     found += [os.path.realpath(path.strip()) for path in specs if "/" in path]
     told = _output([driver, *CPU, "-E", "-v", "-x", "c", os.devnull], environment)
-    return [*dict.fromkeys(found), *_headers(_include_folders(told))]
+    return _Parts([*dict.fromkeys(found)], _include_folders(told))
 
 
 def _include_folders(told: str) -> list[str]:
+    absent = re.findall(r'^ignoring nonexistent directory "(.+)"$', told, re.MULTILINE)
     listed = re.search(r"#include <\.\.\.> search starts here:\n((?: .*\n)*)", told)
-    return [os.path.realpath(line.strip()) for line in listed[1].splitlines()] if listed else []
+    folders = [*absent, *(line.strip() for line in (listed[1].splitlines() if listed else ()))]
+    return [*dict.fromkeys(map(os.path.realpath, folders))]
 
 
-def _headers(folders: Sequence[str]) -> list[str]:
-    """Headers of C only: those of C++ are ten times as many."""
-    found = []
-    for folder in folders:
-        for place, names, files in os.walk(folder):
-            names[:] = sorted(name for name in names if name != "c++")
-            found += [os.path.join(place, name) for name in sorted(files) if name.endswith(".h")]
-    return found
+def _headers(folder: Path) -> Iterator[Path]:
+    """Yield all files that C may include from the folder; the headers of C++ are ten times as many."""
+    for path in files_in(folder):
+        if path.is_dir():
+            if path.name != "c++" and not path.is_symlink():
+                yield from _headers(path)
+        elif not path.is_symlink() or is_file(path):
+            yield path
 
 
 def _output(command: Sequence[str], environment: Environment) -> str:

@@ -24,6 +24,7 @@ from n6build.front import ask
 from n6build.plan.known_code import states_of_code
 from n6build.plan.ledger import FOLDER
 from n6build.plan.perform import Site
+from n6build.plan.progress import LAST_ERROR
 from n6build.plan.step import Step
 
 # As in n6build.base.uses: what changed this shortly before may change again without getting another time stamp.
@@ -181,6 +182,8 @@ def _known_of(site: Site, steps: Iterable[Step]) -> Iterator[str]:
             yield from _absolute(site, (*entry.inputs, *entry.outputs))
     yield from (path for path, _ in states_of_code(site.code))
     yield str(site.ledger.path)
+    # The build itself removes it, and the front removes nothing.
+    yield str(site.build / LAST_ERROR)
 
 
 def _absolute(site: Site, paths: Iterable[str]) -> Iterator[str]:

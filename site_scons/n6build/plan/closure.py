@@ -7,38 +7,41 @@ docstring adds at most an unnecessary module. No module is imported by a name co
 from __future__ import annotations
 
 import hashlib
+import importlib.machinery
 import os
 import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from n6build.base.members import modules_matching
 from n6build.base.paths import LIBRARY
+from n6build.plan.packages import Packages, installed_packages, record_of
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*)|import[ \t]+([^#\n]*))", re.MULTILINE
 )
 _MEMBERS = re.compile(rb'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
 _COMMENT = re.compile(rb"#[^\n]*")
-# Distributions whose name differs from that of the package that is imported.
-_DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyserial", "cyclonedx": "cyclonedx-python-lib"}
-# Lines of a RECORD, which has a path, a hash and a size in each.
-_INSTALLED = re.compile(
-    rb"^\.\./|^/|\.pyc,|\.dist-info/(?:INSTALLER|REQUESTED|RECORD|direct_url\.json|uv_cache\.json)\b"
+# In the order in which importlib's FileFinder tries them, for packages before modules.
+MODULE_SUFFIXES = (
+    *importlib.machinery.EXTENSION_SUFFIXES,
+    *importlib.machinery.SOURCE_SUFFIXES,
+    *importlib.machinery.BYTECODE_SUFFIXES,
 )
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @dataclass(frozen=True)
 class _Module:
-    """direct: modules of the library that it imports itself. packages: third-party distributions."""
+    """direct: modules of the library that it imports itself. tops: names of third-party packages that it imports."""
 
     path: str
     digest: str
     direct: tuple[str, ...]
-    packages: tuple[str, ...]
+    tops: tuple[str, ...]
 
 
 @dataclass
@@ -53,9 +56,8 @@ class Code:
     known: int = 0
     _modules: dict[str, _Module | None] = field(default_factory=dict)
     _files: dict[str, str | None] = field(default_factory=dict)
+    _names: dict[str, frozenset[str]] = field(default_factory=dict)
     _closures: dict[str, dict[str, str]] = field(default_factory=dict)
-    _folders: dict[str, str] = field(default_factory=dict)
-    _packages: dict[str, str] = field(default_factory=dict)
 
     def files_of(self, module: str) -> list[str]:
         """Sorted paths of all files below `roots` that importing `module` may load."""
@@ -74,15 +76,15 @@ class Code:
                 if found is not None:
                     parts[name] = found.digest
                     waiting += found.direct
-                    for package in found.packages:
-                        parts[package] = self._package(package)
+                    for top in found.tops:
+                        parts |= self._packages.behind(top)
             self._closures[module] = dict(sorted(parts.items()))
         return self._closures[module]
 
     def records_of(self, module: str) -> list[str]:
         """Sorted paths of what says which release of each third-party distribution is installed."""
-        parts = self.parts_of(module)
-        paths = (f"{self._folders[name]}/RECORD" for name in parts if name in self._folders)
+        folders = self._packages.folders
+        paths = (record_of(folders[name]) for name in self.parts_of(module) if name in folders)
         return sorted(path for path in paths if os.path.isfile(path))
 
     def digest_of(self, module: str) -> str:
@@ -101,15 +103,19 @@ class Code:
     def _read(self, name: str, path: str) -> _Module:
         with open(path, "rb") as file:
             data = file.read()
-        package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
+        package = name if os.path.basename(path).startswith("__init__.") else name.rpartition(".")[0]
         imported = imports_in(data, package)
         for pattern in _MEMBERS.findall(data):
             roots = {top: str(folder) for top, folder in self.roots.items()}
             imported |= set(modules_matching(pattern.decode(), roots))
         ours = {part for each in imported if self._is_ours(each) for part in _with_parents(each) if self._file(part)}
         tops = {each.partition(".")[0] for each in imported if not self._is_ours(each)}
-        others = {_distribution(top) for top in tops if top not in sys.stdlib_module_names}
+        others = tops - sys.stdlib_module_names
         return _Module(path, hashlib.sha256(data).hexdigest(), tuple(ours), tuple(others))
+
+    @cached_property
+    def _packages(self) -> Packages:
+        return Packages(installed_packages())
 
     def _is_ours(self, name: str) -> bool:
         return name.partition(".")[0] in self.roots
@@ -127,38 +133,20 @@ class Code:
         if root.endswith(".py"):
             return root if not rest else None
         base = f"{root}/{rest.replace('.', '/')}" if rest else root
-        for path in (f"{base}.py", f"{base}/__init__.py") if rest else (f"{base}/__init__.py",):
-            if os.path.isfile(path):
-                return path
+        for stem in (f"{base}/__init__", base) if rest else (f"{base}/__init__",):
+            folder, _, beginning = stem.rpartition("/")
+            for suffix in MODULE_SUFFIXES:
+                if beginning + suffix in self._names_in(folder) and os.path.isfile(stem + suffix):
+                    return stem + suffix
         return None
 
-    def _package(self, distribution: str) -> str:
-        """Digest of a distribution's RECORD, which has the hashes of its files; an installed file edited by hand goes
-        unnoticed."""
-        if not self._folders:
-            self._folders.update(installed_packages())
-        if distribution not in self._packages:
-            folder = self._folders.get(distribution)
-            self._packages[distribution] = _record_digest(f"{folder}/RECORD") if folder else "not installed"
-        return self._packages[distribution]
-
-
-def _distribution(top: str) -> str:
-    return _DISTRIBUTIONS.get(top, top).replace("-", "_").lower()
-
-
-def installed_packages() -> dict[str, str]:
-    """Distribution -> folder of its description."""
-    found: dict[str, str] = {}
-    for place in reversed(sys.path):
-        try:
-            names = os.listdir(place or ".")
-        except OSError:
-            continue
-        for name in names:
-            if name.endswith(".dist-info"):
-                found[name.partition("-")[0].lower()] = f"{place}/{name}"
-    return found
+    def _names_in(self, folder: str) -> frozenset[str]:
+        if folder not in self._names:
+            try:
+                self._names[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._names[folder] = frozenset()
+        return self._names[folder]
 
 
 def _with_parents(name: str) -> list[str]:
@@ -192,18 +180,6 @@ def _absolute(source: str, package: str) -> str:
         return source
     base = package.split(".")[: len(package.split(".")) - level + 1]
     return ".".join([*base, *([source[level:]] if source[level:] else [])])
-
-
-def _record_digest(path: str) -> str:
-    """Of what the package brings: the same in every environment. Left out is what its installation makes: programs, which name
-    the environment's folder, compiled modules, and how it was installed."""
-    try:
-        with open(path, "rb") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return "not there"
-    brought = sorted(line for line in lines if line and not _INSTALLED.search(line))
-    return hashlib.sha256(b"\n".join(brought)).hexdigest()
 
 
 def library_code() -> Code:

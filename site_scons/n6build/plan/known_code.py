@@ -14,8 +14,9 @@ from typing import Any
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import write_atomically
-from n6build.plan.closure import Code, installed_packages, library_code
+from n6build.plan.closure import MODULE_SUFFIXES, Code, library_code
 from n6build.plan.ledger import FOLDER
+from n6build.plan.packages import installed_packages, record_of
 from n6build.plan.step import canonical
 
 _NAME = "code.json"
@@ -51,7 +52,7 @@ def states_of_code(code: Code) -> Iterator[tuple[str, uses.State]]:
     for root in code.roots.values():
         yield from sorted(_python_files(str(root)))
     for folder in sorted(installed_packages().values()):
-        path = f"{folder}/RECORD"
+        path = record_of(folder)
         if os.path.isfile(path):
             yield path, uses.state_of(path)
 
@@ -59,7 +60,7 @@ def states_of_code(code: Code) -> Iterator[tuple[str, uses.State]]:
 def _python_files(folder: str) -> Iterator[tuple[str, uses.State]]:
     with os.scandir(folder) as found:
         for entry in found:
-            if entry.name.endswith(".py"):
+            if entry.name.endswith(MODULE_SUFFIXES) and entry.is_file():
                 yield entry.path, uses.state_of(entry.path)
             elif entry.is_dir() and entry.name != "__pycache__":
                 yield from _python_files(entry.path)

@@ -7,9 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from n6build.plan.ledger import FOLDER
+from n6build.plan.progress import LAST_ERROR
 
 # No step makes them.
-_BESIDE_STEPS = ("last_error.json", "plan.json", "plan.svg")
+_BESIDE_STEPS = (LAST_ERROR, "plan.json", "plan.svg")
 _WHY = {"virtual_board": "what the virtual boards hold", FOLDER: "records, and the lock that builds wait for"}
 
 

@@ -12,6 +12,8 @@ from n6build.base.files import to_json, write_atomically
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 
+LAST_ERROR = "last_error.json"
+
 
 def shown_line(step: Step, *, verbose: bool, verb: str = "") -> str:
     """Return the line for a step, empty for a quiet one.
@@ -55,8 +57,18 @@ def say_kept(build: Path) -> None:
         say("Kept", path, why)
 
 
+def forget_error(build: Path) -> None:
+    """Remove the error of an earlier call, once this one has the build folder for itself.
+
+    Args:
+        build: Folder of all build products.
+    """
+    with suppress(OSError):
+        (build / LAST_ERROR).unlink(missing_ok=True)
+
+
 def note_error(error: N6Error, build: Path) -> None:
     """Writes the error to a file, since the exit status is 2 for any error. build: folder of all build products. Where that
     cannot be written, the error that is printed has to do."""
     with suppress(N6Error):
-        write_atomically(build / "last_error.json", to_json(error.as_dict()))
+        write_atomically(build / LAST_ERROR, to_json(error.as_dict()))

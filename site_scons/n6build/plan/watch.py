@@ -137,8 +137,12 @@ class _View:
         """Below the checkout, the project or the build folder, or next to a source that is elsewhere."""
         if any(_inside(path, place) for place in _interpreter()):
             return False
-        if any(_inside(path, str(place)) for place in (ROOT, self.top, self.build)):
-            return True
+        around = [str(place) for place in (ROOT, self.top, self.build) if _inside(path, str(place))]
+        if around:
+            own = _folders_of_user()
+            return not any(
+                _inside(each, place) and (path == each or _inside(path, each)) for place in around for each in own
+            )
         folder = os.path.dirname(path)
         if folder == tempfile.gettempdir():
             return False
@@ -162,6 +166,16 @@ def _shown(path: str, top: Path) -> str:
 def _interpreter() -> tuple[str, ...]:
     """The virtual environment may be inside the checkout."""
     return tuple({os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix)})
+
+
+def _folders_of_user() -> tuple[str, ...]:
+    """Return n6build's own folders of state and cache, which no step declares, wherever the project is.
+
+    A project may be the home folder itself; then they are inside it.
+    """
+    from platformdirs import user_cache_path, user_state_path  # noqa: PLC0415
+
+    return tuple(os.path.abspath(path("n6build")) for path in (user_state_path, user_cache_path))
 
 
 @cache
