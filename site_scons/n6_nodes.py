@@ -18,7 +18,7 @@ from n6build.plan.step import Step
 from n6scons import failing_build
 from SCons.Action import FunctionAction
 from SCons.Errors import StopError
-from SCons.Node.FS import File
+from SCons.Node.FS import Dir, File
 from SCons.Scanner import ScannerBase
 from SCons.Util import hash_signature
 
@@ -149,11 +149,11 @@ def _built_headers(folder: Any) -> Iterable[Any]:
     for name, entry in list(folder.entries.items()):
         if name in (".", ".."):
             continue
-        if isinstance(entry, File):
-            if name.endswith(_HEADERS) and entry.has_builder() and not isinstance(entry, StepFile):
-                yield entry
-        elif hasattr(entry, "entries"):
+        if isinstance(entry, Dir):
             yield from _built_headers(entry)
+        elif name.endswith(_HEADERS) and entry.has_builder() and not isinstance(entry, StepFile):
+            # Not yet known to be a file where Command() was given its name.
+            yield entry.disambiguate()
 
 
 class _StepAction(FunctionAction):  # type: ignore[misc]

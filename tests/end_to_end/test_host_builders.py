@@ -237,6 +237,35 @@ def test_a_variant_folder_and_files_that_the_host_generates(host: Project) -> No
 
 
 @pytest.mark.slow
+def test_a_header_that_the_host_generates_comes_before_its_compilation(host: Project) -> None:
+    """Only the compiler knows that it is read: its rule comes after N6Appli, and another header includes it."""
+    (host.root / "main.c").write_text('#include "n6_network.h"\n#include "outer.h"\nint main(void) { return MADE; }\n')
+    (host.root / "outer.h").write_text('#include "deep/made.h"\n')
+    (host.root / "value.txt").write_text("7")
+    script = 'app = env.N6Appli("app", sources=["main.c"], model="net.tflite", board="nucleo-n657", CPPPATH=["gen", "."])\n'
+    script += """
+def generate(target, source, env):
+    import time
+    time.sleep(1)
+    with open(str(target[0]), "w") as file:
+        file.write("#define MADE " + source[0].get_text_contents())
+
+env.Command("gen/deep/made.h", "value.txt", Action(generate, "Generate"))
+Default(app.files)
+"""
+    write(host, script)
+    result = host.scons("-j8")
+    assert result.status == 0, result.output
+    before = (host.root / "build/nucleo-n657/net-app/appli/appli.elf").read_bytes()
+    assert host.scons("-j8").actions == []
+    (host.root / "value.txt").write_text("8")
+    result = host.scons("-j8")
+    assert "Generate" in result.output
+    assert [action for action in result.actions if action.startswith("Compile")] == ["Compile main.c"]
+    assert (host.root / "build/nucleo-n657/net-app/appli/appli.elf").read_bytes() != before
+
+
+@pytest.mark.slow
 def test_an_elf_file_of_the_host_without_a_network_goes_to_flash(host: Project) -> None:
     (host.root / "main.c").write_text(MAIN)
     write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
