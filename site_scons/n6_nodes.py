@@ -62,11 +62,7 @@ class StepFile(_PlainFile):
 
     def is_up_to_date(self) -> bool:
         """Return the engine's answer. SCons asks when all that the step needs is there."""
-        step, site = self.attributes.n6_step, self.attributes.n6_site
-        if not is_current(step, site) or (not SCons.Action.execute_actions and _may_follow(step, site)):
-            _shown.update(step.outputs)
-            return False
-        return True
+        return is_current(self.attributes.n6_step, self.attributes.n6_site)
 
     def changed(self, node: Any = None, allowcache: bool = False) -> bool:
         """Return False: SCons would compare the node with its database to keep what it finds for later."""
@@ -115,16 +111,6 @@ def step_nodes(env: Any, step: Step, site: Site, *, verbose: bool) -> list[Any]:
         _become(node, StepFile)
         node.attributes.n6_step, node.attributes.n6_site = step, site
     return made
-
-
-# Outputs that -n has shown: they are still the old ones.
-_shown: set[str] = set()
-
-
-def _may_follow(step: Step, site: Site) -> bool:
-    """Return whether a step that -n has shown makes something that this one reads."""
-    entry = site.ledger.entries.get(step.name)
-    return not _shown.isdisjoint((*step.sources, *step.templates, *(entry.inputs if entry else ())))
 
 
 def _become(node: Any, kind: type[_PlainFile]) -> None:

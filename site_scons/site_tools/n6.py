@@ -15,7 +15,6 @@ import atexit
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 # Of this file's own checkout, whatever else is installed; who embeds n6build need know no more than the folder of its tools.
@@ -88,15 +87,15 @@ def _share(env: Any, site: Site) -> None:
     """Share steps with the cache and the workers that the environment names. -j on the command line takes precedence."""
     if not may_write() or (site.cache, site.elsewhere) != (None, None):
         return
-    options = SimpleNamespace(
+    from n6build.remote.shared import Sharing, shared_steps
+
+    options = Sharing(
         cache="" if GetOption("cache_disable") else str(env["N6_CACHE"]),
         cache_write=env["N6_CACHE_WRITE"] and not GetOption("cache_readonly"),
         cache_limit=env["N6_CACHE_LIMIT"],
         remote=env["N6_REMOTE"],
     )
     if options.cache or options.remote:
-        from n6build.remote.shared import shared_steps
-
         sharing = ExitStack()
         with reported(env):
             jobs = sharing.enter_context(shared_steps(site, options))

@@ -242,7 +242,9 @@ def test_a_header_that_the_host_generates_comes_before_its_compilation(host: Pro
     (host.root / "main.c").write_text('#include "n6_network.h"\n#include "outer.h"\nint main(void) { return MADE; }\n')
     (host.root / "outer.h").write_text('#include "deep/made.h"\n')
     (host.root / "value.txt").write_text("7")
-    script = 'app = env.N6Appli("app", sources=["main.c"], model="net.tflite", board="nucleo-n657", CPPPATH=["gen", "."])\n'
+    script = (
+        'app = env.N6Appli("app", sources=["main.c"], model="net.tflite", board="nucleo-n657", CPPPATH=["gen", "."])\n'
+    )
     script += """
 def generate(target, source, env):
     import time

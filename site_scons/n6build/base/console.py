@@ -48,7 +48,7 @@ def line(verb: str, subject: str, detail: str = "", style: str = "") -> str:
 
 def say(verb: str, subject: str, detail: str = "", style: str = "") -> None:
     """Prints a `line` and flushes it, so that it comes before the output of programs started next."""
-    print(line(verb, subject, detail, style), flush=True)
+    _write(line(verb, subject, detail, style))
 
 
 def show(text: str) -> None:
@@ -56,7 +56,14 @@ def show(text: str) -> None:
     the terminal as they are."""
     if text:
         parts = _OWN.split(text.removesuffix("\n")) if _colour() else [text.removesuffix("\n")]
-        print("".join(part if number % 2 else printable_lines(part) for number, part in enumerate(parts)), flush=True)
+        _write("".join(part if number % 2 else printable_lines(part) for number, part in enumerate(parts)))
+
+
+def _write(text: str) -> None:
+    """Print a line in one call: lines of other threads cannot come in between, as they can with print()."""
+    if sys.stdout is not None:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
 
 
 def progress(verb: str, subject: str, percent: int) -> None:

@@ -27,7 +27,7 @@ from n6build.plan.lock import locked_build_folder
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan
 from n6build.plan.progress import announce_lines, forget_error, note_error, say_times
-from n6build.remote.shared import shared_steps
+from n6build.remote.shared import Sharing, shared_steps
 from n6build.steps.planning import planned
 
 
@@ -90,7 +90,8 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
 
 def _build(plan: Plan, goals: tuple[str, ...], site: Site, invocation: Invocation, *, jobs: int | None) -> None:
     """jobs: steps at a time, None for the usual number."""
-    with shared_steps(site, invocation) as most:
+    sharing = Sharing(invocation.cache, invocation.cache_write, invocation.cache_limit, invocation.remote)
+    with shared_steps(site, sharing) as most:
         try:
             execute(plan, files_of(goals, plan), site, jobs=jobs or most)
         finally:

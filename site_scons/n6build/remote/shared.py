@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from n6build.plan.perform import Site
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from n6build.plan.cache import Store
 
 
-class Sharing(Protocol):
+@dataclass(frozen=True)
+class Sharing:
     """Options of a call about sharing steps.
 
     Attributes:
@@ -26,14 +28,10 @@ class Sharing(Protocol):
         remote: Address of a server whose workers do steps, empty for none.
     """
 
-    @property
-    def cache(self) -> str: ...
-    @property
-    def cache_write(self) -> bool: ...
-    @property
-    def cache_limit(self) -> int: ...
-    @property
-    def remote(self) -> str: ...
+    cache: str = ""
+    cache_write: bool = True
+    cache_limit: int = 0
+    remote: str = ""
 
 
 @contextmanager
