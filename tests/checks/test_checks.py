@@ -397,6 +397,31 @@ def test_a_state_of_one_network_under_the_activations_of_another(sound: Subject)
     assert "40 bytes of its state lie where other has pool npuRAM5" in finding.what
 
 
+@pytest.mark.parametrize("overlap", [0, 1])
+def test_neighbours_may_touch_and_overlap_by_no_byte(sound: Subject, with_psram: Subject, overlap: int) -> None:
+    appli_end, framebuffer = 0x3410_0000, 0x9180_0000
+    state_at = 0x342E_0000 + 900
+    first = sound.networks[0]
+    pool = PoolRange("npuRAM5", "AXISRAM5", 0x342E0000, 458752, 1000, 0, "ACC_WRITE", False)
+    kept, other = (
+        replace(
+            first,
+            model=replace(first.model, name=name),
+            artifacts=replace(first.artifacts, pools=(replace(pool, used_bytes=used),), states=states),
+        )
+        for name, used, states in (
+            ("kept", 1000, (StateBuffer("State_0_out_0", state_at, 64),)),
+            ("other", 900 + overlap, ()),
+        )
+    )
+    for id, subject in (
+        ("N6-CHECK-005", with_pool(sound, "npuRAM3", address=appli_end - overlap)),
+        ("N6-CHECK-006", with_pool(with_psram, "hyperRAM", used_bytes=framebuffer - 0x9000_0000 + overlap)),
+        ("N6-CHECK-022", replace(sound, networks=(kept, other))),
+    ):
+        assert (id in failed(subject)) is bool(overlap), id
+
+
 def test_what_had_nothing_to_look_at_has_not_passed(sound: Subject, with_psram: Subject) -> None:
     results = run_checks(sound)
     idle = {result.id[-3:] for result in results if result.state == "not applicable"}

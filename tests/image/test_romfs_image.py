@@ -86,6 +86,23 @@ def test_entries_with_labels_wildcards_and_variables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("../shared/*.bin", ["s.bin"]),
+        ("m/**/*.bin", ["a.bin", "b.bin", "c.bin"]),
+        ("m/**/deep/*.bin", ["c.bin"]),
+        ("m/[ab]/?.bin", ["a.bin", "b.bin"]),
+    ],
+)
+def test_wildcards_find_files_in_folders_above_and_below(pattern: str, found: list[str], tmp_path: Path) -> None:
+    for name in ("shared/s.bin", "own/m/b/b.bin", "own/m/b/deep/c.bin", "own/m/a/a.bin"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    (partition,) = read_manifest(manifest(tmp_path / "own", f'{{"type": "bin", "path": "{pattern}"}}'), {})
+    assert [each.name for each in partition.entries] == found
+
+
+@pytest.mark.parametrize(
     ("entry", "id", "words"),
     [
         ('{"type": "haar", "path": "eye.xml"}', "N6-ROMFS-004", "romfs_config.json:2"),

@@ -220,6 +220,17 @@ def test_a_shorter_table_of_relocations_of_a_split_model_is_noticed(split: tuple
         assert errors(verify(shorter, params, RAM)), words
 
 
+@pytest.mark.parametrize(("beyond", "is_relocation"), [(-WORD, True), (0, False)])
+def test_a_word_of_data_behind_a_split_model_is_a_relocation_cut_off(
+    beyond: int, is_relocation: bool, split: tuple[RelocFile, bytes]
+) -> None:
+    model, params = split
+    address = Segment.RAM.origin + model.image_bytes + beyond
+    longer = parse_reloc_file(model.data + struct.pack("<I", address), "model.bin")
+    said = f"a relocation of 0x{address:08X} follows the end of the table of them (the loader returns 0)"
+    assert [finding.what for finding in errors(verify(longer, params, RAM))] == ([said] if is_relocation else [])
+
+
 def test_a_relocation_out_of_range_is_a_stray_write(whole: RelocFile) -> None:
     assert install(relocation(0x40060000)(whole), OURS, XIP).strays == (0x40060000,)
     assert install(whole, OURS, XIP).strays == ()

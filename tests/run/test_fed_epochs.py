@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from n6build.compare.buffers import JoinedBuffer
@@ -9,7 +11,7 @@ from n6build.compare.tensors import ReferenceTensor
 from n6build.models.model import EpochTolerance
 from n6build.network.artifacts.description import EpochBlock, EpochInfo
 from n6build.network.artifacts.made_buffers import MadeBuffer
-from n6build.run.fed_epochs import LINES_EACH, Watched, fed, request, watched
+from n6build.run.fed_epochs import LINES_EACH, Watched, fed, handed_over, request, watched
 
 VALUES = np.array([-128, -1, 0, 127], np.int8).reshape(1, 1, 2, 2)
 BLOCKS = (EpochBlock(1, 1, "NODE_SW"), EpochBlock(2, 5, "NODE_EC"), EpochBlock(7, 7, "NODE_HW"))
@@ -54,6 +56,15 @@ def test_each_buffer_is_got_before_it_is_replaced() -> None:
     ]
     assert len(text.splitlines()) == 2 * LINES_EACH
     assert data == bytes([0, 127, 128, 255]) * 2
+
+
+def test_what_the_board_hands_over_is_divided_as_it_was_asked_for() -> None:
+    """Lines count from 1: each buffer's first one gets it, whatever becomes of the second."""
+    longer = replace(one(4), wanted=bytes(6))
+    buffers = [one(1), longer, one(7)]
+    data = b"abcd" + b"efghij" + b"klmn"
+    assert handed_over(buffers, data, {1, 3, 5}) == [b"abcd", b"efghij", b"klmn"]
+    assert handed_over(buffers, data, {2, 3, 4, 6}) == [None, b"efghij", None]
 
 
 def test_elements_are_counted_and_the_epoch_is_named() -> None:

@@ -8,7 +8,7 @@ reference interpreter has there.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -101,6 +101,23 @@ def request(watched: Sequence[Watched]) -> tuple[str, bytes]:
         lines += [f"get {where}", f"replace {where}"]
         data += each.wanted
     return "".join(f"{line}\n" for line in lines), bytes(data)
+
+
+def handed_over(watched: Sequence[Watched], data: bytes, done: Collection[int]) -> list[bytes | None]:
+    """Return the bytes of each buffer of a `request`, None for those of an epoch that did not run.
+
+    Args:
+        watched: As in the request.
+        data: What the board has handed over, one buffer behind the other.
+        done: Numbers of the request's lines that were carried out, from 1.
+    """
+    found: list[bytes | None] = []
+    start = 0
+    for number, each in enumerate(watched):
+        end = start + len(each.wanted)
+        found.append(data[start:end] if number * LINES_EACH + 1 in done else None)
+        start = end
+    return found
 
 
 def fed(

@@ -17,7 +17,7 @@ from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.made_buffers import MadeBuffer, made_buffers
 from n6build.run.compare import check_going
 from n6build.run.console_log import ConsoleLog, ends_run, read_console
-from n6build.run.fed_epochs import LINES_EACH, FedEpoch, Watched, fed, request, watched
+from n6build.run.fed_epochs import FedEpoch, Watched, fed, handed_over, request, watched
 from n6build.run.fed_inputs import reading_others
 from n6build.run.reference import model_inputs
 from n6build.run.session import longest_line
@@ -152,14 +152,11 @@ class _Handed:
 
 def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -> Sequence[FedOutcome]:
     outcomes = []
-    start = inference = line = 0
+    parts = iter(handed_over([one for each in prepared for one in each.watched], handed.data, handed.done))
+    inference = 0
     for index, each in enumerate(prepared):
         artifacts, tolerance = each.network.artifacts, each.network.tolerance
-        made: list[tuple[Watched, bytes | None]] = []
-        for one in each.watched:
-            size = len(one.wanted)
-            made.append((one, handed.data[start : start + size] if line + 1 in handed.done else None))
-            start, line = start + size, line + LINES_EACH
+        made = [(one, next(parts)) for one in each.watched]
         made += [(one, _printed(log, inference, each, one)) for one in each.in_outputs]
         replaced = {one.joined.buffer.name for one, data in made if data is not None}
         own = reading_others(handed.record, index, artifacts.blocks, each.buffers, replaced)
