@@ -7,6 +7,7 @@ import sys
 import pytest
 from compiled_library import compile_library
 from compiler_cache import use_compiler_cache
+from durations import Durations
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -23,3 +24,4 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before the workers of xdist, which have an input, are started."""
     if not hasattr(config, "workerinput"):
         compile_library()
+        config.pluginmanager.register(Durations(config))
