@@ -12,11 +12,11 @@ SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PRO
 # Whether there is nothing to do is known before anything is started (docs/build-folder.md); what set-up reads counts as well.
 ASKED = .venv/bin/python -I -S site_scons/n6build/front/ask.py
 
-.PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix test test-all fuzz lint bench doctor clean
+.PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix quick test test-all fuzz lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | matrix | test | test-all | fuzz | lint | bench | docs | wheel | lock | doctor | setup | clean"
+	@echo "make build | matrix | quick | test | test-all | fuzz | lint | bench | docs | wheel | lock | doctor | setup | clean"
 
 setup:
 	@$(PYTHON) tools/setup.py
@@ -35,6 +35,11 @@ flash: setup
 # CACHE=folder shares what is built with other checkouts and machines.
 matrix: setup
 	@.venv/bin/scons -Q -j$(JOBS) $(if $(CACHE),cache=$(CACHE)) matrix
+
+# After every edit: lint, and the tests that what differs from the last commit can reach, as far as half a minute goes.
+quick:
+	@test -x .venv/bin/pytest || $(MAKE) --no-print-directory setup-tests
+	@.venv/bin/python tools/quick.py --jobs $(JOBS) $(if $(SINCE),--since $(SINCE))
 
 test: setup-tests lint
 	@.venv/bin/pytest -n $(JOBS) --dist worksteal tests

@@ -7,6 +7,7 @@ import sys
 import pytest
 from compiled_library import compile_library
 from compiler_cache import use_compiler_cache
+from durations import Durations
 from hypothesis import HealthCheck, settings
 from this_tree import advice, foreign_code
 
@@ -27,3 +28,4 @@ def pytest_configure(config: pytest.Config) -> None:
     if foreign := foreign_code():
         raise pytest.UsageError(advice(foreign))
     compile_library()
+    config.pluginmanager.register(Durations(config))
