@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.base.paths import LIBRARY
 from n6build.plan.closure import Code, library_code
 from n6build.plan.plan import joined, make_plan, plan_json, read_plan_json
 from n6build.plan.signature import signature
@@ -212,6 +214,24 @@ def test_the_code_of_a_function_is_signed(tmp_path: Path) -> None:
     assert now() == before
     (tmp_path / "ours/helper.py").write_text("X = 2\n")
     assert now() != before
+
+
+@pytest.mark.parametrize("name", ["plan/call.py", "plan/watch.py", "plan/alone.py"])
+def test_the_code_on_the_way_to_a_function_is_signed(name: str, tmp_path: Path) -> None:
+    """And not for commands, which do not go that way."""
+    library = tmp_path / "n6build"
+    shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
+    function = Step("Make", "test", ("a",), function="n6build.steps.lacking:make")
+    command = Step("Compile", "compile", ("b",), command=("cc",))
+
+    def now(step: Step) -> str:
+        return signature(step, Code({"n6build": library}), "/top")
+
+    before = now(function), now(command)
+    with (library / name).open("a") as file:
+        file.write("# Another version.\n")
+    assert now(function) != before[0]
+    assert now(command) == before[1]
 
 
 def test_a_signature_is_the_same_in_every_checkout() -> None:

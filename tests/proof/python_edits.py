@@ -462,6 +462,12 @@ EDITS = (
         "network_app/app_config.h",
     ),
     # What is compiled and linked, and how.
+    of_board(
+        "plan/call.py",
+        "        step.parameters,\n",
+        '        step.parameters.replace("115200", "57600"),\n',
+        "include/n6_board_console.h",
+    ),
     of_board("plan/command.py", '"-fno-working-directory"]', '"-g0"]', "common/kernels/add.o"),
     of_board(
         "network/runtimes.py",
@@ -581,6 +587,7 @@ CORE = frozenset(
     {
         "base/templates.py",
         "compiler/toolchain.py",
+        "plan/call.py",
         "network/reference/lowering.py",
         "memory_plan/plan.py",
         "image/boot_header.py",

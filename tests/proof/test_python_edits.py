@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 from n6build.plan.closure import library_code
+from n6build.plan.signature import FUNCTIONS
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
 from proof.python_edits import CORE, EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
@@ -42,7 +43,7 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 def test_every_module_that_a_step_is_made_of_is_edited_or_makes_no_bytes() -> None:
     """A step's own module is edited below."""
     code = library_code()
-    used = {part for step in STEPS for part in code.parts_of(step) if part.partition(".")[0] == "n6build"}
+    used = {part for step in (*STEPS, FUNCTIONS) for part in code.parts_of(step) if part.partition(".")[0] == "n6build"}
     edited = {*STEPS, *(edit.module for edit in EDITS)}
     listed = {*WITHOUT_BYTES, *(name for name in used if name.startswith(tuple(FOLDERS_WITHOUT_BYTES)))}
     assert used - edited - listed == set()

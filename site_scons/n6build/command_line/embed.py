@@ -30,7 +30,7 @@ from n6build.plan.compile_commands import compile_commands
 from n6build.plan.known_code import keep_known_code, known_code
 from n6build.plan.ledger import FOLDER, Entry, read_ledger
 from n6build.plan.plan import plan_json
-from n6build.plan.signature import COMMANDS, signature
+from n6build.plan.signature import COMMANDS, FUNCTIONS, signature
 from n6build.plan.step import Step
 from n6build.steps.application import application_plan
 from n6build.steps.code_behind import with_code
@@ -107,6 +107,7 @@ def _planning(used: uses.Uses, code: Code, folder: str, steps: Iterable[Step]) -
     behind = [
         *code.files_of(_PLANNER),
         *code.files_of(COMMANDS),
+        *code.files_of(FUNCTIONS),
         *code.records_of(_PLANNER),
         os.path.realpath(sys.executable),
     ]

@@ -14,6 +14,9 @@ from n6build.plan.step import Step, canonical
 
 # Runs commands; the options that it adds affect what they make.
 COMMANDS = "n6build.plan.command"
+# Calls functions on workers; it imports plan.call, which calls them everywhere, and plan.watch. What these pass on, and which
+# files they let a function see, decides what it makes. plan.closure is not among them: it decides the signature itself.
+FUNCTIONS = "n6build.plan.alone"
 _PROJECT, _LIBRARY = "<project>", "<n6build>"
 
 
@@ -24,7 +27,6 @@ def signature(step: Step, code: Code, top: str) -> str:
 
 def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:
     """Name -> value that JSON can express. top: folder of the project, absolute."""
-    module = step.function.partition(":")[0] or COMMANDS
 
     def each(texts: tuple[str, ...]) -> list[str]:
         return [portable(text, top) for text in texts]
@@ -41,8 +43,13 @@ def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:
         "include_folders": each(step.include_folders),
         "depfile": portable(step.depfile, top),
         "tools": [[tool.name, tool.digest] for tool in step.tools],
-        "code": code.digest_of(module),
+        "code": [code.digest_of(module) for module in modules_behind(step)],
     }
+
+
+def modules_behind(step: Step) -> tuple[str, ...]:
+    """Return the modules whose import closures are the code of a step."""
+    return (step.function.partition(":")[0], FUNCTIONS) if step.function else (COMMANDS,)
 
 
 def localized(text: str, top: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from n6build.base.files import sha256
 from n6build.plan.closure import Code
 from n6build.plan.plan import Plan
-from n6build.plan.signature import COMMANDS
+from n6build.plan.signature import modules_behind
 from n6build.plan.step import Step, canonical
 
 FUNCTION = "n6build.steps.provenance:make"
@@ -26,7 +26,7 @@ def with_code(plan: Plan, code: Code) -> Plan:
 
 
 def _with_code(step: Step, plan: Plan, code: Code) -> Step:
-    modules = {behind.function.partition(":")[0] or COMMANDS for behind in plan.behind(step.sources[:1])}
+    modules = {module for behind in plan.behind(step.sources[:1]) for module in modules_behind(behind)}
     digests = {module: code.digest_of(module) for module in modules}
     return replace(
         step, parameters=canonical({**json.loads(step.parameters), "code": sha256(canonical(digests).encode())})
