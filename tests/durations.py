@@ -30,6 +30,6 @@ class Durations:
 
     def pytest_sessionfinish(self) -> None:
         """Keep what was measured beside what other runs have measured."""
-        if self._config.cache:
+        if getattr(self._config, "cache", None):
             seconds = known_seconds(self._config) | {node: round(took, 1) for node, took in self._seconds.items()}
             self._config.cache.set(_KEY, {node: took for node, took in seconds.items() if took >= _SHORTEST_S})

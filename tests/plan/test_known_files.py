@@ -1,4 +1,4 @@
-"""Digests of large files that are remembered: whatever happens to a file, they are those that reading it would give."""
+"""Digests of files that are remembered: whatever happens to a file, they are those that reading it would give."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kept_file(weights: Path) -> Path:
     return weights.parent / ".n6build" / "files.json"
 
 
-def test_a_large_file_is_read_by_one_build_only(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_read_by_one_build_only(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = uses.digest_of(weights)
     assert digest == hashlib.sha256(weights.read_bytes()).hexdigest()
     monkeypatch.setattr(hashlib, "file_digest", None)
@@ -62,6 +62,20 @@ def test_what_is_kept_is_not_written_again_if_nothing_is_new(weights: Path, monk
     in_another_build(weights, monkeypatch)
     keep_known_files(weights.parent)
     assert kept_file(weights).stat().st_mtime_ns == written
+
+
+def test_a_small_file_is_read_by_one_build_only(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = weights.with_name("small")
+    small.write_bytes(b"small")
+    digest = uses.digest_of(small)
+    keep_known_files(weights.parent)
+    assert not kept_file(weights).exists()
+    uses.digest_of(weights)
+    keep_known_files(weights.parent)
+    monkeypatch.setattr(uses, "_digests", {})
+    monkeypatch.setattr(hashlib, "file_digest", None)
+    remember_known_files(weights.parent)
+    assert uses.digest_of(small) == digest
 
 
 @pytest.mark.parametrize("damage", [b"", b"[]", b'{"a": 1}', b'{"a": [1, 2, 3]}', b'{"a": ["x", 0, 0, 0, ""]}'])

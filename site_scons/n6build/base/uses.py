@@ -27,7 +27,7 @@ _NOT_THE_READER = frozenset({os.path.join(_BASE, name) for name in ("uses.py", "
 _YOUNG_NS = 2_000_000_000
 
 State = tuple[int, int, int, int]
-# From here on it is worth a line in a file not to read a file again.
+# From here on a young file is not read again in the same process.
 LARGE_BYTES = 1 << 20
 
 
@@ -172,12 +172,6 @@ def remember_digest(path: str, state: State, digest: str) -> None:
     _digests.setdefault(os.path.abspath(path), Known(state, digest, True))
 
 
-def trusted_state(path: str) -> State | None:
-    """The state for which a digest is known and may be relied on later, else None."""
-    known = _digests.get(os.path.abspath(path))
-    return known.state if known and known.settled else None
-
-
-def large_files() -> dict[str, Known]:
-    """Absolute path -> what may be relied on later, of the large files whose digest is known."""
-    return {path: known for path, known in sorted(_digests.items()) if known.settled and known.state[0] >= LARGE_BYTES}
+def settled_files() -> dict[str, Known]:
+    """Return absolute path -> what may be relied on later, of the files whose digest is known."""
+    return {path: known for path, known in sorted(_digests.items()) if known.settled}

@@ -1,5 +1,7 @@
-"""The digests of large files that earlier builds have computed. They hold as long as a file has the same size, times and inode:
-a build with nothing to do reads no weights."""
+"""Digests of files that earlier builds have computed.
+
+They hold as long as a file has the same size, times and inode: a build with nothing to do reads no file twice.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,12 @@ def remember_known_files(build: Path) -> None:
 
 
 def keep_known_files(build: Path) -> None:
-    """Writes down the large files that are known now, if they are others than before. Raises N6-FILE-001."""
-    kept = {path: [*known.state, known.digest] for path, known in uses.large_files().items() if _is_there(path, known)}
-    if kept != _read(build):
-        write_atomically(build / FOLDER / _NAME, json.dumps(kept) + "\n")
+    """Write down the files that are known now, if reading the new ones again would take a while. Raises N6-FILE-001."""
+    kept = {path: known for path, known in uses.settled_files().items() if _is_there(path, known)}
+    lines = {path: [*known.state, known.digest] for path, known in kept.items()}
+    before = _read(build)
+    if sum(known.state[0] for path, known in kept.items() if lines[path] != before.get(path)) >= uses.LARGE_BYTES:
+        write_atomically(build / FOLDER / _NAME, json.dumps(lines) + "\n")
 
 
 def _read(build: Path) -> dict[str, list[Any]]:

@@ -32,9 +32,7 @@ def remembered_plan(
         return known
     with uses.recorded() as used:
         plan = make()
-    found = [
-        [use.kind, use.path, use.pattern, uses.fingerprint(use), uses.trusted_state(use.path)] for use in used.lines
-    ]
+    found = [[use.kind, use.path, use.pattern, uses.fingerprint(use)] for use in used.lines]
     if not keep:
         return plan
     document = {"key": text, "code": signature, "uses": found, "plan": plan_json(plan)}
@@ -49,10 +47,8 @@ def _read(path: Path, key: str, signature: str) -> Plan | None:
         if document["key"] != key or document["code"] != signature:
             return None
         used = uses.Uses()
-        for kind, file, pattern, fingerprint, state in document["uses"]:
+        for kind, file, pattern, fingerprint in document["uses"]:
             used.lines[uses.Use(kind, file, pattern)] = ""
-            if kind == "content" and state is not None:
-                uses.remember_digest(file, (state[0], state[1], state[2], state[3]), fingerprint)
             if uses.fingerprint(uses.Use(kind, file, pattern)) != fingerprint:
                 return None
         uses.repeat(used)
