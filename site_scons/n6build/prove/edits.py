@@ -171,8 +171,9 @@ def _content(random: Random, inputs: Inputs) -> Edit:
         return Edit(name, what + "".join(f", sha256 in {other}" for other in known), {name: new, **known}, (), manner)
     lines = data.decode("utf-8", "surrogateescape").splitlines(keepends=True)
     at = _line(random, lines)
-    new, what = edited_line(random, lines[at], _COMMENTS.get(Path(name).suffix, "")) if lines else ("\n", "a new line")
-    text = "".join([*lines[:at], new, *lines[at + 1 :]])
+    comment = _COMMENTS.get(Path(name).suffix, "")
+    line, what = edited_line(random, lines[at], comment) if lines else ("\n", "a new line")
+    text = "".join([*lines[:at], line, *lines[at + 1 :]])
     return Edit(f"{name}:{at + 1}", what, {name: text.encode("utf-8", "surrogateescape")}, (), manner)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -29,10 +30,12 @@ def main(plan: str) -> int:
             by_module.setdefault(step.function.partition(":")[0], []).append(step)
     code = library_code()
     distributions = importlib.metadata.packages_distributions()
+    # It holds each step to what it declares.
+    of_caller = set(code.parts_of("n6build.plan.call"))
     lacking = [
         f"{module} loads {name}, which its signature lacks"
         for module, steps in sorted(by_module.items())
-        for name in sorted(set(_named(_loaded_by(steps), distributions)) - set(code.parts_of(module)))
+        for name in sorted(set(_named(_loaded_by(steps), distributions)) - set(code.parts_of(module)) - of_caller)
     ]
     print("\n".join(lacking))
     return 2 if lacking else 0
@@ -72,7 +75,7 @@ def _named(modules: Iterable[str], distributions: Mapping[str, list[str]]) -> It
         if top == "n6build":
             yield module
         elif top not in sys.stdlib_module_names:
-            yield from (name.replace("-", "_").lower() for name in distributions.get(top, ()))
+            yield from (re.sub(r"[-_.]+", "_", name).lower() for name in distributions.get(top, ()))
 
 
 if __name__ == "__main__":
