@@ -33,7 +33,7 @@ def inputs(tmp_path: Path) -> Inputs:
         sorted(FILES)[-1:],
         ["project/board.yaml"],
         {"project/x.h": "project/include/x.h"},
-        {"bin/gcc": "/usr/bin/gcc"},
+        {"bin/gcc": '/usr/bin/gcc "$@" -g0'},
         ["load=xip", "split=1"],
     )
 

@@ -12,6 +12,7 @@ import pytest
 from end_to_end.conftest import Project, Result, make_project
 from n6build.__main__ import main
 
+MODELS = "models/miniresnet"
 NETWORK = "build/nucleo-n657/miniresnet/network"
 
 
@@ -44,7 +45,7 @@ def prove(project: Project, *words: str) -> Result:
 
 def test_a_build_that_is_right_passes_and_nothing_is_left(project: Project) -> None:
     before = sorted(project.root.rglob("*"))
-    result = prove(project, "network", "--only", "models/miniresnet/*", "--edits", "2")
+    result = prove(project, "network", "--only", f"{MODELS}/*", "--edits", "2")
     assert result.status == 0, result.output
     assert re.search(r"Prove network, seed 1: \d+ files, \d+ outputs", result.output)
     edits = re.findall(r"(?:Same|Refused) models/miniresnet/.* \d+ steps, .*, 0 stale", result.output)
@@ -65,15 +66,14 @@ def test_a_step_that_reads_what_nobody_knows_of_is_found(project: Project) -> No
         '    with call.outputs[0].open("ab") as file:\n        file.write(notes)\n'
         '    if model.suffix == ".onnx":\n',
     )
-    result = prove(project, "network", "--only", "models/notes.txt", "--edits", "1", "--first", "2")
+    result = prove(project, "network", "--only", "models/notes.txt", "--edits", "1", "--first", "3")
     assert result.status == 2, result.output
-    line = r"Wrong models/notes\.txt:1, edit 2: .*: 0 steps, 0 outputs differ, 1 stale"
+    line = r"Wrong models/notes\.txt:1, edit 3: .*: 0 steps, 0 outputs differ, 1 stale"
     assert re.search(line, result.output), result.output
     assert f"{NETWORK}/network.c is stale, of step {NETWORK}/network.c\n" in result.output
     assert re.search(r"a/project/models/notes\.txt\n.*\n@@ -1 .*\n-notes\n", result.output)
-    assert "error N6-PROVE-002: the build is wrong: " in result.output
-    assert "edit 2\n" in result.output
-    assert "--first N --edits 1" in result.output
+    assert "error N6-PROVE-002: the build is wrong: edit 3\n" in result.output
+    assert "--only models/notes.txt --client n6build --edits 1 --first N repeats edit N" in result.output
     (kept,) = project.home.glob("n6build-prove-*")
     assert f"{kept}/project: error N6-PROVE-002" in result.output
 
@@ -87,6 +87,13 @@ def test_a_module_that_no_signature_covers_is_found(project: Project) -> None:
     assert result.status == 2
     assert "Wrong without an edit" in result.output
     assert "n6build.network.reference.backend loads n6build.base.intel_hex, which its signature lacks" in result.output
+
+
+@pytest.mark.slow
+def test_scons_is_proved_as_well(project: Project) -> None:
+    result = prove(project, "network", "--client", "scons", "--only", f"{MODELS}/*.tflite", "--edits", "1")
+    assert result.status == 0, result.output
+    assert re.search(r"Same .*\.tflite, edit 1: byte .*: 1 steps, [1-9]\d* outputs differ, 0 stale", result.output)
 
 
 def test_a_project_that_does_not_build_is_refused(project: Project) -> None:

@@ -122,6 +122,10 @@ class Copy:
             found = self._byte_code(is_clean=True) / str(self.folder / name).lstrip("/")
             found.with_suffix(f".{sys.implementation.cache_tag}.pyc").unlink(missing_ok=True)
 
+    def share_byte_code(self) -> None:
+        """Give incremental builds the byte code of the first clean one."""
+        shutil.copytree(self._byte_code(is_clean=True), self._byte_code(is_clean=False))
+
     def _byte_code(self, *, is_clean: bool) -> Path:
         return self.folder / ("bytecode.clean" if is_clean else "bytecode")
 

@@ -18,8 +18,6 @@ _BINARY = frozenset({".tflite", ".onnx", ".npy", ".npz", ".bin", ".wav", ".raw"}
 _KINDS = {".py": 8, ".c": 4, ".h": 3, ".j2": 3, ".yaml": 3, ".tflite": 2, ".npy": 1, "": 1}
 _COMMENTS = {".py": "#", ".yaml": "#", ".toml": "#", ".txt": "#", ".c": "//", ".h": "//"}
 _MARKER = b'\nstatic const char n6_proof_of_shadow[] __attribute__((used)) = "n6build prove";\n'
-# Changes what a compiler makes of every file, and breaks nothing: objects have no .comment section then.
-_WRAPPER = '#!/bin/sh\nexec {tool} "$@" -fno-ident\n'
 _OLDER_NS = 86_400 * 1_000_000_000
 # Ways to replace a file. Editors write it; `mv` and `cp -p` bring a time along.
 MANNERS = ("written", "moved there with an older time", "written, with its old time")
@@ -54,7 +52,7 @@ class Inputs:
         others: sorted paths of further files.
         described: sorted paths of descriptions, which may name digests of other files.
         headers: path of a header that does not exist -> the header that compilers include in its place.
-        tools: path of a program that does not exist, in the first folder of PATH -> the program behind its name.
+        tools: path of a program that does not exist, in the first folder of PATH -> the command that it is to call.
         options: option=value that the build can be called with.
     """
 
@@ -265,8 +263,7 @@ def _shadowed_header(random: Random, inputs: Inputs) -> Edit:
 
 def _tool(random: Random, inputs: Inputs) -> Edit:
     name = random.choice(sorted(inputs.tools))
-    script = _WRAPPER.format(tool=inputs.tools[name])
-    return Edit(name, f"a script that adds a flag to {inputs.tools[name]}", {name: script.encode()})
+    return Edit(name, f"a script: {inputs.tools[name]}", {name: f"#!/bin/sh\nexec {inputs.tools[name]}\n".encode()})
 
 
 def _option(random: Random, inputs: Inputs) -> Edit:

@@ -16,6 +16,10 @@ from n6build.plan.local import read_plan_file
 from n6build.prove.builds import Copy
 from n6build.prove.edits import Inputs
 
+# Tools that are called by their name, with a flag that changes their outputs and breaks none of them: without it, objects have a
+# section .comment.
+_TOOLS = {COMPILER: " -fno-ident", ARCHIVER: ""}
+
 
 def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> Inputs:
     """Return the inputs of a build that has just been made.
@@ -37,7 +41,7 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
         sorted(name.removeprefix(prefix) for name in there - read if not name.startswith(made)),
         sorted(name.removeprefix(prefix) for name in read if name.endswith((".yaml", ".json"))),
         dict(_hiding_headers(copy, plan)),
-        {f"bin/{tool}": found for tool in (COMPILER, ARCHIVER) if (found := shutil.which(tool))},
+        {f"bin/{tool}": f'{found} "$@"{flag}' for tool, flag in _TOOLS.items() if (found := shutil.which(tool))},
         sorted(_options(words)),
     )
 

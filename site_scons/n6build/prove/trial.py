@@ -108,15 +108,15 @@ class Trial:
 
 def begin(copy: Copy, words: tuple[str, ...]) -> Trial:
     """Build a copy from nothing, without an edit. Raises N6-PROVE-001 if that fails."""
-    _, place = copy.run("-c", "import n6build; print(n6build.__path__[0])")
-    if place.strip() != str(copy.path / "n6build"):
-        raise N6Error("N6-PROVE-001", f"the copy would be built by another library: {place.strip()}")
     opened = copy.folder / "opened.txt"
     first = copy.clean(words, opened=opened)
     if first.error:
         what = f"the project does not build before any edit: {first.error}"
         raise N6Error("N6-PROVE-001", what, where=str(copy.project), hint=first.output.strip()[-2000:])
+    if f"{copy.path / 'n6build/plan/perform.py'}\n" not in opened.read_text(encoding="utf-8", errors="replace"):
+        raise N6Error("N6-PROVE-001", "the copy is built by another library", where=str(copy.path))
     plan, lacking = lacking_in(copy, words)
+    copy.share_byte_code()
     return Trial(copy, words, inputs_of(copy, words, opened, plan), lacking, first.digests)
 
 
