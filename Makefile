@@ -12,11 +12,11 @@ SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PRO
 # Whether there is nothing to do is known before anything is started (docs/build-folder.md); what set-up reads counts as well.
 ASKED = .venv/bin/python -I -S site_scons/n6build/front/ask.py
 
-.PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix quick test test-all fuzz lint bench doctor clean
+.PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix quick test test-all prove fuzz lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | matrix | quick | test | test-all | fuzz | lint | bench | docs | wheel | lock | doctor | setup | clean"
+	@echo "make build | matrix | quick | test | test-all | prove | fuzz | lint | bench | docs | wheel | lock | doctor | setup | clean"
 
 setup:
 	@$(PYTHON) tools/setup.py
@@ -47,6 +47,10 @@ test: setup-tests lint
 # With the tests that are left out above: more of the same kind.
 test-all: setup-tests lint
 	@.venv/bin/pytest -n $(JOBS) --dist worksteal -m "slow or not slow" tests
+
+# Random edits, each built incrementally and from nothing: docs/prove.md. SEED, EDITS, MINUTES.
+prove: setup
+	@.venv/bin/n6build prove $(if $(SEED),--seed $(SEED)) $(if $(EDITS),--edits $(EDITS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 # Damaged input for every parser. TARGET=part of a name, and SECONDS or INPUTS for each; docs/security.md has what came of it.
 fuzz: setup-tests

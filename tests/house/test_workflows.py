@@ -64,3 +64,12 @@ def test_files_of_keys_exist() -> None:
             files = cache["key"]["files"] if isinstance(cache["key"], dict) else []
             assert len(files) <= 2
             assert all((ROOT / file).is_file() for file in files)
+
+
+def test_every_night_has_edits_of_its_own() -> None:
+    github = yaml.safe_load(GITHUB.read_text())["jobs"]["prove"]
+    assert github["if"] == "github.event_name == 'schedule'"
+    assert github["steps"][-1]["run"] == "make prove SEED=${{ github.run_number }}"
+    gitlab = yaml.safe_load(GITLAB.read_text())["prove"]
+    assert gitlab["rules"] == [{"if": '$CI_PIPELINE_SOURCE == "schedule"'}]
+    assert gitlab["script"] == ["make prove SEED=$CI_PIPELINE_IID"]

@@ -122,5 +122,26 @@ def for_installing(**more: str) -> dict[str, str]:
     return {**os.environ, **more}
 
 
+def in_copy(folder: Path, library: Path, byte_code: Path) -> dict[str, str]:
+    """Return the variables for a build in a copy of the project, which no cache and no other machine takes part in.
+
+    Args:
+        folder: has the home of its user, programs that come first in PATH, and temporary files.
+        library: where Python finds the library.
+        byte_code: where Python keeps byte code.
+    """
+    without = ("N6BUILD_CACHE", "N6BUILD_REMOTE", PROJECT, "XDG_", "PYTHON")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(without)}
+    return {
+        **kept,
+        "HOME": str(folder / "home"),
+        "TMPDIR": str(folder / "tmp"),
+        "PATH": os.pathsep.join([str(folder / "bin"), kept.get("PATH", os.defpath)]),
+        "PYTHONPATH": str(library),
+        "PYTHONPYCACHEPREFIX": str(byte_code),
+        NO_COLOUR: "1",
+    }
+
+
 def _named(given: Mapping[str, str], names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((name, given[name]) for name in names if name in given)

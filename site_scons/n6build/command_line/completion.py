@@ -21,6 +21,9 @@ from n6build.command_line.arguments import COMMANDS, SHOWN, further_targets, par
 from n6build.command_line.matrix_merge import HELP as MERGE_HELP
 from n6build.command_line.matrix_merge import NAME as MERGE
 from n6build.command_line.matrix_merge import merge_parser
+from n6build.command_line.prove import HELP as PROVE_HELP
+from n6build.command_line.prove import NAME as PROVE
+from n6build.command_line.prove import prove_parser
 from n6build.command_line.step import HELP as STEP
 from n6build.command_line.step import step_parser
 from n6build.hardware.boards import home_of_board, known_boards, load_board
@@ -64,6 +67,7 @@ def whole_parser() -> argparse.ArgumentParser:
                 action.completer = _values(options[action.dest])  # type: ignore[attr-defined]
         commands.add_parser(name, parents=[own], add_help=False, help=what.replace("%", "%%"))
     commands.add_parser(MERGE, parents=[merge_parser()], add_help=False, help=MERGE_HELP)
+    commands.add_parser(PROVE, parents=[prove_parser()], add_help=False, help=PROVE_HELP)
     # Others than these are for build systems, not to be typed.
     commands.add_parser("step", parents=[step_parser()], add_help=False, help=STEP)
     return parser

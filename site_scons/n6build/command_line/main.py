@@ -84,6 +84,10 @@ def _begin(words: list[str]) -> None:
         from n6build.command_line.embed import embed
 
         embed(rest)
+    elif command == "prove":
+        from n6build.command_line.prove import prove
+
+        prove(rest)
     elif command in ("--makefile", "--cmake-dir", "--include-dir"):
         from n6build.embed.places import PLACES
 

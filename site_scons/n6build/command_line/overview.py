@@ -5,6 +5,8 @@ from __future__ import annotations
 from n6build.command_line.arguments import COMMANDS
 from n6build.command_line.matrix_merge import HELP as MERGE_HELP
 from n6build.command_line.matrix_merge import NAME as MERGE
+from n6build.command_line.prove import HELP as PROVE_HELP
+from n6build.command_line.prove import NAME as PROVE
 from n6build.command_line.step import HELP
 from n6build.options.targets import entry
 
@@ -15,6 +17,7 @@ def overview() -> str:
         **COMMANDS,
         "step": HELP,
         MERGE: MERGE_HELP,
+        PROVE: PROVE_HELP,
         "--print-completion": "bash, zsh or fish: a script that completes what is typed",
     }
     return "\n".join(

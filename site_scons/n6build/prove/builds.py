@@ -1,0 +1,164 @@
+"""Builds in a copy of the project: commands that a user could type, in processes of their own.
+
+A clean build begins without build folder and without byte code of edited modules; no cache and no other machine takes part.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.environment import in_copy
+from n6build.base.files import sha256
+from n6build.base.paths import LIBRARY, ROOT
+from n6build.plan.ledger import FOLDER, Entry, read_ledger
+
+CLIENTS = ("n6build", "scons")
+# Folders that no build reads, and that may be large.
+_LEFT_OUT = (".git", ".venv", "build", "__pycache__", ".*_cache", ".sconsign*", "node_modules")
+# An edited program may not end, ask for all memory, or fill the disk: blocks of 1,024 and of 512 bytes.
+_SECONDS = 300
+_LIMITED = 'ulimit -v 16777216; ulimit -f 2097152; exec "$@"'
+_ERROR = re.compile(r"\berror (N6-[A-Z]+-\d+)|^((?:\w+\.)*\w+(?:Error|Exception|Interrupt|Exit))\b", re.MULTILINE)
+# What n6build knows of a build, and what a build says of itself.
+_NOT_MADE = ("last_error.json", "plan.json", "plan.svg", "report.html", "report.txt", "report.json")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A build that has ended.
+
+    Attributes:
+        error: id of the error, or name of the exception; empty after a success.
+        output: what was printed.
+        digests: path -> SHA-256 of every file in the build folder.
+        steps: names of the steps that ran.
+    """
+
+    error: str
+    output: str
+    digests: Mapping[str, str]
+    steps: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.error or "success"
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the project, and of the library that builds it.
+
+    Attributes:
+        folder: absolute, of all that is here.
+        project: the copied project, in `folder`.
+        library: the copied library with what it reads, in `folder`; may be in or around the project.
+        path: where Python finds the library.
+        client: the incremental builder, one of `CLIENTS`.
+    """
+
+    folder: Path
+    project: Path
+    library: Path
+    path: Path
+    client: str
+
+    @property
+    def build_folder(self) -> Path:
+        """The folder of all build products."""
+        return self.project / "build"
+
+    def entries(self) -> dict[str, Entry]:
+        """Return the ledger's entry of each step."""
+        return read_ledger(self.build_folder, may_write=False).entries
+
+    def incremental(self, words: tuple[str, ...], *, jobs: int | None = None) -> Built:
+        """Build on top of what is there, as the client does."""
+        before = self.entries()
+        counted = f"-j{jobs or os.cpu_count() or 1}"
+        program = ("SCons", "-Q") if self.client == "scons" else ("n6build",)
+        status, output = self.run("-m", *program, *words, counted)
+        steps = tuple(name for name, entry in self.entries().items() if before.get(name) != entry)
+        return Built(_error(status, output), output, self._digests(), steps)
+
+    def clean(self, words: tuple[str, ...], *, jobs: int | None = None, opened: Path | None = None) -> Built:
+        """Build from nothing. opened: gets the names of all files that were opened."""
+        shutil.rmtree(self.build_folder, ignore_errors=True)
+        program = ("n6build.command_line.opened", str(opened)) if opened else ("n6build",)
+        status, output = self.run("-m", *program, *words, f"-j{jobs or os.cpu_count() or 1}", is_clean=True)
+        return Built(_error(status, output), output, self._digests(), tuple(self.entries()))
+
+    def run(self, *words: str, is_clean: bool = False) -> tuple[int, str]:
+        """Run Python in the copied project. Return its exit status and what it printed."""
+        child = subprocess.Popen(
+            ["/bin/sh", "-c", _LIMITED, "sh", sys.executable, *words],
+            cwd=self.project,
+            env=in_copy(self.folder, self.path, self._byte_code(is_clean=is_clean)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            output, _ = child.communicate(timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+            return 1, f"TimeoutError: after {_SECONDS} s"
+        return child.returncode, output
+
+    def forget(self, modules: Mapping[str, object]) -> None:
+        """Remove the byte code of edited modules, of which a clean build has none. modules: by their paths in `folder`."""
+        for name in modules:
+            found = self._byte_code(is_clean=True) / str(self.folder / name).lstrip("/")
+            found.with_suffix(f".{sys.implementation.cache_tag}.pyc").unlink(missing_ok=True)
+
+    def share_byte_code(self) -> None:
+        """Give incremental builds the byte code of the first clean one."""
+        shutil.copytree(self._byte_code(is_clean=True), self._byte_code(is_clean=False))
+
+    def _byte_code(self, *, is_clean: bool) -> Path:
+        return self.folder / ("bytecode.clean" if is_clean else "bytecode")
+
+    def _digests(self) -> dict[str, str]:
+        top = self.build_folder
+        return {
+            str(path.relative_to(self.project)): sha256(path.read_bytes())
+            for path in sorted(top.rglob("*"))
+            if path.is_file() and path.name not in _NOT_MADE and FOLDER not in path.parts
+        }
+
+
+def copy_of(project: Path, client: str) -> Copy:
+    """Copy a project, and the library that runs this."""
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="n6build-prove-")))
+    # Installed, the library has all that it reads below it; in a checkout, around it.
+    home = ROOT if ROOT in LIBRARY.parents else LIBRARY
+    both = dict.fromkeys((project.resolve(), home))
+    tops = [each for each in both if not set(both) & {*each.parents}]
+    places = {top: folder / ("project" if number == 0 else "library/n6build") for number, top in enumerate(tops)}
+    for top, place in places.items():
+        shutil.copytree(top, place, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+
+    def copied(path: Path) -> Path:
+        return next(place / path.relative_to(top) for top, place in places.items() if path.is_relative_to(top))
+
+    for name in ("bin", "home", "tmp"):
+        (folder / name).mkdir()
+    return Copy(folder, copied(project.resolve()), copied(home), copied(LIBRARY).parent, client)
+
+
+def _error(status: int, output: str) -> str:
+    if not status:
+        return ""
+    found = _ERROR.findall(output)
+    return next(filter(None, found[-1])) if found else f"exit status {status}"

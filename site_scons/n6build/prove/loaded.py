@@ -1,0 +1,82 @@
+"""Call the functions of all steps again, and compare the modules that they load with their import closures:
+
+python -m n6build.prove.loaded PLAN
+
+PLAN is a plan.json, whose steps have been done. Each module of steps gets a process of its own, forked before any of them was
+imported. One line is printed for each module or distribution that a step loads and no signature covers.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from n6build.plan.call import call_function
+from n6build.plan.closure import library_code
+from n6build.plan.local import read_plan_file
+from n6build.plan.step import Step
+
+
+def main(plan: str) -> int:
+    """Return 0, or 2 if a step loads code that its signature lacks."""
+    by_module: dict[str, list[Step]] = {}
+    for step in read_plan_file(Path(plan)).steps:
+        if step.function and not step.always:
+            by_module.setdefault(step.function.partition(":")[0], []).append(step)
+    code = library_code()
+    distributions = importlib.metadata.packages_distributions()
+    # It holds each step to what it declares.
+    of_caller = set(code.parts_of("n6build.plan.call"))
+    lacking = [
+        f"{module} loads {name}, which its signature lacks"
+        for module, steps in sorted(by_module.items())
+        for name in sorted(set(_named(_loaded_by(steps), distributions)) - set(code.parts_of(module)) - of_caller)
+    ]
+    print("\n".join(lacking))
+    return 2 if lacking else 0
+
+
+def _loaded_by(steps: Iterable[Step]) -> list[str]:
+    """Return the modules that a process loads when it calls the functions of these steps.
+
+    Modules of the engine, which calls them, are there before.
+    """
+    before = set(sys.modules)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            for step in steps:
+                call_function(step, Path.cwd(), Path("build").absolute())
+            with os.fdopen(writing, "w", encoding="utf-8") as file:
+                json.dump(sorted(set(sys.modules) - before), file)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as file:
+        told = file.read()
+    os.waitpid(child, 0)
+    # A step that fails has failed in the build as well.
+    return [str(name) for name in json.loads(told)] if told else []
+
+
+def _named(modules: Iterable[str], distributions: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield modules of the library by name, and third-party modules by distribution, as closures name them."""
+    for module in modules:
+        top = module.partition(".")[0]
+        if top == "n6build":
+            yield module
+        elif top not in sys.stdlib_module_names:
+            yield from (re.sub(r"[-_.]+", "_", name).lower() for name in distributions.get(top, ()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""Edits, each built incrementally and from nothing, and taken back again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.prove.builds import Built, Copy
+from n6build.prove.edits import Edit, Inputs, apply
+from n6build.prove.inputs import inputs_of
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of an edit.
+
+    Attributes:
+        built: the incremental build.
+        changed: number of outputs that differ from those of a build without the edit.
+        stale: output that differs from that of the clean build -> step that makes it.
+        wrong: further defects, one line each.
+    """
+
+    built: Built
+    changed: int = 0
+    stale: Mapping[str, str] = field(default_factory=dict)
+    wrong: tuple[str, ...] = ()
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the build is wrong."""
+        return bool(self.stale or self.wrong)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A copy that has been built without any edit.
+
+    Attributes:
+        copy: of the project.
+        words: targets and options of its builds.
+        inputs: of its builds.
+        lacking: defects of signatures that the project has without an edit.
+        first: digests of all outputs.
+    """
+
+    copy: Copy
+    words: tuple[str, ...]
+    inputs: Inputs
+    lacking: tuple[str, ...]
+    first: Mapping[str, str]
+
+    def without_edit(self) -> Verdict:
+        """Build incrementally where nothing has been built, and compare."""
+        shutil.rmtree(self.copy.build_folder, ignore_errors=True)
+        return self._compared(self.copy.incremental(self.words), self.first, self.lacking)
+
+    def tried(self, edit: Edit) -> Verdict:
+        """Build an edit and compare with a clean build, then take it back, build and compare once more.
+
+        After a defect, the next edit meets a build from nothing.
+        """
+        back = apply(edit, self.copy.folder)
+        found = self._built(edit)
+        apply(back, self.copy.folder)
+        self.copy.forget(edit.files)
+        if not found.is_found:
+            again = self.copy.incremental(self.words)
+            wrong = (f"it ends with {again} after the edit was taken back",) if again.error else ()
+            after = self._compared(again, self.first, wrong)
+            if not after.is_found:
+                return found
+            found = Verdict(after.built, after.changed, after.stale, after.wrong or ("the edit was taken back",))
+        self.without_edit()
+        return found
+
+    def _built(self, edit: Edit) -> Verdict:
+        words = replaced(self.words, edit.words)
+        aside, kept = self.copy.folder / "aside", self.copy.build_folder
+        self.copy.forget(edit.files)
+        built = self.copy.incremental(words)
+        kept.rename(aside)
+        clean = self.copy.clean(words)
+        if built.error != clean.error:
+            # Which of several errors comes first depends on what runs at the same time.
+            clean = self.copy.clean(words, jobs=1)
+            shutil.rmtree(kept, ignore_errors=True)
+            aside.rename(kept)
+            built = self.copy.incremental(words, jobs=1)
+            kept.rename(aside)
+        lacking: tuple[str, ...] = ()
+        if not clean.error and any(name.endswith(".py") for name in edit.files):
+            lacking = tuple(line for line in lacking_in(self.copy, words)[1] if line not in self.lacking)
+        shutil.rmtree(kept, ignore_errors=True)
+        aside.rename(kept)
+        differs = (f"it ends with {built}, a clean build with {clean}",) if built.error != clean.error else ()
+        return self._compared(built, {} if clean.error else clean.digests, (*differs, *lacking))
+
+    def _compared(self, built: Built, expected: Mapping[str, str], wrong: tuple[str, ...]) -> Verdict:
+        names = [] if built.error else [name for name in expected if built.digests.get(name) != expected[name]]
+        makers = {name: entry.name for entry in self.copy.entries().values() for name in entry.outputs}
+        changed = sum(digest != self.first.get(name) for name, digest in built.digests.items())
+        return Verdict(built, changed, {name: makers.get(name, "unknown") for name in names}, wrong)
+
+
+def begin(copy: Copy, words: tuple[str, ...]) -> Trial:
+    """Build a copy from nothing, without an edit. Raises N6-PROVE-001 if that fails."""
+    opened = copy.folder / "opened.txt"
+    first = copy.clean(words, opened=opened)
+    if first.error:
+        what = f"the project does not build before any edit: {first.error}"
+        raise N6Error("N6-PROVE-001", what, where=str(copy.project), hint=first.output.strip()[-2000:])
+    if f"{copy.path / 'n6build/plan/perform.py'}\n" not in opened.read_text(encoding="utf-8", errors="replace"):
+        raise N6Error("N6-PROVE-001", "the copy is built by another library", where=str(copy.path))
+    plan, lacking = lacking_in(copy, words)
+    copy.share_byte_code()
+    return Trial(copy, words, inputs_of(copy, words, opened, plan), lacking, first.digests)
+
+
+def lacking_in(copy: Copy, words: tuple[str, ...]) -> tuple[Path, tuple[str, ...]]:
+    """Call all functions of steps again, in what a build has just made.
+
+    Returns:
+        The plan, and one line for each name that a step has loaded and no signature covers.
+    """
+    plan = copy.folder / "plan.json"
+    copy.run("-m", "n6build", "plan", "--write", str(plan), *words, is_clean=True)
+    status, output = copy.run("-m", "n6build.prove.loaded", str(plan), is_clean=True)
+    return plan, tuple(output.splitlines()) if status else ()
+
+
+def replaced(words: tuple[str, ...], by: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words, in which options have other values."""
+    names = {word.partition("=")[0] for word in by}
+    return (*(word for word in words if "=" not in word or word.partition("=")[0] not in names), *by)

@@ -1,0 +1,121 @@
+"""`n6build prove` passes a build that is right, and finds one that is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from end_to_end.conftest import Project, Result, make_project
+from n6build.__main__ import main
+
+MODELS = "models/miniresnet"
+NETWORK = "build/nucleo-n657/miniresnet/network"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path)
+
+
+def prove(project: Project, *words: str) -> Result:
+    """With the library of the copied project."""
+    result = subprocess.run(
+        [sys.executable, "-m", "n6build", "prove", *words],
+        cwd=project.root,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(project.home),
+            "TMPDIR": str(project.home),
+            "PYTHONPATH": str(project.root / "site_scons"),
+            # What the test compares is the project, not byte code.
+            "PYTHONPYCACHEPREFIX": str(project.home / "bytecode"),
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return Result(result.returncode, result.stdout)
+
+
+def test_a_build_that_is_right_passes_and_nothing_is_left(project: Project) -> None:
+    before = sorted(project.root.rglob("*"))
+    result = prove(project, "network", "--only", f"{MODELS}/*", "--edits", "2")
+    assert result.status == 0, result.output
+    assert re.search(r"Prove network, seed 1: \d+ files, \d+ outputs", result.output)
+    edits = re.findall(r"(?:Same|Refused) models/miniresnet/.* \d+ steps, .*, 0 stale", result.output)
+    assert len(edits) == 2, result.output
+    assert "Proved 2 edits, 0 wrong" in result.output
+    assert sorted(project.root.rglob("*")) == before
+    assert not list(project.home.glob("n6build-prove-*"))
+
+
+def test_a_step_that_reads_what_nobody_knows_of_is_found(project: Project) -> None:
+    """Planted: a step starts a program that reads a file, which nothing watches."""
+    (project.root / "models/notes.txt").write_text("notes\n")
+    project.replace(
+        "site_scons/n6build/network/reference/backend.py",
+        '    if model.suffix == ".onnx":\n',
+        "    import subprocess\n"
+        '    notes = subprocess.run(["cat", "models/notes.txt"], capture_output=True, check=False).stdout\n'
+        '    with call.outputs[0].open("ab") as file:\n        file.write(notes)\n'
+        '    if model.suffix == ".onnx":\n',
+    )
+    result = prove(project, "network", "--only", "models/notes.txt", "--edits", "1", "--first", "3")
+    assert result.status == 2, result.output
+    line = r"Wrong models/notes\.txt:1, edit 3: .*: 0 steps, 0 outputs differ, 1 stale"
+    assert re.search(line, result.output), result.output
+    assert f"{NETWORK}/network.c is stale, of step {NETWORK}/network.c\n" in result.output
+    assert re.search(r"a/project/models/notes\.txt\n.*\n@@ -1 .*\n-notes\n", result.output)
+    assert "error N6-PROVE-002: the build is wrong: edit 3\n" in result.output
+    assert "--only models/notes.txt --client n6build --edits 1 --first N repeats edit N" in result.output
+    (kept,) = project.home.glob("n6build-prove-*")
+    assert f"{kept}/project: error N6-PROVE-002" in result.output
+
+
+def test_a_module_that_no_signature_covers_is_found(project: Project) -> None:
+    """Planted: an import that the closure does not see."""
+    file = "site_scons/n6build/network/reference/backend.py"
+    text = (project.root / file).read_text()
+    (project.root / file).write_text(f'{text}\n__import__("n6build.base." + "intel_hex")\n')
+    result = prove(project, "network", "--edits", "0")
+    assert result.status == 2
+    assert "Wrong without an edit" in result.output
+    assert "n6build.network.reference.backend loads n6build.base.intel_hex, which its signature lacks" in result.output
+
+
+@pytest.mark.slow
+def test_scons_is_proved_as_well(project: Project) -> None:
+    result = prove(project, "network", "--client", "scons", "--only", f"{MODELS}/*.tflite", "--edits", "1")
+    assert result.status == 0, result.output
+    assert re.search(r"Same .*\.tflite, edit 1: byte .*: 1 steps, [1-9]\d* outputs differ, 0 stale", result.output)
+
+
+def test_a_project_that_does_not_build_is_refused(project: Project) -> None:
+    project.replace("models/miniresnet/model.yaml", "result: classification", "result: [")
+    result = prove(project, "network")
+    assert result.status == 2
+    assert "error N6-PROVE-001: the project does not build before any edit: N6-YAML-" in result.output
+    assert not list(project.home.glob("n6build-prove-*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["flash"], "N6-OPTION-019: 'flash' cannot be proved"),
+        (["build", "modle=keyword"], "N6-OPTION-001: unknown option 'modle'"),
+        (["--edits", "x"], "N6-OPTION-019: argument --edits: 'x' is not a number"),
+        (["--client", "make"], "N6-OPTION-019: argument --client: invalid choice: 'make'"),
+    ],
+    ids=" ".join,
+)
+def test_words_that_cannot_be_proved_are_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prove", *words]) == 2
+    assert f"error {message}" in capsys.readouterr().err
