@@ -26,9 +26,18 @@ _HEADERS = (".h", ".hh", ".hpp", ".inc")
 
 
 class _PlainFile(File):  # type: ignore[misc]
-    """A file of which SCons stores nothing in its database."""
+    """A file of which SCons stores nothing in its database, unless the surrounding project makes it."""
 
     __slots__ = ()
+
+    @property
+    def store_info(self) -> int:
+        """Whether SCons stores what it knows of the file. A rule for a source may come after the step that reads it."""
+        return int(self.has_builder() and not isinstance(self, StepFile))
+
+    @store_info.setter
+    def store_info(self, value: int) -> None:
+        """SCons sets it for every file."""
 
     def get_max_drift_csig(self) -> None:
         """Trust no signature of an earlier build: archives have fixed times."""
@@ -81,7 +90,7 @@ def file_node(env: Any, path: str) -> Any:
     """Return the node of a file that steps name, never substituted."""
     node = env.fs.File(node_name(path), env.fs.Top)
     if type(node) is File and not node.has_builder():
-        _become(node, InputFile)
+        node.__class__ = InputFile
     return node
 
 
@@ -108,14 +117,9 @@ def step_nodes(env: Any, step: Step, site: Site, *, verbose: bool) -> list[Any]:
     env.Precious(made)
     env.NoCache(made)
     for node in made:
-        _become(node, StepFile)
+        node.__class__ = StepFile
         node.attributes.n6_step, node.attributes.n6_site = step, site
     return made
-
-
-def _become(node: Any, kind: type[_PlainFile]) -> None:
-    node.__class__ = kind
-    node.store_info = 0
 
 
 def _generated_headers(env: Any, folders: Iterable[str]) -> ScannerBase:
