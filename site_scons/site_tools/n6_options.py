@@ -14,6 +14,7 @@ import n6_database
 from n6_front import listen
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
+from n6build.base.uses import distrust_earlier_builds
 from n6build.options.choices import Choices, Invocation, choices_of
 from n6build.options.option import chosen, described
 from n6build.options.settings import OPTIONS, resolve
@@ -44,6 +45,8 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
         invocation = chosen(Invocation, settings, launched)
         if invocation.no_color:
             without_colour()
+        if invocation.paranoid:
+            distrust_earlier_builds()
         choices = choices_of(settings, launched)
     env.Replace(
         N6_CACHE=invocation.cache,
@@ -51,7 +54,7 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
         N6_CACHE_LIMIT=invocation.cache_limit,
         N6_CMSIS=choices.cmsis,
         N6_EXPLAIN=invocation.explain,
-        N6_FRONT=invocation.front,
+        N6_FRONT=invocation.front and not invocation.paranoid,
         N6_MATRIX_BOARDS=invocation.boards,
         N6_MATRIX_MODELS=invocation.models,
         N6_MATRIX_SHARD=invocation.shard,

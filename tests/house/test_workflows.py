@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from end_to_end.conftest import COPIED
+from n6build.options.choices import Invocation
+from n6build.options.option import chosen
+from n6build.options.settings import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 GITHUB, GITLAB = ROOT / ".github/workflows/daily.yml", ROOT / ".gitlab-ci.yml"
@@ -38,6 +41,14 @@ def test_all_that_can_be_checked_is(task: str) -> None:
 
 def job_script(job: Any) -> list[str]:
     return list(job.get("script", [])) if isinstance(job, dict) else []
+
+
+def test_daily_builds_trust_no_times_of_files() -> None:
+    (on_github,) = (step for step in github_steps() if step.get("run", "").startswith("make matrix"))
+    on_gitlab = yaml.safe_load(GITLAB.read_text())["matrix"]
+    for variables in (on_github["env"], on_gitlab["variables"]):
+        settings = resolve({}, {name: str(value) for name, value in variables.items()}, ROOT)
+        assert chosen(Invocation, settings, ROOT).paranoid
 
 
 def test_what_scons_has_built_is_taken_for_the_same_content_only() -> None:

@@ -41,6 +41,7 @@ class Known:
 
 
 _digests: dict[str, Known] = {}
+_trusts_earlier_builds = True
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,25 @@ def is_settled(state: State) -> bool:
     return time.time_ns() - max(state[1], state[2]) > _YOUNG_NS
 
 
+def distrust_earlier_builds() -> None:
+    """Read all contents again in this process, once each.
+
+    An edit through a mapped file (mmap) may move no time: then the state of the file is that of another content.
+    """
+    global _trusts_earlier_builds  # noqa: PLW0603 - one build a process
+    _trusts_earlier_builds = False
+    _digests.clear()
+
+
+def trusts_earlier_builds() -> bool:
+    """Return whether a digest from an earlier build holds as long as the state of its file is the same."""
+    return _trusts_earlier_builds
+
+
 def remember_digest(path: str, state: State, digest: str) -> None:
     """Takes over a digest that an earlier build computed for this state of the file."""
+    if not _trusts_earlier_builds:
+        return
     _digests.setdefault(os.path.abspath(path), Known(state, digest, True))
 
 

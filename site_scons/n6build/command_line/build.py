@@ -12,6 +12,7 @@ from n6build.base.console import line, say, show, without_colour
 from n6build.base.environment import option_values, project_folder, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
+from n6build.base.uses import distrust_earlier_builds
 from n6build.command_line.arguments import Asked
 from n6build.command_line.lists import print_list
 from n6build.front.ask import COMMAND
@@ -39,6 +40,8 @@ def carry_out(asked: Asked) -> None:
     invocation = chosen(Invocation, settings, folder)
     if invocation.no_color:
         without_colour()
+    if invocation.paranoid:
+        distrust_earlier_builds()
     choices = replace(choices_of(settings, folder), build=project_path(asked.build))
     if asked.command in LISTS:
         print_list(asked.command, choices.cmsis)
@@ -83,7 +86,7 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
             if not site.done and not site.fetched:
                 told = line("Nothing", "to do", f"{', '.join(made)} up to date")
                 show(told)
-                if looked and invocation.front and made == goals:
+                if looked and invocation.front and not invocation.paranoid and made == goals:
                     keep(looked, f"{told}\n", site, goals)
     os.close(lock)
 

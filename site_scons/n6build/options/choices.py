@@ -306,6 +306,11 @@ class Invocation:
     front: bool = switch(
         True, "0 lets the build itself find out that there is nothing to do, whatever an earlier one wrote down"
     )
+    paranoid: bool = switch(
+        False,
+        "1 reads all contents again, and trusts no digest that an earlier build kept by the times of files: for daily builds",
+        environment="N6BUILD_PARANOID",
+    )
     explain: str = word("", "explains why this file was or will be made again, or why not; nothing is built")
 
 
