@@ -580,9 +580,6 @@ EDITS = (
 CORE = frozenset(
     {
         "base/templates.py",
-        "compiler/toolchain.py",
-        "network/reference/lowering.py",
-        "memory_plan/plan.py",
         "image/boot_header.py",
         "reloc/layout.py",
         "reloc/pools.py",
