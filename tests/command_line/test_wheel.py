@@ -96,6 +96,8 @@ def test_a_plan_names_nothing_of_the_checkout(installed: Path, tmp_path: Path) -
     assert (tmp_path / header).is_file()
 
 
+# In every run: test_a_plan_names_nothing_of_the_checkout: equal plans make equal files (test_without_scons.py).
+@pytest.mark.slow
 def test_stages_make_what_the_checkout_makes(installed: Path, tmp_path: Path) -> None:
     there, here = tmp_path / "there", tmp_path / "here"
     for folder in (there, here):

@@ -182,6 +182,8 @@ def test_a_core_folder_without_a_runtime_is_said_at_once(project: Project, tmp_p
     assert project.scons("boards", STEDGEAI_CORE_DIR=str(tmp_path)).status == 0
 
 
+# In every run: tests/network/test_prebuilt.py, and a network of ST's compiler in test_real_core.py.
+@pytest.mark.slow
 @pytest.mark.built(*RUN[:-1])
 def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path) -> None:
     elsewhere = tmp_path / "from a colleague"
@@ -312,6 +314,8 @@ def test_a_model_that_st_s_compiler_cannot_use_is_not_given_to_it(project: Proje
     assert "N6-NET-004: is a model of float32: none of its 1 nodes is quantised" in result.output
 
 
+# In every run: tests/checks/test_checks.py (waivers), tests/plan/test_command.py (a step that fails).
+@pytest.mark.slow
 def test_a_failed_check_stops_before_the_board_and_a_waiver_lets_it_pass(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "output_type: int8", "output_type: float32")
     flash = ("model=keyword", "probe=virtual", "flash")

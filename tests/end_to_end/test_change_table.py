@@ -225,7 +225,6 @@ def copy(built: Project, tmp_path: Path) -> Project:
 
 _ALWAYS = (
     "nothing",
-    "times of files, not their content",
     "one weight",
     "one test vector",
     "a text in the FSBL",

@@ -133,7 +133,7 @@ def of_the_program(host: Host) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("cmake", "generator"),
     [
-        (OLDEST, "Unix Makefiles"),
+        pytest.param(OLDEST, "Unix Makefiles", marks=pytest.mark.slow),
         pytest.param(NEWEST, "Ninja", marks=pytest.mark.slow),
         pytest.param(NEWEST, "Unix Makefiles", marks=pytest.mark.slow),
         pytest.param(OLDEST, "Ninja", marks=pytest.mark.slow),

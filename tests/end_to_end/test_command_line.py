@@ -23,11 +23,9 @@ def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Pr
 
 
 def every_pair() -> list[ParameterSet]:
-    """Each board, model and profile at least once; all of them together with `make test-all`."""
+    """What test_matrix.py has not; all of them together with `make test-all`."""
     chosen = {
-        ("nucleo-n657", "keyword", "extflash"),
         ("nucleo-n657", "miniresnet", "noextmem"),
-        ("stm32n6570-dk", "keyword", "extflash"),
         ("openmv-n6", "anomaly", "noextmem"),
     }
     boards, models = ("nucleo-n657", "stm32n6570-dk", "openmv-n6"), ("miniresnet", "keyword", "anomaly")
@@ -342,6 +340,9 @@ def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -
     assert (project.root / "build/virtual_board/nucleo-n657/nor.bin").is_file()
 
 
+# In every run: test_a_dry_run_names_every_stage_and_touches_nothing,
+# test_explain_says_why_a_file_was_made_again_and_why_not, tests/plan/test_show.py.
+@pytest.mark.slow
 def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Project) -> None:
     first = project.scons(*VIRTUAL, "plan", "flash", "run")
     assert first.status == 0, first.output

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from end_to_end.conftest import Project
 
 
@@ -30,6 +32,8 @@ def test_what_is_there_is_added_to(project: Project) -> None:
     assert (launch[-1]["servertype"], launch[-1]["serialNumber"]) == ("openocd", "0041")
 
 
+# In every run: tests/report/test_editor_files.py.
+@pytest.mark.slow
 def test_a_file_with_comments_is_left_alone(project: Project) -> None:
     folder = project.root / ".vscode"
     folder.mkdir()

@@ -16,7 +16,7 @@ EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 RUN = ("probe=virtual", "flash", "run")
 MAPPED = {"stm32n6570-dk": "n6 psram id=0x00000d07 mapped", "openmv-n6": "n6 psram id=0x00000d06 mapped"}
 NO_RAM_INSIDE = "  pools: {npuRAM3: 0, npuRAM4: 0, npuRAM5: 0, npuRAM6: 0, cpuRAM2: 0}\n"
-_ALWAYS = (("stm32n6570-dk", "extram", "keyword"), ("openmv-n6", "extram", "miniresnet"))
+_ALWAYS = (("stm32n6570-dk", "extram", "keyword"),)
 ALL = list(itertools.product(MAPPED, ("extram", "allmems"), ("keyword", "miniresnet", "anomaly")))
 
 

@@ -40,6 +40,8 @@ def test_flash_all_programs_what_the_board_is_believed_to_hold(project: Project)
     assert project.scons(*ARGUMENTS, "flash").flashed == "holds all of it already"
 
 
+# In every run: test_boot.py (a damaged weight), tests/flash/test_verify.py, test_change_table.py (one weight).
+@pytest.mark.slow
 def test_one_wrong_byte_of_weights_is_found_named_and_repaired(project: Project) -> None:
     first = project.scons(*ARGUMENTS, "flash", "verify")
     assert "Verified nucleo-n657 (virtual), 4 sectors, " in first.output, first.output

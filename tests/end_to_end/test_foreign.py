@@ -55,8 +55,8 @@ def watched(result: Result, project: Project) -> dict[str, object]:
     "given",
     [
         ("fsbl=theirs/fsbl-trusted.bin", "appli=theirs/appli-trusted.bin"),
-        ("fsbl=theirs/fsbl.elf", "appli=theirs/plain_appli.hex"),
-        ("fsbl=theirs/plain_fsbl.bin", "appli=theirs/plain_appli.bin"),
+        pytest.param(("fsbl=theirs/fsbl.elf", "appli=theirs/plain_appli.hex"), marks=pytest.mark.slow),
+        pytest.param(("fsbl=theirs/plain_fsbl.bin", "appli=theirs/plain_appli.bin"), marks=pytest.mark.slow),
         ("appli=theirs/appli.elf",),
     ],
     ids=["signed", "elf and hex", "bin", "with our FSBL"],

@@ -57,6 +57,8 @@ def test_the_example_has_few_lines_for_n6build() -> None:
     assert 4 <= len(found) <= 5
 
 
+# In every run: test_host_project.py::test_a_script_in_a_subfolder_uses_the_tools, test_host_programs.py[C].
+@pytest.mark.slow
 def test_the_example_runs_on_either_start_up(example: Project) -> None:
     """The words that it hears are those of the reference interpreter for the same recording."""
     result = scons_of_example(example, "n6.probe=virtual", "greeting=moin", "run", "run-own-startup")

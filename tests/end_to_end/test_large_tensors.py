@@ -48,6 +48,8 @@ def camera(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+# In every run: tests/run/test_comparison.py.
+@pytest.mark.slow
 def test_outputs_of_any_length_are_compared_whole(camera: Project) -> None:
     result = camera.scons("model=camera", "probe=virtual", "flash", "run")
     assert "2 of 2 outputs equal" in result.output, result.output

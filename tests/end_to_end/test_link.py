@@ -27,7 +27,13 @@ from end_to_end.conftest import Project, make_project
 BOARD = load_board("nucleo-n657")
 
 
-@pytest.fixture(scope="module", params=[("model=keyword,anomaly",), ("model=keyword,anomaly", "loader=reloc")])
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("model=keyword,anomaly",),
+        pytest.param(("model=keyword,anomaly", "loader=reloc"), marks=pytest.mark.slow),
+    ],
+)
 def flashed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Path]:
     project = make_project(tmp_path_factory.mktemp("link"))
     result = project.scons(*request.param, "probe=virtual", "flash")

@@ -22,6 +22,8 @@ def sizes_of(project: Project) -> list[dict[str, Any]]:
     return list(json.loads((project.root / FOLDER / "sizes.json").read_text())["applications"])
 
 
+# In every run: tests/report/test_merge.py.
+@pytest.mark.slow
 def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
     result = project.scons(*KEYWORD)
     assert result.status == 0, result.output

@@ -115,6 +115,10 @@ def file_system(root: Path) -> dict[str, object]:
     return {"arguments": arguments, "goals": ["romfs"], "made": "romfs0.img"}
 
 
+# In every run: test_a_name_that_is_not_utf_8_is_refused,
+# test_a_file_that_is_not_there_is_named_without_driving_the_terminal, tests/report/test_report.py (names),
+# tests/plan/test_picture.py (names).
+@pytest.mark.slow
 def test_every_way_in(project: Project) -> None:
     assert project.scons("model=anomaly", "network").status == 0
     compiled = project.root / "build/nucleo-n657/anomaly/network"

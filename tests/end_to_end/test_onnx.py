@@ -24,9 +24,9 @@ def described(folder: Path, model: bytes, inputs: np.ndarray) -> Path:
 @pytest.mark.parametrize(
     ("model", "shape"),
     [
-        (qdq_models.classifier(3, 17), (3, 3, 19, 14)),
+        pytest.param(qdq_models.classifier(3, 17), (3, 3, 19, 14), marks=pytest.mark.slow),
         (qdq_models.residual(1, "uint8"), (2, 3, 16, 12)),
-        (qdq_models.detector(2), (2, 3, 16, 24)),
+        pytest.param(qdq_models.detector(2), (2, 3, 16, 24), marks=pytest.mark.slow),
     ],
     ids=["classifier", "inverted residuals, uint8", "detector"],
 )

@@ -47,6 +47,9 @@ def with_other_hardware(project: Project) -> None:
     project.replace("boards/nucleo-n657/board.yaml", "commands: macronix-octal", "commands: other")
 
 
+# In every run: tests/house/test_provoked.py (N6-VB-001),
+# tests/command_line/test_wheel.py::test_without_the_virtual_board_only_what_needs_it_fails.
+@pytest.mark.slow
 def test_without_its_emulator_a_run_says_how_to_get_it(project: Project) -> None:
     with_other_hardware(project)
     project.replace("boards/soc/stm32n645.yaml", "0x499", "0x499\ncache_line: 32\ninterrupt_count: 199")

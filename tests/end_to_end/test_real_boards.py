@@ -71,6 +71,8 @@ def test_a_byte_that_no_witness_sees_is_named_by_verify_and_programmed_by_flash(
     assert scons(project, desk, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
 
 
+# In every run: test_change_table.py (one weight), tests/flash/test_programmers.py.
+@pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_one_changed_weight_programs_one_sector(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash").status == 0

@@ -38,6 +38,8 @@ def tree(release: str) -> dict[str, str]:
     return {"STEDGEAI_CORE_DIR": str(sample(f"core/{release}")), "N6BUILD_CMSIS": str(sample(HEADERS))}
 
 
+# In every run: test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board, which links it, too.
+@pytest.mark.slow
 @pytest.mark.parametrize("release", [pytest.param("2.2", marks=pytest.mark.slow), "3.0"])
 def test_a_network_is_linked_with_st_s_runtime(release: str, project: Project) -> None:
     result = project.scons("model=keyword", *VIRTUAL, **tree(release))

@@ -48,6 +48,9 @@ def st() -> dict[str, str]:
     return {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
 
 
+# In every run: tests/virtual_board/npu/test_real_network.py, tests/run/test_reference.py, test_real_core.py
+# (the same network, built and run).
+@pytest.mark.slow
 def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, st: dict[str, str]) -> None:
     result = project.scons("model=reid", *VIRTUAL, "report", **st)
     assert result.status == 0, result.output

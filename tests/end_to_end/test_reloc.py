@@ -171,7 +171,11 @@ def in_slot(part: str) -> list[str]:
     [
         # The checks read the model.
         ("0", [NETWORK, MODEL, CHECK, *in_slot("model")]),
-        ("1", [NETWORK, f"Params {FOLDER}/network_rel/network_rel_params.bin", *in_slot("params")]),
+        pytest.param(
+            "1",
+            [NETWORK, f"Params {FOLDER}/network_rel/network_rel_params.bin", *in_slot("params")],
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 @pytest.mark.built(*RELOC, "model=keyword", "flash")

@@ -92,6 +92,9 @@ def test_runs_of_a_matrix_are_done_by_workers_with_a_virtual_board(project: Proj
     assert (partly.status, origins_of_runs(project), runs_in(project)) == (0, {"here"}, found)
 
 
+# In every run: tests/remote/test_execute.py and test_executor.py (steps done by a worker),
+# tests/proof/test_server_cache.py (scons and a server).
+@pytest.mark.slow
 def test_two_workers_make_what_this_machine_makes(project: Project, farm: Farm) -> None:
     """Byte for byte, from the generated headers to the image; nothing is made twice, and an error is the same one."""
     here = project.scons(FSBL, "-j2")

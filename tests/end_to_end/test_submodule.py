@@ -26,6 +26,8 @@ def call(*command: str | Path, cwd: Path, **environment: str) -> subprocess.Comp
     )
 
 
+# In every run: test_host_project.py::test_a_script_in_a_subfolder_uses_the_tools.
+@pytest.mark.slow
 def test_one_line_for_a_submodule(tmp_path: Path) -> None:
     if call("git", "-C", ROOT, "rev-parse", "HEAD", cwd=tmp_path).returncode:
         pytest.skip("this is not a checkout of git")

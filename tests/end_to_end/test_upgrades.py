@@ -22,6 +22,7 @@ from n6build.memory_plan.plan import read_plan
 from n6build.plan.ledger import ledger_path, read_ledger
 from n6build.plan.plan import read_plan_json
 from n6build.run.session import read_outcome
+from slow_rows import slow_rows
 
 from end_to_end.conftest import Project
 
@@ -112,7 +113,7 @@ def test_a_board_yaml_of_0_4_is_told_what_it_lacks(project: Project) -> None:
     assert "key 'max_speed' is missing: this file is for an n6build before 0.4.0" in project.scons("build").output
 
 
-@pytest.mark.parametrize("values", [BY_0_3, {**BY_0_4, "format": 2}], ids=["0.3", "newer"])
+@pytest.mark.parametrize("values", [BY_0_3, *slow_rows({**BY_0_4, "format": 2})], ids=["0.3", "newer"])
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_virtual_board_of_another_version_is_read_back_and_programmed(project: Project, values: object) -> None:
     (project.root / RECORD).write_text(to_json(values))

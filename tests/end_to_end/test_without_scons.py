@@ -71,6 +71,9 @@ def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(proj
     assert project.scons(MODEL).actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
 
 
+# In every run: test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round: either finds its own
+# bytes.
+@pytest.mark.slow
 def test_what_n6build_makes_is_what_scons_makes(project: Project, empty: Path) -> None:
     assert n6build(project, "build", MODEL, folder=empty).status == 0
     assert project.scons(MODEL, "build").status == 0

@@ -48,9 +48,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(("-n", *BOARD), id="dry run"),
+        pytest.param(("-n", *BOARD), id="dry run", marks=pytest.mark.slow),
         pytest.param(("-q", *NETWORK), id="question"),
-        pytest.param(("-n", "model=nowhere"), id="error"),
+        pytest.param(("-n", "model=nowhere"), id="error", marks=pytest.mark.slow),
         pytest.param(("-h",), id="help", marks=pytest.mark.slow),
         pytest.param(("-n", "-c", *BOARD), id="dry clean", marks=pytest.mark.slow),
         pytest.param(("boards",), id="list", marks=pytest.mark.slow),
@@ -86,6 +86,8 @@ def test_a_database_of_scons_is_neither_read_nor_written(built: Project, name: s
     database.unlink()
 
 
+# In every run: tests/proof/test_file_times.py[years ago, the library].
+@pytest.mark.slow
 def test_an_edit_with_an_old_time_is_noticed(built: Project) -> None:
     """SCons would trust a file older than two days, whatever is in it."""
     model = built.root / "models/keyword/model.yaml"

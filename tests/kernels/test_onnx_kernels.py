@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from slow_rows import slow_rows
 
 from kernels import cortex_m55, onnx_cases
 from kernels.cortex_m55 import Call
@@ -23,7 +24,7 @@ def cases(kernel: str, count: int, seed: int) -> list[Case]:
 
 
 @pytest.mark.parametrize("kernel", onnx_cases.KERNELS)
-@pytest.mark.parametrize("optimisation", ["-O0", "-O2", "-O3"])
+@pytest.mark.parametrize("optimisation", ["-O3", *slow_rows("-O0", "-O2")])
 def test_random_operators_equal_the_plain_twins(
     kernel: str,
     optimisation: str,

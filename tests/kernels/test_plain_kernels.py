@@ -24,7 +24,7 @@ def assert_equals_reference(host_kernels: HostKernels, case: Case) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("batch", [0, 1, 2, *slow_rows(*range(3, BATCHES))])
+@pytest.mark.parametrize("batch", [0, *slow_rows(*range(1, BATCHES))])
 def test_random_operators_equal_the_reference(host_kernels: HostKernels, kernel: str, batch: int) -> None:
     for index in range(CASES_PER_BATCH):
         rng = np.random.default_rng([KERNELS.index(kernel), batch, index])

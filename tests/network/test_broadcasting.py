@@ -9,6 +9,7 @@ from n6build.base.errors import N6Error
 from n6build.network.reference.kinds import all_kernels
 from numpy.typing import NDArray
 from one_op_models import Quantisation, conv_2d
+from slow_rows import slow_rows
 
 from network.equality import assert_equal_everywhere, random_inputs
 from network.host_network import HostNetwork
@@ -55,7 +56,7 @@ def _model(operator: str, shapes: Shapes, constant: str) -> bytes:
     return ops.binary(operator, shapes, quantisations, constants=constants)
 
 
-@pytest.mark.parametrize("constant", ["", "a", "b"])
+@pytest.mark.parametrize("constant", ["", "a", *slow_rows("b")])
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_shapes_broadcast(host_network: Build, shapes: str, constant: str) -> None:
     for operator in ("MUL", "SUB"):

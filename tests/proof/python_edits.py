@@ -586,10 +586,7 @@ EDITS = (
 CORE = frozenset(
     {
         "base/templates.py",
-        "compiler/toolchain.py",
         "plan/call.py",
-        "network/reference/lowering.py",
-        "memory_plan/plan.py",
         "image/boot_header.py",
         "reloc/layout.py",
         "reloc/pools.py",

@@ -76,6 +76,8 @@ def test_a_new_header_in_front_of_another_one_is_taken(build: Build) -> None:
     )
 
 
+# In every run: test_a_new_header_in_front_of_another_one_is_taken.
+@pytest.mark.slow
 def test_a_header_beside_the_source_is_taken_before_those_of_the_folders(build: Build) -> None:
     beside = build.root / "firmware/fsbl/n6_clock.h"
     shutil.copy(build.root / "firmware/bring_up/n6_clock.h", beside)

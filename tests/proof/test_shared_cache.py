@@ -111,6 +111,8 @@ def entries_of(cache: Path) -> list[Path]:
     return [path for path in cache.rglob("*") if path.is_file()]
 
 
+# In every run: tests/plan/test_folder_cache.py.
+@pytest.mark.slow
 def test_an_entry_that_was_altered_is_not_believed(first: tuple[Build, Path], second: tuple[Build, Path]) -> None:
     """Each kind of damage: tests/plan/test_folder_cache.py."""
     build, cache = second

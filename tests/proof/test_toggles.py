@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from slow_rows import slow_rows
 
 from proof.conftest import Builds, differences
 
@@ -23,12 +24,7 @@ TOGGLES = {
 }
 
 
-_CORE = ("loaders",)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in _CORE else pytest.mark.slow) for name in TOGGLES]
-)
+@pytest.mark.parametrize("name", slow_rows(*TOGGLES))
 def test_there_and_back_is_as_it_was(name: str, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)
     there, here = TOGGLES[name]
