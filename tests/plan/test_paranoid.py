@@ -12,6 +12,7 @@ from n6build.base.files import read_bytes, write_atomically
 from n6build.plan import known_code as module
 from n6build.plan.closure import Code
 from n6build.plan.known_code import keep_known_code, known_code
+from n6build.plan.known_files import keep_known_files, remember_known_files
 from n6build.plan.ledger import Entry, Ledger, output_of
 from n6build.plan.local import execute, local_site
 from n6build.plan.perform import is_current
@@ -69,7 +70,12 @@ def is_up_to_date() -> bool:
     return is_current(COPY, local_site(BUILD, {}))
 
 
-def test_a_source_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("size", [uses.LARGE_BYTES, 100])
+def test_a_source_is_read_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("large").write_bytes(bytes(size))
+    # Digests are written down once reading the files takes a while.
+    Path("larger").write_bytes(bytes(uses.LARGE_BYTES))
+    uses.digest_of("larger")
     edit_twice(Path("large"), build)
     in_another_process(monkeypatch, paranoid=False)
     assert is_up_to_date()
@@ -102,7 +108,9 @@ def test_a_file_that_planning_read_is_read_again(monkeypatch: pytest.MonkeyPatch
         return PLAN
 
     def ask() -> None:
+        remember_known_files(BUILD)
         remembered_plan("key", BUILD, Code({}), "nothing", plan, keep=True)
+        keep_known_files(BUILD)
 
     edit_twice(Path("large"), ask)
     before = len(planned)

@@ -24,11 +24,18 @@ def remember_known_files(build: Path) -> None:
 
 
 def keep_known_files(build: Path) -> None:
-    """Write down the files that are known now, if reading the new ones again would take a while. Raises N6-FILE-001."""
+    """Write down the files that are known now, if reading the new ones again would take a while. Raises N6-FILE-001.
+
+    What is written there and wrong is replaced at once: the times of a file may not tell of a change (option paranoid).
+    """
     kept = {path: known for path, known in uses.settled_files().items() if _is_there(path, known)}
     lines = {path: [*known.state, known.digest] for path, known in kept.items()}
     before = _read(build)
-    if sum(known.state[0] for path, known in kept.items() if lines[path] != before.get(path)) >= uses.LARGE_BYTES:
+    is_wrong = any(
+        line[:-1] == lines[path][:-1] and line != lines[path] for path, line in before.items() if path in lines
+    )
+    new = sum(known.state[0] for path, known in kept.items() if lines[path] != before.get(path))
+    if is_wrong or new >= uses.LARGE_BYTES:
         write_atomically(build / FOLDER / _NAME, json.dumps(lines) + "\n")
 
 
