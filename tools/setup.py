@@ -32,7 +32,7 @@ OLDEST = (3, 11)
 SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6build" / "servers"
 # How a system's packages are called that have these parts, and how they are installed. By ID or ID_LIKE of its os-release.
 COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
-BROWSER, CCACHE, DATABASE = "browser", "ccache", "database"
+BROWSER, CCACHE, DATABASE, SANDBOX = "browser", "ccache", "database", "sandbox"
 APT = "apt-get update && apt-get install --yes --no-install-recommends"
 DEBIAN = {
     COMPILER: "gcc-arm-none-eabi",
@@ -41,6 +41,7 @@ DEBIAN = {
     BROWSER: "chromium",
     CCACHE: "ccache",
     DATABASE: "postgresql",
+    SANDBOX: "bubblewrap",
 }
 FEDORA = {
     COMPILER: "arm-none-eabi-gcc-cs",
@@ -49,6 +50,7 @@ FEDORA = {
     BROWSER: "chromium",
     CCACHE: "ccache",
     DATABASE: "postgresql-server",
+    SANDBOX: "bubblewrap",
 }
 ARCH = {
     COMPILER: "arm-none-eabi-gcc",
@@ -57,6 +59,7 @@ ARCH = {
     BROWSER: "chromium",
     CCACHE: "ccache",
     DATABASE: "postgresql",
+    SANDBOX: "bubblewrap",
 }
 ALPINE = {
     COMPILER: "gcc-arm-none-eabi",
@@ -65,6 +68,7 @@ ALPINE = {
     BROWSER: "chromium",
     CCACHE: "ccache",
     DATABASE: "postgresql",
+    SANDBOX: "bubblewrap",
 }
 # Arm's own toolchain, newlib included.
 MACOS = {
@@ -121,7 +125,9 @@ def missing_parts() -> list[str]:
 
 def parts_for_tests() -> list[str]:
     """As `missing_parts`."""
-    programs = ((BROWSER, "chromium"), (CCACHE, "ccache"))
+    programs: tuple[tuple[str, str], ...] = ((BROWSER, "chromium"), (CCACHE, "ccache"))
+    if sys.platform == "linux":
+        programs = (*programs, (SANDBOX, "bwrap"))
     missing = [part for part, program in programs if shutil.which(program) is None]
     return missing if database_is_there() else [*missing, DATABASE]
 

@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 from n6build.base.paths import LIBRARY, ROOT
 from n6build.plan.alone import MODULE as ALONE
 from n6build.plan.alone import PIECES
-from n6build.plan.command import command_of, environment_of
+from n6build.plan.command import environment_of, worker_command
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan, plan_json
 from n6build.plan.step import Step, canonical
@@ -27,9 +27,9 @@ from n6build.plan.work import Work
 from n6build.remote.messages import message
 from n6build.remote.store import Blob, Digest, blob_of, blob_of_file, pieces_of_file
 
-# Linux' name for the working directory of whoever asks: workers have folders of their own.
-_ANYWHERE = "/proc/self/cwd"
 PROJECT, OUTSIDE = "project", "outside"
+# The place of n6build, where it is not in the project.
+_BESIDE = "n6build"
 STEP_FILE = ".n6build-step.json"
 
 
@@ -77,8 +77,8 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
         arguments = ["python3", "-m", ALONE, STEP_FILE, build]
         environment = {"PYTHONPATH": os.path.relpath(_place(str(LIBRARY.parent), top), PROJECT)}
     else:
-        arguments = [_named(text, top) for text in command_of(step)]
-        environment = environment_of(step, _ANYWHERE, _named(str(ROOT), top))
+        arguments = [_named(text, top) for text in worker_command(step)]
+        environment = environment_of(step, f"../{_BESIDE}")
     platform = message("Platform", properties=[{"name": name, "value": value} for name, value in sorted(properties)])
     command = _blob(
         message(
@@ -119,12 +119,13 @@ def _files(work: Work, site: Site) -> list[str]:
 
 @cache
 def _folders(top: str) -> tuple[tuple[str, str], ...]:
-    """Folder -> its place in the tree, the longest first: one may be in another."""
+    """Folder -> its place in the tree, the longest first: the project may be in n6build's checkout."""
     places = {top: PROJECT}
-    if not _is_in(str(ROOT), str(LIBRARY)):
-        places.setdefault(str(ROOT), "n6build")
-    if not _is_in(str(LIBRARY), str(ROOT)):
-        places.setdefault(str(LIBRARY.parent), "library")
+    # What is in the project is named relative to it, n6build itself included.
+    if not _is_in(str(ROOT), str(LIBRARY)) and not _is_in(str(ROOT), top):
+        places[str(ROOT)] = _BESIDE
+    if not _is_in(str(LIBRARY), str(ROOT)) and not _is_in(str(LIBRARY), top):
+        places[str(LIBRARY.parent)] = "library"
     return tuple(sorted(places.items(), key=lambda item: -len(item[0])))
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from n6build.base.console import kib, say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
+from n6build.plan.command import make_map_portable
 from n6build.plan.depfile import read_depfile
 from n6build.plan.includes import found_headers, has_computed_include
 from n6build.plan.perform import Site
@@ -67,6 +68,7 @@ class Executor:
         except N6Error as error:
             self._note(error, properties)
             return False
+        make_map_portable(step)
         if step.depfile:
             listed = self.site.top / step.depfile
             write_atomically(listed, brought_back(listed.read_bytes(), self.site))

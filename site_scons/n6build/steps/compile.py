@@ -11,6 +11,9 @@ from n6build.compiler.toolchain import LINK_FLAGS, Toolchain
 from n6build.plan.command import SPECS
 from n6build.plan.step import Step
 
+# With such flags GCC writes its options, among them the folders of this machine, or paths of counters into the object.
+_OF_THIS_MACHINE = ("-flto", "--coverage", "-coverage", "-fprofile-")
+
 
 @dataclass(frozen=True)
 class Compilation:
@@ -83,6 +86,7 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
         depfile=depfile,
         tools=(how.toolchain.tool,),
         after=tuple(dict.fromkeys(how.after)),
+        shared=not any(flag.startswith(_OF_THIS_MACHINE) for flag in how.flags),
     )
 
 

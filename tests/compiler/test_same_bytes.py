@@ -1,0 +1,171 @@
+"""The same sources give the same bytes, wherever the compiler, the project and n6build are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from compiler_cache import real_compiler
+from n6build.base.environment import read_environment
+from n6build.compiler.toolchain import ARCHIVER, Toolchain, find_toolchain
+from n6build.plan.command import make_map_portable, run_command
+from n6build.plan.step import Step
+from n6build.steps.compile import Compilation, compile_step, link_step
+
+from compiler.places import copied_toolchain
+
+# Headers of the compiler and of its C library, inline functions and macros of both, and a library of it that is linked.
+SOURCE = """
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <arm_mve.h>
+#include "where.h"
+const char *const n6_where = WHERE;
+uint64_t n6_divide(uint64_t a, uint64_t b) { assert(b); return a / b; }
+int32x4_t n6_add(int32x4_t a, int32x4_t b) { return vaddq(a, b); }
+int n6_finite(double value) { return isfinite(value) && !__signbitd(value); }
+char *n6_copy(char *to, const char *from) { return strcpy(to, from); }
+"""
+ASSEMBLY = '#include "where.h"\n.text\n.thumb_func\n.global n6_entry\nn6_entry: bl n6_copy\n bl n6_divide\n b .\n'
+SCRIPT = """
+ENTRY(n6_entry)
+SECTIONS { .text 0x34000000 : { KEEP(*(.text*)) *(.rodata*) *(.ARM.*) } .data : { *(.data* .bss* COMMON) } }
+"""
+STUBS = "".join(
+    f"int {name}(void);\nint {name}(void) {{ return 0; }}\n" for name in ("_exit", "_sbrk", "_write", "_read")
+)
+STUBS += "".join(f"int {name}(void);\nint {name}(void) {{ return 0; }}\n" for name in ("_close", "_lseek", "_isatty"))
+STUBS += "".join(f"int {name}(void);\nint {name}(void) {{ return 0; }}\n" for name in ("_fstat", "_kill", "_getpid"))
+
+
+@pytest.fixture(scope="module")
+def toolchains(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """Folders of programs: as installed, and two further places, of which the project may be beside one."""
+    folder = tmp_path_factory.mktemp("tool chains")
+    installed = Path(real_compiler() or "").parent
+    return (installed, copied_toolchain(folder / "a"), copied_toolchain(folder / "another one" / "opt"))
+
+
+def use(programs: Path) -> tuple[Toolchain, dict[str, str]]:
+    """Return the compiler in this folder, and what its commands see."""
+    variables = {"PATH": os.pathsep.join((str(programs), "/usr/bin", "/bin"))}
+    return find_toolchain(read_environment(variables), None), variables
+
+
+def steps_in(sources: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> tuple[Step, ...]:
+    """Return steps that make objects, an archive, an ELF file and its map."""
+    sources.mkdir(parents=True)
+    (sources / "where.h").write_text("#define WHERE __FILE__\n")
+    for name, text in (("a.c", SOURCE), ("b.S", ASSEMBLY), ("stubs.c", STUBS)):
+        (sources / name).write_text(text)
+    Path("link.ld").write_text(SCRIPT)
+    how = Compilation(toolchain, flags=tuple(flags)).looking_in(sources)
+    compiled = [compile_step(f"build/{name}.o", sources / name, how) for name in ("a.c", "b.S", "stubs.c")]
+    objects = [step.name for step in compiled]
+    archive = Step(
+        verb="Archive",
+        stage="link",
+        outputs=("build/lib.a",),
+        sources=tuple(objects),
+        command=(ARCHIVER, "rcsD", "build/lib.a", *objects),
+    )
+    linked = link_step("build/all.elf", objects, toolchain, scripts=["link.ld"], system_libraries=["m"])
+    return (*compiled, archive, linked)
+
+
+def built(steps: Sequence[Step], environment: Mapping[str, str]) -> dict[str, bytes]:
+    shutil.rmtree("build", ignore_errors=True)
+    for step in steps:
+        run_command(step, environment)
+    return {name: Path(name).read_bytes() for step in steps for name in step.outputs}
+
+
+def test_places_of_compilers_and_projects_are_in_no_product(
+    toolchains: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether sources are in the project or beside it; the compiler counts as the same one in the key, too."""
+    found, tools = [], set()
+    for number, programs in enumerate(toolchains):
+        for project in ("p", "an other $x'/project"):
+            place = tmp_path / str(number) / project
+            place.mkdir(parents=True)
+            monkeypatch.chdir(place)
+            toolchain, environment = use(programs)
+            tools.add(toolchain.tool)
+            found.append(built(steps_in(place / "src", toolchain), environment))
+    assert len(tools) == 1
+    assert len(found) == 6
+    for other in found[1:]:
+        assert [name for name, data in other.items() if data != found[0][name]] == []
+    places = (tmp_path, *(programs.parent for programs in toolchains))
+    for name, data in found[0].items():
+        # Debug information of the C library names folders of whoever has made it.
+        assert [place for place in places if f"{place}/".encode() in data] == [] or name == "build/all.elf"
+    debug = found[0]["build/a.c.o"]
+    assert b"/toolchain/gcc" in debug
+    assert b"/toolchain/newlib" in debug
+    assert b"LOAD /toolchain/libgcc.a" in found[0]["build/all.map"]
+
+
+def test_the_maps_are_needed(toolchains: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same commands alone make other bytes in everything, so that the test above can fail."""
+    found = []
+    for number, programs in enumerate(toolchains[:2]):
+        place = tmp_path / str(number)
+        place.mkdir()
+        monkeypatch.chdir(place)
+        toolchain, environment = use(programs)
+        steps = steps_in(place / "src", toolchain)
+        Path("build").mkdir()
+        for step in steps:
+            subprocess.run(step.command, env={**os.environ, **environment}, check=True)
+        found.append({name: Path(name).read_bytes() for step in steps for name in step.outputs})
+    assert [name for name, data in found[0].items() if data == found[1][name]] == []
+
+
+@pytest.mark.parametrize("flag", ["-flto", "--coverage", "-fprofile-generate"])
+def test_what_keeps_its_place_is_not_shared(flag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GCC writes its options, or the path of a file for counters, into such objects."""
+    monkeypatch.chdir(tmp_path)
+    toolchain, _ = use(Path(real_compiler() or "").parent)
+    assert [step.shared for step in steps_in(Path("plain"), toolchain)] == [True] * 5
+    assert [step.shared for step in steps_in(Path("with"), toolchain, [flag])] == [False] * 3 + [True] * 2
+
+
+def test_a_map_keeps_the_paths_that_the_step_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the same wherever the step is; what the compiler has found is not."""
+    monkeypatch.chdir(tmp_path)
+    step = Step(
+        verb="Link",
+        stage="link",
+        outputs=("a.elf", "a.map"),
+        sources=("/opt/st lib/net.a",),
+        command=("ld", "-Wl,-Map=a.map"),
+    )
+    lines = [
+        "/opt/my tools/lib/libc.a(memset.o)",
+        "                              build/a.o (memset)",
+        "LOAD /opt/st lib/net.a",
+        "LOAD /opt/my tools/lib/libgcc.a",
+        " .text          0x34000000       0x10 /opt/st lib/net.a(x.o)",
+        " .text          0x34000010       0x10 /opt/my tools/lib/libgcc.a(y.o)",
+        "/DISCARD/",
+        "                0x34000020                stack = (. / 0x2 / 0x4)",
+    ]
+    Path("a.map").write_text("\n".join(lines) + "\n")
+    make_map_portable(step)
+    assert Path("a.map").read_text().splitlines() == [
+        "/toolchain/libc.a(memset.o)",
+        lines[1],
+        lines[2],
+        "LOAD /toolchain/libgcc.a",
+        lines[4],
+        " .text          0x34000010       0x10 /toolchain/libgcc.a(y.o)",
+        *lines[6:],
+    ]
