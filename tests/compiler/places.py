@@ -1,15 +1,44 @@
-"""Further places of the compiler that the tests use: the same files under other names."""
+"""Further places of the compiler, and small programs that are built with it there."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from compiler_cache import real_compiler
+from n6build.base.environment import read_environment
+from n6build.compiler.toolchain import ARCHIVER, Toolchain, find_toolchain
+from n6build.plan.step import Step
+from n6build.steps.compile import Compilation, compile_step, link_step
 
 PREFIX = "arm-none-eabi-"
+# Headers of the compiler and of its C library, inline functions and macros of both, and a library of it that is linked.
+SOURCE = """
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <arm_mve.h>
+#include "where.h"
+const char *const n6_where = WHERE;
+uint64_t n6_divide(uint64_t a, uint64_t b) { assert(b); return a / b; }
+int32x4_t n6_add(int32x4_t a, int32x4_t b) { return vaddq(a, b); }
+int n6_finite(double value) { return isfinite(value) && !__signbitd(value); }
+char *n6_copy(char *to, const char *from) { return strcpy(to, from); }
+"""
+ASSEMBLY = '#include "where.h"\n.text\n.thumb_func\n.global n6_entry\nn6_entry: bl n6_copy\n bl n6_divide\n b .\n'
+SCRIPT = """
+ENTRY(n6_entry)
+SECTIONS { .text 0x34000000 : { KEEP(*(.text*)) *(.rodata*) *(.ARM.*) } .data : { *(.data* .bss* COMMON) } }
+"""
+STUBS = "".join(
+    f"int {name}(void);\nint {name}(void) {{ return 0; }}\n" for name in ("_exit", "_sbrk", "_write", "_read")
+)
+STUBS += "".join(f"int {name}(void);\nint {name}(void) {{ return 0; }}\n" for name in ("_close", "_lseek", "_isatty"))
+STUBS += "".join(f"int {name}(void);\nint {name}(void) {{ return 0; }}\n" for name in ("_fstat", "_kill", "_getpid"))
 
 
 def copied_toolchain(place: Path) -> Path:
@@ -33,6 +62,33 @@ def copied_toolchain(place: Path) -> Path:
             (place / folder.relative_to(prefix)).unlink()
             shutil.copytree(folder, place / folder.relative_to(prefix), ignore=shutil.ignore_patterns("c++"))
     return place / "bin"
+
+
+def use(programs: Path) -> tuple[Toolchain, dict[str, str]]:
+    """Return the compiler in this folder, and what its commands see."""
+    variables = {"PATH": os.pathsep.join((str(programs), "/usr/bin", "/bin"))}
+    return find_toolchain(read_environment(variables), None), variables
+
+
+def steps_in(sources: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> tuple[Step, ...]:
+    """Return steps that make objects, an archive, an ELF file and its map."""
+    sources.mkdir(parents=True)
+    (sources / "where.h").write_text("#define WHERE __FILE__\n")
+    for name, text in (("a.c", SOURCE), ("b.S", ASSEMBLY), ("stubs.c", STUBS)):
+        (sources / name).write_text(text)
+    Path("link.ld").write_text(SCRIPT)
+    how = Compilation(toolchain, flags=tuple(flags)).looking_in(sources)
+    compiled = [compile_step(f"build/{name}.o", sources / name, how) for name in ("a.c", "b.S", "stubs.c")]
+    objects = [step.name for step in compiled]
+    archive = Step(
+        verb="Archive",
+        stage="link",
+        outputs=("build/lib.a",),
+        sources=tuple(objects),
+        command=(ARCHIVER, "rcsD", "build/lib.a", *objects),
+    )
+    linked = link_step("build/all.elf", objects, toolchain, scripts=["link.ld"], system_libraries=["m"])
+    return (*compiled, archive, linked)
 
 
 def _found(driver: Path, option: str) -> Path:

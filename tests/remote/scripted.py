@@ -93,8 +93,14 @@ def breaks(code: grpc.StatusCode, *operations: Any) -> Line:
     return line
 
 
-def does(scripted: Scripted, folder: Path) -> Line:
-    """A stream in which a worker does the action, from what it was sent alone. folder: for it."""
+def does(scripted: Scripted, folder: Path, **variables: str) -> Line:
+    """Stream the result of a worker that does the action, from what it was sent alone.
+
+    Args:
+        scripted: The server.
+        folder: A new one for the action.
+        variables: Set by the worker, whatever the action says.
+    """
 
     def line() -> Iterator[Any]:
         def blob(kind: str, digest: Any) -> Any:
@@ -114,6 +120,9 @@ def does(scripted: Scripted, folder: Path) -> Line:
         where = folder / command.working_directory
         environment = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.defpath))}
         environment |= {each.name: each.value for each in command.environment_variables}
+        environment |= variables
+        for path in command.output_paths:
+            (where / path).parent.mkdir(parents=True, exist_ok=True)
         done = subprocess.run(command.arguments, cwd=where, env=environment, capture_output=True, check=False)
         made = [
             message("OutputFile", path=path, digest=scripted.put((where / path).read_bytes()))
