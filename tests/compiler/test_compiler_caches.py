@@ -15,6 +15,7 @@ from build_grid import SERVERS, free_port
 from compiler_cache import real_compiler
 from n6build.base.environment import read_environment
 from n6build.compiler.toolchain import COMPILER, Toolchain, find_toolchain
+from n6build.plan import command
 from n6build.plan.command import run_command
 from n6build.plan.step import Step, Tool
 from n6build.steps.compile import Compilation, compile_step
@@ -83,4 +84,12 @@ def test_another_checkout_gets_what_one_has_compiled(
     # Another compiler, of which only a part that nobody looks at is another one.
     other = replace(step, tools=(Tool(COMPILER, "0" * 64),))
     run_command(other, front.environment)
+    assert front.hits() == 1
+    # Other options in a file of the same name.
+    (specs := tmp_path / command.SPECS.name).write_text(
+        command.SPECS.read_text().replace("(N6BUILD_HERE =.)", "(N6BUILD_HERE =x)")
+    )
+    monkeypatch.setattr(command, "SPECS", specs)
+    shutil.rmtree("build", ignore_errors=True)
+    run_command(replace(step, sources=(*step.sources, str(specs))), front.environment)
     assert front.hits() == 1

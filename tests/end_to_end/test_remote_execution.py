@@ -7,12 +7,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from compiler.places import copied_toolchain
+from compiler_cache import real_compiler
 from n6build.plan.ledger import read_ledger
+from remote.build_box import build_box, reason_without
 from remote.farm import KNOWN, Farm, running_farm
 
-from end_to_end.conftest import Project, Result
+from end_to_end.conftest import Project, Result, make_project
 
 FSBL = "build/nucleo-n657/fsbl_image.bin"
 PAIRS = ("matrix", "boards=nucleo-n657", "models=anomaly,keyword")
@@ -112,3 +116,39 @@ def test_two_workers_make_what_this_machine_makes(project: Project, farm: Farm) 
     assert "firmware/fsbl/main.c: error N6-STEP-010: arm-none-eabi-gcc ended with status 1" in wrong.output
     assert wrong.output.count("Remote ") == 1
     assert os.sep + "project" not in wrong.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loader", ["linked", "reloc"])
+def test_places_of_checkout_compiler_and_worker_are_in_no_file(loader: str, project: Project, tmp_path: Path) -> None:
+    """Compare the build folders: objects, archives, ELF files, maps, images, hex files and notes about them."""
+    goals = ["model=anomaly", f"loader={loader}", "build", "hex", *(["library"] if loader == "linked" else [])]
+    installed = path_with(Path(real_compiler() or "").parent)
+    here = project.scons(*goals, PATH=installed)
+    assert here.status == 0, here.output
+    files = made_in(project)
+    assert {".o", ".elf", ".map", ".hex", ".bin"} <= {Path(name).suffix for name in files}
+    (other := tmp_path / "an other $x'").mkdir()
+    programs = copied_toolchain(other / "compiler")
+    elsewhere = make_project(other)
+    there = elsewhere.scons(*goals, PATH=path_with(programs))
+    assert there.status == 0, there.output
+    assert differing(made_in(elsewhere), files) == []
+    if reason_without():
+        pytest.skip(reason_without())
+    forget(project)
+    with build_box(tmp_path / "box", programs.parent) as address:
+        boxed = project.scons(*goals, PATH=installed, N6BUILD_REMOTE=address, **PATIENT)
+    assert (boxed.status, "N6-REMOTE" in boxed.output) == (0, False), boxed.output
+    assert differing(made_in(project), files) == []
+
+
+def path_with(programs: Path) -> str:
+    """Return PATH with this compiler, which no cache is in front of."""
+    return os.pathsep.join((str(programs), "/usr/bin", "/bin"))
+
+
+def differing(found: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
+    """Return names of files; notices are copied from what is installed beside a compiler, which are among their sources."""
+    found, wanted = ({k: v for k, v in each.items() if not k.endswith("/notices.txt")} for each in (found, wanted))
+    return sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name))

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from build_grid import SERVERS, free_port, listens
+from compiler_cache import real_compiler
 from patience import wait_until
 
 _JOBS = 2
@@ -53,9 +54,11 @@ def build_box(folder: Path, compiler: Path) -> Iterator[str]:
     """
     programs = _programs()
     assert programs is not None, reason_without()
+    folder.mkdir(exist_ok=True)
     mounts = {**_SYSTEM, str(compiler): "/opt/compiler", str(_commands(folder / "bin")): "/bin"}
-    # Of the Python that runs the tests: its environment, and what that was made from.
-    mounts |= {place: place for place in (sys.prefix, sys.base_prefix) if not Path(place).is_relative_to("/usr")}
+    # The Python that runs the tests, with what its environment was made from, and what a copy of the compiler has links to.
+    places = (sys.prefix, sys.base_prefix, str(Path(real_compiler() or "").resolve().parents[1]))
+    mounts |= {place: place for place in places if not Path(place).is_relative_to("/usr")}
     runner = [f"--runner-arg=--ro-bind-mount={place}:{name}" for place, name in mounts.items()]
     port = free_port()
     command = [programs / "buildbox-casd", f"--bind=127.0.0.1:{port}", f"--buildbox-run={programs / 'buildbox-run'}"]

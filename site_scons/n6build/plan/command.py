@@ -13,7 +13,7 @@ from pathlib import Path
 
 from n6build.base.console import show
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
+from n6build.base.files import digest_of, write_atomically
 from n6build.base.paths import FIRMWARE, ROOT, project_path
 from n6build.plan.step import Step
 
@@ -42,7 +42,8 @@ def command_of(step: Step) -> list[str]:
 def environment_of(step: Step, root: str) -> dict[str, str]:
     """Return the variables of the step's command that do not depend on where it runs; only compilations have any.
 
-    ccache and sccache identify a compiler by its driver alone: they get the digest of all its parts.
+    ccache and sccache identify a compiler by its driver alone: they get the digest of all its parts, and that of `SPECS`, which
+    ccache compares in the way that it is told for compilers.
 
     Args:
         step: Any step.
@@ -50,7 +51,7 @@ def environment_of(step: Step, root: str) -> dict[str, str]:
     """
     if project_path(SPECS) not in step.sources:
         return {}
-    compiler = ",".join(tool.digest for tool in step.tools)
+    compiler = ",".join((*(tool.digest for tool in step.tools), digest_of(SPECS)))
     # ccache would compare the folder, which is in nothing that comes of it.
     ccache = {"CCACHE_COMPILERCHECK": f"string:{compiler}", "CCACHE_NOHASHDIR": "1"}
     return {"N6BUILD_ROOT": root, **ccache, "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
