@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from n6build.base.bounded import parse_json
+from n6build.base.environment import makeflags
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.plan.jobs import open_slots
+from n6build.plan.kept_times import keep_times, times_of
 from n6build.plan.known_code import keep_known_code, known_code
 from n6build.plan.known_files import keep_known_files, remember_known_files
 from n6build.plan.ledger import read_ledger
@@ -77,7 +80,7 @@ def execute(
     on_step: Callable[[Step], None] = lambda _: None,
 ) -> None:
     """Does every step behind the wanted outputs that is not up to date, each as soon as all it needs is there. jobs: steps at
-    a time, None for one per CPU. on_step: called before each step, never by two threads at once.
+    a time, None for as many as `open_slots` finds. on_step: called before each step, never by two threads at once.
 
     Raises N6-STEP-014 before anything is done if no step makes a wanted file, and the first error of a step: running steps
     are finished, and no others are started.
@@ -90,8 +93,8 @@ def execute(
     left = {step.name: _waits_for(step, plan) for step in steps}
     by_name = {step.name: step for step in steps}
     running: dict[Future[None], str] = {}
-    jobs = jobs or os.cpu_count() or 1
-    with ThreadPoolExecutor(jobs) as pool:
+    stale: list[str] = []
+    with open_slots(jobs, makeflags()) as slots, ThreadPoolExecutor(min(slots.limit, len(steps) or 1)) as pool:
 
         def is_there(name: str) -> None:
             for needs in left.values():
@@ -99,22 +102,28 @@ def execute(
 
         def start_ready() -> None:
             # No more than can run: what waits in the pool would be started even after an error.
-            while len(running) < jobs:
-                name = next((name for name, needs in left.items() if not needs), None)
-                if name is None:
+            while True:
+                if not stale:
+                    name = next((name for name, needs in left.items() if not needs), None)
+                    if name is None:
+                        return
+                    del left[name]
+                    if is_current(by_name[name], site):
+                        is_there(name)
+                        continue
+                    stale.append(name)
+                if not slots.acquire():
                     return
-                del left[name]
-                if is_current(by_name[name], site):
-                    is_there(name)
-                    continue
+                name = stale.pop()
                 on_step(by_name[name])
                 running[pool.submit(do_step, by_name[name], site)] = name
 
         start_ready()
         while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, slots.retry_s if stale else None, FIRST_COMPLETED)
             for future in [each for each in running if each in done]:
                 name = running.pop(future)
+                slots.release()
                 future.result()
                 is_there(name)
             start_ready()
@@ -131,12 +140,13 @@ def do_step(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
     objections = site.ledger.objections(step)
     if objections:
         site.noticed[step.name] = objections
+    earlier = times_of(step, site.ledger)
     try:
         _make_room(step)
     except OSError as error:
         raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(error.filename)) from error
     try:
-        perform(step, site, headers=headers)
+        perform(step, site, headers=headers, finish=lambda: keep_times(earlier))
     except BaseException:
         for file in _written(step):
             if not os.path.isdir(file):

@@ -84,8 +84,15 @@ def taken_over(step: Step, site: Site, headers: Callable[[], Iterable[str]]) -> 
     return True
 
 
-def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:
-    """headers: that the build found for a compilation beforehand; None if nothing looks for them.
+def perform(
+    step: Step,
+    site: Site,
+    *,
+    headers: Callable[[], Iterable[str]] | None = None,
+    finish: Callable[[], None] = lambda: None,
+) -> None:
+    """headers: that the build found for a compilation beforehand; None if nothing looks for them. finish: called before the
+    outputs are entered into the ledger.
 
     Raises N6-STEP-001, -002, -005, -007 and -010 to -013, and what the step's function raises. Nothing is entered into the
     ledger then.
@@ -101,6 +108,7 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
             _do_here(step, site)
         _check_outputs(step)
         read = _read_by_compiler(step, headers)
+        finish()
     except BaseException:
         # A failed command may leave incomplete outputs; a function writes them completely or not at all.
         for output in filter(None, (*step.outputs, step.depfile) if step.command else ()):
