@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import tflite
 from compiled_library import copy_project_file
 from patience import NET_S
 from shared_folder import made_once, shared_folder
+
+from end_to_end.hosts import with_another_weight
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -87,13 +88,8 @@ class Project:
     def change_one_weight(self, model: str) -> None:
         """The last weight of the largest buffer is another one, and model.yaml knows the file."""
         path = self.root / f"models/{model}/{model}.tflite"
-        data = bytearray(path.read_bytes())
-        before = hashlib.sha256(data).hexdigest()
-        file = tflite.Model.GetRootAs(bytes(data), 0)
-        buffers = (file.Buffers(index) for index in range(file.BuffersLength()))
-        largest = max(buffers, key=lambda buffer: buffer.DataLength())
-        start = bytes(data).index(largest.DataAsNumpy().tobytes())
-        data[start + largest.DataLength() - 1] ^= 1
+        before = hashlib.sha256(path.read_bytes()).hexdigest()
+        data = with_another_weight(path.read_bytes())
         path.write_bytes(data)
         self.replace(f"models/{model}/model.yaml", before, hashlib.sha256(data).hexdigest())
 

@@ -11,13 +11,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import tflite
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(sys.prefix)
 # tools/setup.py installs both.
 NEWEST, OLDEST = VENV / "bin/cmake", VENV / "oldest/cmake/cmake/data/bin/cmake"
 _STEP = re.compile(
-    r"^ +(Network|Plan|Compile|Archive|Link|Header|Image|Place|Weights|Vectors|Manifest|Sizes|Check) (\S+)$", re.M
+    r"^ +(Network|Plan|Compile|Archive|Library|Link|Header|Image|Place|Weights|Vectors|Manifest|Sizes|Check) (\S+)$",
+    re.M,
 )
 
 
@@ -31,7 +33,7 @@ class Host:
         shutil.copytree(ROOT / "models/keyword", self.root / "own_model", ignore=shutil.ignore_patterns("*.py"))
         self.command = folder / "bin/n6build"
         self.command.parent.mkdir()
-        self.command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m n6build "$@"\n')
+        self.command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m n6build "$@"\n')
         self.command.chmod(0o755)
         # As after `source .venv/bin/activate`.
         self.path = [str(folder / "bin"), str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep)]
@@ -93,6 +95,24 @@ def digests_of(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and ".n6build" not in path.parts and "virtual_board" not in path.parts and path.suffix != ".d"
     }
+
+
+def with_another_weight(model: bytes) -> bytes:
+    """Return a TFLite file whose largest buffer ends with another byte."""
+    file = tflite.Model.GetRootAs(model, 0)
+    buffers = (file.Buffers(index) for index in range(file.BuffersLength()))
+    largest = max(buffers, key=lambda buffer: buffer.DataLength())
+    data = bytearray(model)
+    data[model.index(largest.DataAsNumpy().tobytes()) + largest.DataLength() - 1] ^= 1
+    return bytes(data)
+
+
+def move_older_model_over(model: Path) -> None:
+    """Replace a model by one that differs in a weight and has an older time, as after `mv` or `cp -p`."""
+    other = model.with_name("other.tflite")
+    other.write_bytes(with_another_weight(model.read_bytes()))
+    os.utime(other, (1_000_000_000, 1_000_000_000))
+    other.rename(model)
 
 
 def times_of(folder: Path) -> dict[str, int]:

@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from end_to_end.conftest import make_project
-from end_to_end.hosts import NEWEST, OLDEST, Host, both_cmakes, digests_of, steps_in, times_of
+from end_to_end.hosts import (
+    NEWEST,
+    OLDEST,
+    Host,
+    both_cmakes,
+    digests_of,
+    move_older_model_over,
+    steps_in,
+    times_of,
+)
 
 OF_A_PROGRAM = ["Check checks.json", "Manifest flash_manifest.json", "Place appli_placed.bin"]
 LINES = re.compile(r"find_package.*(?=# n6build: end)", re.DOTALL)
@@ -104,6 +113,54 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, gene
     assert digests_of(host.root / "build/n6build/app/nucleo-n657/spotting-foreign") == made
 
 
+@pytest.mark.parametrize(
+    ("cmake", "generator"),
+    [
+        (NEWEST, "Ninja"),
+        pytest.param(OLDEST, "Ninja", marks=pytest.mark.slow),
+        pytest.param(NEWEST, "Unix Makefiles", marks=pytest.mark.slow),
+        pytest.param(OLDEST, "Unix Makefiles", marks=pytest.mark.slow),
+    ],
+)
+def test_a_model_that_an_older_file_replaces_is_compiled_and_nothing_is_linked_for_a_weight(
+    tmp_path: Path, cmake: Path, generator: str
+) -> None:
+    host = Host(tmp_path, "cmake")
+    host.replace("CMakeLists.txt", "MODEL keyword", "MODEL own_model/keyword.tflite")
+    configure(host, "-G", generator, cmake=cmake)
+    build(host, cmake=cmake)
+    (weights,) = host.root.glob("build/n6build/app/*/*/weights_xSPI2.bin")
+    before = weights.read_bytes()
+    move_older_model_over(host.root / "own_model/keyword.tflite")
+    again = build(host, cmake=cmake)
+    assert "Network network.c" in steps_in(again)
+    assert "Linking" not in again and "Configuring" not in again
+    assert weights.read_bytes() != before
+    # Other pools are in another folder: the host links the same files, and CMake does not run.
+    (host.root / "n6build.local.yaml").write_text("profile: noextmem\n")
+    again = build(host, cmake=cmake)
+    assert "Linking" in again and "Configuring" not in again
+    again = build(host, cmake=cmake)
+    assert steps_in(again) == [] and "Linking" not in again
+
+
+def test_a_model_that_the_project_makes_is_made_first(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    host.replace(
+        "CMakeLists.txt",
+        "n6build_add_network(app MODEL keyword BOARD nucleo-n657)",
+        "add_custom_command(OUTPUT trained.tflite DEPENDS own_model/keyword.tflite\n"
+        "    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/own_model/keyword.tflite trained.tflite)\n"
+        "n6build_add_network(app MODEL ${CMAKE_CURRENT_BINARY_DIR}/trained.tflite BOARD nucleo-n657 DEPENDS trained.tflite)",
+    )
+    configure(host)
+    assert "Network network.c" in steps_in(build(host))
+    move_older_model_over(host.root / "own_model/keyword.tflite")
+    assert steps_in(build(host)) == []
+    (host.root / "own_model/keyword.tflite").touch()
+    assert "Network network.c" in steps_in(build(host))
+
+
 @pytest.mark.slow
 def test_another_compiler_is_found_when_cmake_runs_and_not_before(tmp_path: Path) -> None:
     host = Host(tmp_path, "cmake")
@@ -149,10 +206,8 @@ def test_clean_leaves_nothing_that_was_built_and_takes_nothing_else(
     build(host, cmake=cmake)
     made = digests_of(host.root / "build/n6build/app")
     build(host, "--target", "clean", cmake=cmake)
-    left = [
-        path for path in (host.root / "build/n6build").rglob("*") if path.is_file() and ".n6build" not in path.parts
-    ]
-    assert {path.name for path in left} == {"plan.json", "targets.cmake", "compile_commands.json"}
+    # The script that calls n6build is CMake's.
+    assert [path.name for path in (host.root / "build/n6build").rglob("*") if path.is_file()] == ["app.sh"]
     assert times_of(host.root / "src") == sources
     again = build(host, cmake=cmake)
     assert again.count("Network n6build/app") == 1

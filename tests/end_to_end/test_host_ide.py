@@ -12,7 +12,7 @@ from end_to_end.hosts import ROOT, Host
 
 # As the IDE writes it: a make for each part, the results of both steps ignored, all in the folder of the configuration.
 MAKEFILE = """
-USER_OBJS := n6build/nucleo-n657/keyword-foreign/libn6networks.a n6build/nucleo-n657/keyword-foreign/n6_pools.ld
+USER_OBJS := n6build/libn6networks.a n6build/n6_networks.ld
 OBJS := ./src/main.o ./src/sensor.o ./src/startup.o ./drivers/uart.o
 CPU := -mcpu=cortex-m55 -mthumb -mfloat-abi=hard
 COMPILE = arm-none-eabi-gcc "$<" $(CPU) -std=gnu11 -g3 -O2 -c -I../src -I../drivers -I"INCLUDE" -o "$@"
@@ -23,7 +23,7 @@ all:
 main-build: app.elf
 
 app.elf: $(OBJS) $(USER_OBJS) ../board.ld
-	arm-none-eabi-gcc -o "app.elf" $(OBJS) $(USER_OBJS) -lm $(CPU) -T"../board.ld" -nostartfiles --specs=nano.specs \
+	arm-none-eabi-gcc -o "app.elf" $(OBJS) $(USER_OBJS) $(CPU) -T"../board.ld" -nostartfiles --specs=nano.specs \
 		-Wl,--gc-sections -Wl,--no-warn-rwx-segments
 	@echo 'Finished building target: $@'
 	@echo ' '

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from end_to_end.conftest import Project
-from end_to_end.hosts import ROOT, Host
+from end_to_end.hosts import ROOT, Host, steps_in
 from end_to_end.test_examples import SAID
 from end_to_end.test_host_builders import APPLI, host, write  # noqa: F401 - a fixture
 
@@ -64,7 +64,7 @@ def test_names_of_the_host_s_files_are_free(tmp_path: Path) -> None:
         assert "Checks" in output
     # Though the linker's map is a file that no rule names.
     again = host.call("make", "BUILD=build/debug", "N6_BUILD=build/debug/n6build", "n6-build")
-    assert again == "make: Nothing to be done for 'n6-build'.\n"
+    assert steps_in(again) == []
     images = list(host.root.glob("build/*/n6build/nucleo-n657/w_rter_1-????????-foreign/appli_placed.bin"))
     assert len(images) == 2
     assert images[0].read_bytes() == images[1].read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from end_to_end.conftest import make_project
-from end_to_end.hosts import Host, digests_of, steps_in, times_of
+from end_to_end.hosts import Host, digests_of, move_older_model_over, steps_in, times_of
 
 ALL = ("make", "-j2", "--output-sync", "all", "n6-build")
 OPTIONS = "N6_OPTIONS = board=nucleo-n657 model=keyword appli=$(ELF)"
@@ -27,7 +27,7 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path) -> N
     shutil.copytree(project.root / "boards/nucleo-n657", host.root / "boards/nucleo-n657")
     host.replace("Makefile", "model=keyword", "model=own_model $(CHOSEN)")
     before = times_of(host.root)
-    assert "n6build has no plan" not in host.call("make", "-n", "all")
+    assert "n6build library" in host.call("make", "-n", "all")
     assert times_of(host.root) == before
     host.call(*ALL)
 
@@ -51,8 +51,8 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path) -> N
     assert not any("conv_2d" in step for step in compiled)
     (host.root / "n6build.local.yaml").write_text("profile: noextmem\n")
     assert "Plan memory_plan.json" in done()
-    # Other pools are another folder, where all is as it was; the program is linked with what is there.
-    assert done("CHOSEN=profile=extflash") == []
+    # Other pools are another folder, where all is as it was; the program is linked with the library from there.
+    assert set(done("CHOSEN=profile=extflash")) >= {"Library libn6networks.a"}
 
     made = digests_of(host.root / "build/n6build/nucleo-n657")
     host.call("make", "clean")
@@ -60,6 +60,21 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path) -> N
     host.call(*ALL, "CHOSEN=profile=extflash")
     clean = digests_of(host.root / "build/n6build/nucleo-n657")
     assert clean == {path: made[path] for path in clean}
+
+
+def test_a_model_that_an_older_file_replaces_is_compiled_and_nothing_is_linked_for_a_weight(tmp_path: Path) -> None:
+    host = Host(tmp_path, "make")
+    host.replace("Makefile", "model=keyword", "model=own_model/keyword.tflite")
+    host.call(*ALL)
+    (weights,) = host.root.glob("build/n6build/*/*/weights_xSPI2.bin")
+    program, before = host.root / "build/app.elf", weights.read_bytes()
+    linked = program.stat().st_mtime_ns
+    move_older_model_over(host.root / "own_model/keyword.tflite")
+    assert host.status("make", "-q", *ALL[1:])[0] == 1
+    assert "Network network.c" in steps_in(host.call(*ALL))
+    assert weights.read_bytes() != before
+    assert program.stat().st_mtime_ns == linked
+    assert steps_in(host.call(*ALL)) == []
 
 
 REFUSED = {
@@ -101,7 +116,9 @@ def test_no_command_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> 
     for name in ("sh", "make", "mkdir", "cat", "rm"):
         (few / name).symlink_to(str(shutil.which(name)))
     host.path = [path[0], str(few)]
-    assert f"{place}: error N6-TOOL-001: the compiler arm-none-eabi-gcc was not found" in host.refused("make", "all")
+    assert f"{place}: error N6-TOOL-001: the compiler arm-none-eabi-gcc was not found" in host.refused(
+        "make", "n6-library"
+    )
     host.path = path
     kernel = project.root / "firmware/kernels/conv_2d.c"
     text = kernel.read_text()

@@ -40,9 +40,28 @@ def record(place: Path, told: bytes = TOLD) -> Path:
     # Of this folder only that it is there.
     looked.append((ask.state_of(os.fsencode(place), b"/"), os.fsencode(place)))
     call = ask.call_of(WORDS)
-    path = place / os.fsdecode(ask.file_of(call))
+    path = place / os.fsdecode(ask.file_of(call, ask.folder_of(WORDS)))
     path.write_bytes(ask.written(call, told, looked))
     return path
+
+
+def test_a_silent_answer_is_an_answer(place: Path) -> None:
+    record(place, b"")
+    assert ask.answer(WORDS) == b""
+
+
+def test_an_answer_lies_in_the_build_folder_that_the_call_names() -> None:
+    assert ask.folder_of(["n6build", "library", "--build", "out/x", "board=a"]) == b"out/x/.n6build"
+    assert ask.folder_of(["n6build", "library", "--build"]) == b"build/.n6build"
+    assert ask.folder_of(["scons", "--build", "out"]) == b"build/.n6build"
+
+
+def test_variables_of_make_are_not_part_of_a_call(place: Path) -> None:
+    posix.environ[b"MAKEFLAGS"] = b" -j4 --jobserver-auth=fifo:/tmp/GMfifo12"
+    posix.environ[b"MAKELEVEL"] = b"2"
+    assert ask.answer(WORDS) == TOLD
+    posix.environ[b"N6BUILD_BOARD"] = b"openmv-n6"
+    assert ask.answer(WORDS) is None
 
 
 def test_nothing_changed(place: Path) -> None:
@@ -159,7 +178,7 @@ def test_what_is_not_a_file_of_this_user_is_not_read(place: Path) -> None:
         assert ask.answer(WORDS) is None
 
 
-@pytest.mark.parametrize("told", [b"\x1b]0;title\x07", b"\x1b[2J", b"a\rb", b"", b"\x7f"])
+@pytest.mark.parametrize("told", [b"\x1b]0;title\x07", b"\x1b[2J", b"a\rb", b"\x7f"])
 def test_only_plain_text_reaches_the_terminal(place: Path, told: bytes) -> None:
     record(place, told)
     assert ask.answer(WORDS) is None

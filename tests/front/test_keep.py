@@ -46,7 +46,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 def looked() -> keep.Looked:
     """Of a call that has begun just now, which has written the lock of the build folder."""
     Path("build/.n6build/lock").write_text("1\n")
-    found = keep.Looked(ask.call_of(["scons"]), time.time_ns(), (time.monotonic_ns(), time.time_ns()))
+    found = keep.Looked(
+        ask.call_of(["scons"]), ask.folder_of(["scons"]), time.time_ns(), (time.monotonic_ns(), time.time_ns())
+    )
     found.uses.lines[uses.Use("content", str(Path("read.yaml").absolute()))] = ""
     found.uses.lines[uses.Use("existence", str(Path("absent.yaml").absolute()))] = ""
     return found
@@ -57,7 +59,7 @@ def is_kept(found: keep.Looked, site: Site, *goals: str) -> bool:
 
 
 def states(found: keep.Looked) -> dict[str, bytes]:
-    data = Path(os.fsdecode(ask.file_of(found.call))).read_bytes()
+    data = Path(os.fsdecode(ask.file_of(found.call, found.folder))).read_bytes()
     return {str(Path.cwd() / os.fsdecode(path)): state for state, path in ask.understood(data, found.call)[1]}
 
 

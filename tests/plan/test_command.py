@@ -106,32 +106,6 @@ def test_a_step_says_what_it_does_and_is_entered_in_the_ledger(project: Project)
     assert f"{BOARD}/include/n6_soc.h" in (project.root / "build/.n6build/ledger.jsonl").read_text()
 
 
-def test_a_step_that_would_make_what_is_there_gives_it_the_present_time(project: Project) -> None:
-    """For make, which takes what is older than its sources for outdated."""
-    header, template = f"{BOARD}/include/n6_board_console.h", project.root / "firmware/templates/n6_board_console.h.j2"
-    said = f"Header {header}"
-    path = project.root / header
-
-    def done() -> str:
-        result = step(project, header, "--if-changed")
-        assert result.returncode == 0, result.stderr
-        return result.stdout.strip()
-
-    assert done() == said
-    before = path.stat()
-    os.utime(path, ns=(0, 0))
-    template.touch()
-    assert done() == ""
-    assert (path.stat().st_ino, path.stat().st_mtime_ns >= before.st_mtime_ns) == (before.st_ino, True)
-    template.write_text(template.read_text() + "\n")
-    assert done() == said
-    text = path.read_text()
-    path.write_text("of somebody else")
-    assert done() == said
-    assert path.read_text() == text
-    assert step(project, header).stdout.strip() == said
-
-
 def test_a_step_without_what_it_needs_fails_and_leaves_nothing(project: Project) -> None:
     link = f"{BOARD}/fsbl/fsbl.elf"
     target = project.root / link

@@ -65,6 +65,11 @@ def option_values() -> Mapping[str, str]:
     return os.environ
 
 
+def makeflags() -> str:
+    """Return the options of the make or Ninja that started this process, among them its jobserver; empty without one."""
+    return os.environ.get("MAKEFLAGS", "")
+
+
 def project_folder() -> Path:
     """Where boards, models and settings of the project are, and where relative paths of options start: as named by a build system
     that works elsewhere (CMake), else the working directory. Raises OSError if that is gone."""

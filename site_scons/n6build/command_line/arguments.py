@@ -25,7 +25,8 @@ _ALONE = frozenset({*LISTS, "plan", *_OF_SCONS})
 class Asked:
     """command: a key of `COMMANDS`. goals: names of targets, and files; the command itself is one of them, unless it is done
     alone. given: value of each option by its name. build: folder of all build products. jobs: steps at a time, None for one per
-    CPU. write: file for the plan, None to show it."""
+    CPU. write: file for the plan, None to show it. host: build script of the project that calls, or several separated by spaces;
+    None without one. question: whether to say only by the exit status that all is up to date."""
 
     command: str
     goals: tuple[str, ...]
@@ -33,6 +34,8 @@ class Asked:
     build: str
     jobs: int | None
     write: Path | None
+    host: str | None = None
+    question: bool = False
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -66,7 +69,9 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
         raise N6Error("N6-OPTION-019", f"option '{name}' has no effect here", hint=f"scons {name}=...")
     if command in LISTS and goals:
         raise N6Error("N6-OPTION-019", f"'n6build {command}' takes no targets", hint=f"n6build {command} --help")
-    return Asked(command, tuple(goals), given, found.build, found.jobs, getattr(found, "write", None))
+    return Asked(
+        command, tuple(goals), given, found.build, found.jobs, getattr(found, "write", None), found.host, found.question
+    )
 
 
 def _no_command(word: str) -> N6Error:
@@ -109,7 +114,18 @@ def parser_of(command: str) -> CommandParser:
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     add_build(parser)
-    parser.add_argument("-j", "--jobs", metavar="N", type=_count, help="steps at a time; default: one per CPU")
+    parser.add_argument(
+        "-j", "--jobs", metavar="N", type=_count, help="steps at a time; default: as make's -j says, or one per CPU"
+    )
+    parser.add_argument(
+        "-q",
+        "--question",
+        action="store_true",
+        help="does nothing: the exit status is 1 if something is not up to date",
+    )
+    parser.add_argument(
+        "--host", metavar="FILES", help="build scripts of the project that calls this: errors name their line"
+    )
     if command == "plan":
         parser.add_argument(
             "--write", metavar="FILE", type=Path, help="writes the plan of these targets as JSON, and prints nothing"

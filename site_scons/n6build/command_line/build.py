@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,9 @@ from n6build.base.paths import project_path
 from n6build.base.uses import distrust_earlier_builds
 from n6build.command_line.arguments import Asked
 from n6build.command_line.lists import print_list
+from n6build.embed.host_files import write_host_files
+from n6build.embed.host_line import in_host, scripts_of
+from n6build.embed.places import check_folder
 from n6build.front.ask import COMMAND
 from n6build.front.keep import Looked, keep, look
 from n6build.options.choices import Choices, Invocation, choices_of
@@ -22,7 +27,7 @@ from n6build.options.option import chosen
 from n6build.options.settings import resolve
 from n6build.options.targets import COMPILE_COMMANDS, LISTS, check_targets
 from n6build.plan.compile_commands import write_compile_commands
-from n6build.plan.inspect import explain, files_of, show_plan, write_plan
+from n6build.plan.inspect import are_up_to_date, explain, files_of, show_plan, write_plan
 from n6build.plan.local import execute, local_site
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.perform import Site
@@ -35,14 +40,17 @@ from n6build.steps.planning import planned
 def carry_out(asked: Asked) -> None:
     """Raises N6Error, which is also in last_error.json of the build folder if something was to be built."""
     looked = look([COMMAND, *sys.argv[1:]], time.time_ns())
-    folder = _folder()
-    settings = resolve(asked.given, option_values(), folder)
-    invocation = chosen(Invocation, settings, folder)
+    with _host_named(asked):
+        if asked.host is not None:
+            check_folder(asked.build)
+        folder = _folder()
+        settings = resolve(asked.given, option_values(), folder)
+        invocation = chosen(Invocation, settings, folder)
+        choices = replace(choices_of(settings, folder), build=project_path(asked.build))
     if invocation.no_color:
         without_colour()
     if invocation.paranoid:
         distrust_earlier_builds()
-    choices = replace(choices_of(settings, folder), build=project_path(asked.build))
     if asked.command in LISTS:
         print_list(asked.command, choices.cmsis)
         return
@@ -63,12 +71,19 @@ def _folder() -> Path:
 
 def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looked: Looked | None) -> None:
     build = Path(choices.build)
-    lock = locked_build_folder(build)
-    forget_error(build)
+    lock = -1
+    if not asked.question:
+        lock = locked_build_folder(build)
+        forget_error(build)
     verbose = invocation.verbose or choices.verbosity == 2
     site = local_site(build, dict(read_environment().commands))
-    plan = planned(choices, asked.goals, site)
+    with _host_named(asked):
+        plan = planned(choices, asked.goals, site, keep=not asked.question)
     goals = asked.goals or ("build",)
+    if asked.question:
+        raise SystemExit(0 if are_up_to_date(goals, plan, site) else 1)
+    if asked.host is not None:
+        write_host_files(asked.build, COMPILE_COMMANDS, plan, site)
     if invocation.explain:
         explain(invocation.explain, plan, site)
     elif asked.write:
@@ -84,10 +99,11 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
             announce_lines(site, verbose=verbose)
             _build(plan, made, site, invocation, jobs=asked.jobs)
             if not site.done and not site.fetched:
-                told = line("Nothing", "to do", f"{', '.join(made)} up to date")
+                # Of a step that changes nothing, another build system prints nothing.
+                told = line("Nothing", "to do", f"{', '.join(made)} up to date") + "\n" if asked.host is None else ""
                 show(told)
                 if looked and invocation.front and not invocation.paranoid and made == goals:
-                    keep(looked, f"{told}\n", site, goals)
+                    keep(looked, told, site, goals)
     os.close(lock)
 
 
@@ -99,3 +115,12 @@ def _build(plan: Plan, goals: tuple[str, ...], site: Site, invocation: Invocatio
             execute(plan, files_of(goals, plan), site, jobs=jobs or most)
         finally:
             say_times(site)
+
+
+@contextmanager
+def _host_named(asked: Asked) -> Iterator[None]:
+    """Put the line of the host's build script in front of an error about what it chose."""
+    try:
+        yield
+    except N6Error as error:
+        raise (error if asked.host is None else in_host(error, scripts_of(asked.host), asked.given)) from error

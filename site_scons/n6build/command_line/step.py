@@ -1,27 +1,23 @@
-"""A single step of a plan: for other build systems, for machines that share the work, and for finding errors.
+"""A single step of a plan: for machines that share the work, and for finding errors.
 
-It makes what SCons would make, and does not check what is up to date unless it is asked to. The inputs of the step have to exist.
+It makes what SCons would make, and does not check what is up to date. The inputs of the step have to exist.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
 from n6build.base.uses import line_of
 from n6build.command_line.arguments import CommandParser, add_build
-from n6build.plan.depfile import first_rule, rules_of
 from n6build.plan.local import local_site, read_plan_file
-from n6build.plan.perform import Site, is_current, perform
+from n6build.plan.perform import perform
 from n6build.plan.plan import step_for
 from n6build.plan.progress import announce_lines
-from n6build.plan.step import Step
 
-HELP = "does one step of a plan, for other build systems"
+HELP = "does one step of a plan, for machines that share the work"
 
 
 def step(words: Sequence[str]) -> None:
@@ -33,16 +29,6 @@ def step(words: Sequence[str]) -> None:
     one = step_for(options.name, plan)
     site = local_site(Path(options.build), dict(read_environment().commands))
     site.plan = plan
-    if options.if_changed and is_current(one, site):
-        _renew(one, site)
-    else:
-        _do(one, site)
-    if options.plain_depfile and one.depfile:
-        depfile = Path(one.depfile)
-        write_atomically(depfile, first_rule(depfile.read_bytes()) + b"\n")
-
-
-def _do(one: Step, site: Site) -> None:
     announce_lines(site, verbose=False)
     try:
         perform(one, site)
@@ -56,18 +42,6 @@ def _do(one: Step, site: Site) -> None:
             where=_line_of(error) or None,
             hint="scons plan writes the plan again; if it still fails, it is an error in the step",
         ) from error
-
-
-def _renew(one: Step, site: Site) -> None:
-    """What is there, which the step would make again, becomes as young as if it had. Some build systems take the list of headers
-    away when they have read it."""
-    if one.depfile and not Path(one.depfile).is_file():
-        read = site.ledger.entries[one.name].inputs
-        known = {*one.sources, *one.templates}
-        headers = [path for path, digest in read.items() if digest and path not in known]
-        write_atomically(Path(one.depfile), rules_of(one, headers))
-    for output in one.outputs:
-        os.utime(output)
 
 
 def _line_of(error: BaseException) -> str:
@@ -84,16 +58,6 @@ def step_parser() -> CommandParser:
     parser.add_argument("name", metavar="NAME", help="an output of the step, such as build/nucleo-n657/fsbl/fsbl.elf")
     parser.add_argument(
         "--plan", metavar="FILE", type=Path, required=True, help="written by n6build plan or scons plan"
-    )
-    parser.add_argument(
-        "--if-changed",
-        action="store_true",
-        help="where the step would make what is there, gives that the present time: for build systems that compare times",
-    )
-    parser.add_argument(
-        "--plain-depfile",
-        action="store_true",
-        help="leaves one rule in the step's list of headers: more is read wrongly by CMake 3.21",
     )
     add_build(parser)
     return parser

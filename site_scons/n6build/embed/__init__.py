@@ -1,1 +1,1 @@
-"""The steps of a plan as targets of Make and CMake."""
+"""Files with which other build systems call n6build, and what they include."""

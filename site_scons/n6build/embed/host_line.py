@@ -1,4 +1,4 @@
-"""The line of a host's makefile that a mistake comes from: make does not tell who includes a file where it says what."""
+"""The line of a host's build script that a mistake comes from, which its build system does not hand on."""
 
 from __future__ import annotations
 
@@ -10,24 +10,34 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 
 _LARGEST = 1 << 20
-_CALL = re.compile(r"n6build\.mk|n6build +--makefile")
+_CALL = re.compile(r"n6build\.mk|n6build +--makefile|n6build_add_network")
 
 
-def in_host(error: N6Error, makefiles: Iterable[str], given: Mapping[str, str]) -> N6Error:
-    """The error with the host's line in front, as far as that can be found. makefiles: that make has read. given: value of each
-    option by its name."""
-    place = _place(error, makefiles, given)
+def scripts_of(host: str) -> list[str]:
+    """Return the files that a host names in one text: one file, or several that are separated by spaces."""
+    return [host] if os.path.isfile(host) else host.split()
+
+
+def in_host(error: N6Error, scripts: Iterable[str], given: Mapping[str, str]) -> N6Error:
+    """Return the error with the host's line in front, as far as that can be found.
+
+    Args:
+        error: About what the host has chosen.
+        scripts: Build scripts of the host.
+        given: Value of each option by its name.
+    """
+    place = _place(error, scripts, given)
     if not place:
         return error
     where = f"{place}: {error.where}" if error.where else place
     return N6Error(error.id, error.what, where=where, hint=error.hint)
 
 
-def _place(error: N6Error, makefiles: Iterable[str], given: Mapping[str, str]) -> str:
+def _place(error: N6Error, scripts: Iterable[str], given: Mapping[str, str]) -> str:
     said = f"{error.where or ''} {error.what}"
     blamed = [name for name, value in given.items() if f"'{name}" in said or (value and value in said)]
     found = ""
-    for file in makefiles:
+    for file in scripts:
         for number, line in enumerate(_lines(Path(file)), 1):
             code = line.partition("#")[0]
             if any(_sets(name, given[name], code) for name in blamed):

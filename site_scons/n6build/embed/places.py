@@ -1,9 +1,12 @@
-"""What other build systems include."""
+"""Folders and files that other build systems include."""
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
+from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
 
 MAKEFILE = Path(__file__).with_name("n6build.mk")
@@ -12,3 +15,15 @@ CMAKE_FOLDER = Path(__file__).with_name("cmake")
 INCLUDE_FOLDER = FIRMWARE / "appli"
 # By the argument of n6build that asks for it.
 PLACES = {"--makefile": MAKEFILE, "--cmake-dir": CMAKE_FOLDER, "--include-dir": INCLUDE_FOLDER}
+# Hosts name files of the folder in their own rules, in whatever way they quote.
+_PLAIN = re.compile(r"[\w./+@-]+", re.ASCII)
+
+
+def check_folder(folder: str) -> None:
+    """Refuse a build folder that rules cannot name, or that holds more than build products. Raises N6-EMBED-002."""
+    if not _PLAIN.fullmatch(folder) or folder.startswith("-"):
+        what = f"the build folder {folder!a} is named in rules, and may contain letters, digits and ./+@_- only"
+        raise N6Error("N6-EMBED-002", what, hint="N6_BUILD=build/n6build")
+    if os.path.commonpath([os.path.abspath(folder), os.getcwd()]) == os.path.abspath(folder):
+        what = f"the build folder {folder!a} contains the project"
+        raise N6Error("N6-EMBED-002", what, hint="N6_BUILD=build/n6build, which is n6build's alone")

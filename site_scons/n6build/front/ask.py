@@ -17,15 +17,14 @@ if sys.platform != "win32":
 
 # The first word of a call that no SCons is needed for.
 COMMAND = "n6build"
-# Beside SConstruct, where the call is made; builds with another folder are not answered.
-FOLDER = b"build/.n6build/front"
-LOCK = b"build/.n6build/lock"
+# Of all build products, where a call names no other.
+_BUILD = "build"
 ABSENT = b"-"
 _MAGIC = b"n6build front 1\n"
 # A build of 60 networks has 600 KB.
 _LARGEST = 16 << 20
-# Every shell and every call has others, and no build reads them.
-_PASSING = (b"_", b"OLDPWD", b"SHLVL")
+# Every shell, every call and every make has others, and no build depends on them.
+_PASSING = (b"_", b"OLDPWD", b"SHLVL", b"MAKEFLAGS", b"MFLAGS", b"MAKELEVEL", b"MAKE_TERMOUT", b"MAKE_TERMERR")
 _KIND, _REGULAR = 0o170000, 0o100000
 # Letters, line breaks, and the colours of n6build.base.console: nothing else reaches a terminal from a file.
 _COLOURS = (b"\x1b[36m", b"\x1b[0m")
@@ -37,10 +36,10 @@ def answer(words: list[str]) -> bytes | None:
     if sys.platform == "win32":
         return None
     try:
-        call = call_of(words)
-        told, looked = understood(_content(file_of(call)), call)
+        call, folder = call_of(words), folder_of(words)
+        told, looked = understood(_content(file_of(call, folder)), call)
         # Another build would be waited for.
-        if told and not _is_in_use() and all(state_of(path, state) == state for state, path in looked):
+        if not _is_in_use(folder) and all(state_of(path, state) == state for state, path in looked):
             return told
     except (OSError, ValueError, ImportError):
         pass
@@ -64,9 +63,18 @@ def _encoded(word: str) -> bytes:
     return word.encode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
 
 
-def file_of(call: bytes) -> bytes:
-    """Where the answer to a call is kept, relative to its folder."""
-    return FOLDER + b"/" + call
+def folder_of(words: list[str]) -> bytes:
+    """Return the place of n6build's own files in the build folder that the call names."""
+    build = _BUILD
+    for number, word in enumerate(words[:-1] if words[:1] == [COMMAND] else ()):
+        if word == "--build":
+            build = words[number + 1]
+    return _encoded(build) + b"/.n6build"
+
+
+def file_of(call: bytes, folder: bytes) -> bytes:
+    """Return the file with the answer to a call. folder: as of `folder_of`."""
+    return folder + b"/front/" + call
 
 
 def state_of(path: bytes, like: bytes = b"") -> bytes:
@@ -125,11 +133,11 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).hexdigest().encode()
 
 
-def _is_in_use() -> bool:
+def _is_in_use(folder: bytes) -> bool:
     """Whether a build holds the lock of the folder (n6build.plan.lock)."""
     from fcntl import LOCK_NB, LOCK_SH, flock
 
-    handle = posix.open(LOCK, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    handle = posix.open(folder + b"/lock", posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:
         flock(handle, LOCK_SH | LOCK_NB)
     except BlockingIOError:

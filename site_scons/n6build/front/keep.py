@@ -44,10 +44,11 @@ _NO_FILES = ("/proc/", "/dev/", "/sys/")
 
 @dataclass
 class Looked:
-    """call: as of `ask.call_of`. began: of the clock, in ns, before anything was read. since: of the monotonic clock and of the
-    other one, in ns. files: opened; folders: listed, absolute. is_sure: whether this is all."""
+    """call: as of `ask.call_of`. folder: as of `ask.folder_of`. began: of the clock, in ns, before anything was read. since: of
+    the monotonic clock and of the other one, in ns. files: opened; folders: listed, absolute. is_sure: whether this is all."""
 
     call: bytes
+    folder: bytes
     began: int
     since: tuple[int, int]
     files: set[str] = field(default_factory=set)
@@ -73,7 +74,9 @@ def look(words: list[str], began: int) -> Looked | None:
         call = ask.call_of(words)
     except (ImportError, OSError):
         return None
-    looked = Looked(call, began, (time.monotonic_ns(), time.time_ns()), uses=uses.recorded_from_now())
+    looked = Looked(
+        call, ask.folder_of(words), began, (time.monotonic_ns(), time.time_ns()), uses=uses.recorded_from_now()
+    )
     sys.addaudithook(looked.note)
     return looked
 
@@ -89,12 +92,12 @@ def keep(looked: Looked, told: str, site: Site, goals: Iterable[str], more: Iter
     if not all(file in site.plan.makers for file in files):
         return False
     folder = site.build / FOLDER
-    if os.path.abspath(os.fsdecode(ask.LOCK)) != str(folder / "lock"):
+    if os.path.abspath(os.fsdecode(looked.folder)) != str(folder):
         return False
     states = _states(looked, {*more, *_known_of(site, steps)}, str(folder))
     if states is None or not _clocks_agree(looked, folder / "lock"):
         return False
-    path = Path(os.fsdecode(ask.file_of(looked.call)))
+    path = Path(os.fsdecode(ask.file_of(looked.call, looked.folder)))
     try:
         write_atomically(path, ask.written(looked.call, told.encode(), states))
         _remove_oldest(path.parent)

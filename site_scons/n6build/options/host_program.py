@@ -10,8 +10,9 @@ from n6build.base.errors import N6Error
 
 # Names of options on the command line of a project that has options of its own: n6.probe=virtual.
 PREFIX = "n6."
-# The networks, for programs that somebody else links.
+# The networks, for programs that somebody else links, and the linker script with all else that those need.
 LIBRARY = "libn6networks.a"
+LINK = "n6_networks.ld"
 
 
 @dataclass(frozen=True)

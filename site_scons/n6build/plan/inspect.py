@@ -39,6 +39,12 @@ def files_of(goals: Sequence[str], plan: Plan) -> list[str]:
     return [file for goal in goals for file in plan.goals.get(goal) or step_for(goal, plan).outputs]
 
 
+def are_up_to_date(goals: Sequence[str], plan: Plan, site: Site) -> bool:
+    """Return whether a build of these goals would do nothing. Raises N6-STEP-014 for a file that no step of the plan makes."""
+    found = statuses(_wanted(plan, goals), site.ledger, site.code, str(site.top))
+    return all(status.state == "up to date" for status in found)
+
+
 def _wanted(plan: Plan, goals: Sequence[str]) -> Plan:
     return Plan(plan.behind(files_of(goals, plan)), plan.goals)
 

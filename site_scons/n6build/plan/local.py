@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from n6build.base.bounded import parse_json
+from n6build.base.environment import makeflags
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.plan.jobs import open_slots
 from n6build.plan.known_code import keep_known_code, known_code
 from n6build.plan.known_files import keep_known_files, remember_known_files
 from n6build.plan.ledger import read_ledger
@@ -75,7 +77,7 @@ def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None =
         plan: The plan.
         wanted: Outputs of its steps.
         site: Where the steps are done.
-        jobs: Steps at a time, None for one per CPU.
+        jobs: Steps at a time, None for as many as `open_slots` finds.
 
     Raises:
         N6Error: N6-STEP-014 before anything is done if no step makes a wanted file, and the first error of a step: running
@@ -89,8 +91,8 @@ def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None =
     left = {step.name: _waits_for(step, plan) for step in steps}
     by_name = {step.name: step for step in steps}
     running: dict[Future[None], str] = {}
-    jobs = jobs or os.cpu_count() or 1
-    with ThreadPoolExecutor(jobs) as pool:
+    stale: list[str] = []
+    with open_slots(jobs, makeflags()) as slots, ThreadPoolExecutor(min(slots.limit, len(steps) or 1)) as pool:
 
         def is_there(name: str) -> None:
             for needs in left.values():
@@ -98,21 +100,27 @@ def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None =
 
         def start_ready() -> None:
             # No more than can run: what waits in the pool would be started even after an error.
-            while len(running) < jobs:
-                name = next((name for name, needs in left.items() if not needs), None)
-                if name is None:
+            while True:
+                if not stale:
+                    name = next((name for name, needs in left.items() if not needs), None)
+                    if name is None:
+                        return
+                    del left[name]
+                    if is_current(by_name[name], site):
+                        is_there(name)
+                        continue
+                    stale.append(name)
+                if not slots.acquire():
                     return
-                del left[name]
-                if is_current(by_name[name], site):
-                    is_there(name)
-                    continue
+                name = stale.pop()
                 running[pool.submit(perform, by_name[name], site)] = name
 
         start_ready()
         while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, slots.retry_s if stale else None, FIRST_COMPLETED)
             for future in [each for each in running if each in done]:
                 name = running.pop(future)
+                slots.release()
                 future.result()
                 is_there(name)
             start_ready()

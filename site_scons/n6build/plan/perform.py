@@ -169,7 +169,7 @@ def _times(step: Step, ledger: Ledger) -> dict[str, tuple[Output, int]]:
         known = entry.outputs.get(output) if entry else None
         with suppress(OSError):
             state = uses.state_of(output)
-            if known is not None and state[0] == known.state[0] and uses.digest_of(output) == known.digest:
+            if known is not None and state == known.state:
                 found[output] = known, state[1]
     return found
 

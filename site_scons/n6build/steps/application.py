@@ -23,6 +23,7 @@ from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
+from n6build.steps.host_link import host_link
 from n6build.steps.images import Images, images_of, trial_of
 from n6build.steps.job import FIELD_REPORT, LADDER, Job, boards_of, check_device, check_goals, job_of
 from n6build.steps.lacking import lacking_step
@@ -100,7 +101,7 @@ def application_plan(
     parts += [_merge_report(job, sizes), _editor(job, images)]
     if "library" in goals:
         check_library(choices, networks)
-        parts.append(images.library)
+        parts.append(host_link(choices.build, images.library, job.runtime) if choices.appli else images.library)
     if "time" in goals:
         parts.append(_time(job, networks, boards, board))
     if "report" in goals:

@@ -3,7 +3,8 @@
 # Networks by n6build in a project that is built by CMake, with Ninja or make (docs/embedding/cmake.md):
 #
 #     find_package(n6build CONFIG REQUIRED)               # cmake -Dn6build_DIR=$(n6build --cmake-dir)
-#     n6build_add_network(app MODEL model/keyword.tflite BOARD nucleo-n657 [PROFILE p] [OPTIONS name=value ...])
+#     n6build_add_network(app MODEL model/keyword.tflite BOARD nucleo-n657 [PROFILE p] [OPTIONS name=value ...]
+#         [DEPENDS file ...])                             # files that the project makes, and n6build reads
 #     n6build_image(app [ALL])                            # target app_n6_image: images and checks
 #     n6build_flash(app [OPTIONS probe=... ...])          # target app_n6_flash
 #     n6build_run(app [OPTIONS probe=virtual until=... ...])   # target app_n6_run
@@ -44,7 +45,7 @@ if(NOT n6build_place STREQUAL n6build_here)
 endif()
 
 function(n6build_add_network target)
-    cmake_parse_arguments(PARSE_ARGV 1 n6 "" "BOARD;PROFILE" "MODEL;OPTIONS")
+    cmake_parse_arguments(PARSE_ARGV 1 n6 "" "BOARD;PROFILE" "MODEL;OPTIONS;DEPENDS")
     n6build_check_target(${target})
     n6build_refuse("n6build_add_network(${target})" "${n6_UNPARSED_ARGUMENTS}" "${n6_KEYWORDS_MISSING_VALUES}")
     if(NOT n6_MODEL)
@@ -66,49 +67,74 @@ function(n6build_add_network target)
         endif()
     endforeach()
     list(APPEND n6_chosen ${n6_OPTIONS})
-    # A plan for each configuration, with the same steps: one set of rules for all. Each has a program of its own.
-    get_property(n6_is_multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
     set(n6_folder "n6build/${target}")
+    set(n6_script "n6build/${target}.sh")
+    get_property(n6_is_multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
     if(n6_is_multi)
-        foreach(n6_config IN LISTS CMAKE_CONFIGURATION_TYPES)
-            n6build_plan(${target} "n6build/${target}/${n6_config}" ${n6_chosen})
-        endforeach()
+        # Each configuration has a program of its own.
         list(GET CMAKE_CONFIGURATION_TYPES 0 n6_config)
-        file(READ "${CMAKE_CURRENT_BINARY_DIR}/${n6_folder}/${n6_config}/targets.cmake" n6_rules)
-        string(REPLACE "${n6_folder}/${n6_config}" "${n6_folder}/$<CONFIG>" n6_rules "${n6_rules}")
-        file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${n6_folder}/targets.cmake" "${n6_rules}")
-    else()
-        n6build_plan(${target} "${n6_folder}" ${n6_chosen})
-    endif()
-    include("${CMAKE_CURRENT_BINARY_DIR}/${n6_folder}/targets.cmake")
-    if(n6_is_multi)
+        n6build_check_options(${target} "${n6_folder}/${n6_config}" "${n6_script}" "${n6_DEPENDS}" ${n6_chosen})
         string(APPEND n6_folder "/$<CONFIG>")
+    else()
+        n6build_check_options(${target} "${n6_folder}" "${n6_script}" "${n6_DEPENDS}" ${n6_chosen})
     endif()
-    add_custom_target(${target}_n6_library DEPENDS ${n6_library})
+    set(n6_place "${CMAKE_CURRENT_BINARY_DIR}/${n6_folder}")
+    set(n6_program "${n6_place}/program/${target}.elf")
+    set(n6_call --build "${n6_folder}" --host "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt" "appli=${n6_program}" ${n6_chosen})
+    # The same files for each board, model and profile. They keep their times where their bytes are as before.
+    set(n6_library "${n6_place}/libn6networks.a" "${n6_place}/n6_networks.ld")
+    set(n6_jobs "")
+    if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
+        set(n6_jobs JOB_SERVER_AWARE ON)
+    endif()
+    add_custom_target(${target}_n6_library
+        DEPENDS ${n6_DEPENDS}
+        BYPRODUCTS ${n6_library} "${n6_place}/.n6build/host-library"
+        COMMAND sh "${n6_script}" --library "${n6_place}/.n6build/host-library" ${n6_call}
+        WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+        COMMENT "n6build library of ${target}" ${n6_jobs} VERBATIM)
+    execute_process(
+        COMMAND "${N6BUILD_EXECUTABLE}" --include-dir
+        OUTPUT_VARIABLE n6_include OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     add_dependencies(${target} ${target}_n6_library)
-    target_link_libraries(${target} PRIVATE ${n6_library} ${n6_link})
+    target_link_libraries(${target} PRIVATE ${n6_library})
     target_include_directories(${target} PRIVATE "${n6_include}")
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${n6_library})
-    set(n6_program "${CMAKE_CURRENT_BINARY_DIR}/${n6_folder}/program/${target}.elf")
+    set_property(DIRECTORY APPEND PROPERTY ADDITIONAL_CLEAN_FILES "${n6_place}")
     add_custom_command(
         OUTPUT "${n6_program}"
         DEPENDS ${target}
         COMMAND ${CMAKE_COMMAND} -E copy "$<TARGET_FILE:${target}>" "${n6_program}"
         COMMENT "" VERBATIM)
+    # Not at all where n6build has found nothing to do, and the program is as it was.
+    add_custom_command(
+        OUTPUT "${n6_place}/.n6build/host-build"
+        DEPENDS "${n6_program}" "${n6_place}/.n6build/host-library"
+        COMMAND sh "${n6_script}" library build ${n6_call}
+        COMMAND ${CMAKE_COMMAND} -E touch "${n6_place}/.n6build/host-build"
+        WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+        COMMENT "n6build images of ${target}" ${n6_jobs} VERBATIM)
     set_target_properties(${target} PROPERTIES
-        N6_FOLDER "${n6_folder}" N6_GIVEN "appli=${n6_program};${n6_chosen}" N6_IMAGE "${n6_build}")
+        N6_FOLDER "${n6_folder}" N6_SCRIPT "${n6_script}" N6_CALL "${n6_call}" N6_IMAGE "${n6_place}/.n6build/host-build")
 endfunction()
 
-# Writes the plan and its rules. Behind folder, of all that is built: the options.
-function(n6build_plan target folder)
+# Refuses what cannot be built, and writes the script that calls n6build. Behind needs, files that the project makes: the options.
+function(n6build_check_options target folder script needs)
     execute_process(
         COMMAND ${CMAKE_COMMAND} -E env "N6BUILD_PROJECT=${CMAKE_CURRENT_SOURCE_DIR}"
-            "${N6BUILD_EXECUTABLE}" embed cmake --build "${folder}" --command "${N6BUILD_EXECUTABLE}"
+            "${N6BUILD_EXECUTABLE}" embed --build "${folder}" --script "${script}" --command "${N6BUILD_EXECUTABLE}"
             "appli=${CMAKE_CURRENT_BINARY_DIR}/${folder}/program/${target}.elf" ${ARGN}
         WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
         RESULT_VARIABLE n6_status
         ERROR_VARIABLE n6_error
         ERROR_STRIP_TRAILING_WHITESPACE)
+    foreach(n6_file IN LISTS needs)
+        get_filename_component(n6_file "${n6_file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
+        if(NOT EXISTS "${n6_file}")
+            # A model that has yet to be made: the build says what is wrong.
+            return()
+        endif()
+    endforeach()
     if(n6_status)
         # Indented, or CMake would fill its lines.
         string(REPLACE "\n" "\n  " n6_error "${n6_error}")
@@ -123,7 +149,7 @@ function(n6build_image target)
     if(NOT TARGET ${target}_n6_image)
         get_target_property(n6_image ${target} N6_IMAGE)
         add_custom_target(${target}_n6_image DEPENDS ${n6_image})
-        # Not only its files: make would else do the steps of the library twice at a time.
+        # Not only its files: make knows no rule for the library in this target.
         add_dependencies(${target}_n6_image ${target})
         set_target_properties(${target}_n6_image PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()
@@ -149,11 +175,10 @@ function(n6build_on_board function target name)
     cmake_parse_arguments(PARSE_ARGV 3 n6 "" "" "OPTIONS")
     n6build_refuse("${function}(${target})" "${n6_UNPARSED_ARGUMENTS}" "${n6_KEYWORDS_MISSING_VALUES}")
     n6build_image(${target})
-    get_target_property(n6_folder ${target} N6_FOLDER)
-    get_target_property(n6_chosen ${target} N6_GIVEN)
+    get_target_property(n6_script ${target} N6_SCRIPT)
+    get_target_property(n6_call ${target} N6_CALL)
     add_custom_target(${target}_n6_${name}
-        COMMAND sh "${n6_folder}/.n6build/command" ${n6_goals} --build "${n6_folder}" --jobs 1
-            ${n6_chosen} ${n6_OPTIONS}
+        COMMAND sh "${n6_script}" ${n6_goals} ${n6_call} ${n6_OPTIONS}
         WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
         USES_TERMINAL VERBATIM)
     add_dependencies(${target}_n6_${name} ${target}_n6_image)
@@ -198,7 +223,7 @@ function(n6build_refuse call unknown empty)
         message(FATAL_ERROR "${call}: unknown arguments ${unknown}")
     endif()
     # A variable may be empty.
-    list(REMOVE_ITEM empty OPTIONS)
+    list(REMOVE_ITEM empty OPTIONS DEPENDS)
     if(empty)
         message(FATAL_ERROR "${call}: ${empty} has no value")
     endif()

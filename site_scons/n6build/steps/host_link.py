@@ -1,0 +1,77 @@
+"""Files that a program not built by n6build is linked with, under names that do not depend on board, model and profile.
+
+Make, CMake and IDEs name these two once. Where a build has changed neither, the program is not linked again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.base.files import digest_of, read_bytes, write_atomically
+from n6build.base.paths import project_path
+from n6build.network.runtimes import Runtime
+from n6build.options.host_program import LIBRARY, LINK
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.part import Part
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Inputs of the linker script besides its sources.
+
+    Attributes:
+        libraries: Paths of the runtime's libraries.
+        system_libraries: Libraries of the toolchain, by name.
+    """
+
+    libraries: tuple[str, ...]
+    system_libraries: tuple[str, ...]
+
+
+def host_link(build: str, library: Part, runtime: Runtime) -> Part:
+    """Add the two files to the part with the networks' library, and make them its goal.
+
+    Args:
+        build: Folder of all build products.
+        library: As of `host_library`.
+        runtime: Its libraries come behind the networks.
+    """
+    archive, symbols = library.goals["library"]
+    libraries = tuple(map(str, runtime.libraries))
+    copied = Step(
+        verb="Library",
+        stage="link",
+        outputs=(f"{build}/{LIBRARY}",),
+        sources=(archive,),
+        function="n6build.steps.host_link:copy",
+    )
+    script = Step(
+        verb="Library",
+        stage="link",
+        outputs=(f"{build}/{LINK}",),
+        sources=(symbols, *map(project_path, runtime.libraries)),
+        parameters=to_parameters(Parameters(libraries, runtime.system_libraries)),
+        function="n6build.steps.host_link:write_script",
+        # It names places of this machine.
+        shared=not libraries,
+    )
+    return Part((*library.steps, copied, script), {"library": (copied.name, script.name)})
+
+
+def copy(call: Call) -> None:
+    """Copy the library."""
+    write_atomically(call.outputs[0], read_bytes(call.sources[0]))
+
+
+def write_script(call: Call) -> None:
+    """Write the linker script: symbols of the networks, and the libraries of their runtime.
+
+    A digest of each library is a comment in it, so that a changed one is a reason to link again.
+    """
+    parameters = call.parameters_as(Parameters)
+    symbols, *libraries = call.sources
+    text = read_bytes(symbols).decode()
+    for named, library in zip(parameters.libraries, libraries, strict=True):
+        text += f'INPUT("{named}") /* {digest_of(library)} */\n'
+    text += "".join(f"INPUT(-l{name})\n" for name in parameters.system_libraries)
+    write_atomically(call.outputs[0], text)
