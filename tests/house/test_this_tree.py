@@ -12,7 +12,14 @@ import pytest
 import setup
 from this_tree import ROOT, foreign_code
 
-_OF_TESTS = ("conftest.py", "this_tree.py", "compiled_library.py", "compiler_cache.py", "compiler_cache.c")
+_OF_TESTS = (
+    "conftest.py",
+    "this_tree.py",
+    "compiled_library.py",
+    "compiler_cache.py",
+    "compiler_cache.c",
+    "durations.py",
+)
 
 
 @pytest.fixture
