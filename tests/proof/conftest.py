@@ -165,6 +165,7 @@ KINDS = {
             ),
             bring_a_host,
         ),
+        Kind("embedded", ("model=anomaly", "appli=theirs/app.elf", "library"), bring_a_host),
         Kind("watched", (*THEIRS, "probe=virtual", "until=instructions:100", "flash", "run"), bring_programs),
         # The smallest build that compiles, links and makes an image.
         Kind("fsbl", (f"{BOARD}/fsbl_image.bin",)),

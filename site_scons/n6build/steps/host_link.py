@@ -29,7 +29,7 @@ class Parameters:
 
 
 def host_link(build: str, library: Part, runtime: Runtime) -> Part:
-    """Add the two files to the part with the networks' library, and make them its goal.
+    """Add the step that makes the two files to the part with the networks' library, and make them its goal.
 
     Args:
         build: Folder of all build products.
@@ -38,40 +38,29 @@ def host_link(build: str, library: Part, runtime: Runtime) -> Part:
     """
     archive, symbols = library.goals["library"]
     libraries = tuple(map(str, runtime.libraries))
-    copied = Step(
+    step = Step(
         verb="Library",
         stage="link",
-        outputs=(f"{build}/{LIBRARY}",),
-        sources=(archive,),
-        function="n6build.steps.host_link:copy",
-    )
-    script = Step(
-        verb="Library",
-        stage="link",
-        outputs=(f"{build}/{LINK}",),
-        sources=(symbols, *map(project_path, runtime.libraries)),
+        outputs=(f"{build}/{LIBRARY}", f"{build}/{LINK}"),
+        sources=(archive, symbols, *map(project_path, runtime.libraries)),
         parameters=to_parameters(Parameters(libraries, runtime.system_libraries)),
-        function="n6build.steps.host_link:write_script",
-        # It names places of this machine.
+        function="n6build.steps.host_link:make",
+        # The script names places of this machine.
         shared=not libraries,
     )
-    return Part((*library.steps, copied, script), {"library": (copied.name, script.name)})
+    return Part((*library.steps, step), {"library": step.outputs})
 
 
-def copy(call: Call) -> None:
-    """Copy the library."""
-    write_atomically(call.outputs[0], read_bytes(call.sources[0]))
+def make(call: Call) -> None:
+    """Copy the library, and write the linker script: symbols of the networks, and the libraries of their runtime.
 
-
-def write_script(call: Call) -> None:
-    """Write the linker script: symbols of the networks, and the libraries of their runtime.
-
-    A digest of each library is a comment in it, so that a changed one is a reason to link again.
+    A digest of each library is a comment in the script, so that a changed one is a reason to link again.
     """
     parameters = call.parameters_as(Parameters)
-    symbols, *libraries = call.sources
+    archive, symbols, *libraries = call.sources
     text = read_bytes(symbols).decode()
     for named, library in zip(parameters.libraries, libraries, strict=True):
         text += f'INPUT("{named}") /* {digest_of(library)} */\n'
     text += "".join(f"INPUT(-l{name})\n" for name in parameters.system_libraries)
-    write_atomically(call.outputs[0], text)
+    write_atomically(call.outputs[0], read_bytes(archive))
+    write_atomically(call.outputs[1], text)
