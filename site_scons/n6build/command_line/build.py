@@ -17,7 +17,7 @@ from n6build.base.paths import project_path
 from n6build.base.uses import distrust_earlier_builds
 from n6build.command_line.arguments import Asked
 from n6build.command_line.lists import print_list
-from n6build.embed.host_files import write_host_files
+from n6build.embed.host_files import write_compilations, write_makefile
 from n6build.embed.host_line import in_host, scripts_of
 from n6build.embed.places import check_folder
 from n6build.front.ask import COMMAND
@@ -83,7 +83,9 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
     if asked.question:
         raise SystemExit(0 if are_up_to_date(goals, plan, site) else 1)
     if asked.host is not None:
-        write_host_files(asked.build, COMPILE_COMMANDS, plan, site)
+        write_compilations(Path(asked.build), COMPILE_COMMANDS, plan, site)
+        if "CMakeLists.txt" not in asked.host:
+            write_makefile(Path(asked.build))
     if invocation.explain:
         explain(invocation.explain, plan, site)
     elif asked.write:

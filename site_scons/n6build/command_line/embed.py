@@ -10,7 +10,7 @@ from pathlib import Path
 from n6build.base.environment import option_values, project_folder, read_environment
 from n6build.base.files import write_atomically
 from n6build.command_line.arguments import CommandParser
-from n6build.embed.host_files import caller_script, write_host_files
+from n6build.embed.host_files import caller_script, write_compilations
 from n6build.embed.places import check_folder
 from n6build.options.choices import choices_of
 from n6build.options.settings import resolve
@@ -44,7 +44,7 @@ def embed(words: Sequence[str]) -> None:
     build = Path(asked.build)
     lock = locked_build_folder(build)
     site = local_site(build, dict(read_environment().commands))
-    write_host_files(asked.build, COMPILE_COMMANDS, planned(choices, _GOALS, site), site)
+    write_compilations(build, COMPILE_COMMANDS, planned(choices, _GOALS, site), site)
     keep_known_code(site.code, site.build)
     os.close(lock)
 

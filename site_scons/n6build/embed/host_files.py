@@ -39,20 +39,24 @@ fi
 """
 
 
-def write_host_files(folder: str, commands: str, plan: Plan, site: Site) -> None:
-    """Write what the host's next call and its editor read.
+def write_compilations(folder: Path, commands: str, plan: Plan, site: Site) -> None:
+    """Write the compilations of n6build's own C files, for editors.
 
     Args:
         folder: Folder of all that n6build makes.
-        commands: Name of the file for editors in it.
+        commands: Name of the file in it.
         plan: With all steps of the host's networks and images.
         site: Where the steps are done.
 
     Raises:
-        N6Error: N6-EMBED-001 if make cannot name the place of n6build, N6-FILE-001.
+        N6Error: N6-FILE-001.
     """
-    _write(Path(folder) / "n6build.mk", included(str(MAKEFILE), str(INCLUDE_FOLDER)))
-    _write(Path(folder) / commands, to_json(compile_commands(plan, site.top)))
+    _write(folder / commands, to_json(compile_commands(plan, site.top)))
+
+
+def write_makefile(folder: Path) -> None:
+    """Write the file that the host's next make includes. Raises N6-EMBED-001 if make cannot name the place of n6build."""
+    _write(folder / "n6build.mk", included(str(MAKEFILE), str(INCLUDE_FOLDER)))
 
 
 def included(makefile: str, include: str) -> str:
