@@ -10,7 +10,7 @@ from n6build.front.ask import understood, written
 from n6build.plan.boxes import Edge
 from n6build.plan.closure import library_code
 from n6build.plan.compile_commands import write_compile_commands
-from n6build.plan.depfile import first_rule, read_depfile
+from n6build.plan.depfile import read_depfile
 from n6build.plan.explain import reasons_for
 from n6build.plan.graphviz import _read as read_layout
 from n6build.plan.known_code import known_code
@@ -97,7 +97,7 @@ PLANS = (
     Target(
         "depfile",
         lambda: [b"build/a.o: firmware/a.c \\\n firmware/a\\ b.h firmware/$$c.h\n\nfirmware/a.h:\n"],
-        lambda data, folder: (read_depfile(data), first_rule(data)),
+        lambda data, folder: read_depfile(data),
     ),
     Target(
         "Graphviz' layout",

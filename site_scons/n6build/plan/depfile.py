@@ -16,7 +16,6 @@ from n6build.plan.step import Step
 
 _WORD = re.compile(rb"((?:\\[ #\\:]|\$\$|[^\s\\$])+)")
 _ESCAPED = re.compile(rb"\\([ #\\:])")
-_SPECIAL = re.compile(rb"[ #\\]")
 _INCBIN = re.compile(rb"\.incbin\s*([^\n]{0,300})|^[ \t]*#[ \t]*embed\b([^\n]{0,300})", re.MULTILINE)
 _QUOTED = re.compile(rb'\\?"([^"\\]+)\\?"')
 
@@ -24,23 +23,9 @@ _QUOTED = re.compile(rb'\\?"([^"\\]+)\\?"')
 def read_depfile(data: bytes) -> list[str]:
     """The files of the first rule, as the compiler names them. With -MMD its own headers are not among them: they are
     part of the toolchain, which is an input as a whole."""
-    _, _, names = first_rule(data).partition(b": ")
+    # The rules that follow are one for each header, in case that it disappears.
+    _, _, names = data.replace(b"\\\n", b" ").split(b"\n", 1)[0].partition(b": ")
     return [os.fsdecode(_ESCAPED.sub(rb"\1", word).replace(b"$$", b"$")) for word in _WORD.findall(names)]
-
-
-def first_rule(data: bytes) -> bytes:
-    """In one line, without those that follow it: one for each header, in case that it disappears."""
-    return data.replace(b"\\\n", b" ").split(b"\n", 1)[0]
-
-
-def rules_of(step: Step, headers: Sequence[str]) -> bytes:
-    """As a compiler writes them that has read these headers."""
-    first = b": ".join(b" ".join(map(_escaped, paths)) for paths in ([step.name], (*step.sources, *headers)))
-    return b"".join(b"%b\n" % line for line in (first, *(b"\n%b:" % _escaped(header) for header in headers)))
-
-
-def _escaped(path: str) -> bytes:
-    return _SPECIAL.sub(rb"\\\g<0>", os.fsencode(path)).replace(b"$", b"$$")
 
 
 def check_embedded(step: Step, read: Sequence[str]) -> None:
