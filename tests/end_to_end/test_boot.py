@@ -11,6 +11,7 @@ from n6build.hardware.boards import load_board
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from slow_rows import slow_rows
 
 from end_to_end.conftest import BuiltOnce, Project
 
@@ -68,7 +69,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", ["extflash", *slow_rows("noextmem")])
 @pytest.mark.parametrize(("change", "id"), [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS])
 def test_is_reported_and_not_run(
     nors: dict[str, bytes], tmp_path: Path, profile: str, change: Callable[[bytearray], None], id: str

@@ -230,8 +230,6 @@ _ALWAYS = (
     "a text in the FSBL",
     "a text in the Appli",
     "the baud rate of the console",
-    "a lost intermediate file",
-    "a virtual board that is gone",
 )
 
 

@@ -72,8 +72,7 @@ def test_record_and_trace_tell_what_every_epoch_did_and_are_the_same_each_time(n
     assert all(re.fullmatch(r"w 0x[0-9a-f]{5} 0x[0-9a-f]{8}", line) for line in lines[:blob] if line[0] == "w")
 
 
-# In every run: test_npu_run.py::test_a_run_tells_what_each_epoch_did_and_traces_it,
-# tests/virtual_board/npu/test_real_network.py.
+# In every run: tests/run/test_npu_epochs.py, tests/virtual_board/npu/test_real_network.py.
 @pytest.mark.slow
 def test_units_say_what_they_did(nor: Path, tmp_path: Path) -> None:
     epochs, _ = recorded(nor, tmp_path / "files")

@@ -41,6 +41,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+# In every run: tests/run/test_npu_epochs.py, tests/npu/test_trace.py, test_neural_art.py (blobs of our own,
+# run).
+@pytest.mark.slow
 def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environment: dict[str, str]) -> None:
     result = project.scons(f"model={NETWORK}", "probe=virtual", "trace=npu", "flash", "run", "report", **environment)
     assert result.status == 0, result.output

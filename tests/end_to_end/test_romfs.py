@@ -37,7 +37,7 @@ def write(project: Project, size: str = "0x1800000") -> None:
     (folder / "romfs_config.json").write_text(json.dumps({"0": {"size": size, "entries": entries}}, indent=2))
 
 
-# In every run: tests/image/test_romfs_image.py, test_names.py.
+# In every run: tests/image/test_romfs_image.py.
 @pytest.mark.slow
 def test_models_labels_and_files_are_in_the_image(described: Project) -> None:
     result = described.scons(*ARGUMENTS)

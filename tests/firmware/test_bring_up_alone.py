@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from firmware_build import CPU, WARNINGS, board_headers, bring_up, compiler
 from n6build.base.paths import FIRMWARE
+from slow_rows import slow_rows
 
 
-@pytest.mark.parametrize("optimisation", ["-O0", "-Os", "-O2"])
+@pytest.mark.parametrize("optimisation", ["-O2", *slow_rows("-O0", "-Os")])
 @pytest.mark.parametrize("source", bring_up(), ids=lambda source: source.name)
 def test_compiles_alone_without_a_warning(tmp_path: Path, source: Path, optimisation: str) -> None:
     copy = tmp_path / "theirs"

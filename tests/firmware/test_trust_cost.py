@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from trust_build import cost
 
 
+# In every run: test_trust_boot.py (that it works; its cost is a figure of docs/signed-images.md, which make
+# bench prints, too).
+@pytest.mark.slow
 def test_a_signature_and_a_byte_cost_no_more_than_promised(tmp_path: Path) -> None:
     found = cost(tmp_path)
     assert 20 * 64 < found.signature <= 12_000_000

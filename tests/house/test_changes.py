@@ -50,6 +50,9 @@ def test_the_table_of_changes_counts_their_files() -> None:
     assert table == counted
 
 
+# In every run: test_a_check and test_an_option here, tests/network/test_new_operator.py; boards themselves in
+# tests/hardware.
+@pytest.mark.slow
 def test_a_board(tmp_path: Path) -> None:
     project = with_example(tmp_path, "board")
     result = project.scons("board=trainer-n6", "model=anomaly", "probe=virtual", "flash", "run")
@@ -100,6 +103,9 @@ def test_a_backend(tmp_path: Path) -> None:
     assert "network.constant.greting: error N6-YAML-003: unknown key 'greting'" in wrong.output
 
 
+# In every run: test_a_check and test_an_option here, tests/network/test_new_operator.py; steps themselves in
+# tests/plan.
+@pytest.mark.slow
 def test_a_stage(tmp_path: Path) -> None:
     project = with_example(tmp_path, "stage")
     assert project.scons("model=anomaly", "build").status == 0

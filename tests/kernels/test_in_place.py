@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 from n6build.network.reference.kinds import all_kernels
 from slow_rows import slow_rows
 
@@ -16,6 +17,11 @@ from kernels.kernel_descriptors import KERNELS, Case
 
 CASES = 200
 IN_PLACE = [(kernel.name, member) for kernel in all_kernels() for member in kernel.in_place]
+
+
+def telling_pairs() -> list[ParameterSet]:
+    """Every third; the others are slow."""
+    return [pytest.param(*pair, marks=() if pair in IN_PLACE[::3] else pytest.mark.slow) for pair in IN_PLACE]
 
 
 def cases(kernel: str, member: str) -> list[Case]:
@@ -43,7 +49,7 @@ def test_additions_work_in_place() -> None:
     assert {("add", "a"), ("add", "b"), ("requantize", "input")} <= set(IN_PLACE)
 
 
-@pytest.mark.parametrize(("kernel", "member"), IN_PLACE)
+@pytest.mark.parametrize(("kernel", "member"), telling_pairs())
 def test_plain_twins_in_place(host_kernels: HostKernels, kernel: str, member: str) -> None:
     for case in cases(kernel, member):
         elsewhere = host_kernels.run(replace(case, in_place=""))

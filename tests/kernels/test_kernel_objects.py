@@ -1,15 +1,14 @@
 """What the kernels' object files may hold."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from compiled_objects import compile_objects
 from elf_symbols import symbols_of
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from kernel_headers import write_kernel_headers
-from slow_rows import slow_rows
 
 from kernels.cortex_m55 import CFLAGS, COMPILER, KERNELS_FOLDER
 
@@ -27,10 +26,9 @@ R_ARM_PREL31, R_ARM_THM_CALL, R_ARM_THM_JUMP24 = 42, 10, 30
 
 
 def compiled(source: Path, folder: Path, *options: str) -> Path:
-    target = folder / f"{source.stem}.o"
-    headers = write_kernel_headers(folder / "include")
-    subprocess.run([COMPILER, *CFLAGS, *options, f"-I{headers}", "-c", str(source), "-o", str(target)], check=True)
-    return target
+    write_kernel_headers(folder / "include")
+    (name,) = compile_objects(folder, [source], [COMPILER, *CFLAGS, *options, "-Iinclude"])
+    return folder / name
 
 
 def kernel_sections(path: Path) -> dict[str, int]:
@@ -43,7 +41,9 @@ def kernel_sections(path: Path) -> dict[str, int]:
         }
 
 
-@pytest.mark.parametrize("optimisation", ["-O3", *slow_rows("-O0", "-Og", "-Os", "-O2")])
+# With -Werror, as everything is compiled: at -O2 by test_kernels_fit_the_code_budgets, at -O3 by test_helium_kernels.py.
+@pytest.mark.slow
+@pytest.mark.parametrize("optimisation", ["-O3", "-O0", "-Og", "-Os", "-O2"])
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_compiles_without_a_warning_at_any_optimisation(source: Path, optimisation: str, tmp_path: Path) -> None:
     compiled(source, tmp_path, optimisation)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import movement_models as ops
 import numpy as np
+import pytest
 
 from kernels import cortex_m55, movement_cases
 from kernels.cortex_m55 import Call
@@ -29,6 +30,8 @@ BUDGETS = [
 ]
 
 
+# In every run: test_instruction_budget.py, test_type_budgets.py.
+@pytest.mark.slow
 def test_kernels_keep_their_instruction_budgets(
     host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -169,6 +169,8 @@ def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:
     assert (error.id, "'weights' (uint8) has 5 scales" in error.what) == ("N6-NET-006", True)
 
 
+# In every run: test_on_cortex_m55.py; the kernels for uint8 in tests/kernels/test_helium_kernels.py.
+@pytest.mark.slow
 def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
     """Every epoch, with the Helium kernels."""
     model = to_uint8(classifier(), 101)

@@ -65,6 +65,8 @@ def test_times_alone_build_nothing(builds: Builds, tmp_path: Path) -> None:
     assert build.built(*GOALS) == []
 
 
+# In every run: test_an_edit_under_an_old_time_is_built[years ago-the library].
+@pytest.mark.slow
 def test_two_edits_of_the_library_within_a_second_are_both_built(builds: Builds, tmp_path: Path) -> None:
     """Python keeps what it has compiled under size and whole seconds of the source."""
     build = builds.copy("fsbl", tmp_path)

@@ -13,18 +13,26 @@ from n6build.network.pools.board_pools import pools_of, relocatable
 from n6build.network.reference.compile import compile_network
 from n6build.reloc.reader import RelocFile, read_reloc_file
 from n6build.steps.reloc import ModelOptions, ModelSteps
+from shared_folder import made_once, shared_folder
 
-from reloc.stage2 import made_with
+from reloc.stage2 import made_with, plan_of
 
 BOARD = load_board("nucleo-n657")
 
 
 @pytest.fixture(scope="session")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all processes of this test run."""
+    return shared_folder(tmp_path_factory, "reloc")
+
+
+@pytest.fixture(scope="session")
+def network(shared: Path) -> Path:
     """Stage 1 of keyword, with relative external pools."""
-    folder = tmp_path_factory.mktemp("network")
-    compile_network(MODELS / "keyword/keyword.tflite", relocatable(pools_of(BOARD, "extflash")), folder)
-    return folder
+    pools = relocatable(pools_of(BOARD, "extflash"))
+    return made_once(
+        shared / "network", lambda folder: compile_network(MODELS / "keyword/keyword.tflite", pools, folder)
+    )
 
 
 @pytest.fixture(scope="session")
@@ -33,9 +41,10 @@ def toolchain() -> Toolchain:
 
 
 @pytest.fixture(scope="session")
-def made(network: Path, tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> ModelSteps:
+def made(network: Path, shared: Path, toolchain: Toolchain) -> ModelSteps:
     """Whole, and all that it was made from."""
-    return made_with(network, tmp_path_factory.mktemp("whole"), toolchain)
+    folder = made_once(shared / "whole", lambda folder: made_with(network, folder, toolchain))
+    return plan_of(network, folder, toolchain)[1]
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +53,10 @@ def whole(made: ModelSteps) -> RelocFile:
 
 
 @pytest.fixture(scope="session")
-def split(network: Path, tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> tuple[RelocFile, bytes]:
-    model = made_with(network, tmp_path_factory.mktemp("split"), toolchain, ModelOptions(split=True))
+def split(network: Path, made: ModelSteps, shared: Path, toolchain: Toolchain) -> tuple[RelocFile, bytes]:
+    """Made from the objects of the one that is whole."""
+    options, work = ModelOptions(split=True), shared / "whole/work"
+    folder = made_once(shared / "split", lambda folder: made_with(network, folder, toolchain, options, work))
+    model = plan_of(network, folder, toolchain, options, work)[1]
     assert model.params is not None
     return read_reloc_file(Path(model.file)), Path(model.params).read_bytes()

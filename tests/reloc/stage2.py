@@ -15,19 +15,22 @@ from n6build.steps.reloc import ModelOptions, ModelSteps, stage2_plan
 
 
 def plan_of(
-    network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None
+    network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None, work: Path | None = None
 ) -> tuple[Plan, ModelSteps]:
-    """The model goes to `folder`, what it is made from to `folder`/work."""
+    """The model goes to `folder`, what it is made from to `work`, which is `folder`/work without one."""
     found = find_network(network, "network")
     options = options or ModelOptions()
-    return stage2_plan(found, project_path(folder / "work"), project_path(folder), own_runtime(), toolchain, options)
+    place = project_path(work or folder / "work")
+    return stage2_plan(found, place, project_path(folder), own_runtime(), toolchain, options)
 
 
-def carried_out(plan: Plan, files: tuple[str, ...], folder: Path) -> None:
-    execute(plan, files, local_site(folder / "work", dict(read_environment().commands)))
+def carried_out(plan: Plan, files: tuple[str, ...], work: Path) -> None:
+    execute(plan, files, local_site(work, dict(read_environment().commands)))
 
 
-def made_with(network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None) -> ModelSteps:
-    plan, model = plan_of(network, folder, toolchain, options)
-    carried_out(plan, model.files, folder)
+def made_with(
+    network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None, work: Path | None = None
+) -> ModelSteps:
+    plan, model = plan_of(network, folder, toolchain, options, work)
+    carried_out(plan, model.files, work or folder / "work")
     return model

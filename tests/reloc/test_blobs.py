@@ -17,9 +17,10 @@ from n6build.reloc.loader import Firmware, Placement, install
 from n6build.reloc.reader import RelocFile, read_reloc_file
 from n6build.reloc.verify import ram_of, verify
 from n6build.steps.reloc import ModelOptions
+from shared_folder import made_once
 
 from reloc.loaders import EXEC_RAM, EXEC_RAM_BYTES, FILE, FITS, WEIGHTS, build_loader, outcomes
-from reloc.stage2 import made_with
+from reloc.stage2 import made_with, plan_of
 from reloc.test_command_lines import call
 
 BOARD = load_board("nucleo-n657")
@@ -51,14 +52,15 @@ def with_blob(network: Path, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def network_with_blob(network: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_blob(network, tmp_path_factory.mktemp("blob"))
+def network_with_blob(network: Path, shared: Path) -> Path:
+    return made_once(shared / "blob", lambda folder: with_blob(network, folder))
 
 
 @pytest.fixture(scope="module")
-def model(network_with_blob: Path, tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> RelocFile:
-    made = made_with(network_with_blob, tmp_path_factory.mktemp("m"), toolchain, ModelOptions(blobs_in_params=True))
-    return read_reloc_file(Path(made.file))
+def model(network_with_blob: Path, shared: Path, toolchain: Toolchain) -> RelocFile:
+    options = ModelOptions(blobs_in_params=True)
+    folder = made_once(shared / "model", lambda folder: made_with(network_with_blob, folder, toolchain, options))
+    return read_reloc_file(Path(plan_of(network_with_blob, folder, toolchain, options)[1].file))
 
 
 def test_blobs_stand_in_front_of_the_weights(model: RelocFile, whole: RelocFile) -> None:

@@ -126,7 +126,7 @@ def test_a_failing_compiler_s_words_are_shown(
     fails.chmod(0o755)
     plan, model = plan_of(network, tmp_path, replace(toolchain, command=str(fails)))
     with pytest.raises(N6Error, match="N6-STEP-010: fails ended with status 1") as caught:
-        carried_out(plan, model.files, tmp_path)
+        carried_out(plan, model.files, tmp_path / "work")
     assert caught.value.where is not None
     assert caught.value.where.endswith(".c")
     assert "network.c:7: error: no such thing" in capfd.readouterr().out

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.findings import Finding
 from n6build.checks.run import Result
@@ -235,7 +235,6 @@ LETTERS = st.sampled_from("\x1b\ud800\u202e\n<>&\"'{}ab") | st.characters()
 
 
 @given(st.lists(LETTERS, max_size=150).map("".join))
-@settings(max_examples=100)
 def test_no_name_can_harm_a_terminal_or_the_page(name: str) -> None:
     report = named(name)
     text = report_text(report)

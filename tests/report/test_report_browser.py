@@ -19,6 +19,7 @@ from n6build.report.content import Part, Report
 from n6build.report.html import report_html
 from patience import NET_S
 from PIL import Image
+from slow_rows import slow_rows
 
 from report.npu_samples import GRADED, NPU
 from report.report_samples import LARGE, REPORT
@@ -88,7 +89,7 @@ def colours(page: str, *, dark: bool) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", [390, *slow_rows(1400)])
 def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> None:
     page = report_html(REPORT)
     (tmp_path / "report.html").write_text(page)
@@ -111,7 +112,7 @@ def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> No
     [REPORT, LARGE, LONG, PLANNED, ON_NPU, WITH_BUFFERS],
     ids=["small", "600 epochs", "long names", "plan", "NPU", "buffers"],
 )
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", [390, *slow_rows(1400)])
 def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width: int) -> None:
     page = html.escape(report_html(report))
     measure = (

@@ -96,7 +96,11 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize(("does", "text"), SILENT, ids=[case[0] for case in SILENT])
+@pytest.mark.parametrize(
+    ("does", "text"),
+    [SILENT[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in SILENT[1:])],
+    ids=[case[0] for case in SILENT],
+)
 def test_a_console_on_another_pin_or_function_prints_nothing(tmp_path: Path, does: str, text: str) -> None:
     result = run(tmp_path, does)
     assert result.lines == ()

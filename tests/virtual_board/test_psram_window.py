@@ -75,7 +75,7 @@ def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> 
     ("change", "reason"),
     [
         ("UNMAPPED", "XSPI1 is not in memory-mapped mode"),
-        ("NEVER_OPENED", "XSPI1 is not in memory-mapped mode"),
+        pytest.param("NEVER_OPENED", "XSPI1 is not in memory-mapped mode", marks=pytest.mark.slow),
         ("NO_CLOCK", "the kernel clock of XSPI1, per_ck (RCC CCIPR7, MISCENR PEREN), does not run"),
     ],
 )

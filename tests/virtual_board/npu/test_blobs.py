@@ -180,7 +180,8 @@ def test_more_damaged_blobs(programs: Programs, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "read", "width"), [(0xFFFF_FFFF, 1, 1), (0x7FFF_FFFF, 0x7FFF_FFFF, 1), (0x7FFF_FFFF, 1, 64)]
+    ("written", "read", "width"),
+    [pytest.param(0xFFFF_FFFF, 1, 1, marks=pytest.mark.slow), (0x7FFF_FFFF, 0x7FFF_FFFF, 1), (0x7FFF_FFFF, 1, 64)],
 )
 def test_four_thousand_million_frames_are_told_at_once(programs: Programs, written: int, read: int, width: int) -> None:
     epoch = Epoch()
