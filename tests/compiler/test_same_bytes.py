@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from compiler_cache import real_compiler
+from n6build.compiler.toolchain import COMPILER
 from n6build.plan.command import make_map_portable, run_command
 from n6build.plan.step import Step
 
@@ -72,6 +73,22 @@ def test_the_maps_are_needed(toolchains: tuple[Path, ...], tmp_path: Path, monke
             subprocess.run(step.command, env={**os.environ, **environment}, check=True)
         found.append({name: Path(name).read_bytes() for step in steps for name in step.outputs})
     assert [name for name, data in found[0].items() if data == found[1][name]] == []
+
+
+def test_the_place_of_other_headers_of_a_compiler_is_in_the_key(tmp_path: Path) -> None:
+    """A compiler that searches a folder which n6build does not know is another one at each place."""
+    tools = []
+    for place in (tmp_path / "a", tmp_path / "b"):
+        programs = copied_toolchain(place)
+        plain = use(programs)[0].tool
+        told = subprocess.run([programs / COMPILER, "-dumpspecs"], capture_output=True, text=True, check=True).stdout
+        (specs := next(place.glob("lib/gcc/*/*/libgcc.a")).with_name("specs")).write_text(
+            told.replace("*cpp:\n", "*cpp:\n-isystem %:find-file(more) ")
+        )
+        (specs.parent / "more").mkdir()
+        tools.append((plain, use(programs)[0].tool))
+    assert tools[0][0] == tools[1][0]
+    assert len(set(tools[0] + tools[1])) == 3
 
 
 @pytest.mark.parametrize("flag", ["-flto", "--coverage", "-fprofile-generate"])

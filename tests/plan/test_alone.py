@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 import subprocess
 import sys
 from dataclasses import replace
@@ -33,6 +34,18 @@ def test_a_step_is_done_from_its_file() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "model" in Path(MADE).read_text()
+
+
+def test_a_worker_may_have_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sandbox may leave out the variable, and know no users."""
+
+    def no_entry(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", no_entry)
+    assert main(written(c_array_step(MADE, "model.bin")), "build") == 0
+    assert Path.home() == Path("/nonexistent")
 
 
 def test_what_a_step_consults_comes_in_pieces_and_has_to_stay_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

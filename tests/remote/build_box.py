@@ -61,12 +61,8 @@ def build_box(folder: Path, compiler: Path) -> Iterator[str]:
     mounts |= {place: place for place in places if not Path(place).is_relative_to("/usr")}
     runner = [f"--runner-arg=--ro-bind-mount={place}:{name}" for place, name in mounts.items()]
     port = free_port()
-    command: list[str | Path] = [
-        programs / "buildbox-casd",
-        f"--bind=127.0.0.1:{port}",
-        f"--buildbox-run={programs / 'buildbox-run'}",
-    ]
-    command += [*runner, f"--jobs={_JOBS}", folder / "store"]
+    command = [f"{programs}/buildbox-casd", f"--bind=127.0.0.1:{port}", f"--buildbox-run={programs}/buildbox-run"]
+    command += [*runner, f"--jobs={_JOBS}", str(folder / "store")]
     path = os.pathsep.join((str(programs), os.environ["PATH"]))
     with (folder / "server.log").open("wb") as log:
         environment = {**os.environ, "PATH": path}

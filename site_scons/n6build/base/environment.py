@@ -106,6 +106,14 @@ def qemu_wanted() -> str | None:
     return os.environ.get(QEMU) or None
 
 
+def ensure_home() -> None:
+    """Set HOME where neither the variable nor an entry of the user names a folder, as in the sandbox of a worker."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = "/nonexistent"
+
+
 def is_asked_to_complete() -> bool:
     """Whether a shell has called this program for what may follow on its command line; the request is in further variables, for
     argcomplete."""

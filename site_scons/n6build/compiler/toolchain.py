@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, files_in, is_file, write_atomically
 from n6build.hardware.cpu import CORTEX_M55
+from n6build.plan.command import own_headers
 from n6build.plan.step import Tool, canonical
 
 PREFIX = "arm-none-eabi-"
@@ -96,12 +97,13 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
     for number, folder in enumerate(parts.include_folders):
         files += [(f"{number}/{path.relative_to(folder)}", str(path)) for path in _headers(Path(folder))]
     digests = [(name, digest_of(Path(path))) for name, path in files]
+    places = [("place", folder) for folder in parts.unmapped]
     if any(not digest for _, digest in digests):
         missing = next(path for _, path in files if not digest_of(Path(path)))
         raise N6Error(
             "N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again"
         )
-    digest = hashlib.sha256(canonical(digests).encode()).hexdigest()
+    digest = hashlib.sha256(canonical([*digests, *places]).encode()).hexdigest()
     return Toolchain(COMPILER, Tool(COMPILER, digest))
 
 
@@ -112,10 +114,12 @@ class _Parts:
     Attributes:
         files: Programs, libraries and specs, the driver first.
         include_folders: Folders of its own headers in the order of the search, also those that do not exist.
+        unmapped: Those of them whose place objects name, as the compiler spells it: another place is another compiler.
     """
 
     files: list[str]
     include_folders: list[str]
+    unmapped: list[str]
 
 
 def _parts(driver: Path, environment: Environment, notes: Path | None) -> _Parts:
@@ -135,7 +139,7 @@ def _known_parts(notes: Path | None, key: list[object]) -> _Parts | None:
     try:
         known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
         if known["key"] == key and all(os.path.isfile(path) for path in known["files"]):
-            return _Parts([str(path) for path in known["files"]], [str(path) for path in known["include_folders"]])
+            return _Parts(*([str(path) for path in known[each.name]] for each in fields(_Parts)))
     except (OSError, *WRONG_FIELDS):
         pass
     return None
@@ -157,14 +161,15 @@ def _asked(driver: str, environment: Environment) -> _Parts:
     )
     found += [os.path.realpath(path.strip()) for path in specs if "/" in path]
     told = _output([driver, *CPU, "-E", "-v", "-x", "c", os.devnull], environment)
-    return _Parts([*dict.fromkeys(found)], _include_folders(told))
-
-
-def _include_folders(told: str) -> list[str]:
     absent = re.findall(r'^ignoring nonexistent directory "(.+)"$', told, re.MULTILINE)
     listed = re.search(r"#include <\.\.\.> search starts here:\n((?: .*\n)*)", told)
-    folders = [*absent, *(line.strip() for line in (listed[1].splitlines() if listed else ()))]
-    return [*dict.fromkeys(map(os.path.realpath, folders))]
+    searched = [line.strip() for line in (listed[1].splitlines() if listed else ())]
+    mapped = tuple(own_headers(driver, environment.path).values())
+    return _Parts(
+        [*dict.fromkeys(found)],
+        [*dict.fromkeys(map(os.path.realpath, [*absent, *searched]))],
+        [folder for folder in searched if not folder.startswith(mapped)],
+    )
 
 
 def _headers(folder: Path) -> Iterator[Path]:

@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from n6build.base.bounded import parse_json
+from n6build.base.environment import ensure_home
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.plan.call import call_function
@@ -27,6 +28,7 @@ PIECES = ".n6build-pieces"
 
 def main(plan: str, build: str) -> int:
     """Exit status. plan: the file."""
+    ensure_home()
     try:
         (step,) = read_trusted_plan_json(parse_json(Path(plan).read_bytes())).steps
         for output in step.outputs:

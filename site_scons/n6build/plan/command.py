@@ -71,12 +71,18 @@ def worker_command(step: Step) -> list[str]:
 
 def _local_places(compiler: str, path: str | None) -> dict[str, str]:
     here = os.getcwd()
-    return {"PWD": here, "N6BUILD_HERE": here, **_own_headers(compiler, path)}
+    return {"PWD": here, "N6BUILD_HERE": here, **own_headers(compiler, path)}
 
 
 @cache
-def _own_headers(compiler: str, path: str | None) -> dict[str, str]:
-    """Return the values of `_OWN_HEADERS`; a name that the compiler does not know is no folder of its own."""
+def own_headers(compiler: str, path: str | None) -> dict[str, str]:
+    """Return the folders of the compiler's own headers that `SPECS` maps, by their variables.
+
+    A folder that does not exist has the compiler's answer for it, a relative name.
+
+    Raises:
+        OSError: The compiler cannot be started.
+    """
     environment = {} if path is None else {"PATH": path}
     found = {}
     for name, file in _OWN_HEADERS.items():
