@@ -119,12 +119,16 @@ class Copy:
     def forget(self, modules: Mapping[str, object]) -> None:
         """Remove the byte code of edited modules, of which a clean build has none. modules: by their paths in `folder`."""
         for name in modules:
-            found = self._byte_code(is_clean=True) / str(self.folder / name).lstrip("/")
-            found.with_suffix(f".{sys.implementation.cache_tag}.pyc").unlink(missing_ok=True)
+            self.byte_code_of(str(self.folder / name), is_clean=True).unlink(missing_ok=True)
 
     def share_byte_code(self) -> None:
         """Give incremental builds the byte code of the first clean one."""
         shutil.copytree(self._byte_code(is_clean=True), self._byte_code(is_clean=False))
+
+    def byte_code_of(self, module: str, *, is_clean: bool) -> Path:
+        """Return where Python keeps the byte code of a module. module: its file."""
+        path = self._byte_code(is_clean=is_clean) / module.lstrip("/")
+        return path.with_suffix(f".{sys.implementation.cache_tag}.pyc")
 
     def _byte_code(self, *, is_clean: bool) -> Path:
         return self.folder / ("bytecode.clean" if is_clean else "bytecode")

@@ -19,6 +19,11 @@ _KINDS = {".py": 8, ".c": 4, ".h": 3, ".j2": 3, ".yaml": 3, ".tflite": 2, ".npy"
 _COMMENTS = {".py": "#", ".yaml": "#", ".toml": "#", ".txt": "#", ".c": "//", ".h": "//"}
 _MARKER = b'\nstatic const char n6_proof_of_shadow[] __attribute__((used)) = "n6build prove";\n'
 _OLDER_NS = 86_400 * 1_000_000_000
+_NAME = re.compile(r"\b[A-Za-z_]\w{2,}\b")
+_OPPOSITE = {
+    **{"==": "!=", "!=": "==", "<=": "<", ">=": ">", "<": "<=", ">": ">="},
+    **{"+": "-", "-": "+", "and": "or", "or": "and", "&&": "||", "||": "&&"},
+}
 # Ways to replace a file. Editors write it; `mv` and `cp -p` bring a time along.
 MANNERS = ("written", "moved there with an older time", "written, with its old time")
 
@@ -48,7 +53,7 @@ class Inputs:
 
     Attributes:
         folder: absolute, of all paths here.
-        files: sorted paths of files that the build opens.
+        files: sorted paths of files that the build reads, and of modules that it imports.
         others: sorted paths of further files.
         described: sorted paths of descriptions, which may name digests of other files.
         headers: path of a header that does not exist -> the header that compilers include in its place.
@@ -197,35 +202,41 @@ def edited_line(random: Random, line: str, comment: str) -> tuple[str, str]:
         line: with its line break.
         comment: begins a comment in such a file, empty if there are none.
     """
-    ways = [way for way in _replacements(line) if way[0] != line] * 2
     body = line.rstrip("\n")
-    ways += [("", "line removed"), (line + line, "line doubled")]
-    ways += [(f"{body}  {comment} edited\n", "comment added")] if comment and not body.endswith("\\") else []
-    return random.choice(ways)
+    ways = [
+        (12, list(_numbers(line))),
+        (9, list(_texts(line))),
+        (9, list(_operators(line))),
+        (3, [_replaced(line, found, f"{found[0]}_n6") for found in _NAME.finditer(line)]),
+        (3, [("", "line removed"), (line + line, "line doubled")]),
+        (1, [(f"{body}  {comment} edited\n", "comment added")] if comment and not body.endswith("\\") else []),
+    ]
+    kinds = [(weight, kind) for weight, found in ways if (kind := [way for way in found if way[0] != line])]
+    (kind,) = random.choices([kind for _, kind in kinds], [weight for weight, _ in kinds])
+    return random.choice(kind)
 
 
-def _replacements(line: str) -> Iterator[tuple[str, str]]:
+def _numbers(line: str) -> Iterator[tuple[str, str]]:
     for found in re.finditer(r"\b0[xX][0-9a-fA-F]+\b|\b\d+\b", line):
-        value = int(found[0], 0) if found[0][:2] in ("0x", "0X") else int(found[0])
+        is_hex = found[0][:2] in ("0x", "0X")
+        value = int(found[0], 16 if is_hex else 10)
         for new in (value + 1, max(0, value - 1), value ^ 8):
-            yield _replaced(line, found, f"{new:#x}" if "x" in found[0] else str(new))
+            yield _replaced(line, found, f"{new:#x}" if is_hex else str(new))
+
+
+def _texts(line: str) -> Iterator[tuple[str, str]]:
     for found in re.finditer(r"(?<=\")[^\"\n{}%\\]+(?=\")", line):
         yield _replaced(line, found, f"{found[0]}x")
         yield _replaced(line, found, found[0][:-1] + chr(ord(found[0][-1]) ^ 1))
-    for found in re.finditer(r" (?:==|!=|<=|>=|<|>|\+|-|and|or|&&|\|\|) ", line):
-        yield _replaced(line, found, _OPPOSITE[found[0].strip()].join("  "))
-    for found in re.finditer(r"\b[A-Za-z_]\w{2,}\b", line):
-        yield _replaced(line, found, f"{found[0]}_n6")
 
 
-_OPPOSITE = {
-    **{"==": "!=", "!=": "==", "<=": "<", ">=": ">", "<": "<=", ">": ">="},
-    **{"+": "-", "-": "+", "and": "or", "or": "and", "&&": "||", "||": "&&"},
-}
+def _operators(line: str) -> Iterator[tuple[str, str]]:
+    for found in re.finditer(r"(?<= )(?:==|!=|<=|>=|<|>|\+|-|and|or|&&|\|\|)(?= )", line):
+        yield _replaced(line, found, _OPPOSITE[found[0]])
 
 
 def _replaced(line: str, found: re.Match[str], new: str) -> tuple[str, str]:
-    return f"{line[: found.start()]}{new}{line[found.end() :]}", f"{found[0].strip()} -> {new.strip()}"
+    return f"{line[: found.start()]}{new}{line[found.end() :]}", f"{found[0]} -> {new}"
 
 
 def _touched(random: Random, inputs: Inputs) -> Edit:

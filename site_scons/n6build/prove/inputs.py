@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from n6build.compiler.toolchain import ARCHIVER, COMPILER
+from n6build.compiler.toolchain import COMPILER
 from n6build.hardware.boards import known_boards
 from n6build.models.model import known_models
 from n6build.options.choices import Choices
@@ -16,9 +16,8 @@ from n6build.plan.local import read_plan_file
 from n6build.prove.builds import Copy
 from n6build.prove.edits import Inputs
 
-# Tools that are called by their name, with a flag that changes their outputs and breaks none of them: without it, objects have a
-# section .comment.
-_TOOLS = {COMPILER: " -fno-ident", ARCHIVER: ""}
+# Changes what the compiler makes of every file, and breaks nothing: without it, objects have a section .comment.
+_FLAG = "-fno-ident"
 
 
 def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> Inputs:
@@ -34,6 +33,8 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
     places = tuple({f"{place}{os.sep}" for place in (copy.project, copy.library)})
     names = opened.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     read = {name for name in names if name.startswith(places) and not name.startswith(made) and Path(name).is_file()}
+    # All modules are read for signatures; those that were imported have byte code.
+    read = {name for name in read if not name.endswith(".py") or copy.byte_code_of(name, is_clean=True).exists()}
     there = {str(path) for place in places for path in Path(place).rglob("*") if path.is_file()}
     return Inputs(
         copy.folder,
@@ -41,7 +42,7 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
         sorted(name.removeprefix(prefix) for name in there - read if not name.startswith(made)),
         sorted(name.removeprefix(prefix) for name in read if name.endswith((".yaml", ".json"))),
         dict(_hiding_headers(copy, plan)),
-        {f"bin/{tool}": f'{found} "$@"{flag}' for tool, flag in _TOOLS.items() if (found := shutil.which(tool))},
+        {f"bin/{COMPILER}": f'{compiler} "$@" {_FLAG}'} if (compiler := shutil.which(COMPILER)) else {},
         sorted(_options(words)),
     )
 
