@@ -132,6 +132,42 @@ def test_a_file_with_another_digest_is_not_taken(scripted: Scripted, capsys: pyt
     assert scripted.asked == ["execute"]
 
 
+COMPILE = Step(
+    verb="Compile",
+    stage="compile",
+    sources=("main.c",),
+    outputs=("build/main.o",),
+    command=("cc", "-E", "-Inear", "-Ifar", "-MMD", "-MF", "build/main.d", "-o", "build/main.o", "main.c"),
+    include_folders=("near", "far"),
+    depfile="build/main.d",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "listed", "origin"),
+    [
+        ('#include "a.h"\n', b"far/a.h", "elsewhere"),
+        ('#include "a.h"\n', b"far/a.h other/a.h", "here"),
+        ('#define A "a.h"\n#include A\n', b"far/a.h", "here"),
+    ],
+    ids=["what was sent", "another header", "a header that a macro names"],
+)
+def test_a_compilation_of_a_worker_is_confirmed_by_its_list_of_headers(
+    source: str, listed: bytes, origin: str, scripted: Scripted
+) -> None:
+    Path("main.c").write_text(source)
+    Path("far").mkdir()
+    Path("far/a.h").write_text("int a;\n")
+    both = [
+        message("OutputFile", path="build/main.o", digest=scripted.put(b"elsewhere")),
+        message("OutputFile", path="build/main.d", digest=scripted.put(b"build/main.o: main.c " + listed + b"\n")),
+    ]
+    scripted.script = [says(WORKS, operation(COMPLETED, response(output_files=both)))]
+    site = built(scripted, COMPILE)
+    assert site.ledger.entries["build/main.o"].origin == origin
+    assert (Path("build/main.o").read_bytes() == b"elsewhere") == (origin == "elsewhere")
+
+
 def test_a_failure_of_one_action_is_not_one_of_the_server(
     scripted: Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,6 +28,20 @@ def read_depfile(data: bytes) -> list[str]:
     return [os.fsdecode(_ESCAPED.sub(rb"\1", word).replace(b"$$", b"$")) for word in _WORD.findall(names)]
 
 
+def headers_read(step: Step) -> list[str]:
+    """Return the headers that a compilation has read, as the step names files: not those of the toolchain.
+
+    Args:
+        step: A compilation, done in this folder or by a worker for it.
+    """
+    named = read_depfile(Path(step.depfile).read_bytes())
+    if "-MD" in step.command:
+        # The compiler's own headers, which are part of the toolchain, are listed, too.
+        folders = tuple(f"{folder}/" for folder in step.include_folders)
+        named = [path for path in named if not os.path.isabs(path) or path in step.sources or path.startswith(folders)]
+    return [path for path in map(os.path.normpath, named) if path not in step.sources]
+
+
 def check_embedded(step: Step, read: Sequence[str]) -> None:
     """Check that the step declares the files that its code embeds, which no compiler lists.
 

@@ -119,7 +119,11 @@ def perform(step: Step, site: Site) -> None:
         origin = "elsewhere" if is_fetched or _is_done_elsewhere(step, site) else "here"
         read = _do_here(step, site) if origin == "here" else []
         _check_outputs(step)
-        read += _read_by_compiler(step)
+        if step.depfile:
+            from n6build.plan.depfile import check_embedded, headers_read  # noqa: PLC0415
+
+            read = headers_read(step)
+            check_embedded(step, (*step.sources, *read))
         inputs = {**_found(step, read, clock), **declared}
         outputs = {output: output_of(output) for output in step.outputs}
     except BaseException:
@@ -206,21 +210,6 @@ def _check_outputs(step: Step) -> None:
         if not os.path.isfile(output):
             what = f"step {step.name} succeeded, but did not make {output}"
             raise N6Error("N6-STEP-005", what, where=step.made_at or None)
-
-
-def _read_by_compiler(step: Step) -> list[str]:
-    if not step.depfile:
-        return []
-    from n6build.plan.depfile import check_embedded, read_depfile  # noqa: PLC0415
-
-    named = read_depfile(Path(step.depfile).read_bytes())
-    if "-MD" in step.command:
-        # The compiler's own headers, which are part of the toolchain, are listed, too.
-        folders = tuple(f"{folder}/" for folder in step.include_folders)
-        named = [path for path in named if not os.path.isabs(path) or path in step.sources or path.startswith(folders)]
-    read = [os.path.normpath(path) for path in named]
-    check_embedded(step, read)
-    return [path for path in read if path not in step.sources]
 
 
 def _found(step: Step, read: Iterable[str], clock: int) -> dict[str, str]:

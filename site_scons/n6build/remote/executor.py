@@ -19,7 +19,7 @@ from n6build.base.console import kib, say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.plan.command import make_map_portable
-from n6build.plan.depfile import read_depfile
+from n6build.plan.depfile import headers_read
 from n6build.plan.includes import found_headers, has_computed_include
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
@@ -83,8 +83,9 @@ class Executor:
         It had all headers that `#include` lines name. Where a macro expands to the name of another one, the worker may have
         taken one from another folder, or from its compiler.
         """
-        read = read_depfile((self.site.top / step.depfile).read_bytes())
-        if not has_computed_include(read):
+        read = headers_read(step)
+        sent = found_headers(step.sources, step.include_folders)
+        if {*read} <= {*sent} and not has_computed_include((*step.sources, *read)):
             return True
         with self._lock:
             self.here += 1
