@@ -293,7 +293,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
 
 
 # Of the normal run; the other kinds of build are looked at by `make test-all`.
-_ALWAYS = ("linked", "fsbl", "run")
+_ALWAYS = ("linked", "fsbl")
 # Look at builds of every kind.
 _OF_ALL = (
     "test_every_step_is_in_some_build",
