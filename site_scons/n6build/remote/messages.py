@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from google.protobuf import any_pb2, descriptor_pb2, duration_pb2, timestamp_pb2
+from google.protobuf import any_pb2, descriptor_pb2, timestamp_pb2
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClassesForFiles
@@ -35,7 +35,7 @@ TABLE: dict[str, dict[str, str]] = {
         " google.protobuf.Any response = 5",
     },
     "google.bytestream": {
-        "ReadRequest": "string resource_name = 1; int64 read_offset = 2; int64 read_limit = 3",
+        "ReadRequest": "string resource_name = 1",
         "ReadResponse": "bytes data = 10",
         "WriteRequest": "string resource_name = 1; int64 write_offset = 2; bool finish_write = 3; bytes data = 10",
         "WriteResponse": "int64 committed_size = 1",
@@ -46,31 +46,18 @@ TABLE: dict[str, dict[str, str]] = {
         "Property": "string name = 1; string value = 2",
         "Platform": "repeated Property properties = 1",
         "Command": "repeated string arguments = 1; repeated EnvironmentVariable environment_variables = 2;"
-        " repeated string output_files = 3; repeated string output_directories = 4; Platform platform = 5;"
-        " string working_directory = 6; repeated string output_paths = 7",
-        "Action": "Digest command_digest = 1; Digest input_root_digest = 2; google.protobuf.Duration timeout = 6;"
-        " bool do_not_cache = 7; bytes salt = 9; Platform platform = 10",
+        " Platform platform = 5; string working_directory = 6; repeated string output_paths = 7",
+        "Action": "Digest command_digest = 1; Digest input_root_digest = 2; bytes salt = 9; Platform platform = 10",
         "FileNode": "string name = 1; Digest digest = 2; bool is_executable = 4",
         "DirectoryNode": "string name = 1; Digest digest = 2",
-        "SymlinkNode": "string name = 1; string target = 2",
-        "Directory": "repeated FileNode files = 1; repeated DirectoryNode directories = 2;"
-        " repeated SymlinkNode symlinks = 3",
-        "Tree": "Directory root = 1; repeated Directory children = 2",
+        "Directory": "repeated FileNode files = 1; repeated DirectoryNode directories = 2",
         "OutputFile": "string path = 1; Digest digest = 2; bool is_executable = 4; bytes contents = 5",
-        "OutputDirectory": "string path = 1; Digest tree_digest = 3",
-        "ExecutedActionMetadata": "string worker = 1; google.protobuf.Timestamp queued_timestamp = 2;"
-        " google.protobuf.Timestamp worker_start_timestamp = 3; google.protobuf.Timestamp worker_completed_timestamp = 4;"
-        " google.protobuf.Timestamp input_fetch_start_timestamp = 5;"
-        " google.protobuf.Timestamp input_fetch_completed_timestamp = 6;"
-        " google.protobuf.Timestamp execution_start_timestamp = 7;"
-        " google.protobuf.Timestamp execution_completed_timestamp = 8;"
-        " google.protobuf.Timestamp output_upload_start_timestamp = 9;"
-        " google.protobuf.Timestamp output_upload_completed_timestamp = 10",
-        "ActionResult": "repeated OutputFile output_files = 2; repeated OutputDirectory output_directories = 3;"
+        "ExecutedActionMetadata": "string worker = 1; google.protobuf.Timestamp queued_timestamp = 2",
+        "ActionResult": "repeated OutputFile output_files = 2;"
         " int32 exit_code = 4; bytes stdout_raw = 5; Digest stdout_digest = 6; bytes stderr_raw = 7; Digest stderr_digest = 8;"
         " ExecutedActionMetadata execution_metadata = 9",
-        "GetActionResultRequest": "string instance_name = 1; Digest action_digest = 2; bool inline_stdout = 3;"
-        " bool inline_stderr = 4; repeated string inline_output_files = 5; enum digest_function = 6",
+        "GetActionResultRequest": "string instance_name = 1; Digest action_digest = 2;"
+        " repeated string inline_output_files = 5; enum digest_function = 6",
         "UpdateActionResultRequest": "string instance_name = 1; Digest action_digest = 2; ActionResult action_result = 3;"
         " enum digest_function = 5",
         "FindMissingBlobsRequest": "string instance_name = 1; repeated Digest blob_digests = 2; enum digest_function = 3",
@@ -90,15 +77,12 @@ TABLE: dict[str, dict[str, str]] = {
         " repeated enum supported_compressors = 6; repeated enum supported_batch_update_compressors = 7",
         "ExecutionCapabilities": "enum digest_function = 1; bool exec_enabled = 2; repeated enum digest_functions = 5",
         "ServerCapabilities": "CacheCapabilities cache_capabilities = 1; ExecutionCapabilities execution_capabilities = 2",
-        "ExecutionPolicy": "int32 priority = 1",
-        "ExecuteRequest": "string instance_name = 1; bool skip_cache_lookup = 3; Digest action_digest = 6;"
-        " ExecutionPolicy execution_policy = 7; enum digest_function = 9",
+        "ExecuteRequest": "string instance_name = 1; Digest action_digest = 6; enum digest_function = 9",
         "WaitExecutionRequest": "string name = 1",
         "ExecuteResponse": "ActionResult result = 1; bool cached_result = 2; google.rpc.Status status = 3; string message = 5",
-        "ExecuteOperationMetadata": "enum stage = 1; Digest action_digest = 2; string stdout_stream_name = 3;"
-        " string stderr_stream_name = 4; ExecutedActionMetadata partial_execution_metadata = 5",
+        "ExecuteOperationMetadata": "enum stage = 1; ExecutedActionMetadata partial_execution_metadata = 5",
         "ToolDetails": "string tool_name = 1; string tool_version = 2",
-        "RequestMetadata": "ToolDetails tool_details = 1; string action_id = 2; string tool_invocation_id = 3",
+        "RequestMetadata": "ToolDetails tool_details = 1",
     },
 }  # fmt: skip
 
@@ -127,7 +111,7 @@ def _field(text: str, package: str) -> descriptor_pb2.FieldDescriptorProto:
 def _classes() -> dict[str, Any]:
     """Class of each message, by its name without the package: no two have the same."""
     pool = DescriptorPool()
-    known = (any_pb2, duration_pb2, timestamp_pb2)
+    known = (any_pb2, timestamp_pb2)
     for each in known:
         pool.AddSerializedFile(each.DESCRIPTOR.serialized_pb)
     needed = [each.DESCRIPTOR.name for each in known]
