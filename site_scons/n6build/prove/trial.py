@@ -102,7 +102,8 @@ class Trial:
     def _compared(self, built: Built, expected: Mapping[str, str], wrong: tuple[str, ...]) -> Verdict:
         names = [] if built.error else [name for name in expected if built.digests.get(name) != expected[name]]
         makers = {name: entry.name for entry in self.copy.entries().values() for name in entry.outputs}
-        changed = sum(digest != self.first.get(name) for name, digest in built.digests.items())
+        # Others are left over from builds with other options.
+        changed = sum(built.digests.get(name) != self.first.get(name) for name in expected)
         return Verdict(built, changed, {name: makers.get(name, "unknown") for name in names}, wrong)
 
 
