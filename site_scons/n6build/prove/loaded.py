@@ -19,6 +19,7 @@ from pathlib import Path
 from n6build.plan.call import call_function
 from n6build.plan.closure import library_code
 from n6build.plan.local import read_plan_file
+from n6build.plan.signature import FUNCTIONS
 from n6build.plan.step import Step
 
 
@@ -30,12 +31,11 @@ def main(plan: str) -> int:
             by_module.setdefault(step.function.partition(":")[0], []).append(step)
     code = library_code()
     distributions = importlib.metadata.packages_distributions()
-    # It holds each step to what it declares.
-    of_caller = set(code.parts_of("n6build.plan.call"))
+    signed = set(code.parts_of(FUNCTIONS))
     lacking = [
         f"{module} loads {name}, which its signature lacks"
         for module, steps in sorted(by_module.items())
-        for name in sorted(set(_named(_loaded_by(steps), distributions)) - set(code.parts_of(module)) - of_caller)
+        for name in sorted(set(_named(_loaded_by(steps), distributions)) - set(code.parts_of(module)) - signed)
     ]
     print("\n".join(lacking))
     return 2 if lacking else 0
