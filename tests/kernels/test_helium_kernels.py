@@ -12,14 +12,12 @@ from kernels.cortex_m55 import Call
 from kernels.host_kernels import HostKernels
 from kernels.kernel_descriptors import KERNELS, Case
 
-CASES = 150
+CASES_PER_BATCH = 50
 CASES_AT_EDGE = 12
 
 
-def random_cases(kernel: str, count: int) -> list[Case]:
-    return [
-        kernel_cases.random_case(kernel, np.random.default_rng([KERNELS.index(kernel), 99, i])) for i in range(count)
-    ]
+def random_cases(kernel: str, numbers: range) -> list[Case]:
+    return [kernel_cases.random_case(kernel, np.random.default_rng([KERNELS.index(kernel), 99, i])) for i in numbers]
 
 
 def assert_equals_twins(
@@ -32,15 +30,18 @@ def assert_equals_twins(
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("optimisation", ["-O3", *slow_rows("-O0", "-Os", "-O2")])
+@pytest.mark.parametrize("batch", [0, *slow_rows(1, 2)])
 def test_random_operators_equal_the_plain_twins(
     kernel: str,
     optimisation: str,
+    batch: int,
     host_kernels: HostKernels,
     machine: cortex_m55.Machine,
     runners: dict[str, Path],
     tmp_path: Path,
 ) -> None:
-    calls = [Call(case) for case in random_cases(kernel, CASES)]
+    first = batch * CASES_PER_BATCH
+    calls = [Call(case) for case in random_cases(kernel, range(first, first + CASES_PER_BATCH))]
     assert_equals_twins(host_kernels, machine, runners[optimisation], calls, tmp_path)
 
 
@@ -79,6 +80,8 @@ def test_nothing_is_read_or_written_beyond_a_buffer(
     tmp_path: Path,
 ) -> None:
     calls = [
-        Call(case, at_edge) for case in random_cases(kernel, CASES_AT_EDGE) for at_edge in [*case.buffers, "output"]
+        Call(case, at_edge)
+        for case in random_cases(kernel, range(CASES_AT_EDGE))
+        for at_edge in [*case.buffers, "output"]
     ]
     assert_equals_twins(host_kernels, machine, runners["-O2"], calls, tmp_path)
