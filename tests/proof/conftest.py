@@ -241,8 +241,9 @@ class Build:
 
 
 def tree(build: Path) -> dict[str, str]:
-    """Of boards alone: records of boards and what the build knows of itself are no products."""
-    found = {}
+    """Of boards, and what hosts link: records of boards and what the build knows of itself are no products."""
+    linked = [build / name for name in ("libn6networks.a", "n6_networks.ld")]
+    found = {f"build/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in linked if path.is_file()}
     for folder in sorted(build.iterdir()):
         if folder.is_dir() and folder.name not in (".n6build", "flash", "virtual_board"):
             for path in sorted(folder.rglob("*")):

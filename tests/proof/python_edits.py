@@ -423,7 +423,7 @@ EDITS = (
     linked("checks/rules/vectors.py", '"programs of somebody else have a', '"somebody else has a', "checks.json"),
     linked("checks/rules/caches.py", '"a program of somebody else cleans', '"somebody else cleans', "checks.json"),
     of_host("steps/foreign_program.py", "symbols=symbols,", "symbols=(),"),
-    Edit("steps/host_link.py", "INPUT(-l{name})", "INPUT( -l{name})", "embedded", "build/n6_networks.ld"),
+    Edit("steps/host_link.py", "symbols).decode()", 'symbols).decode() + "; "', "embedded", "build/n6_networks.ld"),
     of_host("image/declarations.py", ":{int(line.value)}", ":{int(line.value) + 1}"),
     of_host("image/memory_regions.py", "region.start()) + 1", "region.start()) + 2"),
     of_host("image/linker_map.py", "each.address <= address", "each.address < address"),
@@ -751,6 +751,8 @@ WITHOUT_BYTES = {
     "n6build.network.artifacts.c_info_costs": _TOLD,
     "n6build.base.uses": "notes what was read",
     "n6build.options.option": _PLANS,
+    "n6build.options.host_program": _PLANS,
+    "n6build.steps.part": _PLANS,
     "n6build.options.until": _OF_A_BOARD,
     "n6build.plan.step": _SHAPES,
 }

@@ -78,7 +78,9 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
     verbose = invocation.verbose or choices.verbosity == 2
     site = local_site(build, dict(read_environment().commands))
     with _host_named(asked):
-        plan = planned(choices, asked.goals, site, keep=not asked.question)
+        # A host asks for the library first and for its images later: one plan has both.
+        planned_goals = asked.goals if asked.host is None else (*asked.goals, "build")
+        plan = planned(choices, planned_goals, site, keep=not asked.question)
     goals = asked.goals or ("build",)
     if asked.question:
         raise SystemExit(0 if are_up_to_date(goals, plan, site) else 1)
