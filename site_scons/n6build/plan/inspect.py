@@ -10,7 +10,6 @@ from pathlib import Path
 from n6build.base.console import show
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
-from n6build.plan.graphviz import find_dot
 from n6build.plan.perform import Site
 from n6build.plan.picture import plan_svg
 from n6build.plan.plan import Plan, plan_json, step_for
@@ -24,7 +23,7 @@ def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) ->
     found = statuses(wanted, site.ledger, site.code, str(site.top))
     show(plan_text(found, goals, verbose=verbose))
     write_plan(site.build / "plan.json", plan, goals)
-    write_atomically(site.build / "plan.svg", plan_svg(wanted, dot=find_dot(dict(site.environment).get("PATH"))))
+    write_atomically(site.build / "plan.svg", plan_svg(wanted))
 
 
 def write_plan(path: Path, plan: Plan, goals: Sequence[str]) -> None:
