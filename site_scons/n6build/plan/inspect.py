@@ -11,7 +11,6 @@ from n6build.base.console import show
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
 from n6build.plan.perform import Site
-from n6build.plan.picture import plan_svg
 from n6build.plan.plan import Plan, plan_json, step_for
 from n6build.plan.show import explain_text, plan_text
 
@@ -19,6 +18,8 @@ from n6build.plan.show import explain_text, plan_text
 def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) -> None:
     """Prints the steps that these goals need, and writes plan.json and plan.svg to the build folder. Raises N6-FILE-001,
     and N6-STEP-014 for a file that no step makes."""
+    from n6build.plan.picture import plan_svg  # noqa: PLC0415 - no build needs it.
+
     wanted = _wanted(plan, goals)
     found = statuses(wanted, site.ledger, site.code, str(site.top))
     show(plan_text(found, goals, verbose=verbose))
