@@ -274,12 +274,14 @@ def test_every_arrow_leads_from_its_box_to_the_top_of_the_other() -> None:
     plan = application_plan()
     root = read(plan_svg(plan))
     places = [place(box) for box in boxes_in(root)]
+    tips = [path.get("d", "").split("l")[0] for path in root.iter(f"{SVG}path") if path.get("class", "")[:3] == "tip"]
     found = set()
     for arrow in arrows(root):
         numbers = [float(each) for each in re.findall(r"[\d.]+", arrow.get("d", ""))]
         (tail,) = [n for n, (left, top, right, down) in enumerate(places) if near(numbers, left, right, top, down)]
         (head,) = [n for n, (left, top, right, _) in enumerate(places) if near(numbers[-2:], left, right, top, top)]
         found.add((tail, head))
+        assert "M{:g} {:g} ".format(*numbers[-2:]) in tips
     assert found == {(edge.tail, edge.head) for edge in edges_of(boxes_of(plan))}
 
 
