@@ -1,4 +1,4 @@
-"""What the planning of a build reads again: its ledger, plans, digests, and what compilers and Graphviz say."""
+"""What the planning of a build reads again: its ledger, plans, digests, and what compilers say."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from n6build.front.ask import understood, written
-from n6build.plan.boxes import Edge
 from n6build.plan.closure import library_code
 from n6build.plan.compile_commands import write_compile_commands
 from n6build.plan.depfile import read_depfile
 from n6build.plan.explain import reasons_for
-from n6build.plan.graphviz import _read as read_layout
 from n6build.plan.known_code import known_code
 from n6build.plan.ledger import ledger_path, read_ledger
 from n6build.plan.local import read_plan_file
@@ -69,14 +67,6 @@ def _known_code(data: bytes, folder: Path) -> None:
     known_code(folder)
 
 
-def _layout(data: bytes, folder: Path) -> None:
-    try:
-        read_layout(data.decode("utf-8", "replace"), 2, [Edge(0, 1, after=False)])
-    except (ValueError, KeyError, IndexError):
-        # Which its caller takes for no layout.
-        return
-
-
 PLANS = (
     Target("ledger", lambda: [json.dumps(_ENTRY).encode() + b"\n"], _ledger),
     Target("plan.json", lambda: [json.dumps(plan_json(PLAN)).encode()], of_file("plan.json", read_plan_file)),
@@ -98,12 +88,5 @@ PLANS = (
         "depfile",
         lambda: [b"build/a.o: firmware/a.c \\\n firmware/a\\ b.h firmware/$$c.h\n\nfirmware/a.h:\n"],
         lambda data, folder: read_depfile(data),
-    ),
-    Target(
-        "Graphviz' layout",
-        lambda: [
-            b"graph 1 3.5 2\nnode 0 1 1 1 1\nnode 1 2 2 1 1\nedge 0 1 4 1 1 1.2 1.2 1.4 1.4 2 2 solid black\nstop\n"
-        ],
-        _layout,
     ),
 )

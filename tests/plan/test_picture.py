@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -16,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.plan.boxes import Edge, boxes_of, edges_of
-from n6build.plan.graphviz import dot_layout, find_dot
-from n6build.plan.layout import Layout, layered
+from n6build.plan.layout import ROW, Layout, layered
 from n6build.plan.picture import plan_svg
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step
@@ -25,9 +23,6 @@ from n6build.plan.step import Step
 from plan.plan_samples import APPLICATION, BOARD, application_plan, compilation, link, make
 
 SVG = "{http://www.w3.org/2000/svg}"
-DOT = find_dot()
-needs_dot = pytest.mark.skipif(DOT is None, reason="Graphviz is not installed: there is no dot in PATH")
-ways = pytest.mark.parametrize("dot", [None, pytest.param(DOT, marks=needs_dot)], ids=["own layout", "dot"])
 
 
 def read(svg: str) -> Element:
@@ -92,12 +87,12 @@ def test_files_that_wait_for_each_other_never_share_a_box() -> None:
     second = compilation("build", "src/made.c", ())
     plan = make_plan([first, tool, made, second])
     assert len(boxes_of(plan)) == 4
-    assert len(edges_of(plan, boxes_of(plan))) == 3
+    assert len(edges_of(boxes_of(plan))) == 3
 
 
 def named_edges(plan: Plan) -> set[tuple[str, str, bool]]:
     boxes = boxes_of(plan)
-    return {(boxes[edge.tail].label, boxes[edge.head].label, edge.after) for edge in edges_of(plan, boxes)}
+    return {(boxes[edge.tail].label, boxes[edge.head].label, edge.after) for edge in edges_of(boxes)}
 
 
 def test_an_arrow_that_others_imply_is_left_out() -> None:
@@ -121,7 +116,6 @@ def test_what_only_has_to_be_there_is_drawn_thin() -> None:
     root = read(plan_svg(plan))
     assert sorted(arrow.get("class", "") for arrow in arrows(root)) == ["edge", "edge after"]
     assert "has to be there first" in texts(root)
-    assert "has to be there first" not in texts(read(plan_svg(make_plan([make("A", "s", "a")]))))
 
 
 def test_what_ran_shows_in_more_than_its_colour() -> None:
@@ -133,9 +127,8 @@ def test_what_ran_shows_in_more_than_its_colour() -> None:
     assert len(boxes_in(root, "up-to-date")) == 24
     assert "2 of 9 ran" in texts(partly)
     assert "3 of 55 steps ran" in texts(root)
-    marks = {box: len([*box.iter(f"{SVG}circle")]) for box in boxes_in(root)}
-    assert {box for box, count in marks.items() if count} == {ran, partly}
-    assert len([*partly.iter(f"{SVG}path")]) == 1
+    assert texts(ran).startswith("Link2 files, ran ")
+    assert [box for box in boxes_in(root) if "ran" in texts(box).split()] == [partly, ran]
     assert [arrow.get("class") for arrow in arrows(root)].count("edge ran") == 1
 
 
@@ -143,8 +136,9 @@ def test_what_ran_shows_in_more_than_its_colour() -> None:
 def test_nothing_is_said_of_a_build_that_was_not(done: Collection[str] | None, words: str) -> None:
     root = read(plan_svg(application_plan(), done))
     assert words in texts(root) + " "
-    assert ("up to date" in texts(root)) == (done is not None)
-    assert len(boxes_in(root, "planned" if done is None else "up-to-date")) == 26
+    state = "planned" if done is None else "up to date"
+    assert len(boxes_in(root, state.replace(" ", "-"))) == 26
+    assert all(tip(box).split(": ")[1].startswith(f"{state}\n") for box in boxes_in(root))
 
 
 def test_nothing_comes_from_elsewhere() -> None:
@@ -176,14 +170,13 @@ HOSTILE = [
 ]
 
 
-@ways
 @pytest.mark.parametrize("name", HOSTILE, ids=[f"name {number}" for number in range(len(HOSTILE))])
-def test_names_stay_text(name: str, dot: str | None) -> None:
+def test_names_stay_text(name: str) -> None:
     steps = [
         make(name, name, f"x/{name}"),
         *(compilation(name, f"{name}/{name}{n}.c", (f"x/{name}",)) for n in range(3)),
     ]
-    svg = plan_svg(make_plan(steps), {f"x/{name}"}, dot=dot)
+    svg = plan_svg(make_plan(steps), {f"x/{name}"})
     root = read(svg)
     assert svg.encode()
     assert len(boxes_in(root)) == 2
@@ -193,19 +186,16 @@ def test_names_stay_text(name: str, dot: str | None) -> None:
     assert all(line.isprintable() for line in "\n".join(root.itertext()).split("\n"))
 
 
-@ways
-def test_the_same_plan_gives_the_same_picture(dot: str | None) -> None:
-    assert plan_svg(application_plan(), (), dot=dot) == plan_svg(application_plan(), (), dot=dot)
+def test_the_same_plan_gives_the_same_picture() -> None:
+    assert plan_svg(application_plan(), ()) == plan_svg(application_plan(), ())
 
 
-@ways
-def test_an_empty_plan_has_a_picture(dot: str | None) -> None:
-    assert not boxes_in(read(plan_svg(make_plan([]), dot=dot)))
+def test_an_empty_plan_has_a_picture() -> None:
+    assert not boxes_in(read(plan_svg(make_plan([]))))
 
 
-@ways
-def test_letters_fit_their_boxes(dot: str | None) -> None:
-    root = read(plan_svg(application_plan(), (), dot=dot))
+def test_letters_fit_their_boxes() -> None:
+    root = read(plan_svg(application_plan(), ()))
     for box in boxes_in(root):
         width = float(next(box.iter(f"{SVG}rect")).get("width", ""))
         (name,) = [text for text in box.iter(f"{SVG}text") if text.get("class") == "name"]
@@ -213,102 +203,91 @@ def test_letters_fit_their_boxes(dot: str | None) -> None:
         assert 20 + len(name.text or "") * 10.5 * 0.605 <= width
 
 
-@needs_dot
-def test_dot_and_our_own_layout_draw_the_same_boxes() -> None:
-    plan = application_plan()
-    own, with_dot = (read(plan_svg(plan, (), dot=dot)) for dot in (None, DOT))
-    assert [tip(box) for box in boxes_in(own)] == [tip(box) for box in boxes_in(with_dot)]
-    assert len(arrows(own)) == len(arrows(with_dot)) == len(edges_of(plan, boxes_of(plan)))
-    assert ElementTree.tostring(own) != ElementTree.tostring(with_dot)
-
-
-SIZES, EDGES = [(90.0, 42.0)] * 3, (Edge(0, 1, False), Edge(1, 2, True), Edge(0, 2, False))
-GOOD = "\n".join(
-    [
-        "graph 1 2 4",
-        *(f'node {n} 1 {3 - n} 1.25 0.58 "" solid box black lightgrey' for n in range(3)),
-        *(f"edge {tail} {head} 4 1 3 1 2.5 1 2 1 1.5 solid black" for tail, head in ((0, 1), (1, 2), (0, 2))),
-        "stop",
-    ]
-)
-
-
-def stand_in(folder: Path, script: str) -> str:
-    path = folder / "dot"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return str(path)
-
-
-def test_what_dot_says_is_read(tmp_path: Path) -> None:
-    layout = dot_layout(stand_in(tmp_path, f"/bin/cat <<'END'\n{GOOD}\nEND"), SIZES, EDGES)
-    assert layout is not None
-    assert (layout.width, layout.height) == (144, 288)
-    assert layout.centres == ((72, 72), (72, 144), (72, 216))
-    assert layout.curves[0] == ((72, 72), (72, 108), (72, 144), (72, 180))
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        "exit 1",
-        "echo nonsense",
-        "echo node 0 1",
-        "exec /bin/sleep 60",
-        f"/bin/cat <<'END'\n{GOOD.replace('node 2', 'node 7')}\nEND",
-        f"/bin/cat <<'END'\n{GOOD.replace('edge 0 2 4', 'edge 0 2 3')}\nEND",
-        f"/bin/cat <<'END'\n{GOOD.replace('1.5', 'nan')}\nEND",
-        f"/bin/cat <<'END'\n{GOOD.replace('1.5', '1e999')}\nEND",
-        f"/bin/cat <<'END'\n{GOOD.replace('edge 0 2', 'edge 0 3')}\nEND",
-    ],
-)
-def test_a_dot_that_fails_is_done_without(tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("n6build.plan.graphviz._SECONDS", 1.0)
-    dot = stand_in(tmp_path, script)
-    assert dot_layout(dot, SIZES, EDGES) is None
-    assert plan_svg(application_plan(), dot=dot) == plan_svg(application_plan())
-
-
-def test_dot_is_told_no_names(tmp_path: Path) -> None:
-    told = tmp_path / "told"
-    plan_svg(application_plan(), dot=stand_in(tmp_path, f"/bin/cat > '{told}'; exit 1"))
-    assert "digraph" in told.read_text()
-    assert "firmware" not in told.read_text()
+Graph = tuple[list[float], list[int], list[Edge]]
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[list[tuple[float, float]], list[Edge]]:
-    count = draw(st.integers(1, 25))
-    sizes = [(float(draw(st.integers(20, 400))), 42.0) for _ in range(count)]
-    pairs = draw(st.sets(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=60))
-    return sizes, [Edge(tail, head, draw(st.booleans())) for tail, head in sorted(pairs) if tail < head]
+def graphs(draw: st.DrawFn) -> Graph:
+    count = draw(st.integers(0, 25))
+    widths = [float(draw(st.integers(20, 400))) for _ in range(count)]
+    number = st.integers(0, max(count - 1, 0))
+    pairs = draw(st.sets(st.tuples(number, number), max_size=60))
+    edges = [Edge(tail, head, draw(st.booleans())) for tail, head in sorted(pairs) if tail < head]
+    levels = [0] * count
+    for edge in edges:
+        levels[edge.head] = max(levels[edge.head], levels[edge.tail] + 1)
+    return widths, levels, edges
 
 
 @given(graphs())
 @settings(max_examples=150, deadline=None)
-def test_boxes_stand_below_what_they_need_and_never_on_each_other(
-    graph: tuple[list[tuple[float, float]], list[Edge]],
-) -> None:
-    sizes, edges = graph
-    layout = layered(sizes, edges)
-    check_places(layout, sizes)
-    for edge, curve in zip(edges, layout.curves, strict=True):
-        assert layout.centres[edge.tail][1] + 42 < layout.centres[edge.head][1]
-        assert curve[0] == pytest.approx((layout.centres[edge.tail][0], layout.centres[edge.tail][1] + 21))
-        assert curve[-1] == pytest.approx((layout.centres[edge.head][0], layout.centres[edge.head][1] - 21))
-        assert len(curve) % 3 == 1
-        assert all(one[1] <= other[1] for one, other in pairwise(curve))
+def test_boxes_stand_below_what_they_need_and_never_on_each_other(graph: Graph) -> None:
+    widths, levels, edges = graph
+    layout = layered(widths, levels, edges)
+    check_places(layout, widths)
+    for edge, way in zip(edges, layout.ways, strict=True):
+        assert (way[0], way[-1]) == (layout.centres[edge.tail], layout.centres[edge.head])
+        assert all(other[1] - one[1] == ROW for one, other in pairwise(way))
+        # Where it passes a row, it is clear of all boxes.
+        for x, y in way[1:-1]:
+            row = [(at, width) for (at, down), width in zip(layout.centres, widths, strict=True) if down == y]
+            assert all(abs(x - at) >= width / 2 + 9.9 for at, width in row)
 
 
-def check_places(layout: Layout, sizes: list[tuple[float, float]]) -> None:
+def check_places(layout: Layout, widths: list[float]) -> None:
     rows: dict[float, list[tuple[float, float]]] = {}
-    for (x, y), (width, _) in zip(layout.centres, sizes, strict=True):
+    for (x, y), width in zip(layout.centres, widths, strict=True):
         assert x - width / 2 >= -0.01
         assert x + width / 2 <= layout.width + 0.01
-        assert 20 <= y <= layout.height - 20
+        assert ROW / 2 <= y <= layout.height - ROW / 2
         rows.setdefault(y, []).append((x - width / 2, x + width / 2))
     for row in rows.values():
         assert all(left[1] + 9.9 < right[0] for left, right in pairwise(sorted(row)))
+
+
+def test_a_box_without_arrows_stays_beside_the_others() -> None:
+    plan = application_plan()
+    alone = make("Editor", "any", "vscode.json")
+    without, beside = (
+        float(read(plan_svg(make_plan(steps))).get("width", ""))
+        for steps in (plan.steps, (*plan.steps[:3], alone, *plan.steps[3:]))
+    )
+    assert beside < without + 120
+
+
+def place(box: Element) -> tuple[float, float, float, float]:
+    """Return the left, top, right and bottom side of a box."""
+    rect = next(box.iter(f"{SVG}rect"))
+    x, y, width, height = (float(rect.get(name, "")) for name in ("x", "y", "width", "height"))
+    return x, y, x + width, y + height
+
+
+def test_drawn_boxes_never_overlap() -> None:
+    places = [place(box) for box in boxes_in(read(plan_svg(application_plan(), ())))]
+    assert len(places) == 26
+    for number, (left, top, right, bottom) in enumerate(places):
+        for other in places[:number]:
+            assert right < other[0] or other[2] < left or bottom < other[1] or other[3] < top
+
+
+def test_every_arrow_leads_from_its_box_to_the_top_of_the_other() -> None:
+    plan = application_plan()
+    root = read(plan_svg(plan))
+    places = [place(box) for box in boxes_in(root)]
+    tips = [path.get("d", "").split("l")[0] for path in root.iter(f"{SVG}path") if path.get("class", "")[:3] == "tip"]
+    found = set()
+    for arrow in arrows(root):
+        numbers = [float(each) for each in re.findall(r"[\d.]+", arrow.get("d", ""))]
+        (tail,) = [n for n, (left, top, right, down) in enumerate(places) if near(numbers, left, right, top, down)]
+        (head,) = [n for n, (left, top, right, _) in enumerate(places) if near(numbers[-2:], left, right, top, top)]
+        found.add((tail, head))
+        assert "M{:g} {:g} ".format(*numbers[-2:]) in tips
+    assert found == {(edge.tail, edge.head) for edge in edges_of(boxes_of(plan))}
+
+
+def near(point: list[float], left: float, right: float, top: float, bottom: float) -> bool:
+    """Check that a point is in the middle, but for rounding."""
+    return abs(point[0] - (left + right) / 2) < 0.2 and abs(point[1] - (top + bottom) / 2) < 0.2
 
 
 FOLDERS = st.sampled_from(["", "a/", "b/", "a/b/", "<&/"])
@@ -344,7 +323,7 @@ def test_every_plan_has_a_picture_with_every_step_once(plan: Plan, data: st.Data
         outputs = [output for step in box.steps for output in step.outputs]
         # Tips end where nobody would read on.
         assert tip(drawn).splitlines()[1:17][: len(outputs)] == outputs[:16]
-    edges = edges_of(plan, boxes)
+    edges = edges_of(boxes)
     assert len(arrows(root)) == len(edges) == len({(edge.tail, edge.head) for edge in edges})
     assert reachable(plan, edges) == needed(plan)
 

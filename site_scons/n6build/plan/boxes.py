@@ -1,8 +1,10 @@
-"""A plan as few boxes: steps of one kind in one folder are drawn as one, and arrows implied by others are omitted."""
+"""A plan as few boxes: one for the steps of one kind in one folder, and no arrow that other arrows imply."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -15,27 +17,28 @@ _LETTERS = 26
 
 @dataclass(frozen=True)
 class Box:
-    """label: the files, or for several compilations the folder of their sources. level: length of the longest chain of steps
-    before it."""
+    """Steps that are drawn as one.
+
+    Attributes:
+        steps: At least one step; all have the same verb.
+        label: Their files; for several compilations the folder of the sources.
+        level: Number of steps in the longest chain in front of them.
+    """
 
     steps: tuple[Step, ...]
     label: str
     level: int
 
-    @property
-    def verb(self) -> str:
-        """What all its steps do, as on the console."""
-        return self.steps[0].verb
-
-    @property
-    def files(self) -> int:
-        """Number of files that its steps make."""
-        return sum(len(step.outputs) for step in self.steps)
-
 
 @dataclass(frozen=True)
 class Edge:
-    """tail, head: indices of boxes. after: the tail only has to be done first; the head reads nothing of it."""
+    """An arrow between two boxes.
+
+    Attributes:
+        tail: Index of the box that comes first.
+        head: Index of the box that needs it.
+        after: Whether the head only waits for the tail and reads none of its files.
+    """
 
     tail: int
     head: int
@@ -43,29 +46,46 @@ class Edge:
 
 
 def boxes_of(plan: Plan) -> tuple[Box, ...]:
-    """In the order of the first step of each. Steps of one box are equally deep in the plan, so no boxes form a cycle."""
-    levels = _levels(plan)
-    groups: dict[tuple[object, ...], list[Step]] = {}
+    """Return the boxes of a plan by level. Steps of one box have the same level, so no boxes form a cycle."""
+    levels: dict[str, int] = {}
+    groups: dict[tuple[int, str, str, str], list[Step]] = {}
     for step in plan.steps:
-        key = (step.verb, levels[step.name], _folder(step.name), _folder(_shown(step)))
+        level = 1 + max((levels[file] for file in needs_of(step) if file in levels), default=-1)
+        levels |= dict.fromkeys(step.outputs, level)
+        key = (level, step.verb, os.path.dirname(step.name), os.path.dirname(_known_as(step)))
         groups.setdefault(key, []).append(step)
-    labels = _labels(list(groups.values()))
-    return tuple(
-        Box(tuple(group), label, levels[group[0].name]) for group, label in zip(groups.values(), labels, strict=True)
-    )
+    labels = {key: _label(group, 1) for key, group in groups.items()}
+    times = Counter((key[1], label) for key, label in labels.items())
+    for key, group in groups.items():
+        if times[key[1], labels[key]] > 1:
+            labels[key] = _label(group, 2)
+    return tuple(Box(tuple(groups[key]), labels[key], key[0]) for key in sorted(groups, key=lambda key: key[0]))
 
 
-def edges_of(plan: Plan, boxes: Sequence[Box]) -> tuple[Edge, ...]:
-    """Transitively reduced. An edge for content gives way only to other edges for content, one for order to any."""
-    place = {step.name: number for number, box in enumerate(boxes) for step in box.steps}
-    content: list[int] = []
-    order: list[int] = []
-    for number, box in enumerate(boxes):
-        content.append(_makers(plan, place, (file for step in box.steps for file in (*step.sources, *step.templates))))
-        order.append(content[number] | _makers(plan, place, (file for step in box.steps for file in step.after)))
-    by_level = sorted(range(len(boxes)), key=lambda number: boxes[number].level)
-    content = _reduced(content, by_level)
-    order = _reduced(order, by_level)
+def _label(group: Sequence[Step], parts: int) -> str:
+    """Return the last parts of the path of a step, or of the folder of several compilations."""
+    if len(group) > 1 and group[0].verb != "Compile":
+        names = ", ".join(os.path.basename(step.name) for step in group)
+        return names if len(names) <= _LETTERS else f"{names[: _LETTERS - 3]}..."
+    path = _known_as(group[0]).split("/")
+    # 'kernels' could be anything, 'firmware/kernels' is clear.
+    label = "/".join(path[-parts:] if len(group) == 1 else path[:-1][-parts - 1 :])
+    return label if len(label) <= _LETTERS else f"...{label[3 - _LETTERS :]}"
+
+
+def _known_as(step: Step) -> str:
+    """Return the name of a step, or of a compilation its source, which is better known than the object file."""
+    return step.sources[0] if step.verb == "Compile" and step.sources else step.name
+
+
+def edges_of(boxes: Sequence[Box]) -> tuple[Edge, ...]:
+    """Return the arrows that no others imply. Only arrows for content imply one for content.
+
+    Args:
+        boxes: All boxes of a plan, as of `boxes_of`.
+    """
+    content = _reduced(_needed(boxes, lambda step: (*step.sources, *step.templates)))
+    order = _reduced(_needed(boxes, needs_of))
     return tuple(
         Edge(tail, head, after=not content[head] >> tail & 1)
         for head in range(len(boxes))
@@ -73,73 +93,22 @@ def edges_of(plan: Plan, boxes: Sequence[Box]) -> tuple[Edge, ...]:
     )
 
 
-def _levels(plan: Plan) -> dict[str, int]:
-    levels: dict[str, int] = {}
-    for step in plan.steps:
-        before = (plan.makers[file].name for file in needs_of(step) if file in plan.makers)
-        levels[step.name] = 1 + max((levels[name] for name in before), default=-1)
-    return levels
+def _needed(boxes: Sequence[Box], files_of: Callable[[Step], Iterable[str]]) -> list[int]:
+    """Return the boxes that each box needs, as the bits of a number: sets of them are compared thousands of times."""
+    makers = {file: 1 << number for number, box in enumerate(boxes) for step in box.steps for file in step.outputs}
+    return [reduce(or_, (makers.get(file, 0) for step in box.steps for file in files_of(step)), 0) for box in boxes]
 
 
-def _makers(plan: Plan, place: Mapping[str, int], files: Iterable[str]) -> int:
-    """Boxes as the bits of a number, since sets of them are compared thousands of times."""
-    return reduce(or_, (1 << place[plan.makers[file].name] for file in files if file in plan.makers), 0)
-
-
-def _reduced(before: Sequence[int], by_level: Sequence[int]) -> list[int]:
-    """Of the boxes that each box needs, those that it does not also need indirectly."""
-    kept = [0] * len(before)
-    above = [0] * len(before)
-    for number in by_level:
-        further = reduce(or_, (above[each] for each in _numbers(before[number])), 0)
-        kept[number] = before[number] & ~further
-        above[number] = before[number] | further
+def _reduced(needed: Sequence[int]) -> list[int]:
+    """Return those of the needed boxes that a box does not also need indirectly."""
+    above: list[int] = []
+    kept: list[int] = []
+    for direct in needed:
+        indirect = reduce(or_, (above[number] for number in _numbers(direct)), 0)
+        above.append(direct | indirect)
+        kept.append(direct & ~indirect)
     return kept
 
 
 def _numbers(bits: int) -> list[int]:
-    found = []
-    while bits:
-        lowest = bits & -bits
-        found.append(lowest.bit_length() - 1)
-        bits ^= lowest
-    return found
-
-
-def _labels(groups: Sequence[Sequence[Step]]) -> list[str]:
-    """The last parts of each path, with one more part if two boxes would otherwise have the same label."""
-    paths = [_path(group) for group in groups]
-    used: dict[tuple[str, str], set[str]] = {}
-    for group, path in zip(groups, paths, strict=True):
-        for parts in (1, 2, 3):
-            used.setdefault((group[0].verb, _last(path, parts)), set()).add(path)
-    return [_label(group, path, used) for group, path in zip(groups, paths, strict=True)]
-
-
-def _label(group: Sequence[Step], path: str, used: Mapping[tuple[str, str], set[str]]) -> str:
-    if len(group) > 1 and group[0].verb != "Compile":
-        names = ", ".join(_last(step.name, 1) for step in group)
-        return names if len(names) <= _LETTERS else f"{names[: _LETTERS - 3]}..."
-    # 'kernels' could be anything, 'firmware/kernels' is clear.
-    for parts in range(1 if len(group) == 1 else 2, 4):
-        label = _last(path, parts)
-        if len(used[group[0].verb, label]) == 1:
-            break
-    return label if len(label) <= _LETTERS else f"...{label[3 - _LETTERS :]}"
-
-
-def _path(group: Sequence[Step]) -> str:
-    return _shown(group[0]) if len(group) == 1 else _folder(_shown(group[0]))
-
-
-def _shown(step: Step) -> str:
-    """For a compilation its source, which is better known than the object file."""
-    return step.sources[0] if step.verb == "Compile" and step.sources else step.name
-
-
-def _last(path: str, parts: int) -> str:
-    return "/".join(path.split("/")[-parts:])
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0] or "."
+    return [number for number, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"]

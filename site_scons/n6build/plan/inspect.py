@@ -10,9 +10,7 @@ from pathlib import Path
 from n6build.base.console import show
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
-from n6build.plan.graphviz import find_dot
 from n6build.plan.perform import Site
-from n6build.plan.picture import plan_svg
 from n6build.plan.plan import Plan, plan_json, step_for
 from n6build.plan.show import explain_text, plan_text
 
@@ -20,11 +18,13 @@ from n6build.plan.show import explain_text, plan_text
 def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) -> None:
     """Prints the steps that these goals need, and writes plan.json and plan.svg to the build folder. Raises N6-FILE-001,
     and N6-STEP-014 for a file that no step makes."""
+    from n6build.plan.picture import plan_svg  # noqa: PLC0415 - no build needs it.
+
     wanted = _wanted(plan, goals)
     found = statuses(wanted, site.ledger, site.code, str(site.top))
     show(plan_text(found, goals, verbose=verbose))
     write_plan(site.build / "plan.json", plan, goals)
-    write_atomically(site.build / "plan.svg", plan_svg(wanted, dot=find_dot(dict(site.environment).get("PATH"))))
+    write_atomically(site.build / "plan.svg", plan_svg(wanted))
 
 
 def write_plan(path: Path, plan: Plan, goals: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from n6build.base.console import line, printable, styled
+from n6build.base.console import clipped, line, printable, styled
 from n6build.plan.explain import Status
 from n6build.plan.step import Step
 
@@ -80,7 +80,7 @@ def _headline(alike: Sequence[Status], columns: int) -> str:
 
 def _line(verb: str, subject: str, detail: str, columns: int, *, dim: bool = False) -> str:
     room = columns - _SUBJECT_AT - (len(detail) + 2 if detail else 0)
-    verb, subject = _start(printable(verb), _SUBJECT_AT - 1), _end(printable(subject), room)
+    verb, subject = clipped(printable(verb), _SUBJECT_AT - 1), _end(printable(subject), room)
     if dim:
         return styled(f"{verb.rjust(_SUBJECT_AT - 1)} {subject}, {detail}", "dim")
     return line(verb, subject, detail)
@@ -94,7 +94,7 @@ def _details(alike: Sequence[Status], room: int, *, why: bool) -> Iterator[str]:
         if files:
             yield _labelled("from", _listed(files, room))
         if len({step.parameters for step in steps}) == 1 and steps[0].parameters != "{}":
-            yield _labelled("with", _start(printable(_parameters(steps[0])), room))
+            yield _labelled("with", clipped(printable(_parameters(steps[0])), room))
     if why:
         yield from _why(alike[0].reasons, room, shown=_REASONS_SHOWN if alike[0].state == "to do" else 1)
 
@@ -102,9 +102,9 @@ def _details(alike: Sequence[Status], room: int, *, why: bool) -> Iterator[str]:
 def _why(reasons: Sequence[str], room: int, *, shown: int = _REASONS_SHOWN) -> Iterator[str]:
     left = len(reasons) - shown
     more = f", and {left} more" if left > 0 else ""
-    lines = [_start(printable(reason), room) for reason in reasons[:shown]]
+    lines = [clipped(printable(reason), room) for reason in reasons[:shown]]
     if more:
-        lines[-1] = _start(lines[-1], room - len(more)) + more
+        lines[-1] = clipped(lines[-1], room - len(more)) + more
     yield from _column("why", lines)
 
 
@@ -210,10 +210,6 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0] or "."
 
 
-def _start(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: max(room - 3, 0)]}..."
-
-
 def _end(path: str, room: int) -> str:
     """A file's own name says more than the folders in front of it."""
     return path if len(path) <= room else f"...{path[len(path) - max(room - 3, 0) :]}"
@@ -223,10 +219,7 @@ def _counted(statuses: Sequence[Status]) -> str:
     to_do = sum(status.state == "to do" for status in statuses)
     waiting = sum(status.state == "if changed" for status in statuses)
     if not to_do and not waiting:
-        return (
-            f"nothing to do: {len(statuses)} steps up to date"
-            if len(statuses) != 1
-            else "nothing to do: 1 step up to date"
-        )
+        steps = "step" if len(statuses) == 1 else "steps"
+        return f"nothing to do: {len(statuses)} {steps} up to date"
     text = f"{to_do} of {len(statuses)} steps to do"
     return f"{text}, {waiting} if those change" if waiting else text

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from n6build.base.console import kib, printable
+from n6build.base.svg import line, picture, rect, text
 from n6build.network.artifacts.buffer_lives import BufferLife
 from n6build.report.content import Part
-from n6build.report.svg import line, picture, rect, text
 
 # Pixels. As wide as the page; more epochs than fit make the picture wider.
 _WIDTH, _GUTTER, _MARGIN = 1080, 118, 12

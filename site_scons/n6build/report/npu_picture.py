@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from n6build.base.console import printable
-from n6build.report.svg import line, number, picture, rect, text
+from n6build.base.svg import line, number, picture, rect, text
 from n6build.run.npu_epochs import HardwareEpoch
 from n6build.virtual_board.npu_record import UnitWork
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from n6build.base.console import printable
-from n6build.report.svg import line, number, picture, rect, text
+from n6build.base.svg import line, number, picture, rect, text
 from n6build.timing.expected import EpochTime, NetworkTime
 
 # Pixels.

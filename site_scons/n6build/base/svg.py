@@ -1,4 +1,4 @@
-"""What the pictures of the report are drawn with: SVG without scripts, fonts or anything else from elsewhere."""
+"""Shapes of the pictures of plans and reports: SVG without scripts, fonts or anything else from elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def picture(kind: str, width: float, height: float, label: str, style: str) -> E
             "class": kind,
             **size,
             "viewBox": f"0 0 {size['width']} {size['height']}",
-            # As for the picture of the plan: a page may shrink it.
+            # A page may shrink the picture to its own width, but not enlarge it.
             "style": f"--n6-plan-width: {size['width']}px",
             "role": "img",
             "aria-label": label,
