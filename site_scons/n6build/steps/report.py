@@ -138,7 +138,6 @@ def make(call: Call) -> None:
     if outcome and outcome.counts == "instructions":
         report = replace(report, run=_run_section(outcome))
     if site and site.plan.steps:
-        # Without Graphviz, which not every machine has: the page is the same everywhere.
         report = replace(report, plan_svg=plan_svg(site.plan, {each.target for each in site.done}))
     text = report_text(report)
     for path, content in zip(call.outputs, (report_html(report), text, report_json(report)), strict=True):
