@@ -2,7 +2,6 @@
 
     n6build flash run model=keyword probe=virtual
     n6build plan --write plan.json model=keyword
-    n6build step build/nucleo-n657/fsbl/fsbl.ld --plan plan.json
 
 It works in the folder in which it is called. Exit status: 0, 2 with the error on stderr, 130 after an interruption,
 or 141 if nobody reads what it prints.

@@ -45,7 +45,7 @@ def test_a_value_may_hold_an_equals_sign() -> None:
     ("words", "message"),
     [
         (["fash"], "N6-OPTION-003: no command 'fash'\n  hint: did you mean 'flash'?"),
-        (["steps"], "N6-OPTION-003: no command 'steps'\n  hint: did you mean 'step'?"),
+        (["proove"], "N6-OPTION-003: no command 'proove'\n  hint: did you mean 'prove'?"),
         (
             ["model=keyword"],
             "N6-OPTION-019: 'model=keyword' is not something to do\n  hint: begin with it: n6build build",
@@ -63,12 +63,11 @@ def test_a_value_may_hold_an_equals_sign() -> None:
             "N6-OPTION-019: 'doctor' is not a target for 'n6build build'\n  hint: n6build doctor, alone",
         ),
         (["boards", "flash"], "N6-OPTION-019: 'n6build boards' takes no targets"),
-        (["build", "cache=/tmp"], "N6-OPTION-019: option 'cache' has no effect here\n  hint: scons cache=..."),
+        (["build", "shard=1/2"], "N6-OPTION-019: option 'shard' has no effect here\n  hint: scons shard=..."),
         (["build", "fash"], "N6-OPTION-003: no target 'fash'\n  hint: did you mean 'flash'?"),
         (["build", "verbose=2"], "N6-OPTION-002: 'verbose=2' is not possible"),
         (["build", "--verbose=2"], "N6-OPTION-002: 'verbose=2' is not possible"),
         ([], "N6-OPTION-019: nothing to do is named\n  hint: n6build --help"),
-        (["step"], "N6-OPTION-019: the following arguments are required: NAME, --plan\n  hint: n6build step --help"),
         (["plan", "build/nowhere.o", "--write", "p.json"], "N6-STEP-014: no step of this plan makes build/nowhere.o"),
     ],
     ids=" ".join,
@@ -85,31 +84,27 @@ def test_a_mistake_gets_one_clear_answer(
 def test_the_overview_names_every_target_that_needs_no_scons(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    for name in (*COMMANDS, "step"):
+    for name in COMMANDS:
         assert f"\n  {name} " in shown
     assert {*TARGETS} - {*COMMANDS} == {"matrix"}
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "step"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_has_help_made_from_the_tables(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
     shown = " ".join(capsys.readouterr().out.split())
-    if command == "step":
-        assert "--plan FILE" in shown
-        return
     assert TARGETS[command] in shown
     for option in (*options_of(Choices), *options_of(Invocation)):
-        of_scons = {"cache", "cache_write", "cache_limit", "boards", "models", "shard"}
+        of_scons = {"boards", "models", "shard"}
         assert (option.help in shown) == (option.name not in of_scons), option.name
 
 
-def test_an_option_of_scons_alone_is_refused_only_if_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("N6BUILD_CACHE", "/somewhere")
-    assert "cache" not in read_words("build", []).given
-    with pytest.raises(N6Error, match="cache"):
-        read_words("build", ["--cache", "/somewhere"])
+def test_an_option_of_scons_alone_is_refused_only_if_it_is_typed() -> None:
+    assert "shard" not in read_words("build", []).given
+    with pytest.raises(N6Error, match="shard"):
+        read_words("build", ["--shard", "1/2"])
 
 
 _WORDS = st.one_of(

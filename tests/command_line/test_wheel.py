@@ -92,7 +92,7 @@ def test_a_plan_names_nothing_of_the_checkout(installed: Path, tmp_path: Path) -
     assert str(ROOT) not in (tmp_path / "plan.json").read_text()
     assert "steps to do" in n6build(installed, tmp_path, "plan", "model=keyword")
     header = "build/nucleo-n657/include/n6_soc.h"
-    assert "Header" in n6build(installed, tmp_path, "step", header, "--plan", "plan.json")
+    assert "Header" in n6build(installed, tmp_path, "build", header)
     assert (tmp_path / header).is_file()
 
 

@@ -56,7 +56,6 @@ FOUND: list[tuple[str, bytes]] = [
     ("flash receipt", b"[" * 5000),
     ("running models", b'{"a": {"slot": Infinity, "revision": 1}}'),
     ("runs=", _DIGITS),
-    ("plan.json", b'{"format": ' + b"[" * 5000),
     ("run.json", b'{"a": ' + b"[" * 5000),
     ("run.json", _RUN.replace(b'"clock_hz":1', b'"clock_hz":0')),
     ("run.json", _RUN.replace(b'"passes":true', b'"passes":false')),

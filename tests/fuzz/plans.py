@@ -13,7 +13,6 @@ from n6build.plan.depfile import read_depfile
 from n6build.plan.explain import reasons_for
 from n6build.plan.known_code import known_code
 from n6build.plan.ledger import ledger_path, read_ledger
-from n6build.plan.local import read_plan_file
 from n6build.plan.plan import Plan, plan_json
 from n6build.plan.remember import _read as read_remembered
 from n6build.plan.signature import signed_parts
@@ -69,7 +68,6 @@ def _known_code(data: bytes, folder: Path) -> None:
 
 PLANS = (
     Target("ledger", lambda: [json.dumps(_ENTRY).encode() + b"\n"], _ledger),
-    Target("plan.json", lambda: [json.dumps(plan_json(PLAN)).encode()], of_file("plan.json", read_plan_file)),
     Target(
         "remembered plan",
         lambda: [json.dumps(_REMEMBERED).encode()],

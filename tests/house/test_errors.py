@@ -57,7 +57,6 @@ SAME_MEANING = {
     "N6-REMOTE-005": "a server that failed, in all of a call or in a part",
     "N6-STEP-005": "a step without what it should make",
     "N6-STEP-007": "what a step does",
-    "N6-STEP-009": "a file that is not a plan",
     "N6-VB-002": "what is said, and the exit status after it",
     "N6-YAML-003": "a key that nobody knows, of a schema, of backends or of one",
     "N6-FW-020": "a slot, of the Appli's weights or of a model",

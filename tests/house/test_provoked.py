@@ -13,7 +13,6 @@ import pytest
 from n6build.application.h7_project import ProjectFiles, patched_files
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.base.files import to_json
 from n6build.base.paths import BOARDS, MODELS, ROOT
 from n6build.base.span import Span
 from n6build.base.yaml_schema import read_document
@@ -47,8 +46,6 @@ from n6build.network.st_edge_ai.log import diagnose, read_log
 from n6build.network.st_edge_ai.options import CompilerOptions
 from n6build.options.choices import Choices
 from n6build.plan.command import run_command
-from n6build.plan.plan import make_plan as make_plan_of_steps
-from n6build.plan.plan import plan_json
 from n6build.plan.step import Step
 from n6build.reloc.description import read_description
 from n6build.reloc.layout import HEADER_FIELDS, MAGIC
@@ -320,19 +317,3 @@ def test_a_set_up_that_cannot_go_on(tmp_path: Path) -> None:
     )
     assert result.returncode == 1
     assert result.stderr == "error N6-SETUP-001: a thing is missing\n  hint: get it\n"
-
-
-def test_a_step_that_fails_as_nobody_has_foreseen(tmp_path: Path) -> None:
-    """A plan that somebody has edited."""
-    step = Step(verb="X", stage="x", outputs=("out",), sources=(), function="n6build.steps.verdict:make")
-    plan = written(tmp_path, to_json(plan_json(make_plan_of_steps((step,), {}))).encode(), "plan.json")
-    result = subprocess.run(
-        [sys.executable, "-m", "n6build", "step", "out", "--plan", str(plan)],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT / "site_scons"), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 2
-    assert "error N6-STEP-015: step out fails: IndexError" in result.stderr

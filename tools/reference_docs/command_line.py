@@ -60,8 +60,6 @@ def targets_page() -> str:
         _TARGETS,
         table(("target", "what is made or done"), rows),
         f"{alone} only print information and need no compiler.",
-        "`n6build step FILE --plan plan.json` does a single step of a plan that `n6build plan --write plan.json TARGET ...` has "
-        "written, without asking whether it is up to date: for machines that share the work.",
     )
 
 

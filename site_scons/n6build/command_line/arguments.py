@@ -13,9 +13,9 @@ from n6build.options.option import described
 from n6build.options.settings import OPTIONS
 from n6build.options.targets import LISTS, TARGETS
 
-# A matrix goes on after failures, and SCons keeps its cache.
+# A matrix goes on after failures.
 _OF_SCONS = frozenset({"matrix"})
-_OPTIONS_OF_SCONS = frozenset({"cache", "cache_write", "cache_limit", "boards", "models", "shard"})
+_OPTIONS_OF_SCONS = frozenset({"boards", "models", "shard"})
 COMMANDS = {name: what for name, what in TARGETS.items() if name not in _OF_SCONS}
 # These are done alone.
 _ALONE = frozenset({*LISTS, "plan", *_OF_SCONS})
@@ -83,7 +83,7 @@ def _no_command(word: str) -> N6Error:
         what = f"'{word}' is not something to do"
         return N6Error("N6-OPTION-019", what, hint=f"begin with it: n6build build {word}")
     return N6Error(
-        "N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, "step", "matrix-merge", "prove"])
+        "N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, "matrix-merge", "prove"])
     )
 
 

@@ -24,8 +24,6 @@ from n6build.command_line.matrix_merge import merge_parser
 from n6build.command_line.prove import HELP as PROVE_HELP
 from n6build.command_line.prove import NAME as PROVE
 from n6build.command_line.prove import prove_parser
-from n6build.command_line.step import HELP as STEP
-from n6build.command_line.step import step_parser
 from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.models.model import known_models
 from n6build.options.choices import MODES, PROGRAMMERS
@@ -68,8 +66,6 @@ def whole_parser() -> argparse.ArgumentParser:
         commands.add_parser(name, parents=[own], add_help=False, help=what.replace("%", "%%"))
     commands.add_parser(MERGE, parents=[merge_parser()], add_help=False, help=MERGE_HELP)
     commands.add_parser(PROVE, parents=[prove_parser()], add_help=False, help=PROVE_HELP)
-    # Others than these are for build systems, not to be typed.
-    commands.add_parser("step", parents=[step_parser()], add_help=False, help=STEP)
     return parser
 
 

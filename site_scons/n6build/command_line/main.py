@@ -72,10 +72,6 @@ def _begin(words: list[str]) -> None:
         from n6build.base.version import version
 
         print(f"n6build {version()}", flush=True)
-    elif command == "step":
-        from n6build.command_line.step import step
-
-        step(rest)
     elif command == "matrix-merge":
         from n6build.command_line.matrix_merge import matrix_merge
 

@@ -7,7 +7,6 @@ from n6build.command_line.matrix_merge import HELP as MERGE_HELP
 from n6build.command_line.matrix_merge import NAME as MERGE
 from n6build.command_line.prove import HELP as PROVE_HELP
 from n6build.command_line.prove import NAME as PROVE
-from n6build.command_line.step import HELP
 from n6build.options.targets import entry
 
 
@@ -15,7 +14,6 @@ def overview() -> str:
     """All commands, a line or two each."""
     commands = {
         **COMMANDS,
-        "step": HELP,
         MERGE: MERGE_HELP,
         PROVE: PROVE_HELP,
         "--print-completion": "bash, zsh or fish: a script that completes what is typed",

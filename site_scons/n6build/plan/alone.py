@@ -19,7 +19,7 @@ from n6build.base.environment import ensure_home
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.plan.call import call_function
-from n6build.plan.plan import read_trusted_plan_json
+from n6build.plan.plan import read_plan_json
 
 MODULE = "n6build.plan.alone"
 # In it is a folder for each file that the step consults, under its path.
@@ -30,7 +30,7 @@ def main(plan: str, build: str) -> int:
     """Exit status. plan: the file."""
     ensure_home()
     try:
-        (step,) = read_trusted_plan_json(parse_json(Path(plan).read_bytes())).steps
+        (step,) = read_plan_json(parse_json(Path(plan).read_bytes())).steps
         for output in step.outputs:
             Path(output).parent.mkdir(parents=True, exist_ok=True)
         consulted = {Path(path): sorted(Path(PIECES, path).iterdir()) for path in step.consulted}

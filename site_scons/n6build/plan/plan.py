@@ -174,14 +174,14 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 
 def read_plan_json(values: object) -> Plan:
-    """values: as of `plan_json`. Raises N6-STEP-009 if it is not a plan of this version, and what `make_plan` raises."""
-    plan = read_trusted_plan_json(values)
-    return make_plan(plan.steps, plan.goals)
+    """Read a plan that n6build has written: nothing else is expected in it.
 
+    Args:
+        values: As of `plan_json`.
 
-def read_trusted_plan_json(values: object) -> Plan:
-    """`read_plan_json` for a plan that was checked before it was written. Raises N6-STEP-009 if it is not a plan of this
-    version."""
+    Raises:
+        N6Error: N6-STEP-009 if it is not a plan of this version.
+    """
     document: Any = values
     try:
         if document["format"] != FORMAT:

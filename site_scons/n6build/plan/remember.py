@@ -15,7 +15,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.plan.closure import Code
 from n6build.plan.ledger import FOLDER
-from n6build.plan.plan import Plan, plan_json, read_trusted_plan_json
+from n6build.plan.plan import Plan, plan_json, read_plan_json
 from n6build.plan.step import canonical
 
 
@@ -52,6 +52,6 @@ def _read(path: Path, key: str, signature: str) -> Plan | None:
             if uses.fingerprint(uses.Use(kind, file, pattern)) != fingerprint:
                 return None
         uses.repeat(used)
-        return read_trusted_plan_json(document["plan"])
+        return read_plan_json(document["plan"])
     except (OSError, N6Error, *WRONG_FIELDS):
         return None

@@ -7,12 +7,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from n6build.base.bounded import parse_json
 from n6build.compiler.toolchain import COMPILER
 from n6build.hardware.boards import known_boards
 from n6build.models.model import known_models
 from n6build.options.choices import Choices
 from n6build.options.option import options_of
-from n6build.plan.local import read_plan_file
+from n6build.plan.plan import read_plan_json
 from n6build.prove.builds import Copy
 from n6build.prove.edits import Inputs
 
@@ -50,7 +51,7 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
 def _hiding_headers(copy: Copy, plan: Path) -> Iterator[tuple[str, str]]:
     """Yield headers that could be there, each with the one that compilers include in its place."""
     entries = copy.entries()
-    for step in read_plan_file(plan).steps:
+    for step in read_plan_json(parse_json(plan.read_bytes())).steps:
         if not step.depfile or step.name not in entries:
             continue
         places = [*(str(Path(source).parent) for source in step.sources), *step.include_folders]

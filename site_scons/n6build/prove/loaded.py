@@ -16,9 +16,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from n6build.base.bounded import parse_json
 from n6build.plan.call import call_function
 from n6build.plan.closure import library_code
-from n6build.plan.local import read_plan_file
+from n6build.plan.plan import read_plan_json
 from n6build.plan.signature import FUNCTIONS
 from n6build.plan.step import Step
 
@@ -26,7 +27,7 @@ from n6build.plan.step import Step
 def main(plan: str) -> int:
     """Return 0, or 2 if a step loads code that its signature lacks."""
     by_module: dict[str, list[Step]] = {}
-    for step in read_plan_file(Path(plan)).steps:
+    for step in read_plan_json(parse_json(Path(plan).read_bytes())).steps:
         if step.function and not step.always:
             by_module.setdefault(step.function.partition(":")[0], []).append(step)
     code = library_code()
