@@ -26,7 +26,6 @@ def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Pr
 def every_pair() -> list[ParameterSet]:
     """What test_matrix.py has not; all of them together with `make test-all`."""
     chosen = {
-        ("nucleo-n657", "miniresnet", "noextmem"),
         ("openmv-n6", "anomaly", "noextmem"),
     }
     boards, models = ("nucleo-n657", "stm32n6570-dk", "openmv-n6"), ("miniresnet", "keyword", "anomaly")
