@@ -80,7 +80,7 @@ CASES = {
 }
 
 
-_ALWAYS = ("N6-FW-005", "N6-FW-025")
+_ALWAYS = ("N6-FW-005", "N6-FW-031", "N6-FW-025", "N6-FW-057")
 
 
 @pytest.mark.parametrize(

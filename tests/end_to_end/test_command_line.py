@@ -26,7 +26,6 @@ def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Pr
 def every_pair() -> list[ParameterSet]:
     """What test_matrix.py has not; all of them together with `make test-all`."""
     chosen = {
-        ("nucleo-n657", "miniresnet", "noextmem"),
         ("openmv-n6", "anomaly", "noextmem"),
     }
     boards, models = ("nucleo-n657", "stm32n6570-dk", "openmv-n6"), ("miniresnet", "keyword", "anomaly")
@@ -121,7 +120,7 @@ def test_the_virtual_board_can_be_made_the_default(built: Project, how: str) -> 
 
 
 # A word and values of each kind; what the others find is found by the library, and printed as these are.
-_ALWAYS = ("modle=miniresnet", "model=minresnet", "board=nuclo-n657", "fash")
+_ALWAYS = ("modle=miniresnet", "model=minresnet", "board=nuclo-n657", "fash", "plan")
 MISTAKES = [
     (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'mode' or 'model'?"),
     (["model=minresnet"], "N6-MODEL-001: no model 'minresnet'\n  hint: did you mean 'miniresnet'?"),

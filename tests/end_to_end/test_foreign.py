@@ -143,14 +143,14 @@ def test_the_report_tells_how_it_ended(built: Project) -> None:
         (("appli=theirs/appli.elf", "until=symbol:mian", VIRTUAL, "flash", "run"), "N6-RUN-010"),
         (("appli=theirs/none.elf", VIRTUAL, "flash"), "none.elf"),
         (("appli=theirs/appli.elf", "until=main", VIRTUAL, "run"), "N6-OPTION-002"),
+        (("appli=theirs/appli.elf", "runs=3", VIRTUAL, "run"), "N6-OPTION-013"),
+        (("appli=theirs/appli.elf", "flash-model", VIRTUAL), "N6-FLASH-023"),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
             for each in (
                 (("appli=theirs/appli.elf", "until=instructions:many", VIRTUAL, "run"), "N6-OPTION-002"),
                 (("data=theirs/weights.bin@here", "build"), "N6-OPTION-002"),
-                (("appli=theirs/appli.elf", "runs=3", VIRTUAL, "run"), "N6-OPTION-013"),
                 (("appli=theirs/appli.elf", "matrix"), "N6-OPTION-013"),
-                (("appli=theirs/appli.elf", "flash-model", VIRTUAL), "N6-FLASH-023"),
             )
         ),
         (("appli=theirs/appli.elf", "data=theirs/weights.bin@0x70100000", VIRTUAL, "flash"), "N6-IMAGE-006"),

@@ -121,9 +121,6 @@ def vectors_of(plan: MemoryPlan) -> tuple[int, int]:
     return vectors.source, vectors.count * vectors.bytes_each
 
 
-# In every run: tests/firmware/test_trust_boot.py (what is signed starts on the virtual board, nothing else
-# does), tests/trust/test_updates.py.
-@pytest.mark.slow
 def test_a_signed_model_is_installed_updated_and_otherwise_refused(project: Project) -> None:
     options = signed(project, "loader=reloc", "split=1", "slots=2", "trust=full", "trust_counter=model:1")
     first = project.scons(*options, "flash", "run")

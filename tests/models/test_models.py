@@ -133,6 +133,9 @@ def test_an_autoencoder_rebuilds_normal_vectors_better_than_anomalous_ones(model
     assert np.median(errors[anomalous]) > errors[~anomalous].max()
 
 
+# In every run: test_an_autoencoder_rebuilds_normal_vectors_better_than_anomalous_ones; the models are files
+# whose digests model.yaml has (test_model_descriptions.py).
+@pytest.mark.slow
 def test_the_quality_is_what_model_yaml_says(model: Model) -> None:
     assert model.quality is not None
     # A tenth of the clips that model.yaml's number was measured on; four standard deviations of a share near 0.96.
