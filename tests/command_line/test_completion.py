@@ -53,7 +53,7 @@ def test_targets_and_options_in_either_form(tmp_path: Path) -> None:
     found = completions("n6build flash ", tmp_path)
     assert {"run", "report", "board=", "model=", "--board", "--jobs"} <= set(found)
     # Done alone, done already, and what SCons alone does.
-    assert not {"plan", "boards", "flash", "matrix", "shard=", "--cache"} & set(found)
+    assert not {"plan", "boards", "flash", "matrix", "shard=", "--shard"} & set(found)
     assert completions("n6build flash --prob", tmp_path) == ["--probe"]
     assert not {"run", "flash"} & set(completions("n6build boards ", tmp_path))
 

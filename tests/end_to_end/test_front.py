@@ -37,7 +37,7 @@ ask = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(ask)
 words, ours = json.loads(sys.argv[2]), [os.fsencode(each) for each in json.loads(sys.argv[3])]
 call = ask.call_of(words)
-path = ask.file_of(call)
+path = ask.file_of(call, ask.folder_of(words))
 told, looked = ask.understood(open(path, "rb").read(), call)
 flipped = {"touched": 0, "made": 0, "written": 0}
 

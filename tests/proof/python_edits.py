@@ -750,6 +750,7 @@ WITHOUT_BYTES = {
     "n6build.steps.expected_times": _TOLD,
     "n6build.network.artifacts.c_info_costs": _TOLD,
     "n6build.base.uses": "notes what was read",
+    "n6build.base.svg": "pictures in the page about a build",
     "n6build.options.option": _PLANS,
     "n6build.options.host_program": _PLANS,
     "n6build.steps.part": _PLANS,

@@ -34,7 +34,7 @@ def read_by(build: Build) -> set[str]:
     ledger = (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()
     found = {path for line in ledger for path, digest in json.loads(line)["inputs"].items() if digest}
     for document in plans_of(build):
-        found |= {path for kind, path, _, fingerprint, _ in document["uses"] if kind == "content" and fingerprint}
+        found |= {path for kind, path, _, fingerprint in document["uses"] if kind == "content" and fingerprint}
     relative = {os.path.relpath(os.path.realpath(build.root / path), os.path.realpath(build.root)) for path in found}
     return {path for path in relative if not path.startswith(("build/", "../", "tools/"))}
 
