@@ -80,8 +80,11 @@ def changed_files(since: str) -> list[str]:
 
 
 def git(*arguments: str) -> list[str]:
-    """Lines that git prints."""
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    """Lines that git prints; its error ends this program."""
+    result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"make quick compares with a commit: {result.stderr.strip()}")
+    return result.stdout.splitlines()
 
 
 def started(command: Iterable[str], output: Path, **environment: str) -> subprocess.Popen[bytes]:
