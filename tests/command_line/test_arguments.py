@@ -101,6 +101,12 @@ def test_each_command_has_help_made_from_the_tables(command: str, capsys: pytest
         assert (option.help in shown) == (option.name not in of_scons), option.name
 
 
+def test_files_behind_build_are_built_alone() -> None:
+    assert read_words("build", []).goals == ("build",)
+    assert read_words("build", ["build/a.o", "build/b.o"]).goals == ("build/a.o", "build/b.o")
+    assert read_words("build", ["build/a.o", "flash"]).goals == ("build", "build/a.o", "flash")
+
+
 def test_an_option_of_scons_alone_is_refused_only_if_it_is_typed() -> None:
     assert "shard" not in read_words("build", []).given
     with pytest.raises(N6Error, match="shard"):

@@ -62,6 +62,9 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
             raise N6Error("N6-OPTION-019", f"'{word}' is not a target for 'n6build {command}'", hint=_hint_for(word))
         else:
             goals.append(word)
+    if command == "build" and goals[1:] and COMMANDS.keys().isdisjoint(goals[1:]):
+        # Files alone, as with scons: not all that is built.
+        goals = goals[1:]
     for word in unknown:
         name = word.lstrip("-").partition("=")[0].replace("-", "_")
         raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, _NAMES))
