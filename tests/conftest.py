@@ -11,7 +11,7 @@ from durations import Durations
 from hypothesis import HealthCheck, settings
 from this_tree import advice, foreign_code
 
-_NOT_CHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+_NOT_CHECKED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture]
 settings.register_profile("n6build", max_examples=30, deadline=None, suppress_health_check=_NOT_CHECKED)
 settings.register_profile("n6build-all", deadline=None, suppress_health_check=_NOT_CHECKED)
 settings.load_profile("n6build")
