@@ -17,7 +17,7 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import LIBRARY
 from n6build.plan.closure import Code, library_code
 from n6build.plan.plan import joined, make_plan, plan_json, read_plan_json
-from n6build.plan.signature import signature
+from n6build.plan.signature import signed_parts
 from n6build.plan.step import Step, Tool, canonical, to_parameters
 
 HERE = r"tests/plan/test_steps\.py:\d+: "
@@ -190,13 +190,13 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
 def test_whatever_decides_what_a_step_makes_is_signed(change: dict[str, Any]) -> None:
     code = library_code()
-    assert signature(replace(FULL, **change), code, "/top") != signature(FULL, code, "/top")
+    assert signed_parts(replace(FULL, **change), code, "/top") != signed_parts(FULL, code, "/top")
 
 
 def test_the_order_of_sources_is_signed() -> None:
     code = library_code()
     one, other = (replace(FULL, sources=names) for names in (("a", "b"), ("b", "a")))
-    assert signature(one, code, "/top") != signature(other, code, "/top")
+    assert signed_parts(one, code, "/top") != signed_parts(other, code, "/top")
 
 
 def test_the_code_of_a_function_is_signed(tmp_path: Path) -> None:
@@ -206,8 +206,8 @@ def test_the_code_of_a_function_is_signed(tmp_path: Path) -> None:
         (tmp_path / f"ours/{name}.py").write_text(text)
     made_by = Step("Make", "test", ("a",), function="ours.make:make")
 
-    def now() -> str:
-        return signature(made_by, Code({"ours": tmp_path / "ours"}), "/top")
+    def now() -> dict[str, object]:
+        return signed_parts(made_by, Code({"ours": tmp_path / "ours"}), "/top")
 
     before = now()
     (tmp_path / "ours/other.py").write_text("X = 2\n")
@@ -224,8 +224,8 @@ def test_the_code_on_the_way_to_a_function_is_signed(name: str, tmp_path: Path) 
     function = Step("Make", "test", ("a",), function="n6build.steps.lacking:make")
     command = Step("Compile", "compile", ("b",), command=("cc",))
 
-    def now(step: Step) -> str:
-        return signature(step, Code({"n6build": library}), "/top")
+    def now(step: Step) -> dict[str, object]:
+        return signed_parts(step, Code({"n6build": library}), "/top")
 
     before = now(function), now(command)
     with (library / name).open("a") as file:
@@ -237,8 +237,8 @@ def test_the_code_on_the_way_to_a_function_is_signed(name: str, tmp_path: Path) 
 def test_a_signature_is_the_same_in_every_checkout() -> None:
     code = library_code()
 
-    def at(top: str) -> str:
-        return signature(step(sources=(f"{top}/x/a.c",), command=("cc", f"-I{top}/x")), code, top)
+    def at(top: str) -> dict[str, object]:
+        return signed_parts(step(sources=(f"{top}/x/a.c",), command=("cc", f"-I{top}/x")), code, top)
 
     assert at("/home/one") == at("/home/two/deep")
 

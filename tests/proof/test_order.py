@@ -77,11 +77,11 @@ from n6build.base.environment import read_environment
 from n6build.plan.closure import library_code
 from n6build.plan.local import execute, local_site
 from n6build.plan.plan import plan_json
-from n6build.plan.signature import signature
+from n6build.plan.signature import signed_parts
 from n6build.steps.application import application_plan
 plan = application_plan(Choices(models=("anomaly",)), read_environment(), ["build"])
 code = library_code()
-print(json.dumps([plan_json(plan), [signature(step, code, str(Path.cwd())) for step in plan.steps]]))
+print(json.dumps([plan_json(plan), [signed_parts(step, code, str(Path.cwd())) for step in plan.steps]]))
 execute(plan, json.loads(sys.argv[1]), local_site(Path("build"), dict(read_environment().commands)), jobs=1)
 """
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from n6build.base.members import modules_matching
 from n6build.base.paths import LIBRARY
-from n6build.plan.packages import Packages, installed_packages, record_of
+from n6build.plan.packages import Packages, installed_packages
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*)|import[ \t]+([^#\n]*))", re.MULTILINE
@@ -80,12 +80,6 @@ class Code:
                         parts |= self._packages.behind(top)
             self._closures[module] = dict(sorted(parts.items()))
         return self._closures[module]
-
-    def records_of(self, module: str) -> list[str]:
-        """Sorted paths of what says which release of each third-party distribution is installed."""
-        folders = self._packages.folders
-        paths = (record_of(folders[name]) for name in self.parts_of(module) if name in folders)
-        return sorted(path for path in paths if os.path.isfile(path))
 
     def digest_of(self, module: str) -> str:
         """SHA-256 of `parts_of` a module and of Python's version."""

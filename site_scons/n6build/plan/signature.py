@@ -1,4 +1,4 @@
-"""What a step is signed with: one canonical text of all that decides what it makes, except the contents of its sources.
+"""Signatures of steps: all that decides what a step makes, except the contents of its sources.
 
 Equal on every machine and in every checkout: the locations of checkout and project are replaced by placeholders.
 """
@@ -10,7 +10,7 @@ from functools import cache
 
 from n6build.base.paths import ROOT
 from n6build.plan.closure import Code
-from n6build.plan.step import Step, canonical
+from n6build.plan.step import Step
 
 # Runs commands; the options that it adds affect what they make.
 COMMANDS = "n6build.plan.command"
@@ -18,11 +18,6 @@ COMMANDS = "n6build.plan.command"
 # files they let a function see, decides what it makes. plan.closure is not among them: it decides the signature itself.
 FUNCTIONS = "n6build.plan.alone"
 _PROJECT, _LIBRARY = "<project>", "<n6build>"
-
-
-def signature(step: Step, code: Code, top: str) -> str:
-    """The canonical text of `signed_parts`. top: folder of the project, absolute."""
-    return canonical(signed_parts(step, code, top))
 
 
 def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:

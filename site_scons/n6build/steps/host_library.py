@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
 from n6build.compiler.toolchain import ARCHIVER, Toolchain
@@ -17,7 +16,7 @@ from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware import LinkedNetworks, board_firmware, linked_networks
-from n6build.steps.job import Job, runtime_of
+from n6build.steps.job import Job
 from n6build.steps.memory_plan import memory_plan_step
 from n6build.steps.network import network_steps
 from n6build.steps.part import Part
@@ -61,9 +60,3 @@ def check_library(choices: Choices, networks: Sequence[NetworkSteps]) -> None:
         what = "target library is made of networks that are linked into a program"
         hint = "loader=linked" if choices.loader == "reloc" else "name a model: model=keyword"
         raise N6Error("N6-OPTION-021", what, hint=hint)
-
-
-def linked_with(choices: Choices, environment: Environment) -> tuple[str, ...]:
-    """What a program has to be linked with besides the library: paths, and options of the compiler."""
-    runtime = runtime_of(choices, environment)
-    return (*map(str, runtime.libraries), *(f"-l{name}" for name in runtime.system_libraries))
