@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
+from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 
 _INCLUDED = re.compile(rb"""\{%-?\s*(?:include|import|from|extends)\s+["']([^"']+)["']""")
 
 
 def render(template: Path, values: Mapping[str, object]) -> str:
-    """The text of a Jinja2 template, which may include others in its folder. Filters: `hex32` gives 0x0000ABCDu, `hex`
-    0xABCD. Raises jinja2.UndefinedError if a value is missing."""
+    """Return the text of a Jinja2 template, which may include others of its folder.
+
+    Args:
+        template: The file. Its filters: `hex32` gives 0x0000ABCDu, `hex` gives 0xABCD.
+        values: What the template may name.
+
+    Raises:
+        N6Error: N6-FILE-002, and N6-FILE-005 with the line where the template is wrong or a value is missing.
+    """
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
+    def load(name: str) -> tuple[str, str, None]:
+        path = template.parent / name
+        # With the file's name, the traceback of a missing value has the template's line.
+        return read_bytes(path).decode(), str(path), None
+
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: read_bytes(template.parent / name).decode()),
+        loader=jinja2.FunctionLoader(load),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -26,7 +40,24 @@ def render(template: Path, values: Mapping[str, object]) -> str:
     )
     environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
     environment.filters["hex"] = lambda value: f"0x{value:X}"
-    return environment.get_template(template.name).render(values)
+    try:
+        return environment.get_template(template.name).render(values)
+    except jinja2.TemplateSyntaxError as error:
+        raise _wrong(error.message, error.filename or str(template), error.lineno) from error
+    except jinja2.TemplateError as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        inside = [frame for frame in frames if frame.filename.startswith(str(template.parent))]
+        raise _wrong(error.message, inside[-1].filename, inside[-1].lineno) from error
+
+
+def _wrong(message: str | None, path: str, line: int | None) -> N6Error:
+    what = f"the template cannot be filled in: {message}"
+    return N6Error(
+        "N6-FILE-005",
+        what,
+        where=f"{path}:{line}",
+        hint="correct it there; the function that fills it in has its values",
+    )
 
 
 def with_included(template: Path) -> tuple[str, ...]:
