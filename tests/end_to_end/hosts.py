@@ -45,6 +45,7 @@ class Host:
         }
 
     def start(self, *command: str | Path, **environment: str) -> subprocess.Popen[str]:
+        """Start a command as the leader of a session, so that a test can kill all that it starts."""
         values = {"PATH": os.pathsep.join(self.path), **self.environment, **environment}
         return subprocess.Popen(
             command,
@@ -54,6 +55,7 @@ class Host:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
 
     def status(self, *command: str | Path, **environment: str) -> tuple[int, str]:
