@@ -133,7 +133,7 @@ def test_yamnet_moves_less_than_what_st_s_compiler_makes_of_it(tmp_path: Path) -
     file = sample(YAMNET)
     values = tensors(file, tmp_path, 64, 96, 1, count=10)
     network = own.compile_file(file, graph_of(file), values)
-    assert (len(network.lowered.hardware), len(network.lowered.on_cpu)) == (59, 3)
+    assert (len(network.lowered.hardware), len(network.lowered.on_cpu)) == (54, 3)
     proof = prove(own.program(), network, values)
     require_agreement(proof, file.name)
     assert imprecise(proof.forced, network) == {}
