@@ -126,9 +126,9 @@ def layers_model(layers: int) -> bytes:
 def weights(project: Path) -> Iterator[Row]:
     """From the model to the flashed virtual board; what does not depend on the model is there."""
     target = (f"board={BOARD}", "probe=virtual", "flash")
-    add_models(project, weights_model, {"other": 1, **{f"w{each}": each for each in (1, 15, 30, 60)}})
+    add_models(project, weights_model, {"other": 1, **{f"w{each}": each for each in (1, 15, 30, 45, 60)}})
     scons(project, *target, "model=other")
-    for megabytes in (1, 15, 30, 60):
+    for megabytes in (1, 15, 30, 45, 60):
         yield built(project, f"{megabytes} MB of weights", *target, f"model=w{megabytes}")
     for megabytes in (15, 30, 60):
         cost = scons(project, f"board={BOARD}", f"model=w{megabytes}", "hex")
