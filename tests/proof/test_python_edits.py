@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 from n6build.plan.closure import library_code
 from n6build.plan.signature import FUNCTIONS
+from slow_rows import telling_rows
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
-from proof.python_edits import CORE, EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
+from proof.python_edits import EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
 from proof.test_closures import STEPS, calls_of
 
 
@@ -20,11 +20,8 @@ def named(edit: Edit) -> str:
     return f"{edit.file}: {edit.new.splitlines()[0][:40]}"
 
 
-def rows() -> list[ParameterSet]:
-    return [pytest.param(edit, marks=() if edit.file in CORE else pytest.mark.slow, id=named(edit)) for edit in EDITS]
-
-
-@pytest.mark.parametrize("edit", rows())
+# Of a module that a single step is made of, in every run: test_file_times.py.
+@pytest.mark.parametrize("edit", telling_rows(EDITS, lambda each: each.kind == "fsbl"), ids=named)
 def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy(edit.kind, tmp_path)
     before = build.made()
