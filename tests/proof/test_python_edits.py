@@ -13,7 +13,7 @@ from slow_rows import telling_rows
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
 from proof.python_edits import EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
-from proof.test_closures import STEPS, calls_of
+from proof.test_closures import STEPS, modules_called
 
 
 def named(edit: Edit) -> str:
@@ -70,19 +70,15 @@ def hit(build: Build, module: str) -> None:
     assert 'RuntimeError("hit")' in result.output or "RuntimeError: hit" in result.output, result.output
 
 
-def reached_by(build: Build) -> list[str]:
-    return sorted({str(call[0]) for call in calls_of(build)})
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_an_edit_of_a_steps_function_runs_it(name: str, builds: Builds, tmp_path: Path) -> None:
     """Each step in the first kind of build that has it."""
     names = list(KINDS)
-    earlier = {module for other in names[: names.index(name)] for module in reached_by(builds.original(other))}
+    earlier = {module for other in names[: names.index(name)] for module in modules_called(builds.original(other))}
     build = builds.copy(name, tmp_path)
     before = build.made()
-    for module in set(reached_by(build)) - earlier:
+    for module in modules_called(build) - earlier:
         hit(build, module)
     # These files are the user's: vscode.json notes what was added to them, and nothing would be missing now.
     shutil.rmtree(build.root / ".vscode", ignore_errors=True)
