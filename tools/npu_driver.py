@@ -92,7 +92,7 @@ def _make(options: argparse.Namespace, log: _Log) -> None:
             work = options.output / f"{source.stem}_rel_build"
         else:
             work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        locked_build_folder(work)
+        stack.callback(os.close, locked_build_folder(work))
         network = find_network(source.parent, source.stem)
         log(f"   reading {len(network.inputs)} files", level=1)
         if options.parse_only:
