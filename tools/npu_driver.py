@@ -31,6 +31,7 @@ from n6build.network.prebuilt.folder import PrebuiltNetwork, find_network
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime
 from n6build.plan.ledger import FOLDER
 from n6build.plan.local import execute, local_site
+from n6build.plan.lock import locked_build_folder
 from n6build.plan.plan import make_plan
 from n6build.reloc.pools import pool_table
 from n6build.reloc.preconditions import check_buffers_known
@@ -91,6 +92,7 @@ def _make(options: argparse.Namespace, log: _Log) -> None:
             work = options.output / f"{source.stem}_rel_build"
         else:
             work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.callback(os.close, locked_build_folder(work))
         network = find_network(source.parent, source.stem)
         log(f"   reading {len(network.inputs)} files", level=1)
         if options.parse_only:

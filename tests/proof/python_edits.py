@@ -40,6 +40,10 @@ def of_board(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "linked", f"{BOARD}/{differs}")
 
 
+def of_fsbl(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "fsbl", f"{BOARD}/{differs}")
+
+
 def alone(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "linked", differs, (differs,))
 
@@ -213,7 +217,7 @@ EDITS = (
         f"{BOARD}/include/n6_board_nor.h",
     ),
     alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board_nor.h"),
-    of_board("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
+    of_fsbl("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
     alone("hardware/soc_header.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc_system.h"),
     of_board("hardware/linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
     linked(
@@ -463,7 +467,7 @@ EDITS = (
         "network_app/app_config.h",
     ),
     # What is compiled and linked, and how.
-    of_board(
+    of_fsbl(
         "plan/call.py",
         "        step.parameters,\n",
         '        step.parameters.replace("115200", "57600"),\n',
@@ -581,25 +585,6 @@ EDITS = (
     Edit("trust/anchor.py", "sha256(board.encode())", "sha256(board.encode() + bytes(1))", "trusted", SIGNED[1]),
     Edit("trust/keys.py", 'SIGNATURE_BYTES // 2, "big"', 'SIGNATURE_BYTES // 2, "little"', "trusted", SIGNED[0]),
     Edit("trust/sign.py", "counter=statement.counter", "counter=statement.counter + 1", "trusted", SIGNED[0]),
-)
-
-# One or more of each kind of step: these run always, the others with `make test-all`.
-CORE = frozenset(
-    {
-        "base/templates.py",
-        "plan/call.py",
-        "image/boot_header.py",
-        "reloc/layout.py",
-        "reloc/pools.py",
-        "reloc/c_file.py",
-        "reloc/slots.py",
-        "reloc/show.py",
-        "image/romfs.py",
-        "image/signing.py",
-        "network/prebuilt/folder.py",
-        "network/st_edge_ai/normalise.py",
-        "trust/sign.py",
-    }
 )
 
 # Modules in the closure of some step which make no bytes of what is built, and why.

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
+from n6build.plan.ledger import read_ledger
 
 from proof.conftest import KINDS, Build, Builds
 from proof.test_data_edits import steps_of
@@ -76,11 +77,18 @@ def test_what_was_damaged_is_made_again(
         damage(build.root / file)
     damaged = build.made()
     assert [file for file in files.values() if damaged.get(file) == before[file]] == []
+    entries = read_ledger(build.root / "build", may_write=False).entries
     build.built()
     assert build.made() == before
+    again = read_ledger(build.root / "build", may_write=False).entries
+    always = {step["outputs"][0] for step in steps_of(build) if step.get("always")}
+    done = {step for step, entry in again.items() if entry != entries.get(step)} - always
+    assert done == {step["outputs"][0] for step in steps_of(build) if {*step["outputs"]} & {*files.values()}}
     assert build.built() == []
 
 
+# In every run: test_what_was_damaged_is_made_again.
+@pytest.mark.slow
 def test_the_steps_whose_outputs_were_damaged_are_done_and_no_others(builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)
     folder = build.root / "build/nucleo-n657"

@@ -7,24 +7,21 @@ import shutil
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 from n6build.plan.closure import library_code
 from n6build.plan.signature import FUNCTIONS
+from slow_rows import telling_rows
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
-from proof.python_edits import CORE, EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
-from proof.test_closures import STEPS, calls_of
+from proof.python_edits import EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
+from proof.test_closures import STEPS, modules_called
 
 
 def named(edit: Edit) -> str:
     return f"{edit.file}: {edit.new.splitlines()[0][:40]}"
 
 
-def rows() -> list[ParameterSet]:
-    return [pytest.param(edit, marks=() if edit.file in CORE else pytest.mark.slow, id=named(edit)) for edit in EDITS]
-
-
-@pytest.mark.parametrize("edit", rows())
+# Of a module that a single step is made of, in every run: test_file_times.py.
+@pytest.mark.parametrize("edit", telling_rows(EDITS, lambda each: each.kind == "fsbl"), ids=named)
 def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy(edit.kind, tmp_path)
     before = build.made()
@@ -73,19 +70,15 @@ def hit(build: Build, module: str) -> None:
     assert 'RuntimeError("hit")' in result.output or "RuntimeError: hit" in result.output, result.output
 
 
-def reached_by(build: Build) -> list[str]:
-    return sorted({str(call[0]) for call in calls_of(build)})
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_an_edit_of_a_steps_function_runs_it(name: str, builds: Builds, tmp_path: Path) -> None:
     """Each step in the first kind of build that has it."""
     names = list(KINDS)
-    earlier = {module for other in names[: names.index(name)] for module in reached_by(builds.original(other))}
+    earlier = {module for other in names[: names.index(name)] for module in modules_called(builds.original(other))}
     build = builds.copy(name, tmp_path)
     before = build.made()
-    for module in set(reached_by(build)) - earlier:
+    for module in modules_called(build) - earlier:
         hit(build, module)
     # These files are the user's: vscode.json notes what was added to them, and nothing would be missing now.
     shutil.rmtree(build.root / ".vscode", ignore_errors=True)

@@ -51,6 +51,8 @@ def fetched(output: str) -> int:
     return output.count(" Fetch ")
 
 
+# In every run: test_server_cache.py; what a folder keeps: tests/plan/test_folder_cache.py.
+@pytest.mark.slow
 def test_equal_code_is_fetched_and_known(first: tuple[Build, Path], second: tuple[Build, Path]) -> None:
     build, cache = second
     result = build.scons(f"cache={cache}", *GOALS)

@@ -15,7 +15,7 @@ from n6build.hardware.board_header import HEADERS
 from n6build.hardware.soc_header import HEADERS as SOC_HEADERS
 from slow_rows import telling_rows
 
-from proof.conftest import BOARD, Build, Builds
+from proof.conftest import BOARD, Builds
 
 DRIVER = "arm-none-eabi-gcc"
 HEADER_NAMES = (*(header.name for header in HEADERS), *(header.name for header in SOC_HEADERS))
@@ -36,15 +36,12 @@ def script(path: Path, text: str) -> None:
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
-def toolchain(folder: Path) -> dict[str, str]:
-    """A driver in front of the real one, which takes its parts from a folder. Returns an environment that finds it."""
-    parts, first = folder / "parts", folder / "first"
-    parts.mkdir(parents=True)
-    first.mkdir()
-    script(first / DRIVER, f'exec "{real_compiler()}" -B"{parts}/" "$@"')
+def toolchain(folder: Path) -> None:
+    """A driver in front of the real one, which takes its parts from a folder."""
+    script(folder / "first" / DRIVER, f'exec "{real_compiler()}" -B"{folder}/parts/" "$@"')
+    (folder / "parts").mkdir()
     for part in PARTS:
-        script(parts / part, f'exec "{real(part)}" "$@" # 1')
-    return {"PATH": f"{first}{os.pathsep}{os.environ['PATH']}"}
+        script(folder / "parts" / part, f'exec "{real(part)}" "$@" # 1 -fno-inline')
 
 
 def edit_behind_its_back(path: Path, old: bytes, new: bytes) -> None:
@@ -57,51 +54,36 @@ def edit_behind_its_back(path: Path, old: bytes, new: bytes) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-@pytest.fixture(scope="module")
-def built(builds: Builds, tmp_path_factory: pytest.TempPathFactory) -> tuple[Build, Path, dict[str, str]]:
-    folder = tmp_path_factory.mktemp("tools")
-    build = builds.copy("fsbl", folder)
-    environment = toolchain(folder / "toolchain")
-    # Another driver than that of the original: everything is compiled again.
-    assert any(action.startswith("Compile") for action in build.scons(*GOALS, **environment).actions)
-    return build, folder / "toolchain/parts", environment
+def compiled(actions: list[str]) -> list[str]:
+    return [action for action in actions if action.startswith("Compile")]
+
+
+# Only the compiler proper understands the option.
+EDITED = {part: b"-fno-inline # 1" if part == "cc1" else b"# 2 -fno-inline" for part in PARTS}
 
 
 @pytest.mark.parametrize("part", telling_rows(PARTS, "cc1".__eq__))
-def test_another_part_of_the_compiler_compiles_and_links_again(
-    part: str, built: tuple[Build, Path, dict[str, str]]
+def test_another_driver_or_part_of_the_compiler_compiles_and_links_again(
+    part: str, builds: Builds, tmp_path: Path
 ) -> None:
-    build, parts, environment = built
-    assert build.scons(*GOALS, **environment).actions == []
-    edit_behind_its_back(parts / part, b"# 1", b"# 2")
-    result = build.scons(*GOALS, **environment)
-    assert result.status == 0, result.output
-    compiled = [action for action in result.actions if action.startswith("Compile")]
-    assert len(compiled) == len(list((build.root / "build").rglob("*.o")))
-    assert "Link fsbl/fsbl.elf" in result.actions
-    assert build.scons(*GOALS, **environment).actions == []
-
-
-def test_what_another_part_makes_reaches_the_image(built: tuple[Build, Path, dict[str, str]]) -> None:
-    """A linker that gives the image another entry point, of the same size and time."""
-    build, parts, environment = built
-    image = build.root / f"{BOARD}/fsbl_image.bin"
-    before = image.read_bytes()
-    with (parts / "cc1").open("a") as file:
-        file.write("\n")
-    script(parts / "cc1", f'exec "{real("cc1")}" "$@" -fno-inline')
-    assert build.scons(*GOALS, **environment).status == 0
-    assert image.read_bytes() != before
-
-
-def test_a_compiler_that_appears_in_front_of_the_other_is_taken(builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)
-    (tmp_path / "first").mkdir()
-    environment = {"PATH": f"{tmp_path / 'first'}{os.pathsep}{os.environ['PATH']}"}
+    folder = tmp_path / "toolchain"
+    (folder / "first").mkdir(parents=True)
+    environment = {"PATH": f"{folder / 'first'}{os.pathsep}{os.environ['PATH']}"}
     # PATH is not an input of what is compiled, where it leads is.
     assert build.scons(*GOALS, **environment).actions == []
-    script(tmp_path / "first" / DRIVER, f'exec "{shutil.which(DRIVER)}" "$@"')
-    assert any(action.startswith("Compile") for action in build.scons(*GOALS, **environment).actions)
+    toolchain(folder)
+    assert compiled(build.scons(*GOALS, **environment).actions) != []
+    image = build.root / f"{BOARD}/fsbl_image.bin"
+    before = image.read_bytes()
+    edit_behind_its_back(folder / "parts" / part, b"# 1 -fno-inline", EDITED[part])
+    result = build.scons(*GOALS, **environment)
+    assert result.status == 0, result.output
+    assert len(compiled(result.actions)) == len(list((build.root / "build").rglob("*.o")))
+    assert "Link fsbl/fsbl.elf" in result.actions
+    # What another part makes reaches the image.
+    assert (image.read_bytes() != before) == (part == "cc1")
+    assert build.scons(*GOALS, **environment).actions == []
 
 
 def installed_copy(name: str, folder: Path) -> Path:

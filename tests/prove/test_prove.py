@@ -12,8 +12,11 @@ import pytest
 from end_to_end.conftest import Project, Result, make_project
 from n6build.__main__ import main
 
-MODELS = "models/miniresnet"
-NETWORK = "build/nucleo-n657/miniresnet/network"
+MODELS = "models/anomaly"
+NETWORK = "build/nucleo-n657/anomaly/network"
+
+
+BACKEND = "site_scons/n6build/network/reference/backend.py"
 
 
 @pytest.fixture
@@ -31,8 +34,8 @@ def prove(project: Project, *words: str) -> Result:
             "HOME": str(project.home),
             "TMPDIR": str(project.home),
             "PYTHONPATH": str(project.root / "site_scons"),
-            # What the test compares is the project, not byte code.
-            "PYTHONPYCACHEPREFIX": str(project.home / "bytecode"),
+            # What the test compares is the project; its byte code came along with it.
+            "PYTHONDONTWRITEBYTECODE": "1",
         },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -45,62 +48,59 @@ def prove(project: Project, *words: str) -> Result:
 
 def test_a_build_that_is_right_passes_and_nothing_is_left(project: Project) -> None:
     before = sorted(project.root.rglob("*"))
-    result = prove(project, "network", "--only", f"{MODELS}/*", "--edits", "2")
+    result = prove(project, "network", "model=anomaly", "--only", f"{MODELS}/*", "--edits", "2", "--first", "2")
     assert result.status == 0, result.output
-    assert re.search(r"Prove network, seed 1: \d+ files, \d+ outputs", result.output)
-    edits = re.findall(r"(?:Same|Refused) models/miniresnet/.* \d+ steps, .*, 0 stale", result.output)
-    assert len(edits) == 2, result.output
+    assert re.search(r"Prove network model=anomaly, seed 1: \d+ files, \d+ outputs", result.output)
+    assert re.search(rf"Refused {MODELS}/inputs\.npy, edit 2: removed, .*, 0 stale", result.output), result.output
+    same = rf"Same {MODELS}/anomaly\.tflite, edit 3: byte .*: 1 steps, [1-9]\d* outputs differ, 0 stale"
+    assert re.search(same, result.output), result.output
     assert "Proved 2 edits, 0 wrong" in result.output
     assert sorted(project.root.rglob("*")) == before
     assert not list(project.home.glob("n6build-prove-*"))
 
 
-def test_a_step_that_reads_what_nobody_knows_of_is_found(project: Project) -> None:
-    """Planted: a step starts a program that reads a file, which nothing watches."""
+def test_a_file_that_nothing_watches_and_a_module_that_no_signature_covers_are_found(project: Project) -> None:
+    """Planted: a step starts a program that reads a file, and has an import that the closure does not see."""
     (project.root / "models/notes.txt").write_text("notes\n")
     project.replace(
-        "site_scons/n6build/network/reference/backend.py",
+        BACKEND,
         '    if model.suffix == ".onnx":\n',
         "    import subprocess\n"
         '    notes = subprocess.run(["cat", "models/notes.txt"], capture_output=True, check=False).stdout\n'
         '    with call.outputs[0].open("ab") as file:\n        file.write(notes)\n'
         '    if model.suffix == ".onnx":\n',
     )
-    result = prove(project, "network", "--only", "models/notes.txt", "--edits", "1", "--first", "3")
+    with (project.root / BACKEND).open("a") as file:
+        file.write('\n__import__("n6build.base." + "intel_hex")\n')
+    words = ("--only", "models/notes.txt", "--edits", "1", "--first", "3")
+    result = prove(project, "network", "model=anomaly", *words)
     assert result.status == 2, result.output
+    assert "Wrong without an edit" in result.output
+    lacks = "n6build.network.reference.backend loads n6build.base.intel_hex, which its signature lacks"
+    assert result.output.count(lacks) == 1
     line = r"Wrong models/notes\.txt:1, edit 3: .*: 0 steps, 0 outputs differ, 1 stale"
     assert re.search(line, result.output), result.output
     assert f"{NETWORK}/network.c is stale, of step {NETWORK}/network.c\n" in result.output
     assert re.search(r"a/project/models/notes\.txt\n.*\n@@ -1 .*\n-notes\n", result.output)
-    assert "error N6-PROVE-002: the build is wrong: edit 3\n" in result.output
+    assert "error N6-PROVE-002: the build is wrong: without an edit, edit 3\n" in result.output
     assert "--only models/notes.txt --client n6build --edits 1 --first N repeats edit N" in result.output
     (kept,) = project.home.glob("n6build-prove-*")
     assert f"{kept}/project: error N6-PROVE-002" in result.output
 
 
-def test_a_module_that_no_signature_covers_is_found(project: Project) -> None:
-    """Planted: an import that the closure does not see."""
-    file = "site_scons/n6build/network/reference/backend.py"
-    text = (project.root / file).read_text()
-    (project.root / file).write_text(f'{text}\n__import__("n6build.base." + "intel_hex")\n')
-    result = prove(project, "network", "--edits", "0")
-    assert result.status == 2
-    assert "Wrong without an edit" in result.output
-    assert "n6build.network.reference.backend loads n6build.base.intel_hex, which its signature lacks" in result.output
-
-
 @pytest.mark.slow
 def test_scons_is_proved_as_well(project: Project) -> None:
-    result = prove(project, "network", "--client", "scons", "--only", f"{MODELS}/*.tflite", "--edits", "1")
+    result = prove(
+        project, "network", "model=anomaly", "--client", "scons", "--only", f"{MODELS}/*.tflite", "--edits", "1"
+    )
     assert result.status == 0, result.output
     assert re.search(r"Same .*\.tflite, edit 1: byte .*: 1 steps, [1-9]\d* outputs differ, 0 stale", result.output)
 
 
 def test_a_project_that_does_not_build_is_refused(project: Project) -> None:
-    project.replace("models/miniresnet/model.yaml", "result: classification", "result: [")
-    result = prove(project, "network")
+    result = prove(project, "network", "model=nowhere")
     assert result.status == 2
-    assert "error N6-PROVE-001: the project does not build before any edit: N6-YAML-" in result.output
+    assert "error N6-PROVE-001: the project does not build before any edit: N6-MODEL-001" in result.output
     assert not list(project.home.glob("n6build-prove-*"))
 
 

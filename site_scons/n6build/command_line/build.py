@@ -76,7 +76,7 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
         lock = locked_build_folder(build)
         forget_error(build)
     verbose = invocation.verbose or choices.verbosity == 2
-    site = local_site(build, dict(read_environment().commands))
+    site = local_site(build, dict(read_environment().commands), may_write=not asked.question)
     with _host_named(asked):
         # A host asks for the library first and for its images later: one plan has both.
         planned_goals = asked.goals if asked.host is None else (*asked.goals, "build")

@@ -1,7 +1,7 @@
 """What was made from what: kept in the build folder, one line for each step, written when the step is done.
 
-It decides what is built, tells people why, detects altered outputs, and survives a build that is killed. Processes that do steps
-of one build write to it at the same time.
+It decides what is built, tells people why, detects altered outputs, and survives a build that is killed. Only the process that
+holds the lock of the build folder (`lock.py`) writes to it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
-from n6build.base.file_lock import lock
 from n6build.base.files import cannot_write, write_atomically
 from n6build.plan.step import Step, canonical
 
@@ -68,12 +67,11 @@ class Ledger:
         line = (canonical(_as_json(entry)) + "\n").encode()
         with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with _alone(self.path):
-                handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-                try:
-                    os.write(handle, line)
-                finally:
-                    os.close(handle)
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                os.write(handle, line)
+            finally:
+                os.close(handle)
 
     def objections(self, step: Step) -> list[str]:
         """Outputs that are not as the step left them, one line each; none if the step is not in the ledger."""
@@ -102,16 +100,20 @@ def ledger_path(build: Path) -> Path:
 
 
 def read_ledger(build: Path, *, may_write: bool = True) -> Ledger:
-    """Ignores lines that are damaged or of another version. A file that has grown long is rewritten, if it may be written.
-    Raises N6-FILE-001."""
+    """Read the ledger of a build folder, without lines that are damaged or of another version.
+
+    Args:
+        build: folder of all build products.
+        may_write: whether this process holds the folder's lock. A file that has grown long is rewritten then.
+
+    Raises:
+        N6Error: N6-FILE-001.
+    """
     path = ledger_path(build)
     data = _data(path)
     ledger = Ledger(path, _entries(data))
-    if may_write and data and (not data.endswith(b"\n") or _is_long(data, ledger.entries)):
-        with _writing(path), _alone(path):
-            # Other processes may have written meanwhile.
-            data = _data(path)
-            ledger.entries = _entries(data)
+    if may_write and data:
+        with _writing(path):
             if _is_long(data, ledger.entries):
                 write_atomically(path, "".join(canonical(_as_json(entry)) + "\n" for entry in ledger.entries.values()))
             elif not data.endswith(b"\n"):
@@ -144,17 +146,6 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise cannot_write(path, error) from error
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Nobody else writes to the ledger at this path meanwhile. The lock is a file of its own: rewriting replaces the other."""
-    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        lock(handle)
-        yield
-    finally:
-        os.close(handle)
 
 
 def output_of(path: str) -> Output:

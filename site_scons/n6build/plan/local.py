@@ -16,11 +16,17 @@ from n6build.plan.plan import Plan, joined, needs_of, step_for
 from n6build.plan.step import Step
 
 
-def local_site(build: Path, environment: Mapping[str, str]) -> Site:
-    """A site in the working directory. build: folder of all build products. environment: of commands."""
+def local_site(build: Path, environment: Mapping[str, str], *, may_write: bool = True) -> Site:
+    """Return a site in the working directory.
+
+    Args:
+        build: folder of all build products.
+        environment: of commands.
+        may_write: whether this process holds the folder's lock.
+    """
     build = build.absolute()
     remember_known_files(build)
-    return Site(Path.cwd(), build, known_code(build), read_ledger(build), environment)
+    return Site(Path.cwd(), build, known_code(build), read_ledger(build, may_write=may_write), environment)
 
 
 def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None = None) -> None:

@@ -3,7 +3,8 @@
 python -m n6build.prove.loaded PLAN
 
 PLAN is a plan.json, whose steps have been done. Each module of steps gets a process of its own, forked before any of them was
-imported. One line is printed for each module or distribution that a step loads and no signature covers.
+imported. One line is printed for each module or distribution that a step loads and no signature covers, and for each module of
+steps that fails.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from n6build.base.bounded import parse_json
@@ -28,31 +29,38 @@ def main(plan: str) -> int:
     """Return 0, or 2 if a step loads code that its signature lacks."""
     by_module: dict[str, list[Step]] = {}
     for step in read_plan_json(parse_json(Path(plan).read_bytes())).steps:
-        if step.function and not step.always:
+        if step.function:
             by_module.setdefault(step.function.partition(":")[0], []).append(step)
     code = library_code()
     distributions = importlib.metadata.packages_distributions()
     signed = set(code.parts_of(FUNCTIONS))
-    lacking = [
-        f"{module} loads {name}, which its signature lacks"
-        for module, steps in sorted(by_module.items())
-        for name in sorted(set(_named(_loaded_by(steps), distributions)) - set(code.parts_of(module)) - signed)
-    ]
+    lacking = []
+    for module, steps in sorted(by_module.items()):
+        loaded = _loaded_by(steps, signed)
+        if loaded is None:
+            lacking.append(f"{module} fails when it is called again")
+        else:
+            names = set(_named(loaded, distributions)) - set(code.parts_of(module)) - signed
+            lacking += [f"{module} loads {name}, which its signature lacks" for name in sorted(names)]
     print("\n".join(lacking))
     return 2 if lacking else 0
 
 
-def _loaded_by(steps: Iterable[Step]) -> list[str]:
-    """Return the modules that a process loads when it calls the functions of these steps.
+def _loaded_by(steps: Iterable[Step], signed: Collection[str]) -> list[str] | None:
+    """Return the modules that a process loads when it calls the functions of these steps, None if one of them fails.
 
-    Modules of the engine, which calls them, are there before.
+    Args:
+        steps: of one module.
+        signed: modules that all steps are signed with. Others of the library are loaded again, though this process has them.
     """
-    before = set(sys.modules)
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         status = 1
         try:
+            for name in [name for name in sys.modules if name.startswith("n6build.") and name not in signed]:
+                del sys.modules[name]
+            before = set(sys.modules)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             for step in steps:
                 call_function(step, Path.cwd(), Path("build").absolute())
@@ -64,9 +72,8 @@ def _loaded_by(steps: Iterable[Step]) -> list[str]:
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as file:
         told = file.read()
-    os.waitpid(child, 0)
-    # A step that fails has failed in the build as well.
-    return [str(name) for name in json.loads(told)] if told else []
+    _, status = os.waitpid(child, 0)
+    return None if status else [str(name) for name in json.loads(told)]
 
 
 def _named(modules: Iterable[str], distributions: Mapping[str, list[str]]) -> Iterator[str]:
