@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,5 +14,10 @@ def compile_objects(folder: Path, sources: Iterable[Path], command: Sequence[str
     objects = []
     for source in sources:
         objects.append(f"{source.parent.name}_{source.stem}.o")
-        subprocess.run([*command, "-c", str(source), "-o", objects[-1]], cwd=folder, check=True)
+        subprocess.run([*command, "-c", seen_from(folder, source), "-o", objects[-1]], cwd=folder, check=True)
     return objects
+
+
+def seen_from(folder: Path, path: Path) -> str:
+    """The same for every copy of the project that has the folder: ccache compares the words of the command."""
+    return os.path.relpath(path, folder) if path.is_relative_to(folder.absolute().parent) else str(path)

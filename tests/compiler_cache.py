@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 COMPILER = "arm-none-eabi-gcc"
@@ -25,11 +26,11 @@ def real_compiler() -> str | None:
     return shutil.which(COMPILER, path=os.pathsep.join(others))
 
 
+@cache
 def host_compiler() -> list[str]:
     """The command of this host's compiler, through ccache if that is there."""
-    ccache = shutil.which("ccache")
-    places = f"CCACHE_DIR={_FOLDER / 'ccache'}", "CCACHE_NOHASHDIR=1", "CCACHE_NODIRECT=1"
-    return ["env", *places, ccache, "cc"] if ccache else ["cc"]
+    ccache, compiler = shutil.which("ccache"), shutil.which("cc")
+    return ["cc"] if ccache is None or compiler is None else [str(_launcher(ccache, compiler))]
 
 
 def use_compiler_cache() -> None:
@@ -38,15 +39,22 @@ def use_compiler_cache() -> None:
     found = shutil.which(COMPILER)
     if ccache is None or compiler is None or host is None or found is None or Path(found).is_relative_to(_FOLDER):
         return
+    os.environ["PATH"] = os.pathsep.join([str(_launcher(ccache, compiler).parent), os.environ["PATH"]])
+
+
+def _launcher(ccache: str, compiler: str) -> Path:
+    """The program that calls this compiler through ccache, in a folder of its own; its name is the compiler's."""
     places = {"CCACHE": ccache, "COMPILER": compiler, "CCACHE_FOLDER": str(_FOLDER / "ccache")}
     defined = [f"-D{name}={json.dumps(place)}" for name, place in places.items()]
+    host = shutil.which("cc")
+    assert host is not None
     # Test runs of other checkouts may have a different one at the same time.
     digest = hashlib.sha256(_SOURCE.read_bytes() + " ".join([host, *defined]).encode()).hexdigest()[:16]
-    program = _FOLDER / digest / COMPILER
+    program = _FOLDER / digest / Path(compiler).name
     if not program.is_file():
         program.parent.mkdir(parents=True, exist_ok=True)
-        ours = program.with_name(f"{COMPILER}.{os.getpid()}")
+        ours = program.with_name(f"{program.name}.{os.getpid()}")
         flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"]
         subprocess.run([host, *flags, *defined, "-o", ours, _SOURCE], check=True)
         ours.replace(program)
-    os.environ["PATH"] = os.pathsep.join([str(program.parent), os.environ["PATH"]])
+    return program

@@ -1,10 +1,11 @@
-"""A template that cannot be filled in is an error at its line."""
+"""Templates are compiled once, what a text is made from is seen each time, and a wrong one is an error at its line."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from n6build.base import uses
 from n6build.base.errors import N6Error
 from n6build.base.templates import render
 
@@ -30,3 +31,27 @@ def test_the_line_of_the_file_that_is_wrong_is_named(tmp_path: Path, wrong: str,
         render(tmp_path / "outer.h.j2", {"x": 1})
     assert (caught.value.where or "").startswith(f"{tmp_path / 'inner.h.j2'}:")
     assert int((caught.value.where or "").rsplit(":", 1)[1]) >= 2
+
+
+def _written(folder: Path, outer: str, inner: str) -> Path:
+    (folder / "inner.j2").write_text(inner)
+    (folder / "outer.j2").write_text(outer)
+    return folder / "outer.j2"
+
+
+def test_a_changed_template_is_compiled_again(tmp_path: Path) -> None:
+    template = _written(tmp_path, "{{ value }} {% include 'inner.j2' %}", "one")
+    assert render(template, {"value": 1}) == "1 one"
+    (tmp_path / "inner.j2").write_text("two")
+    assert render(template, {"value": 1}) == "1 two"
+    template.write_text("{{ value }}.")
+    assert render(template, {"value": 2}) == "2."
+
+
+def test_every_text_has_used_all_its_templates(tmp_path: Path) -> None:
+    """Also where they were compiled for another one: a step that renders one must be done again when it changes."""
+    template = _written(tmp_path, "{% include 'inner.j2' %}", "one")
+    for _ in range(2):
+        with uses.recorded() as used:
+            render(template, {})
+        assert {Path(use.path).name for use in used.lines} == {"outer.j2", "inner.j2"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,10 @@ def by_intelhex(parts: Parts) -> bytes:
 
 
 @st.composite
-def apart_or_adjacent(draw: st.DrawFn) -> Parts:
-    """Parts in any order, around ends of pages, one behind the other or with gaps, and some that reach over several pages."""
+def apart_or_adjacent(draw: st.DrawFn, large: Sequence[int] = ()) -> Parts:
+    """Parts in any order, around ends of pages, one behind the other or with gaps; some have one of the large sizes."""
     address = draw(st.sampled_from([0, PAGE - 40, BASE, BASE + PAGE - 9])) + draw(st.integers(0, 40))
-    sizes = st.integers(0, 70) | st.sampled_from([PAGE - 8, PAGE, 2 * PAGE + 1])
+    sizes = st.integers(0, 70) | st.sampled_from(large or [PAGE // 64])
     gaps = st.sampled_from([0, 0, 1, 15, 16, 17, PAGE - 20, 3 * PAGE])
     parts = []
     for size, gap in draw(st.lists(st.tuples(sizes, gaps), max_size=5)):
@@ -63,7 +64,21 @@ def apart_or_adjacent(draw: st.DrawFn) -> Parts:
 @given(apart_or_adjacent())
 @example([(PAGE - 1, b"x")])
 @example([(PAGE - 1, b"xy")])
+@example([(BASE, b"page" * (PAGE // 4)), (BASE + PAGE, b"next")])
+@example([(BASE + 5 * PAGE, b"behind"), (BASE + PAGE - 9, b"over three pages".ljust(2 * PAGE + 1, b"."))])
 def test_the_bytes_are_those_of_intelhex_and_read_back_as_the_segments(parts: Parts) -> None:
+    assert_as_intelhex(parts)
+
+
+# test_the_bytes_are_those_of_intelhex_and_read_back_as_the_segments has an example of each size; intelhex takes long for them.
+@pytest.mark.slow
+@settings(deadline=None, max_examples=40)
+@given(apart_or_adjacent([PAGE - 8, PAGE, 2 * PAGE + 1]))
+def test_parts_over_several_pages_are_as_intelhex_writes_them(parts: Parts) -> None:
+    assert_as_intelhex(parts)
+
+
+def assert_as_intelhex(parts: Parts) -> None:
     data = written(parts)
     assert data == by_intelhex(parts)
     read = IntelHex(io.StringIO(data.decode()))

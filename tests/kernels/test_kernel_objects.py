@@ -25,8 +25,15 @@ POSITION_INDEPENDENT = (
 R_ARM_PREL31, R_ARM_THM_CALL, R_ARM_THM_JUMP24 = 42, 10, 30
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the headers of the kernels."""
+    made = tmp_path_factory.mktemp("kernels")
+    write_kernel_headers(made / "include")
+    return made
+
+
 def compiled(source: Path, folder: Path, *options: str) -> Path:
-    write_kernel_headers(folder / "include")
     (name,) = compile_objects(folder, [source], [COMPILER, *CFLAGS, *options, "-Iinclude"])
     return folder / name
 
@@ -45,14 +52,14 @@ def kernel_sections(path: Path) -> dict[str, int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("optimisation", ["-O3", "-O0", "-Og", "-Os", "-O2"])
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_compiles_without_a_warning_at_any_optimisation(source: Path, optimisation: str, tmp_path: Path) -> None:
-    compiled(source, tmp_path, optimisation)
-    compiled(source, tmp_path, optimisation, "-fno-omit-frame-pointer", *POSITION_INDEPENDENT)
+def test_compiles_without_a_warning_at_any_optimisation(source: Path, optimisation: str, folder: Path) -> None:
+    compiled(source, folder, optimisation)
+    compiled(source, folder, optimisation, "-fno-omit-frame-pointer", *POSITION_INDEPENDENT)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_holds_no_data_and_no_address(source: Path, tmp_path: Path) -> None:
-    with compiled(source, tmp_path, "-O2", *POSITION_INDEPENDENT).open("rb") as file:
+def test_holds_no_data_and_no_address(source: Path, folder: Path) -> None:
+    with compiled(source, folder, "-O2", *POSITION_INDEPENDENT).open("rb") as file:
         elf = ELFFile(file)
         data = [
             section.name
@@ -72,9 +79,9 @@ def test_holds_no_data_and_no_address(source: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("optimisation", "all_together"), [("-O2", 38 << 10), pytest.param("-O3", 51 << 10, marks=pytest.mark.slow)]
 )
-def test_kernels_fit_the_code_budgets(optimisation: str, all_together: int, tmp_path: Path) -> None:
+def test_kernels_fit_the_code_budgets(optimisation: str, all_together: int, folder: Path) -> None:
     """A model links what it uses, and hardly one has more than one of these families."""
-    sizes = {source.stem: sum(kernel_sections(compiled(source, tmp_path, optimisation)).values()) for source in SOURCES}
+    sizes = {source.stem: sum(kernel_sections(compiled(source, folder, optimisation)).values()) for source in SOURCES}
     int8 = {name: size for name, size in sizes.items() if not _OF_ANOTHER_TYPE.search(name)}
     assert sum(int8.values()) <= CODE_BUDGET, int8
     assert sum(sizes.values()) <= all_together, sizes

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, FunctionLoader
 
 _INCLUDED = re.compile(rb"""\{%-?\s*(?:include|import|from|extends)\s+["']([^"']+)["']""")
 
@@ -25,23 +30,8 @@ def render(template: Path, values: Mapping[str, object]) -> str:
     """
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
-    def load(name: str) -> tuple[str, str, None]:
-        path = template.parent / name
-        # With the file's name, the traceback of a missing value has the template's line.
-        return read_bytes(path).decode(), str(path), None
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(load),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # C and linker scripts, not markup.
-    )
-    environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
-    environment.filters["hex"] = lambda value: f"0x{value:X}"
     try:
-        return environment.get_template(template.name).render(values)
+        return _environment(template.parent).get_template(template.name).render(values)
     except jinja2.TemplateSyntaxError as error:
         raise _wrong(error.message, error.filename or str(template), error.lineno) from error
     except jinja2.TemplateError as error:
@@ -50,14 +40,44 @@ def render(template: Path, values: Mapping[str, object]) -> str:
         raise _wrong(error.message, inside[-1].filename, inside[-1].lineno) from error
 
 
+def templates_of(folder: Path) -> FunctionLoader:
+    """Return a Jinja2 loader of the templates in a folder.
+
+    An environment that stays compiles a template once. It still reads the file for each text: the file may have changed, and
+    the step that renders it must be seen to use it.
+    """
+    import jinja2  # noqa: PLC0415 - as above.
+
+    def load(name: str) -> tuple[str, str, Callable[[], bool]]:
+        path = folder / name
+        content = read_bytes(path)
+        # With the file's name, the traceback of a missing value has the template's line.
+        return content.decode(), str(path), lambda: read_bytes(path) == content
+
+    return jinja2.FunctionLoader(load)
+
+
+@lru_cache(maxsize=16)
+def _environment(folder: Path) -> Environment:
+    import jinja2  # noqa: PLC0415 - as above.
+
+    environment = jinja2.Environment(
+        loader=templates_of(folder),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # C and linker scripts, not markup.
+    )
+    environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
+    environment.filters["hex"] = lambda value: f"0x{value:X}"
+    return environment
+
+
 def _wrong(message: str | None, path: str, line: int | None) -> N6Error:
     what = f"the template cannot be filled in: {message}"
-    return N6Error(
-        "N6-FILE-005",
-        what,
-        where=f"{path}:{line}",
-        hint="correct it there; the function that fills it in has its values",
-    )
+    hint = "correct it there; the function that fills it in has its values"
+    return N6Error("N6-FILE-005", what, where=f"{path}:{line}", hint=hint)
 
 
 def with_included(template: Path) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from n6build.base.console import kib
 from n6build.own_blobs.epoch_grades import counted_grades
@@ -15,6 +17,9 @@ from n6build.report.time_picture import roofline_svg, time_line_svg
 from n6build.run.npu_table import units_text
 from n6build.timing.show import span_text, spread_text, whole_text
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 EPOCHS_SHOWN = 20
 
@@ -23,13 +28,22 @@ def report_html(report: Report) -> str:
     """The text of report.html."""
     from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2, which a build that renders nothing need not wait for.
 
+    checks = sorted(report.checks, key=urgency)
+    picture = Markup(report.plan_svg)
+    template = _environment().get_template(TEMPLATE.name)
+    return str(template.render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN, plan_svg=picture))
+
+
+@cache
+def _environment() -> Environment:
+    from markupsafe import Markup  # noqa: PLC0415 - as above.
+
     environment = page_environment(TEMPLATE.parent)
     environment.filters["kib"] = kib
     environment.filters["address"] = lambda value: f"0x{value:08X}"
     environment.filters["number"] = lambda value: f"{value:,}"
     environment.filters["percent"] = lambda part, whole: f"{100 * part / whole if whole else 0:.4f}"
     environment.globals["share"] = share_text
-    checks = sorted(report.checks, key=urgency)
     environment.filters["units_text"] = units_text
     environment.filters["grades_text"] = counted_grades
     # The only texts that are trusted as markup: `plan_svg`, `npu_svg` and the others make them, and escape all names in them.
@@ -43,6 +57,4 @@ def report_html(report: Report) -> str:
     environment.filters["span_text"] = span_text
     environment.filters["spread_text"] = spread_text
     environment.globals["most_drawn"] = MOST_EPOCHS
-    picture = Markup(report.plan_svg)
-    template = environment.get_template(TEMPLATE.name)
-    return str(template.render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN, plan_svg=picture))
+    return environment

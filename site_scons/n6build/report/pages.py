@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from n6build.base.console import printable
-from n6build.base.files import read_bytes
+from n6build.base.templates import templates_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,7 +22,7 @@ def page_environment(folder: Path) -> Environment:
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
     return jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: read_bytes(folder / name).decode()),
+        loader=templates_of(folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
