@@ -10,7 +10,7 @@ from pathlib import Path
 from compiled_objects import compile_objects
 from n6build.base.c_format import header_text
 from n6build.base.intel_hex import ERASED
-from n6build.base.paths import FIRMWARE
+from n6build.base.paths import FIRMWARE, ROOT
 from n6build.compiler import toolchain
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
@@ -25,6 +25,8 @@ from n6build.steps.format_headers import FORMATS
 BOARD = load_board("nucleo-n657")
 CPU = list(toolchain.CPU)
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+# The link in a program's folder to what this project is in.
+PROJECT = Path("project")
 LINK = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections,--nmagic,--build-id=none"]
 
 
@@ -55,27 +57,43 @@ def bring_up() -> list[Path]:
 
 
 def build(
-    folder: Path, name: str, sources: Sequence[Path], script: str, extra: Sequence[str] = (), board: Board = BOARD
+    folder: Path,
+    name: str,
+    sources: Sequence[Path],
+    script: str,
+    extra: Sequence[str] = (),
+    board: Board = BOARD,
+    of_first: Sequence[str] = (),
 ) -> Path:
-    """-> the ELF file. Files of the project are named relative to it in debug information, wherever it is made."""
+    """-> the ELF file. Files of the project are named relative to it in debug information, wherever it is made. of_first: options
+    for the first source alone, so that the objects of the others are those of other programs."""
     headers(folder / "include", board)
     (folder / f"{name}.ld").write_text(script)
+    # Through a link, no path in a command is of this checkout: the compiler's cache is that of others as well.
+    (folder / PROJECT).unlink(missing_ok=True)
+    (folder / PROJECT).symlink_to(ROOT)
     elf = folder / f"{name}.elf"
-    paths = ["-Iinclude", *(f"-I{FIRMWARE / part}" for part in ("bring_up", "fsbl"))]
-    maps = [f"-ffile-prefix-map={place}" for place in (f"{folder}={FIRMWARE.parent}", f"{FIRMWARE.parent}/=")]
+    paths = ["-Iinclude", *(f"-I{PROJECT}/firmware/{part}" for part in ("bring_up", "fsbl"))]
+    maps = [f"-ffile-prefix-map={place}" for place in (f"{folder}=.", f"{PROJECT}/=", f"{ROOT}/=")]
     command = [compiler(), "-std=c11", "-O1", "-g", *CPU, *WARNINGS, *paths, *maps, *extra]
-    objects = compile_objects(folder, [each for each in sources if each.suffix != ".o"], command)
+    written = [_linked(each) for each in sources if each.suffix != ".o"]
+    objects = compile_objects(folder, written[:1], [*command, *of_first])
+    objects += compile_objects(folder, written[1:], command)
     objects += [str(each) for each in sources if each.suffix == ".o"]
     command += [*objects, *LINK, "-T", f"{name}.ld", "-o", str(elf)]
     subprocess.run(command, cwd=folder, check=True)
     return elf
 
 
+def _linked(source: Path) -> Path:
+    return PROJECT / source.relative_to(ROOT) if source.is_relative_to(ROOT) else source
+
+
 def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = (), board: Board = BOARD) -> Path:
+    """extra: options for the source."""
     load_appli = FIRMWARE / "fsbl" / "n6_load_appli.c"
-    return build(
-        folder, source.stem, [source, load_appli, *bring_up()], program_script(fsbl_ram(board.soc)), extra, board
-    )
+    script = program_script(fsbl_ram(board.soc))
+    return build(folder, source.stem, [source, load_appli, *bring_up()], script, board=board, of_first=extra)
 
 
 def build_appli(folder: Path, source: Path) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from firmware_build import write_nor
 from n6build.base.errors import N6Error
 from n6build.hardware.boards import load_board
 from n6build.run.console_log import ends_run, read_console
@@ -140,10 +141,12 @@ def test_a_tensor_is_replaced_once_it_was_got(nor: Path, tmp_path: Path) -> None
         ("\n".join(["get 0 label 2 0x34200000 1 0"] * 4097), "tensors:4097: is one more than the 4096 lines"),
     ],
 )
-def test_a_bad_line_ends_the_emulator_with_a_message(line: str, message: str, nor: Path, tmp_path: Path) -> None:
+def test_a_bad_line_ends_the_emulator_with_a_message(line: str, message: str, tmp_path: Path) -> None:
+    # The emulator reads the lines before it runs anything.
+    erased = write_nor(tmp_path / "nor.bin", {})
     tensors = tmp_path / "tensors"
     tensors.write_text(line + "\n")
     with pytest.raises(N6Error) as raised:
-        run(nor, NpuFiles(tensors=tensors))
+        run(erased, NpuFiles(tensors=tensors))
     assert raised.value.id == "N6-VB-006"
     assert message in str(raised.value)

@@ -18,7 +18,7 @@ SUPERVISOR_CALL = 11
 def last_line(tmp_path: Path, fsbl: bytes, does: str) -> tuple[str, Path]:
     """What the program says at its end, and its ELF file."""
     extra = [f"-DDOES={does}", "-Wno-infinite-recursion"]
-    elf = build(tmp_path, "faulty", [PROGRAM, *bring_up()], program_script(appli_ram(BOARD.soc)), extra)
+    elf = build(tmp_path, "faulty", [PROGRAM, *bring_up()], program_script(appli_ram(BOARD.soc)), of_first=extra)
     parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}
     boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD)
     result = run_nor(find_emulator(BOARD.soc), boot, programs=[elf], stop=lambda line: line.startswith("n6 fault"))

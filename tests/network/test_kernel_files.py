@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from model_families import FAMILIES
-from n6build.network.kernel_files import all_kernel_files, files_of_kernels
+from n6build.network.kernel_files import all_kernel_files, files_of_calls, files_of_kernels
 from n6build.network.reference.compile import kernels_of
 from n6build.network.reference.kinds import all_kernels
 
@@ -36,3 +36,11 @@ def test_a_network_calls_no_others(host_network: Callable[..., HostNetwork], fam
     called = re.findall(r"\bn6k_(\w+)\(&", (host_network(model.read_bytes()).folder / "network.c").read_text())
     assert called
     assert set(called) <= set(kernels_of(model))
+
+
+def test_a_file_in_c_tells_what_it_calls(tmp_path: Path) -> None:
+    source = tmp_path / "network.c"
+    source.write_text("static void block(void) { n6k_add (&of_1); other_n6k_softmax(&of_2); }\n")
+    assert files_of_calls(source) == files_of_kernels(["add"])
+    source.write_text("")
+    assert files_of_calls(source) == ()

@@ -30,7 +30,7 @@ def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path], board: B
         NorBoot(write_nor(tmp_path / "nor.bin", parts), board),
         programs=programs,
         stop=lambda line: line.startswith(("end", "n6 fault")),
-        limits=Limits(200_000_000),
+        limits=Limits(50_000_000),
     )
 
 

@@ -15,7 +15,7 @@ from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from virtual_board.test_findings import PROGRAMS, line_of
 
 # A fraction of what an idle host executes in a second.
-SOON = Limits(60_000_000)
+SOON = Limits(40_000_000)
 DONE = "the NPU is done (INTCTRL INTREG 0x00000020), and the program does not look at it: "
 
 

@@ -10,6 +10,7 @@ from n6build.base.files import files_in, read_text
 from n6build.base.paths import FIRMWARE
 
 _FUNCTION = re.compile(r"^(?!static)\w[\w *]*\b(n6k_\w+)\(", re.MULTILINE)
+_NAMED = re.compile(r"\bn6k_(\w+)")
 _CALL = re.compile(r"\b(n6k_\w+)\(")
 
 
@@ -29,6 +30,11 @@ def files_of_kernels(names: Iterable[str]) -> tuple[Path, ...]:
         needed.add(path)
         waiting |= {home[call] for call in _CALL.findall(texts[path]) if call in home} - needed
     return tuple(sorted(needed))
+
+
+def files_of_calls(source: Path) -> tuple[Path, ...]:
+    """Of the kernels that a C file names. Raises N6-FILE-002."""
+    return files_of_kernels(set(_NAMED.findall(read_text(source))))
 
 
 def _homes(name: str, home: dict[str, Path], texts: dict[Path, str]) -> list[Path]:

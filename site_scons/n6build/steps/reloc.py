@@ -14,7 +14,7 @@ from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.hardware.board import Board
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
-from n6build.network.kernel_files import all_kernel_files
+from n6build.network.kernel_files import files_of_calls
 from n6build.network.prebuilt.backend import import_step
 from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
@@ -130,7 +130,6 @@ def model_steps(
         of_board=network.of_board,
     )
     conf, pools, wrapper, script, description = sources.outputs
-    # A prebuilt network may come from the reference backend; the linker omits what is not called.
     kernel_headers = kernel_headers_step(f"{common}/include")
     base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders, f"{common}/include")
     base = base.looking_in_foreign(*code.foreign_folders)
@@ -180,10 +179,16 @@ def model_steps(
 
 
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
-    """A network made by another tool, imported as a folder of stage 1 inside `work`."""
+    """A network made by another tool, imported as a folder of stage 1 inside `work`. It may come from the reference backend, and
+    is linked with the kernels that it calls. Raises N6-FILE-002."""
     folder = f"{work}/network"
     return SourceNetwork(
-        found.name, folder, import_step(folder, found), strict=False, of_board=False, kernels=all_kernel_files()
+        found.name,
+        folder,
+        import_step(folder, found),
+        strict=False,
+        of_board=False,
+        kernels=files_of_calls(found.source),
     )
 
 
