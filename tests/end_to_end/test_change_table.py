@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compiled_library import copy_project_file
 from slow_rows import telling_rows
 
 from end_to_end.conftest import BuiltOnce, Project
@@ -212,15 +209,9 @@ CHANGES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def built(built_once: BuiltOnce) -> Project:
-    return built_once.original(*ARGUMENTS)
-
-
 @pytest.fixture
-def copy(built: Project, tmp_path: Path) -> Project:
-    root = Path(shutil.copytree(built.root, tmp_path / "project", copy_function=copy_project_file))
-    return Project(root, built.home)
+def copy(built_once: BuiltOnce) -> Project:
+    return built_once.lent(*ARGUMENTS)
 
 
 _ALWAYS = (
