@@ -119,6 +119,18 @@ CHANGES = [
         "1 of 5 sectors programmed and verified (64.0 KiB)",
     ),
     Change(
+        "one weight and one test vector",
+        lambda project: (one_weight(project), one_test_vector(project)),
+        [
+            "Network miniresnet/network/network.c",
+            "Weights miniresnet/weights_xSPI2.bin",
+            "Vectors miniresnet/vectors.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            FLASH,
+        ],
+        "2 of 5 sectors programmed and verified (128.0 KiB)",
+    ),
+    Change(
         "the description of the model", edit("models/miniresnet/model.yaml", "description: ", "description: new "), []
     ),
     Change(
@@ -216,10 +228,8 @@ def copy(built_once: BuiltOnce) -> Project:
 
 _ALWAYS = (
     "nothing",
-    "one weight",
-    "one test vector",
+    "one weight and one test vector",
     "a text in the FSBL",
-    "a text in the Appli",
     "the baud rate of the console",
 )
 
