@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from patience import NET_S
 from shared_folder import made_once, shared_folder
 
 from end_to_end.hosts import with_another_weight
+from end_to_end.lent_tree import LentTree
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -112,14 +113,20 @@ class BuiltOnce:
     """shared: folder of all processes of this test run."""
 
     shared: Path
+    lent_trees: dict[str, LentTree] = field(default_factory=dict)
 
     def original(self, *arguments: str) -> Project:
-        """What scons makes of these arguments, which end well; look, and leave it as it is."""
+        """What scons makes of these arguments, which end well; look, and leave it as it is.
+
+        Without arguments, a project with nothing built.
+        """
         name = hashlib.sha256("\0".join(sorted(arguments)).encode()).hexdigest()[:16]
 
         def make(folder: Path) -> None:
-            result = make_project(folder).scons(*arguments)
-            assert result.status == 0, result.output
+            project = make_project(folder)
+            if arguments:
+                result = project.scons(*arguments)
+                assert result.status == 0, result.output
 
         folder = made_once(self.shared / name, make)
         return Project(folder / "project", folder / "home")
@@ -131,6 +138,20 @@ class BuiltOnce:
             shutil.copytree(each, folder / each.name, symlinks=True, copy_function=copy_project_file)
         return Project(folder / original.root.name, folder / original.home.name)
 
+    def lent(self, *arguments: str) -> Project:
+        """A copy for one test to do with as it likes, which the next test of this process gets as it was.
+
+        It costs a test neither a copy of 1,500 files nor, as its path stays the same, a plan of its own.
+        """
+        original = self.original(*arguments)
+        name = f"{original.root.parent.name}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+        if name not in self.lent_trees:
+            # A project with nothing built has no remembered plans, either.
+            kept = f"{original.root.name}/build/.n6build/plans" if arguments else None
+            self.lent_trees[name] = LentTree(original.root.parent, self.shared / name, kept)
+        folder = self.lent_trees[name].as_it_was()
+        return Project(folder / original.root.name, folder / original.home.name)
+
 
 @pytest.fixture(scope="session")
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> BuiltOnce:
@@ -138,10 +159,7 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> BuiltOnce:
 
 
 @pytest.fixture
-def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
+def project(request: pytest.FixtureRequest, built_once: BuiltOnce) -> Project:
     """With nothing built, or after the call of scons that marker `built` has the arguments of."""
     marker = request.node.get_closest_marker("built")
-    if marker is None:
-        return make_project(tmp_path)
-    built_once: BuiltOnce = request.getfixturevalue("built_once")
-    return built_once.copy(tmp_path, *marker.args)
+    return built_once.lent(*(marker.args if marker else ()))

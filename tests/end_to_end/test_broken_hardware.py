@@ -80,7 +80,8 @@ CASES = {
 }
 
 
-_ALWAYS = ("N6-FW-005", "N6-FW-031", "N6-FW-025", "N6-FW-057")
+# The FSBL, the PSRAM, and a relocatable model.
+_ALWAYS = ("N6-FW-005", "N6-FW-031", "N6-FW-057")
 
 
 @pytest.mark.parametrize(

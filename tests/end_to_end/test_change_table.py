@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compiled_library import copy_project_file
 from slow_rows import telling_rows
 
 from end_to_end.conftest import BuiltOnce, Project
@@ -122,6 +119,18 @@ CHANGES = [
         "1 of 5 sectors programmed and verified (64.0 KiB)",
     ),
     Change(
+        "one weight and one test vector",
+        lambda project: (one_weight(project), one_test_vector(project)),
+        [
+            "Network miniresnet/network/network.c",
+            "Weights miniresnet/weights_xSPI2.bin",
+            "Vectors miniresnet/vectors.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            FLASH,
+        ],
+        "2 of 5 sectors programmed and verified (128.0 KiB)",
+    ),
+    Change(
         "the description of the model", edit("models/miniresnet/model.yaml", "description: ", "description: new "), []
     ),
     Change(
@@ -212,23 +221,15 @@ CHANGES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def built(built_once: BuiltOnce) -> Project:
-    return built_once.original(*ARGUMENTS)
-
-
 @pytest.fixture
-def copy(built: Project, tmp_path: Path) -> Project:
-    root = Path(shutil.copytree(built.root, tmp_path / "project", copy_function=copy_project_file))
-    return Project(root, built.home)
+def copy(built_once: BuiltOnce) -> Project:
+    return built_once.lent(*ARGUMENTS)
 
 
 _ALWAYS = (
     "nothing",
-    "one weight",
-    "one test vector",
+    "one weight and one test vector",
     "a text in the FSBL",
-    "a text in the Appli",
     "the baud rate of the console",
 )
 

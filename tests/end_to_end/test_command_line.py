@@ -120,7 +120,7 @@ def test_the_virtual_board_can_be_made_the_default(built: Project, how: str) -> 
 
 
 # A word and values of each kind; what the others find is found by the library, and printed as these are.
-_ALWAYS = ("modle=miniresnet", "model=minresnet", "board=nuclo-n657", "fash", "plan")
+_ALWAYS = ("modle=miniresnet", "board=nuclo-n657", "fash", "plan")
 MISTAKES = [
     (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'mode' or 'model'?"),
     (["model=minresnet"], "N6-MODEL-001: no model 'minresnet'\n  hint: did you mean 'miniresnet'?"),
@@ -150,7 +150,7 @@ def test_a_mistake_gets_one_clear_answer(built: Project, arguments: list[str], m
 
 
 @pytest.mark.parametrize(
-    "content", [b"", *slow_rows(b"TFL3", bytes(100)), b"\x1c\0\0\0TFL3" + bytes(range(256)) * 4], ids=len
+    "content", [*slow_rows(b"", b"TFL3", bytes(100)), b"\x1c\0\0\0TFL3" + bytes(range(256)) * 4], ids=len
 )
 def test_a_model_that_is_none_gets_one_clear_answer(built: Project, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "net.tflite").write_bytes(content)
@@ -304,8 +304,9 @@ def test_a_terminal_that_lacks_a_letter(project: Project, tmp_path: Path) -> Non
     assert "Vector 0  ? 0.9" in result.output
 
 
-def test_an_interrupted_build_leaves_nothing_half_written(project: Project) -> None:
-    for lines in (1, 3, 9, 20):
+@pytest.mark.parametrize("after", [(1, 20), *slow_rows((1, 3, 9, 20))], ids=["twice", "four times"])
+def test_an_interrupted_build_leaves_nothing_half_written(project: Project, after: tuple[int, ...]) -> None:
+    for lines in after:
         with project.started(*VIRTUAL, "flash") as process:
             assert process.stdout is not None
             for _ in range(lines):

@@ -57,7 +57,8 @@ def watched(result: Result, project: Project) -> dict[str, object]:
         ("fsbl=theirs/fsbl-trusted.bin", "appli=theirs/appli-trusted.bin"),
         pytest.param(("fsbl=theirs/fsbl.elf", "appli=theirs/plain_appli.hex"), marks=pytest.mark.slow),
         pytest.param(("fsbl=theirs/plain_fsbl.bin", "appli=theirs/plain_appli.bin"), marks=pytest.mark.slow),
-        ("appli=theirs/appli.elf",),
+        # In every run: test_data_goes_where_it_is_told_and_a_second_scons_does_nothing.
+        pytest.param(("appli=theirs/appli.elf",), marks=pytest.mark.slow),
     ],
     ids=["signed", "elf and hex", "bin", "with our FSBL"],
 )
@@ -151,9 +152,10 @@ def test_the_report_tells_how_it_ended(built: Project) -> None:
                 (("appli=theirs/appli.elf", "until=instructions:many", VIRTUAL, "run"), "N6-OPTION-002"),
                 (("data=theirs/weights.bin@here", "build"), "N6-OPTION-002"),
                 (("appli=theirs/appli.elf", "matrix"), "N6-OPTION-013"),
+                # In every run: tests/flash/test_flash.py.
+                (("appli=theirs/appli.elf", "data=theirs/weights.bin@0x70100000", VIRTUAL, "flash"), "N6-IMAGE-006"),
             )
         ),
-        (("appli=theirs/appli.elf", "data=theirs/weights.bin@0x70100000", VIRTUAL, "flash"), "N6-IMAGE-006"),
     ],
 )
 def test_mistakes_are_said_without_a_traceback(built: Project, arguments: tuple[str, ...], id: str) -> None:
