@@ -60,8 +60,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / "bin/python"
     install = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps")
     # n6build compiles its modules itself: the byte code of pip has another stamp.
-    install = (*install, "--no-compile")
-    result = call(*install, wheel, cwd=folder.parent)
+    result = call(*install, "--no-compile", wheel, cwd=folder.parent)
     assert result.returncode == 0, result.stderr
     (packages,) = folder.glob("lib/python3*/site-packages")
     # What this names is searched last, and the editable installation in it is not followed.

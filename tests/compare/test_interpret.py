@@ -304,7 +304,7 @@ def test_tensors_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 
 # Each starts a process that loads an interpreter.
-@settings(max_examples=settings.default.max_examples // 5)
+@settings(max_examples=settings().max_examples // 5)
 @given(st.data(), st.sampled_from(["tflite", "onnx"]))
 def test_a_damaged_model_is_an_error_or_a_result_and_never_a_crash(
     tmp_path: Path, data: st.DataObject, kind: str

@@ -53,6 +53,11 @@ def one_test_vector(project: Project) -> None:
     np.save(path, inputs)
 
 
+def one_weight_and_one_test_vector(project: Project) -> None:
+    one_weight(project)
+    one_test_vector(project)
+
+
 def delete(file: str) -> Callable[[Project], None]:
     return lambda project: (project.root / file).unlink()
 
@@ -120,7 +125,7 @@ CHANGES = [
     ),
     Change(
         "one weight and one test vector",
-        lambda project: (one_weight(project), one_test_vector(project)),
+        one_weight_and_one_test_vector,
         [
             "Network miniresnet/network/network.c",
             "Weights miniresnet/weights_xSPI2.bin",

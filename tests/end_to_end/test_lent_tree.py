@@ -37,12 +37,17 @@ def folder_for_a_file(folder: Path) -> None:
     (folder / "a/one.c/deep/file").touch()
 
 
+def link_elsewhere(folder: Path) -> None:
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("b")
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "written": write_and_set_the_time_back,
     "mapped": edit_as_a_mapped_file,
     "mode": lambda folder: (folder / "a/one.c").chmod(0o400),
     "gone": lambda folder: (folder / "a/one.c").unlink(),
-    "link elsewhere": lambda folder: ((folder / "link").unlink(), (folder / "link").symlink_to("b")),
+    "link elsewhere": link_elsewhere,
     "new": lambda folder: (folder / "new/er").mkdir(parents=True),
     "file for a folder": file_for_a_folder,
     "folder for a file": folder_for_a_file,
