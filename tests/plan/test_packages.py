@@ -156,3 +156,8 @@ def test_all_packages_that_steps_load_are_known() -> None:
 
 def _normalized(name: str) -> str:
     return name.replace("-", "_").replace(".", "_").lower()
+
+
+def test_what_a_distribution_imports_without_requiring_it_counts() -> None:
+    """tests/proof/test_closures.py finds another one that does."""
+    assert "typing_extensions" in Packages(installed_packages()).behind("msgspec")

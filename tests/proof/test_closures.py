@@ -242,10 +242,7 @@ def test_a_step_loads_nothing_that_it_is_not_signed_with(name: str, builds: Buil
         text=True,
         check=False,
     )
-    assert result.returncode in (0, 2), result.stdout + result.stderr
-    # Distributions: tests/plan/test_packages.py. One may import another that it does not require.
-    wrong = [line for line in result.stdout.splitlines() if " loads n6build." in line or " fails " in line]
-    assert wrong == [], result.stderr
+    assert (result.returncode, result.stdout.strip()) == (0, ""), result.stderr
 
 
 def xdg_cache() -> str:

@@ -20,6 +20,8 @@ _INSTALLED = re.compile(
 )
 # The first name of a path in a RECORD: of a package, or of a module with its suffix. The folder of a description has a dash.
 _TOP = re.compile(rb"^([^\W\d]\w*)[/.\\]", re.MULTILINE)
+# Distribution -> what it imports where it is installed, and does not require. `n6build prove` finds what is missing here.
+_IMPORTED_IF_THERE: Mapping[str, tuple[str, ...]] = {"msgspec": ("typing_extensions",)}
 _REQUIRES = re.compile(rb"^Requires-Dist:(.*)$", re.MULTILINE)
 
 
@@ -40,7 +42,8 @@ class Packages:
         """Return name -> digest of all distributions that an import may load.
 
         These are the distributions that have files of this name (of a namespace such as `google` all of them), and whatever
-        they require here: markers are evaluated for this interpreter, and extras count where a requirement names them.
+        they require here: markers are evaluated for this interpreter, and extras count where a requirement names them. What
+        one of them imports if it is there counts as well.
 
         Args:
             top: Name of a top-level package or module.
@@ -57,6 +60,9 @@ class Packages:
         reached = set(waiting)
         while waiting:
             name, extra = waiting.pop()
+            optional = {(each, "") for each in _IMPORTED_IF_THERE.get(name, ())}
+            waiting += optional - reached
+            reached |= optional
             for requirement in _requirements(self.folders.get(name, "")):
                 if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
                     needed = {(_normalized(requirement.name), each) for each in ("", *requirement.extras)}
