@@ -86,6 +86,11 @@ def headers_of_project(root: Path, runtime: Path) -> DeviceHeaders:
     return DeviceHeaders() if missing else headers
 
 
+def missing_header(folders: tuple[Path, ...]) -> str:
+    """Return what ST's runtime lacks in these folders, empty if nothing."""
+    return _completed(folders)[1]
+
+
 def _completed(folders: tuple[Path, ...]) -> tuple[DeviceHeaders, str]:
     """The headers with the HAL's source, and what is missing, empty if nothing is."""
     for header, what in _NEEDED.items():

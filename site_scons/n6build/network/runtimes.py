@@ -9,6 +9,7 @@ from typing import Literal
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in, is_file
 from n6build.base.findings import Finding
+from n6build.base.foreign_flags import ADDED_FLAGS, UNKNOWN_FLAGS
 from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.device_headers import DEVICE, DeviceHeaders, find_device_headers, headers_of_project, stand_in
@@ -47,11 +48,8 @@ _DEFINES = (
     "LL_ATON_DBG_BUFFER_INFO_EXCLUDED=0",
     "N6_RUNTIME_DRIVES_NPU=1",
 )
-# ST's code is written for GNU C11 and warns under the flags of this project. Under them newlib has no float_t, because the
-# compiler evaluates half floats in a way that its math.h does not know, and nano's inttypes.h no PRIx64.
-_COMPILE_FLAGS = ("-std=gnu11", "-mcmse", "-w", "-fpermitted-flt-eval-methods=c11", "-D__int64_t_defined=1")
-# Only the compiler in ST's IDE knows these; any other stops at them.
-_UNKNOWN_FLAGS = ("-fcyclomatic-complexity",)
+# ST's code is written for GNU C11 and warns under the flags of this project.
+_COMPILE_FLAGS = ("-std=gnu11", "-mcmse", "-w", *ADDED_FLAGS)
 
 
 # What of ll_aton becomes part of a relocatable model; the loader stays in the firmware.
@@ -207,7 +205,7 @@ def _st_reloc_parts(found: RuntimeFiles, headers: DeviceHeaders, hal: tuple[str,
 
 def without_unknown_flags(flags: list[str]) -> list[str]:
     """Flags of ST's projects without those that only the compiler in ST's IDE understands."""
-    return [flag for flag in flags if flag not in _UNKNOWN_FLAGS]
+    return [flag for flag in flags if flag not in UNKNOWN_FLAGS]
 
 
 def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> Finding | None:
