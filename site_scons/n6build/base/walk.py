@@ -18,8 +18,8 @@ from n6build.base.files import is_folder
 MAX_ENTRIES = 100_000
 # The deepest file of these is 12 folders down.
 MAX_DEPTH = 16
-# Products of builds, and what no build reads: names as build systems and editors choose them.
-_PASSED_OVER = ("build", "debug", "release", "cmakefiles", "node_modules", "__pycache__", "venv", "site-packages")
+# Products of builds, what no build reads, and n6build itself with what it makes: names as build systems choose them.
+_PASSED_OVER = ("build", "n6build", "debug", "release", "cmakefiles", "node_modules", "__pycache__", "venv", "site-packages")
 _BUILD_MARK = "CMakeCache.txt"
 _LFS_MARK = b"version https://git-lfs.github.com/spec/v1"
 # Git LFS allows its pointers 1,024 bytes; real ones have 130 to 140.
