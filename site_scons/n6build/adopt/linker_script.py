@@ -6,7 +6,7 @@ import re
 
 # -Tboard.ld, -T board.ld, -T "board.ld", -Wl,-T,board.ld, --script=board.ld; not -Ttext=0x34000400.
 _FLAG = re.compile(
-    r"""(?:(?<![\w-])(?:-Wl,)?-T(?!(?:text|data|bss|rodata-segment|text-segment|ldata-segment)\b)[\s,=]{0,8}"""
+    r"""(?:(?<![\w=-])(?:-Wl,)?-T(?!(?:text|data|bss|rodata-segment|text-segment|ldata-segment)\b)[\s,=]{0,8}"""
     r"""|--script[=\s,]{1,8}|-dT[\s,]{0,8})"""
     r"""(?:\\?"([^"\n]{1,400}?)\\?"|'([^'\n]{1,400})'|((?:\$[({][^)}\s]{1,200}[)}]|[^\s"',$;]){1,400}))"""
 )
