@@ -118,9 +118,7 @@ def test_linker_scripts_in_flags(name: str, form: str, before: str) -> None:
     assert scripts_in(f"{before}{form.format(name)} -Wl,--gc-sections") == (name,)
 
 
-@pytest.mark.parametrize(
-    "flags", ["-DMY-Table", "-Ttext 0x1", "arm-Tool x.ld", "-Wl,-Map=-Th", "--strip-all", ""]
-)
+@pytest.mark.parametrize("flags", ["-DMY-Table", "-Ttext 0x1", "arm-Tool x.ld", "-Wl,-Map=-Th", "--strip-all", ""])
 def test_flags_without_a_linker_script(flags: str) -> None:
     assert scripts_in(flags) == ()
 
