@@ -157,7 +157,9 @@ def _cube_ide(path: Path) -> Iterator[Program]:
     if not text.configurations:
         return
     first = text.configurations[0]
-    script = _existing(path.parent, [each.linker_script for each in text.configurations])
+    # A relative name starts in the folder of the configuration, which is not there before the first build.
+    scripts = [each.linker_script for each in text.configurations]
+    script = _existing(path.parent, [*scripts, *(name.removeprefix("../") for name in scripts)])
     yield Program(
         kind="cubeide",
         script=path,
