@@ -74,7 +74,7 @@ def test_variables_that_double_do_not_grow_without_end() -> None:
     assert len(expand("$(A0)", {**values, "A64": "x" * 1000})) < 1 << 20
 
 
-QUOTED = st.text(st.characters(blacklist_characters='"\\', blacklist_categories=("Cs",)), max_size=12)
+QUOTED = st.text(st.characters(exclude_characters='"\\', exclude_categories=["Cs"]), max_size=12)
 
 
 @given(

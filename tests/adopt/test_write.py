@@ -13,7 +13,7 @@ from n6build.base.errors import N6Error
 from adopt.trees import CPROJECT
 
 LINES = ["N6_LINKED := 0", "include x"]
-TEXT = st.text(st.characters(blacklist_characters="\r", blacklist_categories=("Cs",)), max_size=200)
+TEXT = st.text(st.characters(exclude_characters="\r", exclude_categories=["Cs"]), max_size=200)
 LINE = st.text("abc $(){}=:/.", min_size=1, max_size=30)
 
 
