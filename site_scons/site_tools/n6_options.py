@@ -75,8 +75,7 @@ def _answer(env: Any, targets: Collection[str]) -> bool:
     with reported(env):
         check_targets(targets, [name for name in targets if Path(name).exists()], explain=bool(env["N6_EXPLAIN"]))
     if env["N6_ADOPT"]:
-        env.AlwaysBuild(env.Alias("adopt", [], env.Action(_adopt, cmdstr=None)))
-        BUILD_TARGETS[:] = ["adopt"]
+        BUILD_TARGETS[:] = env.AlwaysBuild(env.Alias("adopt", [], env.Action(_print, cmdstr=None)))
         return True
     return bool(targets) and set(LISTS).issuperset(targets)
 
@@ -106,17 +105,11 @@ def _help() -> str:
 
 
 def _print(target: Any, source: Any, env: Any) -> None:
+    from n6build.command_line.adopt import adopt
     from n6build.command_line.lists import print_list
 
     with failing_build(target[0], Path(env["N6_BUILD"])):
-        print_list(str(target[0]), env["N6_CMSIS"])
-
-
-def _adopt(target: Any, source: Any, env: Any) -> None:
-    from n6build.command_line.adopt import adopt
-
-    with failing_build(target[0], Path(env["N6_BUILD"])):
-        adopt([env["N6_ADOPT"]])
+        adopt([env["N6_ADOPT"]]) if env["N6_ADOPT"] else print_list(str(target[0]), env["N6_CMSIS"])
 
 
 def _database(env: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from n6build.adopt.programs import read_platformio
 from n6build.adopt.project import read_project
 from n6build.adopt.table import rows_of
 from n6build.base.errors import N6Error
@@ -178,6 +179,8 @@ def test_platformio_and_scons(tmp_path: Path) -> None:
     assert found["scons"].program.linker_script == tmp_path / "two/board.ld"
     put(tmp_path / "one/platformio.ini", "[[[")
     assert any("platformio.ini cannot be read" in row for row in shown(tmp_path))
+    with pytest.raises(N6Error, match="N6-ADOPT-003"):
+        list(read_platformio(tmp_path / "one/platformio.ini"))
 
 
 def test_a_linker_script_of_cube_ide_may_start_in_the_folder_of_its_configuration(tmp_path: Path) -> None:

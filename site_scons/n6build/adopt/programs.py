@@ -176,7 +176,8 @@ def _cube_ide(path: Path) -> Iterator[Program]:
     )
 
 
-def _platformio(path: Path) -> Iterator[Program]:
+def read_platformio(path: Path) -> Iterator[Program]:
+    """Read the environments of a platformio.ini. Raises N6-ADOPT-003, N6-FILE-002, N6-FILE-003."""
     text = read_at_most(path, _MAX_BYTES).decode("utf-8", "replace")
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
@@ -225,7 +226,7 @@ _READERS = {
     **dict.fromkeys(_MAKEFILES, _make),
     "CMakeLists.txt": _cmake,
     ".cproject": _cube_ide,
-    "platformio.ini": _platformio,
+    "platformio.ini": read_platformio,
     "SConstruct": _scons,
 }
 
