@@ -659,6 +659,8 @@ WITHOUT_BYTES = {
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
     "n6build.base.errors": "errors",
     "n6build.base.file_lock": _OF_A_BOARD,
+    "n6build.base.foreign_flags": "hints, and flags of ST's runtime, which these builds do not have",
+    "n6build.base.walk": _PLANS,
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
     "n6build.hardware.blocks": _OF_A_BOARD,
@@ -671,6 +673,7 @@ WITHOUT_BYTES = {
     "n6build.network.backend": _SHAPES,
     "n6build.network.backend_names": _PLANS,
     "n6build.network.device_headers": _PLANS,
+    "n6build.network.runtime_files": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.neural_art.backend": _PLANS,
     **dict.fromkeys(
