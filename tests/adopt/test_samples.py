@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from n6build.adopt.carry_out import chosen_applications
 from n6build.adopt.lines import adoption_of
 from n6build.adopt.project import Project, read_project
 from n6build.base.errors import N6Error
-from n6build.command_line.adopt import chosen_applications
 from n6build.network.ll_aton import release_name
 from samples import sample
 

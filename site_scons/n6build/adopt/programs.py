@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from n6build.adopt.cmake_file import CMakeText, read_cmake
 from n6build.adopt.cube_ide import read_cube_project
+from n6build.adopt.kinds import Kind
 from n6build.adopt.linker_script import scripts_in
 from n6build.adopt.make_file import read_makefile
 from n6build.base.errors import N6Error
@@ -18,9 +18,6 @@ from n6build.base.files import is_file, read_at_most
 from n6build.base.walk import Tree
 from n6build.image.memory_regions import read_memory_regions
 
-Kind = Literal["cmake", "make", "scons", "platformio", "cubeide"]
-# That of the IDE last: it ignores the result of a step.
-KINDS: tuple[Kind, ...] = ("cmake", "make", "scons", "platformio", "cubeide")
 _MAKEFILES = ("GNUmakefile", "Makefile", "makefile")
 _MAX_BYTES = 4 << 20
 _MOST_SCRIPTS = 200

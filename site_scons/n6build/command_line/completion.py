@@ -17,6 +17,9 @@ from argcomplete.completers import FilesCompleter
 from argcomplete.shell_integration import shellcode
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.command_line.adopt import HELP as ADOPT_HELP
+from n6build.command_line.adopt import NAME as ADOPT
+from n6build.command_line.adopt import adopt_parser
 from n6build.command_line.arguments import COMMANDS, SHOWN, further_targets, parser_of
 from n6build.command_line.matrix_merge import HELP as MERGE_HELP
 from n6build.command_line.matrix_merge import NAME as MERGE
@@ -64,6 +67,7 @@ def whole_parser() -> argparse.ArgumentParser:
             elif action.dest in options:
                 action.completer = _values(options[action.dest])  # type: ignore[attr-defined]
         commands.add_parser(name, parents=[own], add_help=False, help=what.replace("%", "%%"))
+    commands.add_parser(ADOPT, parents=[adopt_parser()], add_help=False, help=ADOPT_HELP)
     commands.add_parser(MERGE, parents=[merge_parser()], add_help=False, help=MERGE_HELP)
     commands.add_parser(PROVE, parents=[prove_parser()], add_help=False, help=PROVE_HELP)
     return parser
