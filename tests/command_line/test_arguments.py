@@ -97,7 +97,7 @@ def test_each_command_has_help_made_from_the_tables(command: str, capsys: pytest
     shown = " ".join(capsys.readouterr().out.split())
     assert TARGETS[command] in shown
     for option in (*options_of(Choices), *options_of(Invocation)):
-        of_scons = {"boards", "models", "shard"}
+        of_scons = {"adopt", "boards", "models", "shard"}
         assert (option.help in shown) == (option.name not in of_scons), option.name
 
 

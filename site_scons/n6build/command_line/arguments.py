@@ -69,7 +69,8 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
         name = word.lstrip("-").partition("=")[0].replace("-", "_")
         raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, _NAMES))
     for name in sorted(_OPTIONS_OF_SCONS & set(given)):
-        raise N6Error("N6-OPTION-019", f"option '{name}' has no effect here", hint=f"scons {name}=...")
+        hint = "n6build adopt FOLDER" if name == "adopt" else f"scons {name}=..."
+        raise N6Error("N6-OPTION-019", f"option '{name}' has no effect here", hint=hint)
     if command in LISTS and goals:
         raise N6Error("N6-OPTION-019", f"'n6build {command}' takes no targets", hint=f"n6build {command} --help")
     return Asked(
