@@ -62,7 +62,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
             roomier=roomier,
         )
         step = backend.step(compilation)
-        kernels = backend.kernels(compilation.source)
+        kernels = backend.kernels(compilation)
         networks.append(NetworkSteps(model, name, compilation.folder, backend, absolute, step, kernels))
     return tuple(networks)
 
