@@ -153,9 +153,34 @@ def test_so_is_one_whose_network_has_another_name(tmp_path: Path) -> None:
         load_model(str(put(tmp_path / "program", {"main.c": "", "app_x.c": ""})))
 
 
+def test_a_folder_of_folders_with_networks_names_those_with_weights(tmp_path: Path) -> None:
+    put(tmp_path / "Model/DK", {"network.c": network_c(RELEASE_2), "network_data.hex": hex_of(WEIGHTS, 0)})
+    put(tmp_path / "Model/Nucleo", {"network.c": network_c(RELEASE_2)})
+    put(tmp_path / "Model/Pointer", {"network.c": network_c(RELEASE_2), "network_data.hex": POINTER})
+    put(tmp_path / "Model/C/array", {"od.c": network_c(RELEASE_3), "od_atonbuf.xSPI2.c": c_array(WEIGHTS)})
+    put(tmp_path / "Model/Other", {"app.c": "int x;\n", "app.bin": b"1"})
+    with pytest.raises(N6Error) as caught:
+        load_model("./Model", relative_to=tmp_path)
+    assert str(caught.value).splitlines() == [
+        "error N6-MODEL-001: no model file or folder './Model'",
+        "  hint: compiled networks are in its folders: model='Model/C/array' or model='Model/DK'",
+    ]
+    with pytest.raises(N6Error, match=f"model='{tmp_path}/Model/C/array' or"):
+        load_model(str(tmp_path / "Model"))
+
+
+def test_of_several_networks_the_hint_names_one_with_weights(tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {"od.c": network_c(RELEASE_3), "reid.c": network_c(RELEASE_3)}
+    files["reid_atonbuf.xSPI2.raw"] = WEIGHTS
+    with pytest.raises(N6Error, match=r"N6-PRE-002: .*\n  hint: name the file: model=\S*/reid.c"):
+        find_network(put(tmp_path, files))
+
+
 def test_two_networks_of_one_name_are_refused(tmp_path: Path) -> None:
     models = [load_model(str(put(tmp_path / name, {"network.c": network_c(RELEASE_2)}))) for name in ("a", "b")]
-    with pytest.raises(N6Error, match="N6-NET-023: two networks of the application are called 'network'"):
+    with pytest.raises(
+        N6Error, match=r"N6-NET-023: two networks of .* are called 'network'\n  hint: compile it again with --name"
+    ):
         network_names(models)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import file_size, files_in, is_file, read_bytes, remembered, require_content
+from n6build.base.files import file_size, files_in, is_file, is_folder, read_bytes, remembered, require_content
 from n6build.network.artifacts.description import weights_name
 from n6build.network.artifacts.network_c import read_network_c
 
@@ -31,6 +31,8 @@ _COPIED = (
 _NOT_NETWORKS = re.compile(r"stai_\w+|\w+_atonbuf\.\w+|\w+_weights|main|app_\w+", re.ASCII)
 # Weights as the tool itself calls them: the network, and what follows its name.
 _TOOLS_NAME = re.compile(r"(\w+)_atonbuf\b", re.ASCII)
+# Of folders that are looked through for a hint.
+_DEPTH, _MOST_ENTRIES = 3, 100
 # Defined by every network.
 _EPOCH_TABLE = re.compile(rb"\bLL_ATON_EpochBlockItems_\w+\s*\(\s*void\s*\)\s*\{")
 
@@ -98,6 +100,24 @@ def holds_network(folder: Path) -> bool:
     return bool(_networks(folder))
 
 
+def folders_with_networks(folder: Path, depth: int = _DEPTH) -> list[Path]:
+    """Return the folders below one that hold networks with their weights, for hints. depth: levels that are looked at."""
+    found: list[Path] = []
+    for path in files_in(folder)[:_MOST_ENTRIES] if depth else []:
+        if not is_folder(path):
+            continue
+        networks = [name for name, source in _networks(path).items() if _is_network(source)]
+        found += [path] if any(_is_complete(path, name, networks) for name in networks) else []
+        found += folders_with_networks(path, depth - 1)
+    return found
+
+
+def _is_complete(folder: Path, name: str, networks: Collection[str]) -> bool:
+    """Whether a network has a file with weights, or several."""
+    files = [*(each.file for each in _weights(folder, name, networks)), *files_in(folder, f"{name}_atonbuf.*.c")]
+    return any(map(_is_whole, files))
+
+
 def _networks(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in files_in(folder, "*.c") if not _NOT_NETWORKS.fullmatch(path.stem)}
 
@@ -119,7 +139,8 @@ def _only_network(folder: Path, networks: Sequence[str]) -> str:
         hint = "give the folder that ST's tool wrote network.c to"
         raise N6Error("N6-PRE-001", "holds no compiled network", where=str(folder), hint=hint)
     if len(networks) > 1:
-        hint = f"name the file: model={folder / networks[0]}.c, or set network.name in a model.yaml"
+        shown = next((name for name in networks if _is_complete(folder, name, networks)), networks[0])
+        hint = f"name the file: model={folder / shown}.c, or set network.name in a model.yaml"
         raise N6Error("N6-PRE-002", f"holds several networks: {', '.join(networks)}", where=str(folder), hint=hint)
     return networks[0]
 
