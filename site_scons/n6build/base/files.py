@@ -89,7 +89,7 @@ def _refuse_pointer(path: Path, data: bytes) -> None:
 
 
 def require_content(path: Path) -> None:
-    """Refuse what stands in place of a file, for files that another program reads.
+    """Refuse a pointer of Git LFS in place of a file that another program reads.
 
     Raises:
         N6Error: N6-FILE-002, N6-FILE-006.

@@ -69,7 +69,7 @@ def slots_around(flash: BoardFlash, weights: Iterable[Span]) -> dict[str, Slot]:
 
 
 def vectors_slot(flash: BoardFlash, weights: Sequence[Span], needed: int) -> Slot:
-    """Return the slot of the test vectors: the board's, or the room that weights leave free, where the board's is too small.
+    """Return the slot of the test vectors, which may be room that weights leave.
 
     Args:
         flash: Flash of the board.
@@ -91,12 +91,12 @@ def vectors_slot(flash: BoardFlash, weights: Sequence[Span], needed: int) -> Slo
 
 
 def slots_with_vectors(flash: BoardFlash, weights: Sequence[Span], vectors: Sequence[Span]) -> dict[str, Slot]:
-    """Return the slots as `slots_around` does, where test vectors may be in the room of `vectors_slot`.
+    """Return the slots of the board around weights and test vectors.
 
     Args:
         flash: Flash of the board.
         weights: Images in flash, and data that goes elsewhere.
-        vectors: Test vectors in flash.
+        vectors: Test vectors in flash, in their slot or in the room of `vectors_slot`.
     """
     slots = slots_around(flash, weights)
     if not vectors:

@@ -140,7 +140,7 @@ def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
 def lacked_memory(
     board: CheckedBoard, model: str, artifacts: NetworkArtifacts, others: Sequence[str] = ()
 ) -> Iterator[Finding]:
-    """Yield the pools in use that are not inside one memory, the NOR or the external RAM of a board.
+    """Yield the pools in use that lie in no single memory of a board.
 
     Args:
         board: The board.

@@ -1,4 +1,4 @@
-"""Weights that a network reads: where from, in which epoch first, and the errors for those that are not there."""
+"""Addresses, first readers and missing files of a network's weights."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def import_step(folder: str, found: PrebuiltNetwork) -> Step:
 
 
 def called_kernels(found: PrebuiltNetwork) -> tuple[Path, ...]:
-    """Return the C files of the kernels that a network calls: it may come from the backend reference.
+    """Return the C files of the kernels that a network calls, if any.
 
     Raises:
         N6Error: N6-FILE-002, N6-FILE-003, N6-FILE-006.

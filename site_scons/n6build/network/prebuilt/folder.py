@@ -101,7 +101,12 @@ def holds_network(folder: Path) -> bool:
 
 
 def folders_with_networks(folder: Path, depth: int = _DEPTH) -> list[Path]:
-    """Return the folders below one that hold networks with their weights, for hints. depth: levels that are looked at."""
+    """Return the folders below one that hold networks with their weights.
+
+    Args:
+        folder: Where the search begins.
+        depth: Levels below it.
+    """
     found: list[Path] = []
     for path in files_in(folder)[:_MOST_ENTRIES] if depth else []:
         if not is_folder(path):

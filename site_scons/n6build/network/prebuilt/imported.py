@@ -1,4 +1,4 @@
-"""The files of a network that another tool made, brought to the names of stage 1, and checked to be whole."""
+"""Import of a network that another tool made: names of stage 1, whole weights."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def import_network(network: PrebuiltNetwork, out: Path) -> None:
 
 
 def _with_reader(error: N6Error, artifacts: NetworkArtifacts, image: InitializerImage) -> N6Error:
-    """What a pointer of Git LFS stands for."""
+    """Return an error about a pointer of Git LFS that says what it stands for."""
     what = f"{error.what}; it holds {weights_read(artifacts, image)}"
     return N6Error(error.id, what, where=error.where, hint=error.hint)
 

@@ -1,4 +1,4 @@
-"""Weights that ST's tool wrote as a C array: _mem_pool_<pool>_<network>, of 64-bit words."""
+"""Weights as a C array of ST's tool, _mem_pool_<pool>_<network>."""
 
 from __future__ import annotations
 
