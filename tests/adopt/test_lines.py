@@ -34,7 +34,7 @@ def test_a_cmake_script_gets_five_lines(tmp_path: Path) -> None:
     assert len(lines) == 5
     assert lines[2] == (
         "n6build_add_network(${CMAKE_PROJECT_NAME} MODEL X-CUBE-AI/App BOARD stm32n6570-dk "
-        "OPTIONS core=.. linker_script=app.ld)"
+        "OWN_RUNTIME OPTIONS core=.. linker_script=app.ld)"
     )
 
 
@@ -75,7 +75,9 @@ def test_board_model_and_program_of_the_user_come_first(tmp_path: Path) -> None:
 def test_names_with_blanks_are_quoted(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "my project")
     (tmp_path / "my project/Model").rename(tmp_path / "my project/my $model")
-    (folder / "Makefile").write_text((folder / "Makefile").read_text().replace("../../Model", "x"))
+    (folder / "Makefile").write_text(
+        (folder / "Makefile").read_text().replace("../../Model/network.c", "$(wildcard x/*)")
+    )
     assert "model='../../my $$model'" in adopted(tmp_path / "my project").lines[1]
 
 
@@ -144,6 +146,18 @@ def test_what_keeps_a_program_from_lines_is_named(tmp_path: Path, lay: Callable[
     found = adopted(tmp_path / "p")
     assert found.lines == found.commands == ()
     assert found.lacks.startswith(why)
+
+
+def test_a_program_without_a_network_is_linked_with_a_model_that_is_named(tmp_path: Path) -> None:
+    make_project(tmp_path / "make")
+    (tmp_path / "make/Model/network.c").unlink()
+    lines = adopted(tmp_path / "make", models=("keyword",)).lines
+    assert "N6_LINKED := 0" not in lines
+    assert lines[-2:] == ("CFLAGS += $(N6_CPPFLAGS)", "LDFLAGS += $(N6_LIBS)")
+    folder = cmake_project(tmp_path / "cmake")
+    (folder / "X-CUBE-AI/App/network.c").unlink()
+    line = adopted(tmp_path / "cmake", models=("keyword",)).lines[2]
+    assert line.startswith("n6build_add_network(${CMAKE_PROJECT_NAME} MODEL keyword BOARD stm32n6570-dk OPTIONS linker")
 
 
 def test_a_program_that_the_script_does_not_build(tmp_path: Path) -> None:

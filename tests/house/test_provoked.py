@@ -117,7 +117,7 @@ def too_many_vectors(folder: Path) -> None:
     compile_network(KEYWORD, pools_of(NUCLEO, "extflash"), folder)
     artifacts = read_artifacts(folder, "network")
     size = sum(port.bytes for port in artifacts.inputs)
-    count = NUCLEO.slots.vectors.size // size + 1
+    count = (NUCLEO.slots.vectors.size + NUCLEO.slots.weights.size) // size
     network = CompiledNetwork("keyword", artifacts, VectorShape("v.npy", count, size), True)
     make_plan(memory_of(NUCLEO, {}), "extflash", [network])
 

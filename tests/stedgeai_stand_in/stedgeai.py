@@ -148,7 +148,7 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
     compile_network(Path(options["--model"]), pools, out, name=name, ll_aton=LL_ATON[release])
 
     major = int(release[0])
-    source = (out / f"{name}.c").read_text()
+    source = with_operators((out / f"{name}.c").read_text())
     if major < 3:
         source = re.sub(rf"\b(LL_ATON_\w+)_{name}\b", r"\1_Default", source)
         (out / f"{name}.h").unlink()
@@ -199,6 +199,38 @@ def model_as_named(model: Path) -> dict[str, Any]:
         "size": model.stat().st_size,
         "type": "tflite",
     }
+
+
+def with_operators(source: str) -> str:
+    """With all that its operators call, under other names: a network of ST's compiler calls no kernel of n6build's."""
+    from n6build.base.paths import FIRMWARE
+    from n6build.network.kernel_files import files_of_kernels
+
+    folder, seen = FIRMWARE / "kernels", set()
+
+    def inlined(path: Path) -> str:
+        def included(line: re.Match[str]) -> str:
+            if not (folder / line[1]).exists():
+                return line[0]
+            first = line[1] not in seen
+            seen.add(line[1])
+            return inlined(folder / line[1]) if first else ""
+
+        return re.sub(r'^#include "(\w+\.h)"$', included, path.read_text(), flags=re.MULTILINE)
+
+    parts = []
+    for path in files_of_kernels(set(re.findall(r"\bn6k_(\w+)", source))):
+        # What a file keeps to itself may have the name of something else in another one.
+        own = re.sub(r"__attribute__\(\(.*?\)\)", "", path.read_text())
+        names = {
+            *re.findall(r"^static [^;(={]*\b(\w+)\(", own, re.MULTILINE),
+            *re.findall(r"^} (\w+_t);", own, re.MULTILINE),
+        }
+        text = inlined(path)
+        for each in names:
+            text = re.sub(rf"\b{each}\b", f"{each}_of_{path.stem}", text)
+        parts.append(text)
+    return re.sub(r"\bn6k_(\w+)(?=\s?\()", r"st_\1", "\n".join([*parts, source]))
 
 
 def renumbered(source: str) -> str:

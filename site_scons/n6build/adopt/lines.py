@@ -65,7 +65,8 @@ def adoption_of(application: Application, project: Project, board: str, models: 
         # The function of CMake links a network.
         return Adoption(application, (), tuple(_by_hand(application, options, name)[1]))
     writer = {"make": _make, "cmake": _cmake, "cubeide": _cube_ide, "scons": _by_hand, "platformio": _by_hand}
-    lines, commands = writer[program.kind](application, {key: value for key, value in options.items() if value}, name)
+    given = {key: value for key, value in options.items() if value}
+    lines, commands = writer[program.kind](application, given, name)
     return Adoption(application, tuple(lines), tuple(commands), links)
 
 
@@ -151,12 +152,14 @@ def _make(application: Application, options: dict[str, str], name: str) -> tuple
     script = options.pop("linker_script", "")
     words = [f"{key}={_for_make(value)}" for key, value in options.items()]
     words += [f"linker_script={_for_make(script)}"] if script else []
+    links = "model" in options and not application.networks
     lines = [
         f"N6_APPLI := {name or program.name}",
         f"N6_OPTIONS := {' '.join(words)}",
-        # The program has networks and runtime of its own.
-        "N6_LINKED := 0",
+        # The program has networks and runtime of its own, or none.
+        *([] if links else ["N6_LINKED := 0"]),
         "include $(or $(wildcard build/n6build/n6build.mk),$(shell n6build --makefile))",
+        *(["CFLAGS += $(N6_CPPFLAGS)", "LDFLAGS += $(N6_LIBS)"] if links else []),
     ]
     return lines, ["make n6-build", "make n6-flash", f"make n6-run N6_BOARD_OPTIONS={shlex.quote(_VIRTUAL)}"]
 
@@ -174,10 +177,11 @@ def _cmake(application: Application, options: dict[str, str], name: str) -> tupl
     board, model = options.pop("board"), options.pop("model")
     words = " ".join(_for_cmake(f"{key}={value}") for key, value in options.items())
     models = " ".join(_for_cmake(each) for each in model.split(","))
+    own = " OWN_RUNTIME" if application.networks else ""
     lines = [
         "execute_process(COMMAND n6build --cmake-dir OUTPUT_VARIABLE n6build_DIR OUTPUT_STRIP_TRAILING_WHITESPACE)",
         "find_package(n6build CONFIG REQUIRED)",
-        f"n6build_add_network({target} MODEL {models} BOARD {board}{f' OPTIONS {words}' if words else ''})",
+        f"n6build_add_network({target} MODEL {models} BOARD {board}{own}{f' OPTIONS {words}' if words else ''})",
         f"n6build_flash({target})",
         f'n6build_run({target} OPTIONS probe=virtual "until=instructions:300_000_000")',
     ]

@@ -15,10 +15,12 @@ from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Secti
 from n6build.models.folder_name import RESERVED, folder_name, is_folder_name
 from n6build.network.backend import check_sha256
 from n6build.network.backend_names import backend_names
-from n6build.network.prebuilt.folder import holds_network
+from n6build.network.prebuilt.folder import folders_with_networks, holds_network
 
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
+# Of networks in a hint.
+_MOST_NAMED = 4
 Share = Annotated[float, Range(0, 1)]
 Cosine = Annotated[float, Range(-1, 1)]
 
@@ -201,9 +203,17 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
             "N6-MODEL-001",
             f"no model file or folder '{name}'",
             hint=_like(name, relative_to or Path())
+            or _below(name, relative_to or Path())
             or "a .tflite or .onnx file, a folder with a model.yaml, or one with network.c or od.c",
         )
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
+
+
+def _below(name: str, start: Path) -> str:
+    """A hint that names compiled networks in folders of a folder, such as Model/STM32N6570-DK of Model."""
+    below = [path.relative_to(start / name) for path in folders_with_networks(start / name)[:_MOST_NAMED]]
+    found = [repr(str(Path(name) / path)) for path in below]
+    return f"compiled networks are in its folders: model={' or model='.join(found)}" if found else ""
 
 
 def _like(name: str, start: Path) -> str:

@@ -14,8 +14,7 @@ from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.hardware.board import Board
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
-from n6build.network.kernel_files import files_of_calls
-from n6build.network.prebuilt.backend import import_step
+from n6build.network.prebuilt.backend import called_kernels, import_step
 from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
 from n6build.plan.plan import Plan, make_plan
@@ -180,7 +179,7 @@ def model_steps(
 
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
     """A network made by another tool, imported as a folder of stage 1 inside `work`. It may come from the reference backend, and
-    is linked with the kernels that it calls. Raises N6-FILE-002."""
+    is linked with the kernels that it calls. Raises as `called_kernels`."""
     folder = f"{work}/network"
     return SourceNetwork(
         found.name,
@@ -188,7 +187,7 @@ def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
         import_step(folder, found),
         strict=False,
         of_board=False,
-        kernels=files_of_calls(found.source),
+        kernels=called_kernels(found),
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from n6build.base.console import kib
 from n6build.base.findings import Finding
 from n6build.checks.check import check
+from n6build.checks.checked_board import CheckedBoard
 from n6build.checks.subject import NetworkSubject, Subject
 from n6build.hardware.aliases import is_secure_alias, secure_alias
 from n6build.memory_plan.plan import PlannedRegion
-from n6build.network.artifacts.description import PoolRange
+from n6build.network.artifacts.description import NetworkArtifacts, PoolRange
 
+# Of networks that were compiled elsewhere, it is also looked at before anything is compiled.
+LACKED_MEMORY = "N6-CHECK-002"
 # Bytes by which the size of the last of several adjacent pools may be printed too small.
 _SIZE_TOLERANCE = 8
 _INTERNAL = (0x2000_0000, 0x4000_0000)
@@ -84,7 +87,11 @@ def _kept_beside_another_network(subject: Subject) -> list[_Kept]:
 
 
 def _at(network: NetworkSubject, pool: PoolRange) -> str:
-    return f"{network.model.name}: pool {pool.name} (0x{pool.address:08X}..0x{pool.used_end:08X})"
+    return _place(network.model.name, pool)
+
+
+def _place(model: str, pool: PoolRange) -> str:
+    return f"{model}: pool {pool.name} (0x{pool.address:08X}..0x{pool.used_end:08X})"
 
 
 def _is_internal(pool: PoolRange) -> bool:
@@ -123,20 +130,37 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
         yield Finding(_at(network, pool), what, hint)
 
 
-@check("N6-CHECK-002", "weights and activations lie in memories of the board", "error", _used)
+@check(LACKED_MEMORY, "weights and activations lie in memories of the board", "error", _used)
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
     """A pool in use that is not inside one memory, the NOR or the external RAM."""
-    board = subject.board
+    for network in subject.networks:
+        yield from lacked_memory(subject.board, network.model.name, network.artifacts)
+
+
+def lacked_memory(
+    board: CheckedBoard, model: str, artifacts: NetworkArtifacts, others: Sequence[str] = ()
+) -> Iterator[Finding]:
+    """Yield the pools in use that lie in no single memory of a board.
+
+    Args:
+        board: The board.
+        model: Name of the model, for messages.
+        artifacts: Its network.
+        others: Boards that have all the memory.
+    """
     spans = [*board.memories.values(), board.nor, *([board.external_ram] if board.external_ram else [])]
-    for network, pool in _used(subject):
+    for pool in artifacts.pools:
+        if not pool.used_bytes or pool.relative:
+            continue
         address = secure_alias(pool.address) if _is_internal(pool) else pool.address
         if not any(span.address <= address and address + pool.used_bytes <= span.end for span in spans):
             holds = "weights" if pool.weights_bytes else "activations"
-            yield Finding(
-                _at(network, pool),
-                f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.name}",
-                f"choose a profile that the board has: {', '.join(board.profiles)}",
-            )
+            hint = f"compile the network for this board: tools/pools.py board {board.name} PROFILE writes its pools "
+            hint += f"(profiles: {', '.join(board.profiles)})"
+            if others:
+                hint = f"{' or '.join(f'board={other}' for other in others)} has this memory; or {hint}"
+            what = f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.name}"
+            yield Finding(_place(model, pool), what, hint)
 
 
 @check("N6-CHECK-003", "activations stay inside the chip", "warning", _beside_the_chip)
