@@ -112,7 +112,7 @@ def without_weights(root: Path) -> None:
 
 def lfs_weights(root: Path) -> None:
     make_project(root)
-    (root / "Model" / WEIGHTS).write_text("version https://git-lfs.github.com/spec/v1\n")
+    (root / "Model" / WEIGHTS).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n")
 
 
 def without_runtime(root: Path) -> None:

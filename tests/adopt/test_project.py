@@ -202,6 +202,12 @@ def test_links_are_named_and_not_followed(tmp_path: Path) -> None:
     assert "unfit read Model/again is a link to a folder, which is not followed" in shown(tmp_path)
 
 
+def test_a_model_that_git_lfs_has_not_fetched_is_named(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    put(tmp_path / "Model/net.onnx", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n")
+    assert any(row.startswith("unfit read Model/net.onnx is a Git LFS pointer") for row in shown(tmp_path))
+
+
 def test_a_folder_without_anything_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "README.md")
     with pytest.raises(N6Error, match="N6-ADOPT-001: holds no STM32N6 project"):

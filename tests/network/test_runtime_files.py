@@ -92,7 +92,11 @@ def test_two_releases_in_one_tree_are_refused_with_both_places(core: Path, tmp_p
     [
         ("NetworkRuntime1100_CM7_GCC.a", b"!<arch>\n", "there are CM7_GCC"),
         ("NetworkRuntime1100_CM55_IAR.a", b"!<arch>\n", "there are CM55_IAR"),
-        ("NetworkRuntime1100_CM55_GCC.a", b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer"),
+        (
+            "NetworkRuntime1100_CM55_GCC.a",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n",
+            "is a Git LFS pointer",
+        ),
         ("NetworkRuntime1100_CM55_GCC.a", b"<html>", "is not a library"),
     ],
 )

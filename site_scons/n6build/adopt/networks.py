@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import file_size, is_file, read_part
-from n6build.base.walk import Tree, is_lfs_pointer, nearest
+from n6build.base.files import file_size, is_file, read_part, require_content
+from n6build.base.walk import Tree, nearest
 from n6build.network.artifacts.network_c import NetworkSource, read_network_c
 from n6build.network.ll_aton import Version
 from n6build.network.prebuilt.folder import find_network
@@ -114,9 +114,8 @@ def _beside(path: Path) -> tuple[Weights, ...]:
 
 
 def _weights(path: Path) -> Weights:
-    if is_lfs_pointer(path):
-        return Weights(path, "is a Git LFS pointer (git lfs pull fetches it)")
     try:
+        require_content(path)
         return Weights(path, "" if file_size(path) else "is empty")
     except N6Error as error:
         return Weights(path, error.what)

@@ -9,8 +9,9 @@ from n6build.adopt.boards import BoardName, board_of
 from n6build.adopt.networks import MODEL_SUFFIXES, FoundNetwork, find_networks
 from n6build.adopt.programs import Program, find_programs
 from n6build.base.errors import N6Error
+from n6build.base.files import require_content
 from n6build.base.foreign_flags import UNKNOWN_FLAGS
-from n6build.base.walk import Tree, is_lfs_pointer, nearest, walk
+from n6build.base.walk import Tree, nearest, walk
 from n6build.network.device_headers import headers_in, missing_header
 from n6build.network.runtime_files import RuntimeFiles, runtime_in
 
@@ -120,7 +121,7 @@ def read_project(root: Path) -> Project:
         problems=(
             *problems,
             *(f"{path.relative_to(root)} is a link to a folder, which is not followed" for path in tree.links),
-            *(_lfs(path, root) for path in tree.ending(*MODEL_SUFFIXES) if is_lfs_pointer(path)),
+            *(f"{path.relative_to(root)} {fault}" for path in tree.ending(*MODEL_SUFFIXES) if (fault := _fault(path))),
         ),
     )
     if project.is_empty:
@@ -137,8 +138,13 @@ def _is_in(memory: range, address: int | None) -> bool:
     return address is not None and address in memory
 
 
-def _lfs(path: Path, root: Path) -> str:
-    return f"{path.relative_to(root)} is a Git LFS pointer (git lfs pull fetches it)"
+def _fault(path: Path) -> str:
+    """Why a file is not what it is named after, empty if it is."""
+    try:
+        require_content(path)
+    except N6Error as error:
+        return error.what
+    return ""
 
 
 def _runtime(tree: Tree) -> tuple[RuntimeFiles | None, str]:

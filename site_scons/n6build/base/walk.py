@@ -31,9 +31,6 @@ _PASSED_OVER = (
     "site-packages",
 )
 _BUILD_MARK = "CMakeCache.txt"
-_LFS_MARK = b"version https://git-lfs.github.com/spec/v1"
-# Git LFS allows its pointers 1,024 bytes; real ones have 130 to 140.
-_LFS_BYTES = 1024
 
 
 @dataclass(frozen=True)
@@ -123,18 +120,6 @@ def _listed(path: Path) -> tuple[Folder, list[str]]:
 
 def _is_passed_over(name: str) -> bool:
     return name.startswith(".") or name.lower().startswith(_PASSED_OVER)
-
-
-def is_lfs_pointer(path: Path) -> bool:
-    """Return whether a file has not been fetched by Git LFS, and is its pointer."""
-    uses.note("content", path)
-    try:
-        if os.path.getsize(path) > _LFS_BYTES:  # noqa: PTH202 - any name may be asked for.
-            return False
-        with path.open("rb") as file:
-            return file.read(len(_LFS_MARK)) == _LFS_MARK
-    except OSError:
-        return False
 
 
 def nearest(places: tuple[Path, ...], to: Path) -> Path | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, is_folder, read_part
-from n6build.base.walk import Tree, is_lfs_pointer, nearest, walk
+from n6build.base.files import is_file, is_folder, read_part, require_content
+from n6build.base.walk import Tree, nearest, walk
 from n6build.network.ll_aton import Version, read_ll_aton_version, release_name, version_text
 
 # As ST installs it. What else is installed, such as its examples, has thousands of files and further copies.
@@ -184,9 +184,8 @@ def _number(library: Path) -> int:
 
 def _fault(library: Path) -> str:
     """Why a library is none, empty for one that is."""
-    if is_lfs_pointer(library):
-        return "is a Git LFS pointer (git lfs pull fetches it)"
     try:
+        require_content(library)
         begin = read_part(library, 0, len(_ARCHIVE_MARK))
     except N6Error as error:
         return error.what
