@@ -3,6 +3,7 @@ build script < command line."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from n6build.options.choices import Choices, Invocation
 from n6build.options.option import Option, Setting, options_of
 
 SETTINGS_FILE = "n6build.local.yaml"
+# Of files that another tool has linked; `steps/given_model.py` looks into them.
+_RELOCATABLE = re.compile(r"\.bin(,|$)")
 OPTIONS = (*options_of(Choices), *options_of(Invocation))
 
 
@@ -44,6 +47,9 @@ def resolve(
     for name, value in arguments.items():
         _known(name, options, None)
         settings[name] = Setting(value, "command line", name, is_explicit=True)
+    if settings["loader"].origin == "default" and _RELOCATABLE.search(settings["model"].value):
+        # There is no other way for a model that is linked already.
+        settings["loader"] = Setting("reloc", settings["model"].origin, "loader")
     check_text(str(folder))
     for name, setting in settings.items():
         check_text(setting.value)

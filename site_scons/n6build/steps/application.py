@@ -148,7 +148,7 @@ def _merge_report(job: Job, sizes: Step) -> Part:
 
 def _editor(job: Job, images: Images) -> Part:
     """For each application of ours."""
-    elves = [model.elf for _, model in images.models]
+    elves = [model.elf for _, model in images.models if model.elf]
     if not images.elves:
         return Part((), {})
     choices, title = job.choices, f"{job.folder.rpartition('/')[2]} on {job.board.name}"

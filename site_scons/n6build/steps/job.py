@@ -19,6 +19,7 @@ from n6build.network.device_headers import check_device_header
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices
 from n6build.run.rungs import RUNGS, WHOLE
+from n6build.steps.given_model import as_the_models_are
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
 from n6build.steps.trust import trust_of
@@ -91,6 +92,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         if choices.ladder
         else tuple(load_model(name, models_folder(name), relative_to=launched) for name in choices.models)
     )
+    choices = as_the_models_are(choices, models)
     if choices.name and models:
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
     board.profile(choices.profile)

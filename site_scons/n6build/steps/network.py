@@ -15,6 +15,7 @@ from n6build.network.backends import BACKENDS, backend_for
 from n6build.network.pools.board_pools import pools_of_networks, relocatable, roomier_profiles
 from n6build.network.runtimes import Runtime
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.given_model import given_network
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,17 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
     networks = []
     for model, name, absolute in zip(models, names, pools_of_each, strict=True):
         check_options(model)
+        own_folder = f"{folder}/network" if len(models) == 1 else f"{folder}/{name}"
+        if model.relocatable:
+            networks.append(given_network(own_folder, name, model, given.board, given.runtime.identity))
+            continue
         # The command line overrides model.yaml.
         asked = given.backend if given.backend != "auto" else model.network.backend
         backend = backend_for(_source(model, asked), asked, given.environment)
         compilation = Compilation(
             source=_source(model, backend.name),
             name=name,
-            folder=f"{folder}/network" if len(models) == 1 else f"{folder}/{name}",
+            folder=own_folder,
             pools=relocatable(absolute) if given.loader == "reloc" else absolute,
             ll_aton=given.runtime.version,
             environment=given.environment,

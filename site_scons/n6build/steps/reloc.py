@@ -73,7 +73,8 @@ class SourceNetwork:
 
 @dataclass(frozen=True)
 class ModelSteps:
-    """file: network_rel.bin. params: file of the weights if they are split off, else None. others: further files asked for."""
+    """elf: empty for a model that another tool has linked. file: network_rel.bin. params: file of the weights if they are split
+    off, else None. others: further files asked for."""
 
     steps: tuple[Step, ...]
     description: str
@@ -215,6 +216,8 @@ def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
     """The steps of a model in <folder>/<name>_rel. Raises N6-RELOC-020."""
+    if network.model.relocatable:
+        return _given_model(f"{folder}/{network.name}_rel", network, options)
     source = SourceNetwork(
         network.name,
         network.folder,
@@ -226,6 +229,13 @@ def reloc_network(
     )
     common = common_folder(board_folder, runtime, options)
     return model_steps(f"{folder}/{network.name}_rel", common, source, runtime, toolchain, options)
+
+
+def _given_model(folder: str, network: NetworkSteps, options: ModelOptions) -> ModelSteps:
+    """Nothing but a C array is made of one that another tool has linked."""
+    _, description, file, *params = network.outputs
+    arrays = (c_array_step(f"{folder}/{network.name}_rel.c", file),) if options.c_file else ()
+    return ModelSteps(arrays, description, "", file, params[0] if params else None, outputs_of(arrays))
 
 
 def reloc_plan(

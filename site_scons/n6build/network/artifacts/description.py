@@ -124,7 +124,8 @@ class EpochBlock:
 
 @dataclass(frozen=True)
 class NetworkArtifacts:
-    """name: of its files. suffix: of its symbols in C. source: network.c.
+    """name: of its files. suffix: of its symbols in C. source: network.c, or the relocatable model that another tool has linked
+    of it.
 
     weight_sources: initializers as C arrays, which are compiled into the Appli. ll_aton: version of the runtime that it asks
     for. library_call: a function of ST's library that it calls, None where n6build's runtime is all it needs. tools: name and
@@ -155,6 +156,11 @@ class NetworkArtifacts:
         """Whether the NPU has a part in any of its epochs."""
         mappings = {*(epoch.mapping for epoch in self.epochs), *(block.mapping for block in self.blocks)}
         return mappings - {ON_CPU} != set()
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether there is no network.c, but a file that was linked of it."""
+        return self.source.suffix != ".c"
 
     @property
     def compiled_here(self) -> bool:

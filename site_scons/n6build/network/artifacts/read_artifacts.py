@@ -20,6 +20,7 @@ from n6build.network.artifacts.description import (
     weights_name,
 )
 from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
+from n6build.network.artifacts.stored import read_stored, stored_name
 
 # Of the names that the reference backend gives to what a network keeps from one inference to the next.
 STATE_PREFIX = "State_"
@@ -36,6 +37,8 @@ def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = No
     N6-NET-021 where a raw file has another size than its pool's initializers.
     """
     path = folder / f"{name}.c"
+    if not is_file(path) and is_file(stored := folder / stored_name(name)):
+        return read_stored(stored)
     info_path = folder / f"{name}_c_info.json"
     source = _source(path, info_path)
     postfixes = {pool.name: pool.fname for pool in source.pools}
