@@ -113,7 +113,11 @@ def _parser() -> argparse.ArgumentParser:
         help="copy or xip, and after a comma any of no-flash, no-run, max-speed (default: copy)",
     )
     add("--cube-ide-dir", metavar="STR", help="accepted; n6build needs no STM32CubeIDE")
-    add("--probe", metavar="STR", help="n6build's option: virtual, a programmer or a serial number (default: the only one)")
+    add(
+        "--probe",
+        metavar="STR",
+        help="n6build's option: virtual, a programmer or a serial number (default: the only one)",
+    )
     add_common_options(parser, "st_load_and_run.log")
     return parser
 

@@ -55,6 +55,10 @@ def run_tool(title: str, options: argparse.Namespace, make: Callable[[argparse.N
     Returns:
         The exit status: 0, or FAILED after an error, which is printed to stderr.
     """
+    if sys.stdout is None:
+        # The caller has closed stdout, but compilers need one. The lowest free descriptor is 1.
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+        setattr(sys, "__stdout__", sys.stdout)  # noqa: B010 - SCons reads it.
     # Names come from others' files: a terminal that lacks a letter gets a question mark, not a traceback.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

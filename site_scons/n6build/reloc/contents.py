@@ -189,6 +189,8 @@ def _port(tables: _Tables, at: int) -> IoBuffer | None:
     name, size = tables.text(found["name"]), found["end"] - found["start"]
     if found["type"] not in _TYPES:
         raise _unreadable(tables.model, f"buffer {name} has the unknown type {found['type']}")
+    if size < 0:
+        raise _unreadable(tables.model, f"buffer {name} ends before it begins")
     type, bytes_each = _TYPES[found["type"]]
     shape = _numbers(tables, found["mem_shape"], found["mem_dimensions"])
     shape = shape or _numbers(tables, found["shape"], found["dimensions"])

@@ -80,13 +80,13 @@ class _Core:
         """Carry out one instruction. Return whether the function has returned."""
         first = self.half(self.at)
         if first >> 11 in (0b11101, 0b11110, 0b11111):
-            second = self.half(self.at + 2)
-            returned = self._wide(first, second)
+            returned = self._wide(first, self.half(self.at + 2))
             self.at += 4
-            return returned
-        before = self.at
-        returned = self._narrow(first)
-        if self.at == before:
+        elif first >> 11 == 0b11100:  # b
+            returned = False
+            self.at += 4 + 2 * ((first & 0x7FF) - (0x800 if first & 0x400 else 0))
+        else:
+            returned = self._narrow(first)
             self.at += 2
         return returned
 
@@ -126,9 +126,6 @@ class _Core:
             named = [number for number in range(8) if imm8 >> number & 1]
             extra = _PC if code >> 11 & 1 else _LR
             return self._many([*named, *([extra] if code >> 8 & 1 else [])], is_load=bool(code >> 11 & 1))
-        elif code >> 11 == 0b11100:  # b
-            offset = (code & 0x7FF) - (0x800 if code & 0x400 else 0)
-            self.at = self.value(_PC) + 2 * offset
         elif code != 0xBF00:  # nop
             raise NotConstantError(f"has the instruction 0x{code:04X}")
         return False
