@@ -11,8 +11,9 @@ arguments.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
@@ -22,7 +23,7 @@ from n6build.command_line.st_tool import Log, add_common_options, heard, run_too
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.boards import home_of_board, load_board
 from n6build.models.relocatable import params_beside
-from n6build.options.choices import choices_of
+from n6build.options.choices import Choices, choices_of
 from n6build.options.settings import resolve
 from n6build.plan.inspect import files_of
 from n6build.plan.local import execute, local_site
@@ -55,38 +56,40 @@ def _load_and_run(options: argparse.Namespace, log: Log) -> None:
     if options.probe:
         given["probe"] = options.probe
     choices = choices_of(resolve(given, option_values(), Path.cwd()), Path.cwd())
-    modes = set(choices.modes)
+    with ExitStack() as stack:
+        stack.callback(os.close, locked_build_folder(Path(choices.build)))
+        _carry_out(choices, log)
+
+
+def _carry_out(choices: Choices, log: Log) -> None:
+    """Build and check everything, then program the board, then run the model."""
     site = local_site(Path(choices.build), dict(read_environment().commands))
-    locked_build_folder(Path(choices.build))
+    flash = () if "no-flash" in choices.modes else ("flash",)
     with heard(log):
-        flash = () if "no-flash" in modes else ("flash",)
         plan = planned(choices, (*flash, "run"), site)
         execute(plan, files_of(("image", "check"), plan), site)
     log("Resetting the board.")
-    places = addresses.split(",")
     if flash:
-        for path, place in zip((file, params), places, strict=False):
-            log(f"Flashing '{path}' at address {place} (size={path.stat().st_size})..")
+        _log_files(choices, log)
         with heard(log):
             execute(plan, files_of(flash, plan), site)
-    log(f"Loading & start the validation application '{board.name}-validation-reloc-{choices.load}'..")
+    log(f"Loading & start the validation application '{choices.board}-validation-reloc-{choices.load}'..")
     results = files_of(("run",), plan)
     with heard(log):
         execute(plan, results, site)
     log("Deployed model is started and ready to be used.")
-    if "no-run" in modes:
-        return
-    desc = VIRTUAL if choices.probe == VIRTUAL else f"serial:{board.console.baud}"
-    log(f"Executing the deployed model (desc={desc})..")
-    log("")
-    outcome = read_outcome(Path(results[0]))
-    _log_lines(st_table(outcome), log)
-    _log_lines(outcome.findings, log)
+    if "no-run" not in choices.modes:
+        baud = load_board(choices.board, home_of_board(choices.board)).console.baud
+        log(f"Executing the deployed model (desc={VIRTUAL if choices.probe == VIRTUAL else f'serial:{baud}'})..")
+        log("")
+        for line in st_table(read_outcome(Path(results[0]))):
+            log(line)
 
 
-def _log_lines(lines: Iterable[str], log: Log) -> None:
-    for line in lines:
-        log(line)
+def _log_files(choices: Choices, log: Log) -> None:
+    model = Path(choices.models[0])
+    for path, address in zip((model, params_beside(model)), choices.addresses.split(","), strict=False):
+        log(f"Flashing '{path}' at address {address} (size={path.stat().st_size})..")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 import struct
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,6 +59,53 @@ def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> 
         result = project.scons(*RELOC, "model=keyword", f"load={load}", "split=1", places, "flash", "run")
         assert EQUAL in result.output, result.output
         assert f"mode={load} at=0x{net:08x}" in result.output
+
+
+@pytest.mark.built(*RELOC, "model=keyword", "flash")
+def test_a_network_rel_bin_of_another_tool_is_a_model(project: Project) -> None:
+    """Its own tool knows nothing of n6build's plan: the file alone is given, and its model to compare it with."""
+    given = project.root / "given"
+    given.mkdir()
+    shutil.copy2(project.root / "build/nucleo-n657/keyword-reloc/network_rel/network_rel.bin", given)
+    run = project.scons("model=given/network_rel.bin", "probe=virtual", "flash", "run")
+    assert "loader=reloc model=network_rel clock=" in run.output, run.output
+    assert "model network_rel slot=a revision=0 mode=copy at=0x71000000" in run.output
+    assert run.status == 0
+    again = project.scons("model=given/network_rel.bin", "probe=virtual", "flash")
+    assert (again.status, again.actions) == (0, [])
+    for name in ("keyword.tflite", "inputs.npy"):
+        shutil.copy2(project.root / "models/keyword" / name, given)
+    (given / "model.yaml").write_text(
+        "name: given\nfile: network_rel.bin\nreference: {model: keyword.tflite}\nvectors: {inputs: inputs.npy}\n"
+    )
+    compared = project.scons(*RELOC, "model=given/", "flash", "run")
+    assert EQUAL in compared.output, compared.output
+    tool = subprocess.run(
+        [sys.executable, "tools/st_load_and_run.py", "-i", "given/network_rel.bin", "--board", "nucleo-n657"],
+        cwd=project.root,
+        env={**os.environ, "HOME": str(project.home), "N6BUILD_PROBE": "virtual", "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (tool.returncode, tool.stderr) == (0, ""), tool.stdout
+    # The words of ST's readme, in its order.
+    lines = iter(tool.stdout.splitlines())
+    for start in (
+        "NPU Utility - ST Load and run (dev environment) (version 1.0)",
+        "Creating date : ",
+        "Entry point    : 'given/network_rel.bin'",
+        "Board          : 'nucleo-n657'",
+        "no splitted model",
+        "Resetting the board.",
+        "Flashing 'given/network_rel.bin' at address 0x71000000 (size=",
+        "Loading & start the validation application 'nucleo-n657-validation-reloc-copy'..",
+        "Deployed model is started and ready to be used.",
+        "Executing the deployed model (desc=virtual)..",
+        "  total  ",
+        "                   ",
+    ):
+        assert any(line.startswith(start) for line in lines), (start, tool.stdout)
 
 
 @pytest.mark.slow

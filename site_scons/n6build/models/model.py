@@ -204,7 +204,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
             "N6-MODEL-001",
             f"no model file or folder '{name}'",
             hint=_like(name, relative_to or Path())
-            or "a .tflite, .onnx or network_rel.bin file, a folder with a model.yaml, or one with network.c or od.c",
+            or "a .tflite or .onnx file, a network_rel.bin, a folder with a model.yaml, or one with network.c or od.c",
         )
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
 
@@ -259,15 +259,16 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
         inputs=folder / vectors.inputs if vectors else None,
         expected=folder / vectors.expected if vectors and vectors.expected else None,
         description_file=description_file,
-        reference=_reference(described, folder),
+        reference=_reference(described, folder, None if relocatable else described.file),
         not_compared=described.reference.waive.strip(),
         tolerance=described.tolerance,
         relocatable=relocatable,
     )
 
 
-def _reference(described: ModelFile, folder: Path) -> Path | None:
-    named = described.reference.model or described.file
+def _reference(described: ModelFile, folder: Path, file: str | None) -> Path | None:
+    """file: of the model, if it is none that is linked already."""
+    named = described.reference.model or file
     if described.reference.waive or named is None or not named.endswith(MODEL_SUFFIXES):
         return None
     return folder / named
