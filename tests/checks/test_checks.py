@@ -223,6 +223,12 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "8.2 KiB are needed with load=copy, 4.2 KiB more than the 4.0 KiB of a model",
     ),
     (
+        "a relocatable model that asks for more external RAM than the board's region has",
+        "N6-CHECK-025",
+        lambda s: replace(s, installed=(InstalledModel("keyword", "copy", 8, 4096, 30 << 20, 28 << 20),)),
+        "30.0 MiB are asked for, 2.0 MiB more than the 28.0 MiB of a model",
+    ),
+    (
         "a pool in the other alias",
         "N6-CHECK-010",
         lambda s: with_pool(s, "npuRAM3", address=0x2420_0000),

@@ -63,27 +63,18 @@ def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> 
 
 @pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_a_network_rel_bin_of_another_tool_is_a_model(project: Project) -> None:
-    """Its own tool knows nothing of n6build's plan: the file alone is given, and its model to compare it with."""
     given = project.root / "given"
     given.mkdir()
     shutil.copy2(project.root / "build/nucleo-n657/keyword-reloc/network_rel/network_rel.bin", given)
-    run = project.scons("model=given/network_rel.bin", "probe=virtual", "flash", "run")
+    vectors = ("inputs=models/keyword/inputs.npy", "expected=models/keyword/expected.npy")
+    run = project.scons("model=given/network_rel.bin", "probe=virtual", *vectors, "flash", "run")
     assert "loader=reloc model=network_rel clock=" in run.output, run.output
     assert "model network_rel slot=a revision=0 mode=copy at=0x71000000" in run.output
-    assert run.status == 0
-    again = project.scons("model=given/network_rel.bin", "probe=virtual", "flash")
-    assert (again.status, again.actions) == (0, [])
-    for name in ("keyword.tflite", "inputs.npy"):
-        shutil.copy2(project.root / "models/keyword" / name, given)
-    (given / "model.yaml").write_text(
-        "name: given\nfile: network_rel.bin\nreference: {model: keyword.tflite}\nvectors: {inputs: inputs.npy}\n"
-    )
-    compared = project.scons(*RELOC, "model=given/", "flash", "run")
-    assert EQUAL in compared.output, compared.output
+    assert EQUAL in run.output
     tool = subprocess.run(
         [sys.executable, "tools/st_load_and_run.py", "-i", "given/network_rel.bin", "--board", "nucleo-n657"],
         cwd=project.root,
-        env={**os.environ, "HOME": str(project.home), "N6BUILD_PROBE": "virtual", "PYTHONPATH": ""},
+        env={**os.environ, "N6BUILD_PROBE": "virtual", "PYTHONPATH": ""},
         capture_output=True,
         text=True,
         check=False,
@@ -106,6 +97,25 @@ def test_a_network_rel_bin_of_another_tool_is_a_model(project: Project) -> None:
         "                   ",
     ):
         assert any(line.startswith(start) for line in lines), (start, tool.stdout)
+
+
+# In every run: the test above, and tests/steps/test_given_model.py for what model.yaml says.
+@pytest.mark.slow
+@pytest.mark.built(*RELOC, "model=keyword", "split=1", "flash")
+def test_a_given_model_with_a_model_yaml(project: Project) -> None:
+    given = project.root / "given"
+    given.mkdir()
+    for name in ("network_rel.bin", "network_rel_params.bin"):
+        shutil.copy2(project.root / "build/nucleo-n657/keyword-reloc/network_rel" / name, given)
+    for name in ("keyword.tflite", "inputs.npy"):
+        shutil.copy2(project.root / "models/keyword" / name, given)
+    (given / "model.yaml").write_text(
+        "name: given\nfile: network_rel.bin\nreference: {model: keyword.tflite}\nvectors: {inputs: inputs.npy}\n"
+    )
+    for more in (("load=xip",), ("slots=2",), ("addresses=0x72000000,0x71000000",), ("gen_c_file=1", "reloc")):
+        compared = project.scons(*RELOC, "model=given/", *more, "flash", "run", "report", "time")
+        assert EQUAL in compared.output, compared.output
+    assert project.scons(*RELOC, "model=given/", "gen_c_file=1", "flash").actions == []
 
 
 @pytest.mark.slow

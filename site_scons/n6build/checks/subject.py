@@ -59,12 +59,15 @@ def given_pools(pools: Iterable[MemoryPool]) -> tuple[GivenPool, ...]:
 
 @dataclass(frozen=True)
 class InstalledModel:
-    """A relocatable model: executable RAM in bytes that it takes in its load mode, and that it gets."""
+    """A relocatable model: bytes of executable RAM that it takes in its load mode, and that it gets; of external RAM that it
+    asks for, and that it gets."""
 
     model: str
     load_mode: str
     needed: int
     room: int
+    external: int = 0
+    external_room: int = 0
 
 
 @dataclass(frozen=True)

@@ -263,9 +263,9 @@ def mixed_aliases(subject: Subject) -> Iterator[Finding]:
             )
 
 
-@check("N6-CHECK-025", "relocatable models fit into the executable RAM", "error", lambda subject: subject.installed)
-def executable_ram(subject: Subject) -> Iterator[Finding]:
-    """Code and data of every installed model have a part of the Appli's RAM."""
+@check("N6-CHECK-025", "relocatable models fit into the RAM of models", "error", lambda subject: subject.installed)
+def models_ram(subject: Subject) -> Iterator[Finding]:
+    """Code and data of every installed model have a part of the Appli's RAM, its relative pools one of the external RAM."""
     for installed in subject.installed:
         if installed.needed > installed.room:
             yield Finding(
@@ -273,4 +273,12 @@ def executable_ram(subject: Subject) -> Iterator[Finding]:
                 f"{kib(installed.needed)} are needed with load={installed.load_mode}, {kib(installed.needed - installed.room)} "
                 f"more than the {kib(installed.room)} of a model",
                 "load=xip leaves the code in flash; relocatable.executable_ram in boards/soc; fewer models",
+            )
+        # Where nothing maps any, N6-CHECK-021 says so.
+        if installed.external > installed.external_room > 0:
+            yield Finding(
+                f"{installed.model}: external RAM",
+                f"{kib(installed.external)} are asked for, {kib(installed.external - installed.external_room)} more than the "
+                f"{kib(installed.external_room)} of a model",
+                "a larger region (external_ram.regions in board.yaml), fewer models, or a network with smaller relative pools",
             )
