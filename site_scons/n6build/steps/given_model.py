@@ -133,7 +133,7 @@ def _text(model: RelocFile) -> str:
 
 def make(call: Call) -> None:
     """Writes the description of the network and that of the model, and copies its files. Raises N6-MODEL-006, N6-RELOC-030 to
-    -034, N6-RELOC-040 and N6-RELOC-041, N6-LLATON-004."""
+    -034, N6-RELOC-040, N6-RELOC-041 and N6-RELOC-044, N6-LLATON-004."""
     given = call.parameters_as(Parameters)
     source = call.sources[0]
     check_sha256(source, given.sha256)
@@ -162,4 +162,4 @@ def _check_version(model: RelocFile, runtime: RuntimeVersion, file: str) -> None
         hint = (
             f"point STEDGEAI_CORE_DIR to ST Edge AI Core {model.abi.core}, whose ABI it has, or make it with the other"
         )
-        raise N6Error("N6-RELOC-041", found.what, where=file, hint=hint)
+        raise N6Error("N6-RELOC-044", found.what, where=file, hint=hint)
