@@ -81,6 +81,10 @@ def relocated(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "split", f"{SPLIT}/network_rel/{differs}", _RELOC)
 
 
+def given(file: str, old: str, new: str) -> Edit:
+    return Edit(file, old, new, "given", f"{BOARD}/network_rel-reloc/network/network_artifacts.json")
+
+
 _KERNEL = re.compile(r'\bKernel\(\s*"|\bdoc="')
 
 
@@ -532,6 +536,16 @@ EDITS = (
         "whole",
         f"{WHOLE}/network_rel/network_rel.bin",
         _WHOLE_RELOC,
+    ),
+    relocated("models/relocatable.py", 'NBIN = b"NBIN"', 'NBIN = b"NBIM"', "network_rel.bin"),
+    # Models that another tool has linked.
+    given("network/artifacts/stored.py", "return to_json(asdict(stored))", 'return to_json(asdict(stored)) + "\\n"'),
+    given("reloc/contents.py", '("relocatable model", ', '("a relocatable model", '),
+    # Where the table of buffers begins: behind its first entry.
+    given(
+        "reloc/thumb.py",
+        "return core.value(0)",
+        "return core.value(0) + (56 if read(core.value(0) + 4) >> 24 == 0x34 else 0)",
     ),
     Edit("reloc/show.py", 'Table("name (addr)"', 'Table("name (address)"', "pools", f"{WHOLE}/reloc_pools.txt"),
     # Romfs, what others have compiled, and what others sign.

@@ -45,9 +45,11 @@ def synthetic_model(
     more_code: int = 0,
     *,
     tables: bool = False,
+    npu: bool = True,
 ) -> bytes:
     """GOT of three words (one of each segment), two relocations, bss of 100 bytes. more_code: bytes behind the multiple of 64
-    that its read-only part has. tables: of an int8 input of 2x3, a float output of 4 and three epochs, in two blocks."""
+    that its read-only part has. tables: of an int8 input of 2x3, a float output of 4 and three epochs, in two blocks. npu: the
+    second one is a blob."""
     abi = abi_of(version)
     code = bytearray(b"\x70\x47" * 16)
     functions_at = len(code)
@@ -82,7 +84,7 @@ def synthetic_model(
         20
     )
     tables_at = pools_at + len(table)
-    made = _tables(names, RAM + tables_at) if tables else _Made(b"", (), ())
+    made = _tables(names, RAM + tables_at, npu=npu) if tables else _Made(b"", (), ())
     got_at = tables_at + len(made.data)
     got = struct.pack("<4I", 0, 0x80000010, FLASH + abi.header_bytes, RAM + 4)
     for number, address in enumerate(made.addresses):
@@ -131,7 +133,7 @@ class _Made:
     pointers: tuple[int, ...]
 
 
-def _tables(names: dict[str, int], at: int) -> _Made:
+def _tables(names: dict[str, int], at: int, *, npu: bool) -> _Made:
     """at: link address of the first byte."""
     shapes = struct.pack("<2I", 2, 3) + struct.pack("<I", 4)
     numbers = struct.pack("<fhh", 0.5, -7, 0)
@@ -139,7 +141,7 @@ def _tables(names: dict[str, int], at: int) -> _Made:
     start = len(shapes) + len(numbers)
     blocks = b"".join(
         _BLOCK.pack(FLASH + 0x81, FLASH + 0x83, 0, 0, flags, first, last, *[0] * 6)
-        for flags, first, last in ((0x23, 1, 1), (0x07, 2, 3), (0x08, 0, 0))
+        for flags, first, last in ((0x23, 1, 1), (0x07 if npu else 0x23, 2, 3), (0x08, 0, 0))
     )
     outputs = _buffer(names["out"], (32, 48), (at + 8, 1), 1, (0, 0)) + bytes(_BUFFER.size)
     inputs = _buffer(names["in"], (16, 22), (at, 2), 7, (scale, zero_point)) + bytes(_BUFFER.size)

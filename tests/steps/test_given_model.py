@@ -18,7 +18,8 @@ from n6build.plan.step import Call, Step
 from n6build.reloc.description import read_description
 from n6build.reloc.layout import PARAMS_OFFSET_WORD
 from n6build.reloc.reader import parse_reloc_file
-from n6build.steps.given_model import as_the_models_are, given_network, make
+from n6build.steps.given_choices import as_the_models_are
+from n6build.steps.given_model import given_network, make
 from reloc.synthetic import POOLS, synthetic_model
 
 BOARD = load_board("nucleo-n657")

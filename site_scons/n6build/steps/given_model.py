@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
@@ -16,9 +15,7 @@ from n6build.models.model import Model
 from n6build.models.relocatable import params_beside
 from n6build.network.artifacts.stored import artifacts_json, stored_name
 from n6build.network.backend import Backend, check_sha256, has_no_options
-from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion, check_epochs, version_mismatch
-from n6build.options.choices import Choices
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.contents import artifacts_of
 from n6build.reloc.description import RelocDescription, description_json
@@ -89,44 +86,14 @@ def _params_of(model: Path) -> Path:
     return params
 
 
-def as_the_models_are(choices: Choices, models: Sequence[Model]) -> Choices:
-    """Return the choices with what follows from relocatable models that are given: whether weights are separate files, the
-    security state, debug fields. Raises N6-OPTION-004 without loader=reloc, N6-RELOC-043 for choices or models that contradict
-    one another, and as `read_reloc_file`."""
-    given = {model.name: read_reloc_file(model.relocatable) for model in models if model.relocatable}
-    if not given:
-        return choices
-    first = next(iter(given))
-    if choices.loader != "reloc":
-        what = f"model {first} is a relocatable model, which no Appli is linked with"
-        raise N6Error("N6-OPTION-004", what, hint="loader=reloc")
-    refused = {
-        f"backend={choices.backend}": choices.backend != "auto",
-        "epochs=1": choices.epochs,
-        f"name={choices.name}": choices.name,
-        "split=1": choices.split and not given[first].is_split,
-        "secure=0": not choices.secure and given[first].flags.secure,
-    }
-    for option, has_effect in refused.items():
-        if has_effect:
-            what = f"'{option}' is for a network that is compiled here, and this one is compiled and linked"
-            raise N6Error("N6-RELOC-043", what, where=first, hint="omit it")
-    for name, file in given.items():
-        if _kind(file) != _kind(given[first]):
-            what = (
-                f"one application installs models of one kind: {first} is {_text(given[first])}, {name} {_text(file)}"
-            )
-            raise N6Error("N6-RELOC-043", what, where=name, hint="make both with the same options of npu_driver.py")
-    is_split, is_secure, debug_info = _kind(given[first])
-    return replace(choices, split=is_split, secure=is_secure, debug_info=debug_info)
-
-
-def _kind(model: RelocFile) -> tuple[bool, bool, bool]:
+def kind_of(model: RelocFile) -> tuple[bool, bool, bool]:
+    """Whether it is split, secure, and has debug fields."""
     return model.is_split, model.flags.secure, model.flags.debug_info
 
 
-def _text(model: RelocFile) -> str:
-    split, secure, debug_info = _kind(model)
+def words_of(model: RelocFile) -> str:
+    """Say the same in words."""
+    split, secure, debug_info = kind_of(model)
     words = ("split" if split else "whole", "secure" if secure else "non-secure", "with" if debug_info else "without")
     return f"{', '.join(words)} debug fields"
 
@@ -147,7 +114,11 @@ def make(call: Call) -> None:
     described = RelocDescription(
         given.name, model.code_crc32, model.pools, (), tuple(each.bytes for each in artifacts.outputs)
     )
-    say("Model", source.name, f"ll_aton {version_text(model.version)}, {_text(model)}, made by {model.version_text}")
+    say(
+        "Model",
+        source.name,
+        f"ll_aton {version_text(model.version)}, {words_of(model)}, made by {model.version_text}",
+    )
     remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
     contents = (artifacts_json(artifacts), description_json(described), data, params)
     for path, content in zip(call.outputs, contents, strict=False):

@@ -19,7 +19,7 @@ from n6build.network.device_headers import check_device_header
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices
 from n6build.run.rungs import RUNGS, WHOLE
-from n6build.steps.given_model import as_the_models_are
+from n6build.steps.given_choices import as_the_models_are
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
 from n6build.steps.trust import trust_of
