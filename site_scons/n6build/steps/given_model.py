@@ -15,6 +15,7 @@ from n6build.models.model import Model
 from n6build.models.relocatable import params_beside
 from n6build.network.artifacts.stored import artifacts_json, stored_name
 from n6build.network.backend import Backend, check_sha256, has_no_options
+from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion, check_epochs, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.contents import artifacts_of
