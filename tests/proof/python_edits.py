@@ -537,7 +537,6 @@ EDITS = (
         f"{WHOLE}/network_rel/network_rel.bin",
         _WHOLE_RELOC,
     ),
-    relocated("models/relocatable.py", 'NBIN = b"NBIN"', 'NBIN = b"NBIM"', "network_rel.bin"),
     # Models that another tool has linked.
     given("network/artifacts/stored.py", "return to_json(asdict(stored))", 'return to_json(asdict(stored)) + "\\n"'),
     given("reloc/contents.py", '("relocatable model", ', '("a relocatable model", '),
@@ -680,6 +679,7 @@ WITHOUT_BYTES = {
     "n6build.hardware.field_registers": _OF_A_BOARD,
     "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.hardware.npu": _OF_A_BOARD,
+    "n6build.models.relocatable": _REFUSES,
     "n6build.models.folder_name": _PLANS,
     "n6build.models.model": _PLANS,
     "n6build.network.backend": _SHAPES,
