@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -186,3 +187,24 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
     assert "Result 1 inferences, no expected outputs to compare with" in result.output
     manifest = json.loads((project.root / f"build/{board}/{network}/flash_manifest.json").read_text())
     assert weights in [segment["address"] for segment in manifest["segments"]]
+
+
+# In every run: tests/end_to_end/test_reloc.py for a model on n6build's runtime, tests/reloc/test_real_loaders.py for ST's loader.
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["reference", "neural_art"])
+def test_a_network_rel_bin_that_is_linked_with_st_s_runtime_runs_under_its_loader(
+    backend: str, project: Project, tmp_path: Path
+) -> None:
+    """Blobs of the epoch controller are found in the file: what they use of the NPU, and what they are expected to take."""
+    made = ("model=keyword", f"backend={backend}", "profile=noextmem", "loader=reloc", "reloc")
+    assert project.scons(*made, **tree("3.0")).status == 0
+    model = tmp_path / "network_rel.bin"
+    shutil.copy2(project.root / "build/nucleo-n657/keyword-noextmem-reloc/network_rel/network_rel.bin", model)
+    vectors = ("inputs=models/keyword/inputs.npy", "expected=models/keyword/expected.npy")
+    run = project.scons(f"model={model}", "probe=virtual", *vectors, "flash", "run", **tree("3.0"))
+    wanted = EQUAL if backend == "reference" else "10 of 10 outputs are as the facts say, expected of the chip"
+    assert wanted in run.output, run.output
+    assert ("epoch controller" in run.output) == (backend == "neural_art")
+    other = project.scons(f"model={model}", "probe=virtual", "flash", **tree("2.2"))
+    assert "error N6-RELOC-044: asks for ll_aton 1.1.3-8 (ST Edge AI Core 3.0)" in other.output
+    assert other.flashed == "nothing"
