@@ -22,7 +22,7 @@ from n6build.base.environment import Environment, cmsis_folders, read_environmen
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.command_line.st_tool import Log, add_common_options, heard, run_tool
+from n6build.command_line.st_tool import Log, add_common_options, heard, parser_of, run_tool
 from n6build.compiler.toolchain import find_toolchain
 from n6build.network.artifacts.network_c import read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
@@ -149,7 +149,7 @@ def _runtime(options: argparse.Namespace, environment: Environment) -> Runtime:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(_TITLE, __doc__)
     add = parser.add_argument
     add("--input", "-i", metavar="STR", type=Path, default=Path("st_ai_output"), help="network.c, or its folder")
     add("--output", "-o", metavar="STR", type=Path, default=Path("build"), help="output directory")

@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.environment import option_values, read_environment
-from n6build.command_line.st_tool import Log, add_common_options, heard, run_tool
+from n6build.command_line.st_tool import Log, add_common_options, heard, parser_of, run_tool
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.boards import home_of_board, load_board
 from n6build.models.relocatable import params_beside
@@ -93,7 +93,7 @@ def _log_files(choices: Choices, log: Log) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(_TITLE, __doc__)
     add = parser.add_argument
     add(
         *("--input", "-i"),

@@ -240,6 +240,8 @@ def test_show_as_text_and_json(whole: RelocFile, tmp_path: Path) -> None:
     text = call("reloc", "show", tmp_path / "m.bin")
     assert "ll_aton 1.1.3-8, ABI C (ST Edge AI Core 3.0)" in text.stdout
     assert "Cortex-M55, float hard, GCC, secure, asynchronous, debug fields (0x80785D22)" in text.stdout
+    assert "  Input_0_out_0  int8 1x49x10x1, 490 bytes at 0x34201F40, scale 0.0818744, zero point -37\n" in text.stdout
+    assert "  NODE_SW     12\n" in text.stdout
     shown = json.loads(call("reloc", "show", tmp_path / "m.bin", "--json").stdout)
     assert shown["abi"] == "C"
     assert shown["bytes"]["copy"] == whole.copy_bytes

@@ -35,6 +35,14 @@ class Log:
             show(f"{text}\n")
 
 
+def parser_of(title: str, text: str | None) -> argparse.ArgumentParser:
+    """Return a parser whose help begins with the tool's title, as ST's does. text: the module's docstring."""
+    head = title.replace("(version ", "v").rstrip(")")
+    return argparse.ArgumentParser(
+        description=f"{head}\n\n{text}", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
 def add_common_options(parser: argparse.ArgumentParser, log: str) -> None:
     """Add --log, --verbosity, --debug and --no-color. log: name of the log file where none is given."""
     add = parser.add_argument

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,21 @@ def artifacts_of(model: RelocFile, file: Path, name: str) -> NetworkArtifacts:
         described_by=file.name,
         blocks=blocks,
     )
+
+
+def contents_text(model: RelocFile, file: Path) -> str:
+    """Return lines for people: inputs, outputs, and how many epochs run where. file: the model's. Raises as `artifacts_of`."""
+    artifacts = artifacts_of(model, file, model.name)
+    lines = [line for name in ("inputs", "outputs") for line in (name, *map(_port_text, getattr(artifacts, name)))]
+    counts = Counter(epoch.mapping for epoch in artifacts.epochs)
+    return "\n".join([*lines, "epochs", *(f"  {mapping:<12}{count}" for mapping, count in counts.items())]) + "\n"
+
+
+def _port_text(port: IoBuffer) -> str:
+    shape = "x".join(map(str, port.shape))
+    place = "of the application" if port.own else "relative" if port.address is None else f"at 0x{port.address:08X}"
+    scale = f", scale {port.scale:g}, zero point {port.zero_point}" if port.type != "float32" else ""
+    return f"  {port.name}  {port.type} {shape}, {port.bytes} bytes {place}{scale}"
 
 
 def _unreadable(model: RelocFile, why: str) -> N6Error:
