@@ -27,7 +27,7 @@ VERSION = (1, 1, 3, 8)
 ST = RuntimeVersion("st", VERSION)
 WHOLE = synthetic_model(VERSION, tables=True)
 RELOC = Choices(loader="reloc")
-SECURE, DEBUG_INFO = 1 << 20, 1 << 21
+SECURE, DEBUG_INFO, ASYNC = 1 << 20, 1 << 21, 1 << 22
 
 
 def with_flags(without: int) -> bytes:
@@ -123,9 +123,19 @@ DAMAGED_WEIGHTS = WHOLE[:-8] + bytes(8)
         (WHOLE[:-8], ST, "N6-RELOC-041", "8 bytes are missing", "verify"),
         (DAMAGED_WEIGHTS, ST, "N6-RELOC-041", "the CRC of its weights is", "verify"),
         (synthetic_model(VERSION, (POOLS[0], FAR), tables=True), ST, "N6-RELOC-041", "is not in RAM", "verify"),
+        (with_flags(ASYNC), ST, "N6-RELOC-041", "one side polls, the other waits for events", "verify"),
         (synthetic_model(VERSION), ST, "N6-RELOC-040", "which it was not given", "verify"),
     ],
-    ids=["other ABI", "other dev number", "NPU without ST's runtime", "cut off", "weights", "pool", "no tables"],
+    ids=[
+        "other ABI",
+        "other dev number",
+        "NPU without ST's runtime",
+        "cut off",
+        "weights",
+        "pool",
+        "polling",
+        "no tables",
+    ],
 )
 def test_what_the_step_refuses(
     data: bytes, runtime: RuntimeVersion, id: str, said: str, hint: str, tmp_path: Path

@@ -109,7 +109,7 @@ def make(call: Call) -> None:
     params = read_at_most(call.sources[1], MAX_BYTES) if len(call.sources) > 1 else None
     model = parse_reloc_file(data, source.name)
     _check_version(model, given.runtime, source.name)
-    check_given(model, params, given.ram, source.name)
+    check_given(model, params, given.ram, given.runtime.version, source.name)
     artifacts = artifacts_of(model, call.outputs[2], given.name)
     check_epochs(artifacts, given.runtime, runs_blobs=False)
     described = RelocDescription(
