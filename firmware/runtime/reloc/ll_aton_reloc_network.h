@@ -32,8 +32,6 @@ typedef struct {
 
 #ifdef BUILD_AI_NETWORK_RELOC
 
-#include MODEL_CONF
-
 #ifndef __ARM_FP
 #error "a relocatable model is compiled for the FPU: -mfloat-abi=hard"
 #endif

@@ -54,9 +54,9 @@ _DEBUG_INFO = "LL_ATON_EB_DBG_INFO"
 # What ST's compiler puts in front of the blobs of the epoch controller: in reloc.ld.j2 this section is part of the weights.
 _BLOBS_IN_PARAMS = 'ECBLOB_CONST_SECTION=__attribute__((section(".ecblobs")))'
 
-
-# What runtime sources see in place of a model's own configuration: they are compiled once for all models.
-ANY_MODEL = FIRMWARE / "reloc" / "n6_reloc_any_conf.h"
+# The name by which ll_aton_reloc_network.h of every release includes the configuration of a model. Core 2.1 includes nothing
+# where macro MODEL_CONF names another file, so that it is not used.
+CONF_HEADER = "network_reloc_conf.h"
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,13 @@ class ModelCode:
 
 def model_code(
     runtime: Runtime,
-    conf_header: str,
     kernels: Sequence[Path],
     *,
     secure: bool,
     debug_info: bool,
     blobs_in_params: bool,
 ) -> ModelCode:
-    """conf_header: name of the model's. kernels: C files of those that it may call. blobs_in_params: of the epoch controller,
+    """kernels: C files of those that it may call. blobs_in_params: of the epoch controller,
     which are constants otherwise. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
     parts = runtime.reloc
     if parts is None:
@@ -100,14 +99,10 @@ def model_code(
     return ModelCode(
         shared=(*of_kernels, *sources),
         network_flags=own,
-        include_folders=(*runtime.include_folders, ANY_MODEL.parent),
+        include_folders=(*runtime.include_folders, FIRMWARE / "reloc"),
         foreign_folders=(*runtime.foreign_folders, *parts.foreign_folders),
-        defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
-        network_defines=(
-            *defines,
-            f'MODEL_CONF="{conf_header}"',
-            *((_BLOBS_IN_PARAMS,) if blobs_in_params else ()),
-        ),
+        defines=defines,
+        network_defines=(*defines, *((_BLOBS_IN_PARAMS,) if blobs_in_params else ())),
         libraries=parts.libraries,
     )
 
@@ -117,8 +112,3 @@ def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:
     drives_npu = int(runtime.name == "st")
     common = ("LL_ATON_RT_RELOC", f"N6_RUNTIME_DRIVES_NPU={drives_npu}")
     return (*common, _DEBUG_INFO) if debug_info else common
-
-
-def conf_header_name(name: str) -> str:
-    """name: of the network's files."""
-    return f"{name}_reloc_conf.h"

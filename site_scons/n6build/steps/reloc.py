@@ -20,7 +20,7 @@ from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
-from n6build.reloc.compilation import ANY_MODEL, LINK, conf_header_name, model_code
+from n6build.reloc.compilation import LINK, model_code
 from n6build.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.reloc.verify import ram_of
 from n6build.steps.c_array import c_array_step
@@ -113,7 +113,6 @@ def model_steps(
     out = out or folder
     code = model_code(
         runtime,
-        conf_header_name(name),
         network.kernels,
         secure=options.secure,
         debug_info=options.debug_info,
@@ -137,17 +136,11 @@ def model_steps(
     # Next to network.c, whose own headers it needs.
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
     own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
-    own = (own if network.strict else own.with_flags("-w")).behind(headers).including(conf)
+    own = (own if network.strict else own.with_flags("-w")).behind(headers)
     of_network = compile_steps(folder, (wrapper, pools), own)
-    of_kernels = base.defining(*code.defines)
-    of_runtime = of_kernels.including(ANY_MODEL)
+    of_all = base.defining(*code.defines)
     shared = tuple(
-        compile_step(
-            f"{common}/{source.stem}.o",
-            source,
-            (of_kernels if source.parent.name == "kernels" else of_runtime).with_flags(*flags),
-        )
-        for source, flags in code.shared
+        compile_step(f"{common}/{source.stem}.o", source, of_all.with_flags(*flags)) for source, flags in code.shared
     )
     link = link_step(
         f"{folder}/{name}_rel.elf",

@@ -15,7 +15,7 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.artifacts.signature import network_signature
 from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.compilation import conf_header_name
+from n6build.reloc.compilation import CONF_HEADER
 from n6build.reloc.description import describe, description_json
 from n6build.reloc.generated_c import RENDERED, reloc_sources
 from n6build.reloc.pools import pool_table
@@ -51,7 +51,7 @@ def reloc_sources_step(
     """of_board: the network has the pools of the board. waived: ids of checks. Outputs: configuration, pool table, wrapper,
     linker script, description."""
     names = (
-        conf_header_name(name),
+        CONF_HEADER,
         f"{name}_reloc_pools.c",
         f"{name}_reloc.c",
         f"{name}_reloc.ld",
