@@ -9,6 +9,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
 from n6build.network.runtimes import Runtime
+from n6build.reloc.layout import ABI_A, abi_of
 
 # Code that finds its data from r9 alone: without the last flag gcc would assume a fixed distance from code to data.
 POSITION_INDEPENDENT = (
@@ -105,6 +106,19 @@ def model_code(
         network_defines=(*defines, *((_BLOBS_IN_PARAMS,) if blobs_in_params else ())),
         libraries=parts.libraries,
     )
+
+
+def loader_flags(runtime: Runtime, *, secure: bool) -> tuple[str, ...]:
+    """Return the flags for the loader of a firmware that runs in the secure state, and for the check before it.
+
+    The loader compares the security state of models with its own. From Core 2.2 on, a secure one takes both. That of Core 2.1
+    takes its own only, so that it is compiled for the state of the models.
+
+    Args:
+        runtime: whose loader it is.
+        secure: whether the models are.
+    """
+    return () if abi_of(runtime.version) is ABI_A and not secure else (SECURE,)
 
 
 def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:

@@ -261,7 +261,13 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     application = _application(
         job,
         lambda: reloc_appli(
-            job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info, confined=_is_confined(job)
+            job.folder,
+            firmware,
+            runtime,
+            placed.plan,
+            secure=choices.secure,
+            debug_info=choices.debug_info,
+            confined=_is_confined(job),
         ),
     )
     weights = list(zip(placed.slots, placed.parts, strict=True))
