@@ -25,7 +25,6 @@ from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.compiler.toolchain import find_toolchain
-from n6build.network.artifacts.network_c import read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.prebuilt.folder import PrebuiltNetwork, find_network
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime
@@ -34,7 +33,6 @@ from n6build.plan.local import execute, local_site
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.plan import make_plan
 from n6build.reloc.pools import pool_table
-from n6build.reloc.preconditions import check_buffers_known
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.show import pool_table as shown_pool_table
 from n6build.reloc.show import report_json, summary
@@ -108,7 +106,6 @@ def _show_pools(network: PrebuiltNetwork, work: Path, environment: Environment, 
     with _heard(log):
         execute(make_plan([imported.step]), imported.step.outputs, local_site(work, dict(environment.commands)))
     artifacts = read_artifacts(Path(imported.folder), imported.name)
-    check_buffers_known(artifacts, read_network_c(artifacts.source))
     pools = pool_table(artifacts, secure=secure).pools
     log(shown_pool_table(pools, 0, [0] * len(pools)).rstrip("\n"))
 

@@ -181,19 +181,20 @@ def _pool(pool: SourcePool, buffers: Sequence[SourceBuffer], *, all_buffers: boo
         ),
         0,
     )
-    if not pool.used:
+    if not pool.used_bytes:
         used = 0
     elif pool.rights == "ACC_READ":
         used = weights
-    elif all_buffers and not pool.relative:
+    elif not all_buffers:
+        used = max(weights, pool.used_bytes)
+    elif pool.relative:
+        used = max((buffer.offset_end for buffer in buffers if buffer.pool == pool.fname), default=0)
+    else:
         used = max(
             0,
             *(min(end - pool.address, pool.size) for begin, end in _spans(buffers) if begin < pool.address + pool.size),
             0,
         )
-    else:
-        # Without its internal buffers nothing says how much of the pool the network needs: assume all of it.
-        used = pool.size
     address = 0 if pool.relative else pool.address
     return PoolRange(pool.name, pool.fname, address, pool.size, used, weights, pool.rights, pool.relative)
 
