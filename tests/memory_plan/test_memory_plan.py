@@ -67,6 +67,14 @@ def test_weights_in_flash_are_read_in_place_and_those_in_ram_are_copied(tmp_path
     assert [image.in_place for image in plan.images] == [True, False, False]
 
 
+@pytest.mark.parametrize(("room", "banks"), [(64, ["AXISRAM5"]), (63, ["AXISRAM5", "AXISRAM6"])])
+def test_the_bank_that_the_npu_may_read_ahead_into_is_powered(room: int, banks: list[str], tmp_path: Path) -> None:
+    end = 0x34350000
+    size = 1000
+    plan = plan_of(network(tmp_path, "a", pool="AXISRAM5", address=end - room - size, size=size))
+    assert [bank.name for bank in plan.banks] == banks
+
+
 @pytest.mark.parametrize("address", [0x9000_0000, 0x91FF_F000])
 def test_the_appli_maps_the_external_ram_where_a_network_uses_it(tmp_path: Path, address: int) -> None:
     board = load_board("stm32n6570-dk")

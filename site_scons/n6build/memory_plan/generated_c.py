@@ -8,7 +8,7 @@ from n6build.base.paths import TEMPLATES
 from n6build.base.span import Span
 from n6build.base.templates import render
 from n6build.memory_plan.board_memory import ModelsMemory
-from n6build.memory_plan.plan import MemoryPlan
+from n6build.memory_plan.plan import NPU_READ_AHEAD, MemoryPlan
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 from n6build.reloc.slots import executable_ram_part, name_crc32
 
@@ -29,6 +29,7 @@ def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *
     values = {
         "plan": plan,
         "banks": memory.memories,
+        "read_ahead": NPU_READ_AHEAD,
         "external_ram": _external_ram_parts(plan, memory),
         "part": part,
         "verified_from": part // 2 // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT,

@@ -14,6 +14,7 @@ from n6build.hardware.slots import BoardFlash, next_sector, slots_around
 from n6build.memory_plan.board_memory import BoardMemory
 from n6build.memory_plan.images import plan_images, spans_of
 from n6build.memory_plan.plan import (
+    NPU_READ_AHEAD,
     MemoryPlan,
     OwnBuffer,
     PlannedModel,
@@ -64,7 +65,7 @@ def make_plan(
     return replace(
         plan,
         images=images,
-        banks=tuple(bank for bank in board.banks if _is_used(bank.span, plan.pools)),
+        banks=tuple(bank for bank in board.banks if _is_used(bank.span, plan.pools, NPU_READ_AHEAD)),
         maps_external_ram=board.psram is not None and _is_used(board.psram, plan.pools),
     )
 
@@ -159,8 +160,9 @@ def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
     )
 
 
-def _is_used(span: Span, uses: Sequence[PoolUse]) -> bool:
-    return any(use.address < span.end and span.address < use.address + use.used for use in uses)
+def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:
+    """read_ahead: bytes that count, too, behind what a pool uses."""
+    return any(use.address < span.end and span.address < use.address + use.used + read_ahead for use in uses)
 
 
 def _check_relative(artifacts: NetworkArtifacts) -> None:
