@@ -129,12 +129,8 @@ def _emulator() -> ToolStatus:
 
 def _st_edge_ai() -> ToolStatus:
     """Its place, not its version, which takes seconds to query."""
-    try:
-        environment = read_environment()
-        installation = find_tool(environment)
-        found = str(installation.root or installation.executable) if installation else None
-    except N6Error as error:
-        found = f"not usable: {error.what}"
+    installation = find_tool(read_environment())
+    found = str(installation.root or installation.executable) if installation else None
     fix = f"{CORE_DIR} names its root; without it the reference backend runs every epoch on the Cortex-M55"
     return ToolStatus("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
 

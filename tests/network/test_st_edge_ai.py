@@ -209,9 +209,14 @@ def test_the_core_folder_is_stronger_than_a_pack_and_a_pack_than_the_path(tmp_pa
     assert found.root == core
 
 
-def test_a_core_folder_without_the_tool_is_an_error_not_silence(tmp_path: Path) -> None:
-    with pytest.raises(N6Error, match="N6-STAI-001: STEDGEAI_CORE_DIR names a folder without stedgeai"):
-        find_tool(caller(tmp_path, STEDGEAI_CORE_DIR=str(tmp_path)))
+def test_a_core_folder_with_the_runtime_alone_leaves_the_tool_to_the_path(tmp_path: Path) -> None:
+    project, path = tmp_path / "project", tmp_path / "bin"
+    for folder in (project, path):
+        folder.mkdir()
+    assert find_tool(caller(tmp_path, STEDGEAI_CORE_DIR=str(project), PATH=str(path))) is None
+    shutil.copy2(install(tmp_path / "elsewhere"), path / "stedgeai")
+    found = find_tool(caller(tmp_path, STEDGEAI_CORE_DIR=str(project), PATH=str(path)))
+    assert found == Installation(None, path / "stedgeai")
 
 
 @pytest.mark.parametrize(

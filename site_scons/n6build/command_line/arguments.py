@@ -86,7 +86,7 @@ def _no_command(word: str) -> N6Error:
         what = f"'{word}' is not something to do"
         return N6Error("N6-OPTION-019", what, hint=f"begin with it: n6build build {word}")
     return N6Error(
-        "N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, "matrix-merge", "prove"])
+        "N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, "adopt", "matrix-merge", "prove"])
     )
 
 

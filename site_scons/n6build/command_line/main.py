@@ -80,6 +80,10 @@ def _begin(words: list[str]) -> None:
         from n6build.command_line.embed import embed
 
         embed(rest)
+    elif command == "adopt":
+        from n6build.command_line.adopt import adopt
+
+        adopt(rest)
     elif command == "prove":
         from n6build.command_line.prove import prove
 

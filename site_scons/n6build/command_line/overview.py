@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from n6build.command_line.adopt import HELP as ADOPT_HELP
+from n6build.command_line.adopt import NAME as ADOPT
 from n6build.command_line.arguments import COMMANDS
 from n6build.command_line.matrix_merge import HELP as MERGE_HELP
 from n6build.command_line.matrix_merge import NAME as MERGE
@@ -13,6 +15,7 @@ from n6build.options.targets import entry
 def overview() -> str:
     """All commands, a line or two each."""
     commands = {
+        ADOPT: ADOPT_HELP,
         **COMMANDS,
         MERGE: MERGE_HELP,
         PROVE: PROVE_HELP,

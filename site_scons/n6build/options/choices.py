@@ -19,6 +19,7 @@ from n6build.options.option import (
     Setting,
     chosen,
     count,
+    folder,
     names,
     number,
     option_text,
@@ -34,6 +35,8 @@ from n6build.options.option import (
 from n6build.options.shard import Shard, parse_shard
 from n6build.options.until import Until, parse_until
 
+# For folders that are looked for.
+AUTO = "auto"
 LoadMode = Literal["copy", "xip"]
 # Images with a security counter of their own (formats/trust_claim.py), which a fuse word counts by its bits.
 COUNTED = ("appli", "model", "data")
@@ -102,9 +105,16 @@ class Choices:
         ("auto", *backend_names()),
         environment="N6BUILD_BACKEND",
     )
+    core: str = folder(
+        "ST's runtime: root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that has it in whatever layout; auto is "
+        "the project around the folder in which the command is typed; default: STEDGEAI_CORE_DIR, which ST's compiler is "
+        "found by, too",
+        automatic=AUTO,
+    )
     cmsis: tuple[str, ...] = paths(
-        "device headers and HAL, which ST's runtime includes: STM32Cube_FW_N6, a project for an STM32N6, or the include folders "
-        "of CMSIS, device and HAL, separated as in PATH",
+        "device headers and HAL, which ST's runtime includes: STM32Cube_FW_N6, a project for an STM32N6, auto as for core, or "
+        "the include folders of CMSIS, device and HAL, separated as in PATH; default: those of core, if it has them",
+        automatic=AUTO,
         environment=CMSIS,
     )
     loader: Loader = word(

@@ -170,13 +170,25 @@ def path(help: str, *, loader: Loader | None = None, environment: str | None = N
     )
 
 
-def paths(help: str, *, environment: str | None = None) -> Any:
-    """Paths, separated as in PATH: a tuple of texts; relative ones start where the command was typed."""
+def paths(help: str, *, automatic: str, environment: str | None = None) -> Any:
+    """Paths, separated as in PATH: a tuple of texts; relative ones start where the command was typed. automatic: as for
+    `folder`."""
 
     def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
-        return tuple(str(launched / each) for each in setting.value.split(os.pathsep) if each)
+        named = [each for each in setting.value.split(os.pathsep) if each]
+        return tuple(each if each == automatic else str(launched / each) for each in named)
 
     return _field((), "", help, parse, (), environment, None, separator=os.pathsep)
+
+
+def folder(help: str, *, automatic: str) -> Any:
+    """A folder as text, empty if none is given; a relative one starts where the command was typed. automatic: the word that
+    leaves the search to the build, and is no folder."""
+
+    def parse(setting: Setting, launched: Path) -> str:
+        return setting.value if setting.value in ("", automatic) else str(launched / setting.value)
+
+    return _field("", "", help, parse, (), None, None)
 
 
 def placed_files(help: str) -> Any:

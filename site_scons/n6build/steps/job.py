@@ -16,8 +16,9 @@ from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.memory_plan.plan import application_name
 from n6build.models.model import Model, load_model, models_folder
 from n6build.network.device_headers import check_device_header
+from n6build.network.runtime_files import project_around
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
-from n6build.options.choices import Choices
+from n6build.options.choices import AUTO, Choices
 from n6build.run.rungs import RUNGS, WHOLE
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
@@ -119,8 +120,12 @@ def rungs() -> tuple[Model, ...]:
 
 def runtime_of(choices: Choices, environment: Environment) -> Runtime:
     """ST's if its Core is named, else the one of this project. Raises N6-LLATON-00x."""
-    cmsis = tuple(Path(folder) for folder in choices.cmsis)
-    return st_runtime(environment.core, cmsis) if environment.core else own_runtime()
+    start = Path(choices.launched)
+    cmsis = tuple(project_around(start) if folder == AUTO else Path(folder) for folder in choices.cmsis)
+    core = Path(choices.core) if choices.core else environment.core
+    if choices.core == AUTO:
+        core = project_around(start)
+    return st_runtime(core, cmsis) if core else own_runtime()
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
