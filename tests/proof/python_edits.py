@@ -550,7 +550,7 @@ EDITS = (
         f"{BOARD}/romfs/romfs0.img",
     ),
     Edit(
-        "network/prebuilt/folder.py",
+        "network/prebuilt/imported.py",
         "write_atomically(out / path.name, read_bytes(path))",
         'write_atomically(out / path.name, read_bytes(path) + b"\\n")',
         "prebuilt",
@@ -673,6 +673,9 @@ WITHOUT_BYTES = {
     "n6build.network.device_headers": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.neural_art.backend": _PLANS,
+    "n6build.network.artifacts.weights": _REFUSES,
+    "n6build.network.prebuilt.folder": _PLANS,
+    "n6build.network.prebuilt.weights_array": "reads weights that are a C array, of which no build here has one",
     **dict.fromkeys(
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
     ),

@@ -185,6 +185,12 @@ def one_number(build: Build, file: str) -> None:
     np.save(path, values)
 
 
+def another_byte(build: Build, file: str) -> None:
+    path = build.root / file
+    content = path.read_bytes()
+    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+
+
 def one_byte_more(build: Build, file: str) -> None:
     with (build.root / file).open("ab") as opened:
         opened.write(b"\n")
@@ -258,7 +264,7 @@ EDITS = (
     Edit("prebuilt", "elsewhere/network.h", one_byte_more),
     Edit("prebuilt", "elsewhere/network_c_info.json", one_byte_more),
     Edit("prebuilt", "elsewhere/network_generate_report.txt", one_byte_more),
-    Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", one_byte_more),
+    Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", another_byte),
     Edit("foreign", "theirs/fsbl.bin", one_byte_more),
     Edit("foreign", "theirs/appli.bin", one_byte_more),
     Edit("foreign", "theirs/data.hex", one_record_more),

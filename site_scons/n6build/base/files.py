@@ -9,6 +9,8 @@ import errno
 import hashlib
 import json
 import os
+import re
+import shlex
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import wraps
@@ -20,6 +22,11 @@ from n6build.base.errors import N6Error
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+# Git LFS keeps such a text in place of a file that it has not downloaded: a version, then sorted keys, in less than 1024 bytes
+# (docs/spec.md of git-lfs, "The Pointer").
+_MOST_OF_A_POINTER = 1024
+_POINTER = re.compile(rb"version https?://[\w.-]{1,60}/spec/v\d\r?\n[^\0]{0,900}\nsize (\d{1,15})\s{0,9}\Z", re.ASCII)
 
 
 def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
@@ -61,12 +68,34 @@ def cannot_write(path: Path | None, error: OSError) -> N6Error:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Raises N6-FILE-002 if the file cannot be read."""
+    """Raises N6-FILE-002 if the file cannot be read, N6-FILE-006 if Git LFS has not downloaded it."""
     uses.note("content", path)
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    _refuse_pointer(path, data)
+    return data
+
+
+def _refuse_pointer(path: Path, data: bytes) -> None:
+    """data: of the file, from its start. Raises N6-FILE-006 if it is a pointer of Git LFS."""
+    pointer = _POINTER.match(data) if len(data) < _MOST_OF_A_POINTER else None
+    if pointer:
+        what = f"is a Git LFS pointer: the file itself, {int(pointer[1])} bytes, was not downloaded"
+        folder = shlex.quote(str(path.absolute().parent))
+        hint = f"git -C {folder} lfs pull --include={shlex.quote(path.name)} (once before: git lfs install)"
+        raise N6Error("N6-FILE-006", what, where=str(path), hint=hint)
+
+
+def require_content(path: Path) -> None:
+    """Refuse what stands in place of a file, for files that another program reads.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-006.
+    """
+    if file_size(path) < _MOST_OF_A_POINTER:
+        read_bytes(path)
 
 
 def read_text(path: Path) -> str:
@@ -152,13 +181,15 @@ def read_in_chunks(
     path: Path, chunk: int = 1 << 20, *, first: int | None = None, offset: int = 0, size: int | None = None
 ) -> Iterator[bytes]:
     """For files too large for memory. chunk, first: bytes of each chunk, and of the first one. offset, size: of the part that is
-    read, in bytes; None: to the end. Raises N6-FILE-002 if the file cannot be read."""
+    read, in bytes; None: to the end. Raises N6-FILE-002 if the file cannot be read, N6-FILE-006 if Git LFS has not downloaded
+    it."""
     uses.note("content", path)
     left = (1 << 62) if size is None else size
     try:
         with path.open("rb") as file:
             file.seek(offset)
             data = file.read(min(left, chunk if first is None else first))
+            _refuse_pointer(path, data)
             while data:
                 yield data
                 left -= len(data)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.environment import Environment
+from n6build.base.files import require_content
 from n6build.hardware.board import Board
 from n6build.models.model import Model
 from n6build.models.names import network_names
@@ -35,7 +36,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
     """A single network goes to <folder>/network, each of several to a folder of its own, with its part of the pool for
     weights.
 
-    Raises N6Error for invalid pools, a backend that cannot take a model, and missing tools.
+    Raises N6Error for invalid pools, a model that Git LFS has not downloaded, a backend that cannot take one, and missing tools.
     """
     names = network_names(models)
     if not models:
@@ -45,6 +46,8 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
     networks = []
     for model, name, absolute in zip(models, names, pools_of_each, strict=True):
         check_options(model)
+        if model.file:
+            require_content(model.file)
         # The command line overrides model.yaml.
         asked = given.backend if given.backend != "auto" else model.network.backend
         backend = backend_for(_source(model, asked), asked, given.environment)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import file_size, files_in, is_file, remembered
+from n6build.base.files import files_in, is_file, remembered
 from n6build.network.artifacts.c_info_reader import CInfo, read_c_info
 from n6build.network.artifacts.description import (
     EpochBlock,
@@ -20,6 +20,7 @@ from n6build.network.artifacts.description import (
     weights_name,
 )
 from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
+from n6build.network.artifacts.weights import check_weights
 
 # Of the names that the reference backend gives to what a network keeps from one inference to the next.
 STATE_PREFIX = "State_"
@@ -110,8 +111,8 @@ def _initializers(
     images = []
     for pool in pools:
         file = folder / weights_name(name, pool.fname)
-        if pool.weights_bytes and is_file(folder / f"{name}_atonbuf.{pool.fname}.c"):
-            # As a C array they are compiled into the Appli.
+        if pool.weights_bytes and pool.relative and is_file(folder / f"{name}_atonbuf.{pool.fname}.c"):
+            # As a C array they are compiled into the Appli, where the linker places them.
             continue
         if holding == [pool] and not is_there(file) and is_there(unnamed):
             file = unnamed
@@ -120,26 +121,6 @@ def _initializers(
                 InitializerImage(pool.name, pool.fname, pool.address, file, pool.weights_bytes, pool.relative)
             )
     return tuple(images)
-
-
-def check_weights(file: Path, expected: int) -> None:
-    """file: as stage 1 made it. expected: bytes of the initializers of its memory pool. Raises N6-FILE-002, N6-NET-021."""
-    try:
-        size = file_size(file)
-    except N6Error as error:
-        raise N6Error(
-            "N6-FILE-002",
-            f"cannot read the initializers of a memory pool: {error.what.removeprefix('cannot read: ')}",
-            where=str(file),
-            hint="the network compiler writes it beside network.c",
-        ) from error
-    if size != expected:
-        raise N6Error(
-            "N6-NET-021",
-            f"has {size} bytes, the initializers of its memory pool take {expected}",
-            where=file.name,
-            hint="compile the network again",
-        )
 
 
 def _from_source(source: NetworkSource, path: Path) -> CInfo:

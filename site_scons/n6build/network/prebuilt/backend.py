@@ -10,7 +10,8 @@ from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
 from n6build.base.paths import project_path
 from n6build.network.backend import Backend, Compilation, ModelSource, has_no_options
-from n6build.network.prebuilt.folder import PrebuiltNetwork, WeightsFile, find_network, import_network
+from n6build.network.prebuilt.folder import PrebuiltNetwork, WeightsFile, find_network
+from n6build.network.prebuilt.imported import import_network
 from n6build.plan.step import Call, Step, to_parameters
 
 
@@ -66,7 +67,7 @@ BACKEND = Backend(
 
 
 def make(call: Call) -> None:
-    """Writes the files of the network. Raises N6-PRE-003."""
+    """Writes the files of the network. Raises as `import_network`."""
     network = _network(call.parameters_as(Parameters), call.sources)
     say("Backend", "prebuilt", f"{len(network.inputs)} files of {network.source.absolute().parent.name}")
     # Files that another tool left there would be mistaken for this one's.
