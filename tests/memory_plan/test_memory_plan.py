@@ -34,7 +34,6 @@ def network(folder: Path, name: str, *, pool: str, address: int, size: int, rela
         source=folder / f"{name}.c",
         pools=(PoolRange(pool, pool, address, 1 << 20, size, size, rights, relative),),
         initializers=(InitializerImage(pool, pool, address, folder / f"{name}_atonbuf.{pool}.raw", size, relative),),
-        weight_sources=(),
         inputs=(IoBuffer("in", 0x34200000, 10, "int8", (1, 10), 1.0, 0),),
         outputs=(),
         quantised=(),

@@ -159,16 +159,6 @@ def test_two_networks_of_one_name_are_refused(tmp_path: Path) -> None:
         network_names(models)
 
 
-def test_weights_as_a_c_array_are_left_to_the_compiler(tmp_path: Path) -> None:
-    text = network_c(RELEASE_3, flash_mode="relative")
-    folder = put(tmp_path / "st", {"od.c": text, "od_atonbuf.xSPI2.c": "const int x;"})
-    network = find_network(folder)
-    import_network(network, tmp_path / "out")
-    artifacts = read_artifacts(tmp_path / "out", "od")
-    assert not artifacts.initializers
-    assert [path.name for path in artifacts.weight_sources] == ["od_atonbuf.xSPI2.c"]
-
-
 READ_BY_EPOCH_2 = network_c(RELEASE_3).replace("LL_ATON_LIB_UNUSED(epoch_block);", "conv(0x70380040UL);")
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4704\n"
 NEEDED = "4704 bytes at 0x70380000, which network 'od' reads first in epoch 2"
@@ -247,13 +237,15 @@ def c_array(data: bytes) -> str:
     )
 
 
-def test_a_c_array_of_a_pool_at_a_fixed_address_goes_to_that_address(tmp_path: Path) -> None:
-    folder = put(tmp_path / "st", {"od.c": READ_BY_EPOCH_2, "od_atonbuf.xSPI2.c": c_array(WEIGHTS)})
+@pytest.mark.parametrize(("mode", "address"), [("absolute", 0x7038_0000), ("relative", 0)])
+def test_a_c_array_is_a_file_of_weights(tmp_path: Path, mode: str, address: int) -> None:
+    text = network_c(RELEASE_3, flash_mode=mode)
+    folder = put(tmp_path / "st", {"od.c": text, "od_atonbuf.xSPI2.c": c_array(WEIGHTS)})
     network = find_network(folder)
     assert network.outputs == ("od.c", "od_atonbuf.xSPI2.raw")
     import_network(network, tmp_path / "out")
     (image,) = read_artifacts(tmp_path / "out", "od").initializers
-    assert (image.address, image.file.read_bytes()) == (0x7038_0000, WEIGHTS)
+    assert (image.address, image.file.read_bytes()) == (address, WEIGHTS)
     put(folder, {"od_atonbuf.xSPI2.raw": WEIGHTS})
     assert [each.file.name for each in find_network(folder).weights] == ["od_atonbuf.xSPI2.raw"]
 

@@ -104,13 +104,6 @@ def test_non_secure_pools_in_their_alias_are_taken(network: Path, tmp_path: Path
     assert table.pools[1].destination == 0x24200000
 
 
-def test_weights_as_c_arrays_are_refused(network: Path, tmp_path: Path) -> None:
-    source = replace(artifacts(network, tmp_path, RAM), weight_sources=(Path("network_atonbuf.xSPI2.c"),))
-    with pytest.raises(N6Error, match="N6-RELOC-002") as caught:
-        pool_table(source, secure=True)
-    assert '"fformat": "FORMAT_RAW"' in str(caught.value)
-
-
 def test_without_all_buffers_and_c_info_the_comments_say_how_much_is_used(network: Path, tmp_path: Path) -> None:
     for path in network.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

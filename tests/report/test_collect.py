@@ -28,7 +28,6 @@ def artifacts(*pools: PoolRange, name: str = "network") -> NetworkArtifacts:
         source=Path(__file__),  # Any file: without weights nothing of it matters.
         pools=pools,
         initializers=(),
-        weight_sources=(),
         inputs=(IoBuffer("in", 0x34200000, 10, "int8", (1, 10), 0.5, -3),),
         outputs=(IoBuffer("out", 0x34200000, 8, "float32", (1, 2), 1.0, 0),),
         quantised=(),

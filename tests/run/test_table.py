@@ -19,7 +19,6 @@ ARTIFACTS = NetworkArtifacts(
     source=Path("network.c"),
     pools=(),
     initializers=(),
-    weight_sources=(),
     inputs=(),
     outputs=(IoBuffer("out", 0x34200000, 1, "int8", (1, 1), 1.0, 0),),
     quantised=(),

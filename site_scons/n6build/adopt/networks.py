@@ -109,8 +109,7 @@ def _pools(source: NetworkSource) -> tuple[str, ...]:
 
 
 def _beside(path: Path) -> tuple[Weights, ...]:
-    network = find_network(path.parent, path.stem)
-    return tuple(_weights(each) for each in (*(each.file for each in network.weights), *network.weight_sources))
+    return tuple(_weights(each.file) for each in find_network(path.parent, path.stem).weights)
 
 
 def _weights(path: Path) -> Weights:

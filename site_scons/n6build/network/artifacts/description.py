@@ -126,11 +126,10 @@ class EpochBlock:
 class NetworkArtifacts:
     """name: of its files. suffix: of its symbols in C. source: network.c.
 
-    weight_sources: initializers as C arrays, which are compiled into the Appli. ll_aton: version of the runtime that it asks
-    for. library_call: a function of ST's library that it calls, None where n6build's runtime is all it needs. tools: name and
-    version of what made it. described_by: the file that this was read from. blocks: the table of epoch blocks in its order,
-    in which the firmware counts; epochs: those in its blocks, since others are listed, too, that nothing runs for. states: as the
-    reference backend names them.
+    ll_aton: version of the runtime that it asks for. library_call: a function of ST's library that it calls, None where n6build's
+    runtime is all it needs. tools: name and version of what made it. described_by: the file that this was read from. blocks: the
+    table of epoch blocks in its order, in which the firmware counts; epochs: those in its blocks, since others are listed, too,
+    that nothing runs for. states: as the reference backend names them.
     """
 
     name: str
@@ -138,7 +137,6 @@ class NetworkArtifacts:
     source: Path
     pools: tuple[PoolRange, ...]
     initializers: tuple[InitializerImage, ...]
-    weight_sources: tuple[Path, ...]
     inputs: tuple[IoBuffer, ...]
     outputs: tuple[IoBuffer, ...]
     quantised: tuple[Quantised, ...]

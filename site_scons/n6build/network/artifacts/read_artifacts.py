@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, is_file, remembered
+from n6build.base.files import is_file, remembered
 from n6build.network.artifacts.c_info_reader import CInfo, read_c_info
 from n6build.network.artifacts.description import (
     EpochBlock,
@@ -47,7 +47,6 @@ def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = No
         source=path,
         pools=info.pools,
         initializers=_initializers(folder, name, info.pools, weights),
-        weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
         inputs=info.inputs,
         outputs=info.outputs,
         quantised=info.quantised,
@@ -111,9 +110,6 @@ def _initializers(
     images = []
     for pool in pools:
         file = folder / weights_name(name, pool.fname)
-        if pool.weights_bytes and pool.relative and is_file(folder / f"{name}_atonbuf.{pool.fname}.c"):
-            # As a C array they are compiled into the Appli, where the linker places them.
-            continue
         if holding == [pool] and not is_there(file) and is_there(unnamed):
             file = unnamed
         if pool.weights_bytes or is_there(file):

@@ -18,7 +18,7 @@ from n6build.plan.step import Call, Step, to_parameters
 @dataclass(frozen=True)
 class Parameters:
     """The files of a network, by their positions among the sources: network.c is the first, `others` follow it, then weights,
-    one file for each of `pools`, and the rest are C arrays of weights."""
+    one file for each of `pools`."""
 
     name: str
     others: int
@@ -77,11 +77,9 @@ def make(call: Call) -> None:
 
 def _network(given: Parameters, files: tuple[Path, ...]) -> PrebuiltNetwork:
     weights = 1 + given.others
-    arrays = weights + len(given.pools)
     return PrebuiltNetwork(
         name=given.name,
         source=files[0],
         others=files[1:weights],
-        weights=tuple(WeightsFile(pool, file) for pool, file in zip(given.pools, files[weights:arrays], strict=True)),
-        weight_sources=files[arrays:],
+        weights=tuple(WeightsFile(pool, file) for pool, file in zip(given.pools, files[weights:], strict=True)),
     )

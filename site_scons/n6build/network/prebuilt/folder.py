@@ -14,7 +14,6 @@ from pathlib import Path
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import file_size, files_in, is_file, read_bytes, remembered, require_content
 from n6build.network.artifacts.description import weights_name
-from n6build.network.artifacts.network_c import read_network_c
 
 # The part of a file's name that names the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
@@ -45,31 +44,28 @@ class WeightsFile:
 
 @dataclass(frozen=True)
 class PrebuiltNetwork:
-    """name: of the network's files. others: copied as they are. weights: one file for each pool. weight_sources: initializers as
-    C arrays, which the linker places."""
+    """name: of the network's files. others: copied as they are. weights: one file for each pool."""
 
     name: str
     source: Path
     others: tuple[Path, ...]
     weights: tuple[WeightsFile, ...]
-    weight_sources: tuple[Path, ...]
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """All its files, network.c first."""
-        return (self.source, *self.others, *(weights.file for weights in self.weights), *self.weight_sources)
+        return (self.source, *self.others, *(weights.file for weights in self.weights))
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Names of what `import_network` writes, network.c first."""
         names = [self.source.name, *(path.name for path in self.others)]
-        names += [weights_name(self.name, weights.pool) for weights in self.weights]
-        return (*names, *(path.name for path in self.weight_sources))
+        return (*names, *(weights_name(self.name, weights.pool) for weights in self.weights))
 
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
     """name: of the network, needed where the folder holds several. Raises N6-PRE-001 (none), N6-PRE-002 (several),
-    N6-MODEL-007 (no C identifier), and as `read_network_c` where weights are a C array."""
+    N6-MODEL-007 (no C identifier)."""
     found = _networks(folder)
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
@@ -82,14 +78,12 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
         raise N6Error("N6-MODEL-007", what, where=str(found[name]), hint="rename the file as its symbols are called")
     listed = (folder / pattern.format(name=name) for pattern in _COPIED)
     weights = _weights(folder, name, {*networks, name})
-    arrays, linked = _arrays(folder, name, found[name])
     pools = {each.pool for each in weights} - {""}
     return PrebuiltNetwork(
         name=name,
         source=found[name],
         others=tuple(path for path in listed if is_file(path)),
-        weights=tuple(weights) + tuple(each for each in arrays if each.pool not in pools),
-        weight_sources=linked,
+        weights=(*weights, *(each for each in _arrays(folder, name) if each.pool not in pools)),
     )
 
 
@@ -154,15 +148,10 @@ def _is_whole(path: Path) -> bool:
     return file_size(path) > 0
 
 
-def _arrays(folder: Path, name: str, source: Path) -> tuple[list[WeightsFile], tuple[Path, ...]]:
-    """Weights as C arrays: those of pools at a fixed address, where the network reads them, and those that the linker places."""
+def _arrays(folder: Path, name: str) -> list[WeightsFile]:
+    """Weights as C arrays."""
     files = files_in(folder, f"{name}_atonbuf.*.c")
-    fixed = {pool.fname for pool in read_network_c(source).pools if not pool.relative} if files else set()
-    pools = {path: path.stem.removeprefix(f"{name}_atonbuf.") for path in files}
-    return (
-        [WeightsFile(pool, path) for path, pool in pools.items() if pool in fixed],
-        tuple(path for path, pool in pools.items() if pool not in fixed),
-    )
+    return [WeightsFile(path.stem.removeprefix(f"{name}_atonbuf."), path) for path in files]
 
 
 def _owner(path: Path, networks: Collection[str]) -> str | None:

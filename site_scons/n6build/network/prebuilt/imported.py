@@ -38,7 +38,7 @@ def import_network(network: PrebuiltNetwork, out: Path) -> None:
             N6-NET-025 for weights that are missing or have another size, N6-FILE-006 for files that Git LFS has not downloaded,
             and as `read_artifacts` and `read_intel_hex`.
     """
-    for path in (network.source, *network.others, *network.weight_sources):
+    for path in (network.source, *network.others):
         write_atomically(out / path.name, read_bytes(path))
     files = {weights_name(network.name, each.pool): each.file for each in network.weights}
     artifacts = read_artifacts(out, network.name, tuple(files))
