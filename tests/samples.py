@@ -6,8 +6,6 @@ N6BUILD_SAMPLES names their folder, by default shared/samples beside the checkou
 from __future__ import annotations
 
 import os
-import tempfile
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,21 +29,15 @@ def sample(path: str) -> Path:
 
 
 def sample_core(release: str) -> Path:
-    """A release of ST Edge AI Core, laid out as installed. The one in 2.1 is a link, which some copies of the samples have as a
-    text with its target: then a folder with a link is made."""
+    """A release of ST Edge AI Core, or the folder of its runtime.
+
+    That of 2.1 is a link into a project of the samples, which some copies have as a text with its target.
+    """
     core = sample(f"core/{release}")
     middleware = core / "Middlewares/ST/AI"
     if middleware.is_dir():
         return core
-    target = middleware.parent / middleware.read_text().strip()
+    target = (middleware.parent / middleware.read_text().strip()).resolve()
     if not target.is_dir():
-        pytest.skip(f"the samples have no {target}")
-    return _linked_core(target.resolve())
-
-
-@cache
-def _linked_core(middleware: Path) -> Path:
-    root = Path(tempfile.mkdtemp(prefix="n6build-core-"))
-    (root / "Middlewares/ST").mkdir(parents=True)
-    (root / "Middlewares/ST/AI").symlink_to(middleware)
-    return root
+        pytest.skip(f"the samples have no {target.name} of Core {release}")
+    return target
