@@ -503,9 +503,9 @@ EDITS = (
     relocated("reloc/compilation.py", '"-O3"', '"-O2"', "network_rel.bin"),
     relocated("reloc/c_file.py", "_BYTES_A_LINE = 16", "_BYTES_A_LINE = 12", "network_rel.c"),
     relocated(
-        "reloc/preconditions.py",
-        "return artifacts.ll_aton or runtime",
-        "return (*(artifacts.ll_aton or runtime)[:3], 9)",
+        "steps/reloc_sources.py",
+        "else artifacts.ll_aton or given.runtime.version",
+        "else (*(artifacts.ll_aton or given.runtime.version)[:3], 9)",
         "network_rel.bin",
     ),
     Edit("reloc/show.py", '" +ro sections"', '" and ro sections"', "split", f"{SPLIT}/reloc_summary.txt", _RELOC),

@@ -219,7 +219,8 @@ def _used_bytes(comment: str, size: int) -> int:
     whole, decimals = match[1], match[2] or ""
     unit = _UNITS[match[3].lower()]
     halves = 2 * int(whole + decimals) + (unit > 1)
-    return min(-(-halves * unit // (2 * 10 ** len(decimals))), size)
+    scale: int = 10 ** len(decimals)
+    return min(-(-halves * unit // (2 * scale)), size)
 
 
 def _line(text: str, position: int, file: str) -> str:
