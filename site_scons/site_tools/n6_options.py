@@ -21,7 +21,7 @@ from n6build.options.settings import OPTIONS, resolve
 from n6build.options.targets import LISTS, TARGETS, check_targets, entry
 from n6build.plan.progress import say_kept
 from n6scons import failing_build, in_top, last_words, may_write, reported
-from SCons.Script import Dir, GetLaunchDir, GetOption, Help, SConsignFile
+from SCons.Script import BUILD_TARGETS, Dir, GetLaunchDir, GetOption, Help, SConsignFile
 
 
 def generate(env: Any) -> None:
@@ -49,6 +49,7 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
             distrust_earlier_builds()
         choices = choices_of(settings, launched)
     env.Replace(
+        N6_ADOPT=invocation.adopt,
         N6_CACHE=invocation.cache,
         N6_CACHE_WRITE=invocation.cache_write,
         N6_CACHE_LIMIT=invocation.cache_limit,
@@ -65,13 +66,17 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
 
 
 def _answer(env: Any, targets: Collection[str]) -> bool:
-    """Whether only lists were asked for. A mistyped target is an error that names the nearest one."""
+    """Whether only lists were asked for, or a project is adopted, which the call then does alone. A mistyped target is an error
+    that names the nearest one."""
     if GetOption("help"):
         Help(_help(), append=False)
     for name in LISTS if set(LISTS) & {*targets} else ():
         env.AlwaysBuild(env.Alias(name, [], env.Action(_print, cmdstr=None)))
     with reported(env):
         check_targets(targets, [name for name in targets if Path(name).exists()], explain=bool(env["N6_EXPLAIN"]))
+    if env["N6_ADOPT"]:
+        BUILD_TARGETS[:] = env.AlwaysBuild(env.Alias("adopt", [], env.Action(_print, cmdstr=None)))
+        return True
     return bool(targets) and set(LISTS).issuperset(targets)
 
 
@@ -100,10 +105,11 @@ def _help() -> str:
 
 
 def _print(target: Any, source: Any, env: Any) -> None:
+    from n6build.command_line.adopt import adopt
     from n6build.command_line.lists import print_list
 
     with failing_build(target[0], Path(env["N6_BUILD"])):
-        print_list(str(target[0]), env["N6_CMSIS"])
+        adopt([env["N6_ADOPT"]]) if env["N6_ADOPT"] else print_list(str(target[0]), env["N6_CMSIS"])
 
 
 def _database(env: Any) -> None:

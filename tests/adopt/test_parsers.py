@@ -74,7 +74,7 @@ def test_variables_that_double_do_not_grow_without_end() -> None:
     assert len(expand("$(A0)", {**values, "A64": "x" * 1000})) < 1 << 20
 
 
-QUOTED = st.text(st.characters(blacklist_characters='"\\', blacklist_categories=("Cs",)), max_size=12)
+QUOTED = st.text(st.characters(exclude_characters='"\\', exclude_categories=["Cs"]), max_size=12)
 
 
 @given(
@@ -118,9 +118,7 @@ def test_linker_scripts_in_flags(name: str, form: str, before: str) -> None:
     assert scripts_in(f"{before}{form.format(name)} -Wl,--gc-sections") == (name,)
 
 
-@pytest.mark.parametrize(
-    "flags", ["-DMY-Table", "-Ttext 0x1", "arm-Tool x.ld", "-Wl,-Map=-Th", "--strip-all", ""]
-)
+@pytest.mark.parametrize("flags", ["-DMY-Table", "-Ttext 0x1", "arm-Tool x.ld", "-Wl,-Map=-Th", "--strip-all", ""])
 def test_flags_without_a_linker_script(flags: str) -> None:
     assert scripts_in(flags) == ()
 

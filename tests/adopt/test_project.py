@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from n6build.adopt.programs import read_platformio
 from n6build.adopt.project import read_project
 from n6build.adopt.table import rows_of
 from n6build.base.errors import N6Error
@@ -155,6 +156,15 @@ def test_several_programs_in_one_makefile(tmp_path: Path) -> None:
     assert application.program.others == ("build/rtos.elf",)
 
 
+def test_the_only_network_is_of_a_script_that_names_none_but_never_of_one_that_names_another(tmp_path: Path) -> None:
+    folder = make_project(tmp_path)
+    text = (folder / "Makefile").read_text()
+    for named, count in (("$(wildcard ../../Model/*.c)", 1), ("../../Model/STM32N6570-DK/network.c", 0)):
+        (folder / "Makefile").write_text(text.replace("../../Model/network.c", named))
+        (application,) = read_project(tmp_path).applications
+        assert len(application.networks) == count
+
+
 def test_platformio_and_scons(tmp_path: Path) -> None:
     text = "[env:n6]\nboard = nucleo_n657x0_q\nboard_build.ldscript = app.ld\nbuild_flags = -DX\n"
     put(tmp_path / "one/platformio.ini", text)
@@ -169,6 +179,15 @@ def test_platformio_and_scons(tmp_path: Path) -> None:
     assert found["scons"].program.linker_script == tmp_path / "two/board.ld"
     put(tmp_path / "one/platformio.ini", "[[[")
     assert any("platformio.ini cannot be read" in row for row in shown(tmp_path))
+    with pytest.raises(N6Error, match="N6-ADOPT-003"):
+        list(read_platformio(tmp_path / "one/platformio.ini"))
+
+
+def test_a_linker_script_of_cube_ide_may_start_in_the_folder_of_its_configuration(tmp_path: Path) -> None:
+    settings = cube_project(tmp_path) / ".cproject"
+    settings.write_text(settings.read_text().replace("${workspace_loc:/${ProjName}/app.ld}", "../app.ld"))
+    (application,) = read_project(tmp_path).applications
+    assert application.program.linker_script == settings.with_name("app.ld")
 
 
 def test_a_faulty_settings_file_is_named_and_the_rest_is_read(tmp_path: Path) -> None:

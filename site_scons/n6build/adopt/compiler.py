@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.errors import N6Error
+from n6build.adopt.write import in_the_way
 from n6build.base.files import cannot_write, write_atomically
 from n6build.base.foreign_flags import ADDED_FLAGS, UNKNOWN_FLAGS
-from n6build.compiler.toolchain import which
+from n6build.compiler.toolchain import find_compiler, which
 
 PREFIX = "arm-none-eabi-"
 _COMPILERS = ("gcc", "g++", "cpp")
@@ -58,11 +58,7 @@ def write_compiler(folder: Path, path: str) -> AdaptedCompiler:
         N6Error: N6-TOOL-001 where there is no compiler, N6-ADOPT-004 for a file of the user in the way, N6-FILE-001.
     """
     elsewhere = os.pathsep.join(each for each in path.split(os.pathsep) if not _same(Path(each), folder))
-    compiler = which(f"{PREFIX}gcc", elsewhere)
-    if compiler is None:
-        raise N6Error(
-            "N6-TOOL-001", f"{PREFIX}gcc is not in PATH", hint="install gcc-arm-none-eabi and libnewlib-arm-none-eabi"
-        )
+    compiler = find_compiler(elsewhere)
     removed = tuple(flag for flag in UNKNOWN_FLAGS if not _knows(compiler, flag))
     added = tuple(flag for flag in ADDED_FLAGS if _knows(compiler, flag))
     for name in _COMPILERS:
@@ -86,11 +82,12 @@ def script(tool: Path, removed: Sequence[str], added: Sequence[str]) -> str:
 
 
 def _knows(compiler: Path, flag: str) -> bool:
+    """Whether it compiles with the flag; one that does not answer knows none."""
+    command = [str(compiler), flag, "-mcpu=cortex-m55", "-x", "c", "-fsyntax-only", os.devnull]
     try:
-        command = [str(compiler), flag, "-mcpu=cortex-m55", "-x", "c", "-fsyntax-only", os.devnull]
         result = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_S, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise N6Error("N6-STEP-011", f"cannot be run: {error}", where=str(compiler)) from error
+    except (OSError, subprocess.TimeoutExpired):
+        return False
     return result.returncode == 0
 
 
@@ -100,8 +97,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _put(place: Path, text: str) -> None:
     if place.is_symlink() or (place.exists() and not _is_ours(place)):
-        what = "is in the way: n6build adopt --gcc would write the compiler's script there"
-        raise N6Error("N6-ADOPT-004", what, where=str(place), hint="name another folder")
+        raise in_the_way(place, "the script of a compiler")
     write_atomically(place, text)
     try:
         place.chmod(0o755)

@@ -157,7 +157,9 @@ def _cube_ide(path: Path) -> Iterator[Program]:
     if not text.configurations:
         return
     first = text.configurations[0]
-    script = _existing(path.parent, [each.linker_script for each in text.configurations])
+    # A relative name starts in the folder of the configuration, which is not there before the first build.
+    scripts = [each.linker_script for each in text.configurations]
+    script = _existing(path.parent, [*scripts, *(name.removeprefix("../") for name in scripts)])
     yield Program(
         kind="cubeide",
         script=path,
@@ -174,7 +176,8 @@ def _cube_ide(path: Path) -> Iterator[Program]:
     )
 
 
-def _platformio(path: Path) -> Iterator[Program]:
+def read_platformio(path: Path) -> Iterator[Program]:
+    """Read the environments of a platformio.ini. Raises N6-ADOPT-003, N6-FILE-002, N6-FILE-003."""
     text = read_at_most(path, _MAX_BYTES).decode("utf-8", "replace")
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
@@ -223,7 +226,7 @@ _READERS = {
     **dict.fromkeys(_MAKEFILES, _make),
     "CMakeLists.txt": _cmake,
     ".cproject": _cube_ide,
-    "platformio.ini": _platformio,
+    "platformio.ini": read_platformio,
     "SConstruct": _scons,
 }
 

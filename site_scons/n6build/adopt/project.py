@@ -40,12 +40,12 @@ class Application:
     @property
     def starts_in_flash(self) -> bool:
         """Return whether it executes in place."""
-        return self.program.starts_at in _NOR
+        return _is_in(_NOR, self.program.starts_at)
 
     @property
     def is_non_secure(self) -> bool:
         """Return whether a secure program starts it, and no FSBL."""
-        return self.program.starts_at in _NON_SECURE
+        return _is_in(_NON_SECURE, self.program.starts_at)
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,11 @@ def read_project(root: Path) -> Project:
     return project
 
 
+def _is_in(memory: range, address: int | None) -> bool:
+    # Python looks for anything but a number at each of its addresses.
+    return address is not None and address in memory
+
+
 def _lfs(path: Path, root: Path) -> str:
     return f"{path.relative_to(root)} is a Git LFS pointer (git lfs pull fetches it)"
 
@@ -161,9 +166,10 @@ def _application(
     used = tuple(network for network in networks if program.names(network.source))
     # STM32CubeIDE builds what lies in the project's folder; a wildcard of make names no file.
     used = used or tuple(each for each in networks if each.source.is_relative_to(program.folder))
-    used = used or (networks if len(networks) == 1 else ())
+    if not used and len(networks) == 1 and not any(word.endswith(networks[0].source.name) for word in program.words):
+        used = networks
     fsbl = None
-    if program.starts_at in _NOR:
+    if _is_in(_NOR, program.starts_at):
         near = nearest(tuple(each.script for each in fsbls), program.script)
         built = next((each for each in fsbls if each.script == near), None)
         fsbl = built.folder / "build" / built.file if built else nearest(images, program.script)

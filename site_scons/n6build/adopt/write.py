@@ -121,13 +121,18 @@ def add_links(folder: Path, links: Sequence[tuple[str, Path]]) -> None:
         if place.is_symlink() and os.readlink(place) == target:  # noqa: PTH115 - as text, not resolved.
             continue
         if place.exists() or place.is_symlink():
-            what = f"is in the way: n6build adopt would link {file.name} there"
-            raise N6Error("N6-ADOPT-004", what, where=str(place), hint="move it away")
+            raise in_the_way(place, f"a link to {file.name}")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(target)
         except OSError as error:
             raise cannot_write(place, error) from error
+
+
+def in_the_way(place: Path, wanted: str) -> N6Error:
+    """Return N6-ADOPT-004: a file of the user is where something is to be put. wanted: what that is."""
+    what = f"is in the way: n6build adopt would put {wanted} there"
+    return N6Error("N6-ADOPT-004", what, where=str(place), hint="move it away, or name another folder")
 
 
 def _write(path: Path, data: bytes) -> None:

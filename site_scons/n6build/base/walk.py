@@ -19,7 +19,17 @@ MAX_ENTRIES = 100_000
 # The deepest file of these is 12 folders down.
 MAX_DEPTH = 16
 # Products of builds, what no build reads, and n6build itself with what it makes: names as build systems choose them.
-_PASSED_OVER = ("build", "n6build", "debug", "release", "cmakefiles", "node_modules", "__pycache__", "venv", "site-packages")
+_PASSED_OVER = (
+    "build",
+    "n6build",
+    "debug",
+    "release",
+    "cmakefiles",
+    "node_modules",
+    "__pycache__",
+    "venv",
+    "site-packages",
+)
 _BUILD_MARK = "CMakeCache.txt"
 _LFS_MARK = b"version https://git-lfs.github.com/spec/v1"
 # Git LFS allows its pointers 1,024 bytes; real ones have 130 to 140.

@@ -15,7 +15,7 @@ from n6build.options.targets import LISTS, TARGETS
 
 # A matrix goes on after failures.
 _OF_SCONS = frozenset({"matrix"})
-_OPTIONS_OF_SCONS = frozenset({"boards", "models", "shard"})
+_OPTIONS_OF_SCONS = frozenset({"adopt", "boards", "models", "shard"})
 COMMANDS = {name: what for name, what in TARGETS.items() if name not in _OF_SCONS}
 # These are done alone.
 _ALONE = frozenset({*LISTS, "plan", *_OF_SCONS})

@@ -106,7 +106,7 @@ def project_around(start: Path) -> Path:
 
 
 def runtime_in(tree: Tree) -> RuntimeFiles:
-    """Find ST's runtime in a tree that was walked through. Raises as `find_runtime`."""
+    """Find ST's runtime in a tree that was walked through. Raises N6-LLATON-001, N6-LLATON-002, N6-LLATON-006."""
     folders = [path.parent for path in tree.named(_RUNTIME) if is_file(path.parent / _VERSION)]
     if not folders:
         raise _nothing(tree)

@@ -292,6 +292,9 @@ class Invocation:
         parse_shard,
         name="shard",
     )
+    adopt: str = path(
+        "folder of a third-party project: reads it, lists what it has and lacks, and adds n6build to its build script"
+    )
     cache: str = word(
         "",
         "what others have built: a folder, or a server as grpc://host:port/instance (docs/caches.md)",
