@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from n6build.network.artifacts.network_c import SourcePool, parse_network_c
-from n6build.network.prebuilt.backend import import_network
 from n6build.network.prebuilt.folder import find_network
+from n6build.network.prebuilt.imported import import_network
 from n6build.npu.blobs import CONTAINER, blob_of_words
 from n6build.npu.disassemble import WriteSeries, instructions
 
