@@ -180,7 +180,7 @@ def nothing_to_run_on(_: Path) -> None:
 
 def a_network_that_lists_no_buffers(folder: Path) -> None:
     (folder / "net.c").write_text("LL_ATON_EpochBlockItems_net(void) {\n}\n")
-    artifacts = NetworkArtifacts("net", "net", folder / "net.c", (), (), (), (), (), (), (), None, None, (), "net.c")
+    artifacts = NetworkArtifacts("net", "net", folder / "net.c", (), (), (), (), (), (), None, None, (), "net.c")
     run_fed(OF_A_NOR, [FedNetwork("m", artifacts, folder / "m.tflite", None, EpochTolerance())], [], lambda _: None)
 
 

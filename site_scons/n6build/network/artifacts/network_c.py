@@ -53,13 +53,8 @@ _KINDS: dict[str, EpochKind] = {"blob": "ec", "pure_sw": "sw", "hybrid": "hybrid
 
 @dataclass(frozen=True)
 class SourcePool:
-    """A memory pool that the compiler was given.
-
-    Attributes:
-        is_virtual: a view of several adjacent pools.
-        used_bytes: from its base, at least as many as the network uses: the comment rounds. Buffers of a virtual pool are
-            counted in the pools below it, too. 0 where nothing was placed in it.
-    """
+    """A memory pool of the compiler. is_virtual: a view of several adjacent ones, below which its buffers count, too. used_bytes:
+    from its base, as many as the rounded number of a comment may mean; 0 where nothing was placed in it."""
 
     index: int
     fname: str
@@ -216,11 +211,9 @@ def _used_bytes(comment: str, size: int) -> int:
     match = _USED.fullmatch(comment)
     if match is None:
         return size
-    whole, decimals = match[1], match[2] or ""
-    unit = _UNITS[match[3].lower()]
-    halves = 2 * int(whole + decimals) + (unit > 1)
-    scale: int = 10 ** len(decimals)
-    return min(-(-halves * unit // (2 * scale)), size)
+    decimals, unit = match[2] or "", _UNITS[match[3].lower()]
+    halves = 2 * int(match[1] + decimals) + (unit > 1)
+    return min(-(-halves * unit // int(2 * 10 ** len(decimals))), size)
 
 
 def _line(text: str, position: int, file: str) -> str:
