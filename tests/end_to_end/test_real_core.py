@@ -52,7 +52,6 @@ def test_a_network_is_linked_with_st_s_runtime(release: str, project: Project) -
     assert project.scons("model=keyword", *VIRTUAL[:3], **tree(release)).actions == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "model", "way"),
     [
