@@ -86,7 +86,7 @@ def described(project: Project, network: Network, put: Callable[[Path], object],
     np.save(folder / "inputs.npy", noise(network))
     text = f"name: {network.name}\nnetwork: {{backend: prebuilt, folder: net}}\n"
     if expected:
-        np.save(folder / "expected.npy", np.zeros((2, expected), np.int8 if network is not YAMNET else np.float32))
+        np.save(folder / "expected.npy", np.ones((2, expected), np.float32 if network is YAMNET else np.int8))
         text += "vectors: {inputs: inputs.npy, expected: expected.npy}\n"
     else:
         text += "vectors: {inputs: inputs.npy}\n"
