@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import one_op_models as ops
 from n6build.network.artifacts.c_info_costs import read_costs
+from n6build.network.artifacts.c_info_pools import read_activation_pools
 from n6build.network.artifacts.c_info_reader import read_c_info
 from n6build.network.artifacts.network_c import parse_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
@@ -101,6 +102,7 @@ NETWORKS = (
     Target(".onnx", lambda: [qdq_convolution()], of_file("model.onnx", read_onnx_graph)),
     Target(".onnx, facts", lambda: [onnx_model(quantised=True)], of_file("facts.onnx", read_model_facts)),
     Target("c_info", lambda: [_c_info()], of_file("network_c_info.json", read_c_info)),
+    Target("pools of a c_info", lambda: [_c_info()], of_file("network_c_info.json", read_activation_pools)),
     Target("c_info, costs of epochs", lambda: [_c_info(), _COSTS], of_file("network_c_info.json", read_costs)),
     Target(
         "c_info, normalised",

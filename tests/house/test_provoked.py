@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from n6build.application.h7_project import ProjectFiles, patched_files
+from n6build.application.h7_project import picture_of
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS, MODELS, ROOT
@@ -34,7 +34,7 @@ from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import VectorShape, read_vectors
 from n6build.models.model import EpochTolerance
-from n6build.network.artifacts.c_info_reader import CInfo
+from n6build.network.artifacts.c_info_pools import ActivationPools
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.pools.board_pools import pools_of
@@ -65,7 +65,6 @@ from n6build.virtual_board.source_package import fetch_source
 NUCLEO = load_board("nucleo-n657")
 KEYWORD = MODELS / "keyword" / "keyword.tflite"
 OF_A_PROBE = target_of(NUCLEO, "1", "1", "build/virtual_board", "ram", everything=False, dry=False, foreign=True)
-NOTHING = CInfo((), (), (), (), (), ())
 OF_A_NOR = NorBoot(Path("nor.bin"), NUCLEO)
 
 
@@ -191,7 +190,7 @@ def a_header_of(**words: int) -> bytes:
 
 
 PROVOKED: dict[str, Callable[[Path], object]] = {
-    "N6-APP-011": lambda p: patched_files(ProjectFiles(p, p, p), NOTHING, None, 1 << 19),
+    "N6-APP-011": lambda p: picture_of(ActivationPools((), 0, (1, 5), None), None),
     "N6-BOARD-002": lambda p: of_board(p, "nucleo-n657/board.yaml", "soc: stm32n657", "soc: stm32n6577"),
     "N6-BOARD-007": lambda p: of_board(p, "nucleo-n657/board.yaml", "0x70100000, size: 2M}", "0x70100000, size: 15M}"),
     "N6-BOARD-008": lambda p: of_board(p, "openmv-n6/board.yaml", "region: heap", "region: hep", "openmv-n6"),
