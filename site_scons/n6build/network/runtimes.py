@@ -129,13 +129,22 @@ class Runtime:
         return RuntimeVersion(self.name, self.version)
 
 
-def own_runtime() -> Runtime:
-    """The one in firmware/runtime. Raises N6-LLATON-001."""
+def own_runtime(version: Version | None = None) -> Runtime:
+    """Return the one in firmware/runtime.
+
+    Args:
+        version: of the ll_aton in the firmware that relocatable models are for; None for this project's own.
+
+    Raises:
+        N6Error: N6-LLATON-001.
+    """
     folder = FIRMWARE / "runtime"
     reloc = folder / "reloc"
+    numbers = zip(("MAJOR", "MINOR", "MICRO", "DEV"), version or (), strict=False)
+    defines = tuple(f"LL_ATON_VERSION_{name}={number}" for name, number in numbers)
     return Runtime(
         name="n6build",
-        version=own_version(),
+        version=version or own_version(),
         sources=tuple(files_in(folder, "*.c")),
         include_folders=(folder, reloc),
         foreign_folders=(),
@@ -144,7 +153,7 @@ def own_runtime() -> Runtime:
         libraries=(),
         system_libraries=(),
         glue=(),
-        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",), ()),
+        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",), defines),
     )
 
 

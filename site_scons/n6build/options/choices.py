@@ -139,6 +139,11 @@ class Choices:
         loader="reloc",
     )
     romfs: str = path("target romfs: description of an OpenMV file system with models in it (romfs_config.json)")
+    firmware: str = word(
+        "",
+        "targets romfs and reloc: the OpenMV firmware that installs the models: openmv-5.0.0 or another release, its image, or "
+        "the folder of its sources; by default the sources that the description of romfs is in, else OpenMV 5.0.0",
+    )
     probe: str = word(
         "auto",
         "what to program: auto (the only probe attached), virtual, a serial number, or a programmer "
@@ -262,7 +267,7 @@ _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
         *("inputs", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
-        *("gen_c_file", "romfs", "linker_map", "linker_script", "clock", "flash"),
+        *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "clock", "flash"),
     }
 )
 # Of these: those that say which board is meant.

@@ -16,8 +16,10 @@ from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.memory_plan.plan import application_name
 from n6build.models.model import Model, load_model, models_folder
 from n6build.network.device_headers import check_device_header
+from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices
+from n6build.reloc.openmv import Firmware, check_version, read_firmware
 from n6build.run.rungs import RUNGS, WHOLE
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
@@ -99,10 +101,13 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     if "max-speed" in choices.modes:
         board = replace(board, clock=board.max_speed)
     runtime = runtime_of(choices, environment)
+    if choices.firmware and not choices.romfs:
+        runtime = runtime_for(read_firmware(choices.firmware, launched), runtime)
     toolchain = find_toolchain(environment, notes)
     trust = trust_of(choices)
     board_folder = f"{choices.build}/{board.name}{FIELD if choices.field else ''}"
     board_folder += f"-{LADDER}" if choices.ladder else ""
+    board_folder += f"-ll_aton-{version_text(runtime.version)}" if choices.firmware and not choices.romfs else ""
     board_folder += f"-trust-{trust.level}" if trust else ""
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
@@ -123,9 +128,24 @@ def runtime_of(choices: Choices, environment: Environment) -> Runtime:
     return st_runtime(environment.core, cmsis) if environment.core else own_runtime()
 
 
+def runtime_for(firmware: Firmware, runtime: Runtime) -> Runtime:
+    """Return the runtime of models for another firmware.
+
+    Args:
+        runtime: of the build. ST's has its own version; n6build's takes that of the firmware.
+
+    Raises:
+        N6Error: N6-ROMFS-010 where ST's runtime is of another version than the firmware.
+    """
+    if runtime.name == "n6build":
+        return own_runtime(firmware.ll_aton)
+    check_version(runtime.version, firmware, "the ll_aton of STEDGEAI_CORE_DIR")
+    return runtime
+
+
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
     """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023,
-    N6-HOST-002 and N6-ROMFS-007 for combinations that have no effect or make no sense."""
+    N6-HOST-002, N6-ROMFS-007 and N6-ROMFS-011 for combinations that have no effect or make no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -136,6 +156,8 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc")
     if choices.appli and {"flash-model"} & set(goals):
         raise N6Error("N6-FLASH-023", "the Appli is somebody else's", hint="omit appli, or flash all of it")
+    if choices.firmware:
+        _check_firmware(choices, goals)
     if "romfs" in goals and not choices.romfs:
         what = "target romfs needs the description of a file system"
         raise N6Error("N6-ROMFS-007", what, hint="romfs=romfs_config.json")
@@ -157,6 +179,16 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         check_ladder(choices, goals)
     if {"run", FIELD_REPORT, LADDER} & set(goals):
         _check_run(choices)
+
+
+def _check_firmware(choices: Choices, goals: Collection[str]) -> None:
+    """Raises N6-ROMFS-011 where no model for another firmware is made, or more than models."""
+    others = sorted(goal for goal in {*goals} - {"romfs", "reloc", "network"} if "/" not in goal)
+    if not goals or others or ("reloc" in goals and choices.loader != "reloc"):
+        what = f"'firmware={choices.firmware}' is for the models of another firmware alone"
+        what += f", and target {others[0]} makes this project's" if others else ""
+        hint = "scons romfs=romfs_config.json romfs, or loader=reloc reloc"
+        raise N6Error("N6-ROMFS-011", what, hint=hint)
 
 
 def check_ladder(choices: Choices, goals: Collection[str]) -> None:

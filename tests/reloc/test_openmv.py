@@ -1,0 +1,95 @@
+"""The ll_aton of OpenMV's firmware, and models that do not belong into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.base.errors import N6Error
+from n6build.network.ll_aton import Version
+from n6build.reloc.openmv import DEFAULT, VERSION_HEADER, check_version, firmware_of_tree, image_firmware, read_firmware
+
+A, C, D = (1, 1, 0, 31), (1, 1, 3, 8), (1, 1, 3, 262)
+BANNER = "OpenMV {}; MicroPython v1.26.0-77; OpenMV N6 with STM32N657X0"
+
+
+@pytest.mark.parametrize(
+    ("release", "version"),
+    [
+        ("4.8.0", A),
+        ("4.8.1", A),
+        ("4.8.1-1", C),
+        ("v4.8.1-545-gabcdef1", C),
+        ("4.8.1-546", D),
+        ("5.0.0", D),
+        ("v5.0.0-12-gabcdef1-dirty", D),
+    ],
+)
+def test_a_release_decides_the_version_in_its_name_and_in_its_image(
+    release: str, version: Version, tmp_path: Path
+) -> None:
+    assert read_firmware(f"openmv-{release}", tmp_path).ll_aton == version
+    banner = BANNER.format(f"v{release.removeprefix('v')}" + ("-gabc1234" if release.count("-") == 1 else ""))
+    (tmp_path / "firmware.bin").write_bytes(b"\0\xff" * 1000 + banner.encode() + b"\0\0")
+    assert read_firmware("firmware.bin", tmp_path).ll_aton == version
+
+
+def test_the_default_is_the_newest_release(tmp_path: Path) -> None:
+    assert read_firmware("openmv-5.0.0", tmp_path) == DEFAULT
+
+
+def test_a_source_tree_says_its_version_itself(tmp_path: Path) -> None:
+    header = tmp_path / "openmv" / VERSION_HEADER
+    header.parent.mkdir(parents=True)
+    numbers = zip(("MAJOR", "MINOR", "MICRO", "DEV"), (1, 1, 3, 275), strict=True)
+    header.write_text("".join(f"#define LL_ATON_VERSION_{name} ({number})\n" for name, number in numbers))
+    assert firmware_of_tree(tmp_path) is None
+    found = read_firmware("openmv", tmp_path)
+    assert (found.title, found.ll_aton) == ("the OpenMV tree openmv", (1, 1, 3, 275))
+
+
+@pytest.mark.parametrize(
+    ("value", "content", "words"),
+    [
+        ("openmv-4.7.0", None, "has no loader of relocatable models, 4.8.0 is the first"),
+        ("openmv-5.1.0", None, "is newer than this n6build, which knows 5.0.0"),
+        ("openmv-latest", None, "'latest' is not a release of OpenMV"),
+        ("none.bin", None, "is neither a release, a firmware image nor a source tree"),
+        (".", None, "has no lib/stai/libstai/include/ll_aton_version.h"),
+        ("a.bin", b"Zephyr", "has no line 'OpenMV v...; MicroPython'"),
+        ("a.bin", (BANNER.format("v5.0.0") + BANNER.format("v4.8.1")).encode(), "has several versions: v4.8.1, v5.0.0"),
+    ],
+)
+def test_what_names_no_firmware(value: str, content: bytes | None, words: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / value).write_bytes(content)
+    with pytest.raises(N6Error) as caught:
+        read_firmware(value, tmp_path)
+    assert caught.value.id == "N6-ROMFS-009"
+    assert words in str(caught.value)
+    assert "firmware=openmv-<release> (4.8.0, 4.8.1, 5.0.0)" in str(caught.value)
+
+
+@given(st.lists(st.sampled_from([b"OpenMV ", b"v5.0.0", b"; MicroPython ", b"-1", b"-g0", b"\xff", b"99999"])))
+def test_any_image_has_a_version_or_is_refused(parts: list[bytes]) -> None:
+    try:
+        assert image_firmware(b"".join(parts), "a.bin").ll_aton in (A, C, D)
+    except N6Error as error:
+        assert error.id == "N6-ROMFS-009"
+
+
+def test_models_that_call_wrong_functions_are_refused_by_name(tmp_path: Path) -> None:
+    for version in (D, (1, 1, 3, 275)):
+        check_version(version, DEFAULT, "face.tflite")
+    with pytest.raises(N6Error) as caught:
+        check_version(C, DEFAULT, "face.tflite")
+    assert str(caught.value).startswith(
+        "face.tflite: error N6-ROMFS-010: is for ll_aton 1.1.3-8, OpenMV v5.0.0 has 1.1.3-262: its loader takes the model, which "
+        "then calls wrong functions"
+    )
+    assert "ST Edge AI Core 4.0.0 or 4.0.1" in str(caught.value)
+    # As in the forum: Core 3.0 for the firmware of December 2025.
+    with pytest.raises(N6Error, match=r"OpenMV v4.8.1 has 1.1.0-31: its loader returns -1"):
+        check_version(C, read_firmware("openmv-4.8.1", tmp_path), "face.tflite")
