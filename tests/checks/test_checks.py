@@ -353,7 +353,7 @@ EXTERNAL: list[tuple[str, str, Damage, str]] = [
         "a pool in the framebuffer",
         "N6-CHECK-006",
         lambda s: with_pool(s, "hyperRAM", used_bytes=30 * MIB, size=40 * MIB),
-        "overlaps region 'framebuffer' of the external RAM (0x91800000..0x92C00000) by 6291456 bytes",
+        "overlaps region 'uma' of the external RAM (0x91800000..0x93700000) by 6291456 bytes",
     ),
     (
         "float copies that the heap has no room for",

@@ -222,7 +222,7 @@ def test_a_vector_of_another_size_than_the_input(tmp_path: Path) -> None:
 def test_a_plan_is_read_back(tmp_path: Path) -> None:
     board = load_board("openmv-n6")
     plan = plan_of(network(tmp_path, "a", pool="AXISRAM5", address=0x342E0000, size=10), board=board)
-    assert [region.name for region in plan.external_regions] == ["heap", "framebuffer", "frame_scratch", "stream"]
+    assert [region.name for region in plan.external_regions] == ["heap", "uma", "stream"]
     (tmp_path / "plan.json").write_text(plan_json(plan))
     assert read_plan(tmp_path / "plan.json") == plan
 
