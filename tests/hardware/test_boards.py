@@ -213,6 +213,14 @@ PSRAM_LIES = [
     ),
     ("fifteen data lines", "14, 15]", "14]", "external_ram.psram.data.lines", "N6-BOARD-004: 15 different lines"),
     ("one strobe", "[0, 2, 3, 4]", "[0, 2, 4]", "external_ram.psram.control.lines", "N6-BOARD-004: 3 different lines"),
+    ("a heap in no memory", "{memory: AXISRAM2", "{memory: AXISRAM9", "file_heap.memory", "N6-BOARD-011: no memory"),
+    (
+        "a heap beyond it",
+        "AXISRAM2, size: 1M",
+        "AXISRAM2, size: 2M",
+        "file_heap.size",
+        "1048576 bytes larger than AXISRAM2",
+    ),
     ("a rail that is none", "supply: VDDIO2", "supply: VDDIO5", "external_ram.psram.supply", "N6-YAML-004"),
 ]
 

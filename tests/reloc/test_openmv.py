@@ -8,8 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.base.paths import MODELS
+from n6build.base.span import Span
+from n6build.compiler.toolchain import Toolchain
 from n6build.network.ll_aton import Version
-from n6build.reloc.openmv import DEFAULT, VERSION_HEADER, check_version, firmware_of_tree, image_firmware, read_firmware
+from n6build.network.pools.board_pools import pools_of, relocatable
+from n6build.network.reference.compile import compile_network
+from n6build.reloc.openmv import (
+    DEFAULT,
+    VERSION_HEADER,
+    check_version,
+    firmware_of_tree,
+    image_firmware,
+    read_firmware,
+    refused_in_heap,
+)
+from n6build.reloc.reader import RelocFile, read_reloc_file
+from n6build.reloc.verify import errors, ram_of, verify
+
+from reloc.conftest import BOARD
+from reloc.loaders import build_loader, outcomes
+from reloc.stage2 import made_with
 
 A, C, D = (1, 1, 0, 31), (1, 1, 3, 8), (1, 1, 3, 262)
 BANNER = "OpenMV {}; MicroPython v1.26.0-77; OpenMV N6 with STM32N657X0"
@@ -91,5 +110,45 @@ def test_models_that_call_wrong_functions_are_refused_by_name(tmp_path: Path) ->
     )
     assert "ST Edge AI Core 4.0.0 or 4.0.1" in str(caught.value)
     # As in the forum: Core 3.0 for the firmware of December 2025.
-    with pytest.raises(N6Error, match=r"OpenMV v4.8.1 has 1.1.0-31: its loader returns -1"):
+    with pytest.raises(N6Error, match=r"OpenMV v4.8.1 has 1.1.0-31: its loader returns -1 or faults"):
         check_version(C, read_firmware("openmv-4.8.1", tmp_path), "face.tflite")
+
+
+@pytest.fixture(
+    scope="module", params=[A, pytest.param(C, marks=pytest.mark.slow), D], ids=["4.8.1", "4.8.1-1", "5.0.0"]
+)
+def for_camera(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain
+) -> RelocFile:
+    """A model with the runtime of this project, for a firmware with this ll_aton."""
+    folder, version = tmp_path_factory.mktemp("camera"), request.param
+    compile_network(
+        MODELS / "keyword/keyword.tflite", relocatable(pools_of(BOARD, "extflash")), folder / "network", ll_aton=version
+    )
+    made = made_with(folder / "network", folder, toolchain, version=version)
+    return read_reloc_file(Path(made.file))
+
+
+def test_a_model_has_the_abi_of_the_firmware(for_camera: RelocFile) -> None:
+    version = for_camera.version
+    assert errors(verify(for_camera, None, ram_of(BOARD), version)) == []
+    assert {"A": A, "C": C, "D": D}[for_camera.abi.letter] == version
+
+
+def test_st_s_loader_installs_it(for_camera: RelocFile, tmp_path: Path) -> None:
+    """Of the release whose ll_aton OpenMV 5.0.0 has; the one of 3.0 takes it, too, and only the check refuses it."""
+    if for_camera.version != D:
+        pytest.skip("only of 4.0.0 there is a package as it is installed")
+    files = [(for_camera.data, "copy"), (for_camera.data, "xip")]
+    for release, status in (("4.0.0", 0), ("3.0", 8)):
+        found = outcomes(build_loader(release, tmp_path), files, tmp_path)
+        assert [(each.status, each.result, each.strays) for each in found] == [(status, 0, 0)] * 2
+
+
+def test_a_small_model_loads_from_the_file_system_and_not_as_a_file(for_camera: RelocFile) -> None:
+    """openmv/openmv, issue 3272: weights that are read through the NPU's cache lie outside the chip."""
+    sram2 = Span(0x3410_0000, 1 << 20)
+    assert refused_in_heap(for_camera, sram2).endswith("which is not external memory (the loader returns -7)")
+    assert refused_in_heap(for_camera, Span(0x7080_0000, 24 << 20)) == ""
+    # A file that does not fit goes to external RAM.
+    assert refused_in_heap(for_camera, Span(0x3410_0000, for_camera.file_bytes)) == ""

@@ -59,12 +59,16 @@ def given_pools(pools: Iterable[MemoryPool]) -> tuple[GivenPool, ...]:
 
 @dataclass(frozen=True)
 class InstalledModel:
-    """A relocatable model: executable RAM in bytes that it takes in its load mode, and that it gets."""
+    """A relocatable model: executable RAM in bytes that it takes in its load mode, and that it gets.
+
+    refused_in_heap: what a loader answers where a firmware reads the model into the board's `file_heap`; empty if it accepts it.
+    """
 
     model: str
     load_mode: str
     needed: int
     room: int
+    refused_in_heap: str = ""
 
 
 @dataclass(frozen=True)

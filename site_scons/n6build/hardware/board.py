@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.span import Span
 from n6build.base.yaml_schema import Address, Identifier, Name, PlainFile, Range, Since, Size, Title
 from n6build.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.hardware.nor import Mode, NorCommands
@@ -165,6 +166,14 @@ class ExternalPool(PoolFigures):
 
 
 @dataclass(frozen=True)
+class FileHeap:
+    """RAM inside the chip that another firmware of this board reads small files into. memory: its name. size: bytes."""
+
+    memory: Identifier
+    size: Size
+
+
+@dataclass(frozen=True)
 class ProgrammerHints:
     """external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot:
     positions of the boot selectors for running. dev_boot: those for programming."""
@@ -196,6 +205,7 @@ class BoardFile:
     the core supply, such as PB12. alias: of the chip's memories, which the pools are in. fuses: words of BSEC as the board
     leaves the factory. i2c: devices that the virtual board has on its buses. unmodelled_registers: what a run on the virtual
     board makes of registers that it only stores. trial: of new images; None: the board has no place for that.
+    file_heap: where a firmware such as OpenMV's puts files that fit; None: nothing is known of one.
     """
 
     name: Name
@@ -217,6 +227,7 @@ class BoardFile:
     i2c: tuple[I2cDevice, ...] = ()
     unmodelled_registers: Severity = "warning"
     trial: Trial | None = None
+    file_heap: FileHeap | None = None
 
 
 @dataclass(frozen=True)
@@ -254,6 +265,7 @@ class Board:
     i2c: tuple[OnBus, ...]
     unmodelled_registers: Severity
     trial: Trial | None
+    file_heap: FileHeap | None
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 
@@ -274,6 +286,12 @@ class Board:
     def psram(self) -> Psram | None:
         """The external RAM that the firmware maps."""
         return self.external_ram.psram if self.external_ram else None
+
+    @property
+    def file_heap_span(self) -> Span | None:
+        """The RAM inside the chip that a firmware of this board reads files into."""
+        heap = self.file_heap
+        return Span(self.soc.memories[heap.memory].base, heap.size) if heap else None
 
     def psram_divider(self, psram: Psram) -> int:
         """Divides HCLK, the clock source of XSPI1, so that the part stays within its limit."""

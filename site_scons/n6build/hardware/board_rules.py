@@ -30,7 +30,22 @@ def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
     _check_nor(board, soc, document)
     _check_slots(board, soc, document)
     _check_external_ram(board, soc, document)
+    _check_file_heap(board, soc, document)
     _check_pools(board, soc, document)
+
+
+def _check_file_heap(board: BoardFile, soc: Soc, document: Document) -> None:
+    heap = board.file_heap
+    if heap is None:
+        return
+    if heap.memory not in soc.memories:
+        where = document.where("file_heap", "memory")
+        hint = did_you_mean(heap.memory, soc.memories)
+        raise N6Error("N6-BOARD-011", f"no memory '{heap.memory}'", where=where, hint=hint)
+    beyond = heap.size - soc.memories[heap.memory].size
+    if beyond > 0:
+        where = document.where("file_heap", "size")
+        raise N6Error("N6-BOARD-011", f"is {beyond} bytes larger than {heap.memory}", where=where)
 
 
 def _check_external_ram(board: BoardFile, soc: Soc, document: Document) -> None:

@@ -101,6 +101,7 @@ def read_board(path: Path) -> Board:
         i2c=_devices(described, i2c_paths, folder),
         unmodelled_registers=described.unmodelled_registers,
         trial=described.trial,
+        file_heap=described.file_heap,
         alias=described.alias,
         files=(
             folder / name / "board.yaml",

@@ -12,9 +12,13 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, is_folder, read_at_most
+from n6build.base.span import Span
 from n6build.network.ll_aton import Version, read_ll_aton_version, version_text
 from n6build.network.runtimes import CORE_RELEASES
-from n6build.reloc.layout import abi_of
+from n6build.reloc.layout import abi_of, up
+from n6build.reloc.loader import Firmware as LoadingFirmware
+from n6build.reloc.loader import Placement, Refusal, install
+from n6build.reloc.reader import RelocFile
 
 # Where the tree of every release with relocatable models has its ll_aton.
 VERSION_HEADER = Path("lib/stai/libstai/include/ll_aton_version.h")
@@ -31,6 +35,8 @@ _NAME = re.compile(r"v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:-(\d{1,6})(?:-g[0-9a-f]
 # The first line on the console, with the output of `git describe`.
 _BANNER = re.compile(rb"OpenMV (v\d{1,3}\.\d{1,3}\.\d{1,3}[-.\w]{0,60}); MicroPython ")
 _MAX_IMAGE = 128 << 20
+# Anywhere that a loader accepts.
+_EXEC_RAM, _EXT_RAM = 0x3400_0000, 0x9000_0000
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,27 @@ def firmware_of_tree(tree: Path) -> Firmware | None:
     return Firmware(f"the OpenMV tree {tree.name}", read_ll_aton_version(header)) if is_file(header) else None
 
 
+def refused_in_heap(model: RelocFile, heap: Span) -> str:
+    """Return what a loader objects to where the camera reads the model from a file; empty where it accepts it.
+
+    OpenMV's firmware reads a file into the first block of its heap that it fits into, which is RAM inside the chip. The NPU reads
+    such RAM without its cache (openmv/openmv, issue 3272). A model in the read-only file system stays where it is.
+
+    Args:
+        heap: that block.
+    """
+    if model.file_bytes >= heap.size:
+        return ""
+    external = up(model.context["external_ram_bytes"])
+    place = Placement(heap.address, _EXEC_RAM, model.xip_bytes, _EXT_RAM if external else 0, external, mode="xip")
+    flags = model.flags
+    try:
+        install(model, LoadingFirmware(model.version, flags.secure, flags.debug_info, flags.asynchronous), place)
+    except Refusal as refusal:
+        return str(refusal)
+    return ""
+
+
 def image_firmware(data: bytes, file: str) -> Firmware:
     """Return the firmware of an image, by the line that it prints first. Raises N6-ROMFS-009 without one."""
     banners = sorted({match[1].decode("ascii") for match in _BANNER.finditer(data)})
@@ -96,7 +123,11 @@ def check_version(version: Version, firmware: Firmware, where: str) -> None:
     if version[:3] == wanted[:3] and abi_of(version) is abi_of(wanted):
         return
     unnoticed = version[:3] == wanted[:3]
-    outcome = "its loader takes the model, which then calls wrong functions" if unnoticed else "its loader returns -1"
+    outcome = (
+        "its loader takes the model, which then calls wrong functions"
+        if unnoticed
+        else "its loader returns -1 or faults"
+    )
     what = f"is for ll_aton {version_text(version)}, {firmware.title} has {version_text(wanted)}: {outcome}"
     releases = [name for each, name in CORE_RELEASES.items() if abi_of(each) is abi_of(wanted) and each >= (1, 1)]
     hint = (

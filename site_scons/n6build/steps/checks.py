@@ -22,6 +22,7 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import ModelFacts, read_model_facts
 from n6build.network.runtimes import RuntimeVersion
 from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.openmv import refused_in_heap
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.slots import executable_ram_part
 from n6build.steps.compiled_network import NetworkSteps
@@ -170,6 +171,7 @@ def _subject(network: _Network) -> NetworkSubject:
 def _installed(model: _Installed, given: Parameters) -> InstalledModel:
     file = read_reloc_file(Path(model.file))
     needed = file.copy_bytes if given.load_mode == "copy" else file.xip_bytes
-    return InstalledModel(
-        model.model, given.load_mode, needed, executable_ram_part(given.executable_ram, len(given.installed))
-    )
+    room = executable_ram_part(given.executable_ram, len(given.installed))
+    heap = given.board.file_heap
+    refused = refused_in_heap(file, heap) if heap else ""
+    return InstalledModel(model.model, given.load_mode, needed, room, refused)

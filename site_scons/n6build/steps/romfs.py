@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from n6build.base.console import kib, say
 from n6build.base.files import read_bytes, write_atomically
+from n6build.base.span import Span
 from n6build.image.romfs import RomfsFile, make_romfs
 from n6build.image.romfs_manifest import RomfsPartition, check_size
 from n6build.network.ll_aton import version_text
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.openmv import Firmware, check_version
+from n6build.reloc.openmv import Firmware, check_version, refused_in_heap
 from n6build.reloc.reader import parse_reloc_file
 
 _MODEL = b"NBIN"
@@ -33,20 +34,28 @@ class Parameters:
     entries: tuple[_Entry, ...]
     described_in: str
     firmware: Firmware
+    file_heap: Span | None
 
 
 def romfs_step(
-    output: str, partition: RomfsPartition, files: Sequence[str], described_in: str, firmware: Firmware
+    output: str,
+    partition: RomfsPartition,
+    files: Sequence[str],
+    described_in: str,
+    firmware: Firmware,
+    file_heap: Span | None,
 ) -> Step:
     """files: of the partition's entries, models as network_rel.bin. described_in: name of the description, for messages.
-    firmware: that installs the models."""
+    firmware: that installs the models. file_heap: RAM inside the chip that it reads files into."""
     entries = tuple(_Entry(entry.name, entry.alignment) for entry in partition.entries)
     return Step(
         verb="Romfs",
         stage="image",
         outputs=(output,),
         sources=tuple(files),
-        parameters=to_parameters(Parameters(partition.number, partition.size, entries, described_in, firmware)),
+        parameters=to_parameters(
+            Parameters(partition.number, partition.size, entries, described_in, firmware, file_heap)
+        ),
         function="n6build.steps.romfs:make",
     )
 
@@ -60,9 +69,9 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     named = zip(given.entries, call.sources, strict=True)
     files = [RomfsFile(entry.name, read_bytes(file), entry.alignment) for entry, file in named]
-    models = [file for file in files if file.data.startswith(_MODEL)]
-    for file in models:
-        check_version(parse_reloc_file(file.data, file.name).version, given.firmware, file.name)
+    models = [parse_reloc_file(file.data, file.name) for file in files if file.data.startswith(_MODEL)]
+    for model in models:
+        check_version(model.version, given.firmware, model.name)
     image = make_romfs(files)
     check_size(given.number, given.size, len(image), given.described_in)
     write_atomically(call.outputs[0], image)
@@ -71,3 +80,7 @@ def make(call: Call) -> None:
     if models:
         firmware = given.firmware
         say("Romfs", firmware.title, f"{len(models)} models for its ll_aton {version_text(firmware.ll_aton)}")
+        heap = given.file_heap
+        if heap and (in_place := sum(bool(refused_in_heap(model, heap)) for model in models)):
+            what = f"load from /rom only: as files of less than {kib(heap.size)} the camera reads them to SRAM2"
+            say("Note", f"{in_place} models", f"{what} (N6-CHECK-040)")

@@ -50,7 +50,7 @@ def romfs_partitions(job: Job) -> Part:
     for partition in read_manifest(path, Path(job.choices.build)):
         files = [_file(making, entry) for entry in partition.entries]
         output = f"{job.board_folder}/romfs/romfs{partition.number}.img"
-        image = romfs_step(output, partition, files, path.name, firmware)
+        image = romfs_step(output, partition, files, path.name, firmware, job.board.file_heap_span)
         making.steps.append(image)
         images += image.outputs
     return Part(tuple(making.steps), {"romfs": tuple(images)})

@@ -263,6 +263,25 @@ def mixed_aliases(subject: Subject) -> Iterator[Finding]:
             )
 
 
+@check(
+    "N6-CHECK-040",
+    "relocatable models load from a file, too",
+    "warning",
+    lambda subject: subject.installed if subject.board.file_heap else (),
+)
+def file_heap(subject: Subject) -> Iterator[Finding]:
+    """A small model that a camera's firmware reads into RAM inside the chip, where the NPU's cache does not reach its weights."""
+    heap = subject.board.file_heap
+    assert heap is not None
+    for installed in subject.installed:
+        if installed.refused_in_heap:
+            yield Finding(
+                f"{installed.model}: as a file",
+                f"the firmware reads a file of less than {kib(heap.size)} to 0x{heap.address:08X}: {installed.refused_in_heap}",
+                "put the model into the read-only file system (romfs), from where it is not copied",
+            )
+
+
 @check("N6-CHECK-025", "relocatable models fit into the executable RAM", "error", lambda subject: subject.installed)
 def executable_ram(subject: Subject) -> Iterator[Finding]:
     """Code and data of every installed model have a part of the Appli's RAM."""
