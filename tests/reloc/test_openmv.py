@@ -14,6 +14,7 @@ from n6build.compiler.toolchain import Toolchain
 from n6build.network.ll_aton import Version
 from n6build.network.pools.board_pools import pools_of, relocatable
 from n6build.network.reference.compile import compile_network
+from n6build.reloc.loader import Mode
 from n6build.reloc.openmv import (
     DEFAULT,
     VERSION_HEADER,
@@ -139,7 +140,8 @@ def test_st_s_loader_installs_it(for_camera: RelocFile, tmp_path: Path) -> None:
     """Of the release whose ll_aton OpenMV 5.0.0 has; the one of 3.0 takes it, too, and only the check refuses it."""
     if for_camera.version != D:
         pytest.skip("only of 4.0.0 there is a package as it is installed")
-    files = [(for_camera.data, "copy"), (for_camera.data, "xip")]
+    modes: tuple[Mode, ...] = ("copy", "xip")
+    files = [(for_camera.data, mode) for mode in modes]
     for release, status in (("4.0.0", 0), ("3.0", 8)):
         found = outcomes(build_loader(release, tmp_path), files, tmp_path)
         assert [(each.status, each.result, each.strays) for each in found] == [(status, 0, 0)] * 2

@@ -114,7 +114,9 @@ def main(settings_file: str, arguments: list[str]) -> int:
 def contract(arguments: list[str]) -> dict[str, str]:
     """What the real tool needs; a breach ends the stand-in with a status that no scenario has."""
     assert arguments[0] == "generate"
-    options = dict(zip(arguments[1::2], arguments[2::2], strict=False))
+    switches = {argument: "1" for argument in arguments if argument == "--relocatable"}
+    arguments = [argument for argument in arguments if argument not in switches]
+    options = {**dict(zip(arguments[1::2], arguments[2::2], strict=False)), **switches}
     profile, _, file = options["--st-neural-art"].partition("@")
     described = json.loads(Path(file).read_bytes().decode("ascii"))["Profiles"][profile]
     mpool = Path(described["memory_pool"])
@@ -183,9 +185,20 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
     head += f"Parameters            : generate -m {place}/models/model.tflite\n"
     hashed = info["environment"]["tools"][0]["input_model"]["model_files"][0]["signature"]
     report.write_text(f"{head}model_hash            : {hashed}\n{report.read_text()}")
+    if "--relocatable" in options:
+        relocate(workspace / f"{name}_npu_reloc_build", name, release)
     # Pools without initializers may leave an empty file.
     (out / f"{name}_atonbuf.xSPI1.raw").write_bytes(b"")
     print(f" Generated files (4)\n {place}/{name}.c\nelapsed time (GENERATE): 4.753s", flush=True)
+
+
+def relocate(folder: Path, name: str, release: str) -> None:
+    """What the real tool compiles and links: here a model without code."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from reloc.synthetic import synthetic_model
+
+    folder.mkdir()
+    (folder / f"{name}_rel.bin").write_bytes(synthetic_model(LL_ATON[release]))
 
 
 def model_as_named(model: Path) -> dict[str, Any]:

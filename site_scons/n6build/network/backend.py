@@ -35,7 +35,7 @@ class ModelSource:
 class Compilation:
     """A network to be made. name: of its files and symbols. folder: for them. pools: in order of preference. ll_aton: version
     of the runtime. notes: folder that keeps what tools report about themselves; None: nothing is kept. roomier: profiles of the
-    board with more RAM, for hints."""
+    board with more RAM, for hints. relocatable: also make <name>_rel.bin, if the backend can."""
 
     source: ModelSource
     name: str
@@ -45,6 +45,7 @@ class Compilation:
     environment: Environment
     notes: Path | None
     roomier: tuple[RoomierProfile, ...] = ()
+    relocatable: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from n6build.steps.compiled_network import NetworkSteps
 @dataclass(frozen=True)
 class Stage1:
     """What stage 1 needs to know besides the models. backend: as asked for. loader: linked or reloc. notes: folder for what
-    ST's tool says about itself."""
+    ST's tool says about itself. relocatable: networks also as <name>_rel.bin, by a backend that can."""
 
     board: Board
     profile: str
@@ -29,6 +29,7 @@ class Stage1:
     runtime: Runtime
     environment: Environment
     notes: Path | None
+    relocatable: bool = False
 
 
 def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
@@ -57,6 +58,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
             environment=given.environment,
             notes=given.notes,
             roomier=roomier,
+            relocatable=given.relocatable,
         )
         step = backend.step(compilation)
         kernels = backend.kernels(compilation.source)

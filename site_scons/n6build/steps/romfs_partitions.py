@@ -17,7 +17,7 @@ from n6build.steps.cascade import cascade_step
 from n6build.steps.job import Job, runtime_for
 from n6build.steps.network import network_steps
 from n6build.steps.part import Part
-from n6build.steps.reloc import ModelSteps, reloc_network
+from n6build.steps.reloc import reloc_network
 from n6build.steps.romfs import romfs_step
 
 # What `default` means in OpenMV's own neuralart.json: the NPU's RAM first, then external RAM.
@@ -32,7 +32,7 @@ class _Making:
     firmware: Firmware
     runtime: Runtime
     steps: list[Step] = field(default_factory=list)
-    models: dict[tuple[Path, str], ModelSteps] = field(default_factory=dict)
+    models: dict[tuple[Path, str], str] = field(default_factory=dict)
     cascades: dict[tuple[Path, int], Step] = field(default_factory=dict)
 
 
@@ -67,7 +67,7 @@ def _firmware(choices: Choices, description: Path) -> Firmware:
 def _file(making: _Making, entry: RomfsEntry) -> str:
     """The file that goes into the image."""
     if entry.kind == "model":
-        return _model(making, entry).file
+        return _model(making, entry)
     if entry.kind == "cascade":
         return _cascade(making, entry).name
     return project_path(entry.path)
@@ -85,7 +85,8 @@ def _cascade(making: _Making, entry: RomfsEntry) -> Step:
     return making.cascades[key]
 
 
-def _model(making: _Making, entry: RomfsEntry) -> ModelSteps:
+def _model(making: _Making, entry: RomfsEntry) -> str:
+    """The relocatable model: as ST's tool makes it from Core 4.0 on, as OpenMV's own tools do, else made here."""
     job = making.job
     profile = _default_profile(job) if entry.profile == DEFAULT_PROFILE else entry.profile
     if profile not in job.board.profiles():
@@ -99,12 +100,18 @@ def _model(making: _Making, entry: RomfsEntry) -> ModelSteps:
         place += "" if entry.profile == DEFAULT_PROFILE else f"-{profile}"
         # Two folders may have a model of the same name.
         place += f"-{same + 1}" if same else ""
-        stage1 = replace(job.stage1, profile=profile, loader="reloc", runtime=making.runtime)
+        stage1 = replace(
+            job.stage1, profile=profile, loader="reloc", runtime=making.runtime, relocatable=job.choices.secure
+        )
         (network,) = network_steps(place, [load_model(str(key[0]))], stage1)
-        options = replace(job.model_options, split=False)
-        model = reloc_network(place, folder, network, making.runtime, job.toolchain, options)
-        making.steps += [network.step, *model.steps]
-        making.models[key] = model
+        making.steps.append(network.step)
+        made = [output for output in network.step.outputs if output.endswith("_rel.bin")]
+        if not made:
+            options = replace(job.model_options, split=False)
+            model = reloc_network(place, folder, network, making.runtime, job.toolchain, options)
+            making.steps += model.steps
+            made = [model.file]
+        (making.models[key],) = made
     return making.models[key]
 
 

@@ -54,6 +54,11 @@ class CoreVersion:
         return self.major < 3
 
     @property
+    def makes_relocatable(self) -> bool:
+        """Whether `--relocatable` makes a relocatable model of a network for the NPU."""
+        return self.major >= 4
+
+    @property
     def writes_stai(self) -> bool:
         """Whether stai_<name>.h and stai_<name>.c are among its output."""
         return self.major >= 3
