@@ -85,6 +85,12 @@ def with_input(subject: Subject, **changes: Any) -> Subject:
     return with_artifacts(subject, quantised=tuple(replace(b, **changes) if b is first else b for b in quantised))
 
 
+def with_output_of(subject: Subject, values: int) -> Subject:
+    """A single int8 output with so many values."""
+    output = replace(subject.networks[0].artifacts.outputs[0], bytes=values, type="int8")
+    return with_artifacts(subject, outputs=(output,))
+
+
 def with_network(subject: Subject, **changes: Any) -> Subject:
     return replace(subject, networks=(replace(subject.networks[0], **changes),))
 
@@ -360,6 +366,12 @@ EXTERNAL: list[tuple[str, str, Damage, str]] = [
         "N6-CHECK-040",
         lambda s: replace(s, installed=(InstalledModel("keyword", "xip", 1, 2, "the loader returns -7"),)),
         "the firmware reads a file of less than 1.0 MiB to 0x34100000: the loader returns -7",
+    ),
+    (
+        "float copies of 512 x 512 x 5 outputs beside 23.7 MB of activations",
+        "N6-CHECK-015",
+        lambda s: with_output_of(with_pool(s, "hyperRAM", used_bytes=23_700_000, size=28 * MIB), 512 * 512 * 5),
+        "22.6 MiB of activations and 5.0 MiB for outputs as float need 3.6 MiB more than the heap's 24.0 MiB",
     ),
     (
         "float copies that the heap has no room for",

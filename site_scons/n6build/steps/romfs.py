@@ -69,9 +69,9 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     named = zip(given.entries, call.sources, strict=True)
     files = [RomfsFile(entry.name, read_bytes(file), entry.alignment) for entry, file in named]
-    models = [parse_reloc_file(file.data, file.name) for file in files if file.data.startswith(_MODEL)]
-    for model in models:
-        check_version(model.version, given.firmware, model.name)
+    models = {file.name: parse_reloc_file(file.data, file.name) for file in files if file.data.startswith(_MODEL)}
+    for name, model in models.items():
+        check_version(model.version, given.firmware, name)
     image = make_romfs(files)
     check_size(given.number, given.size, len(image), given.described_in)
     write_atomically(call.outputs[0], image)
@@ -81,6 +81,6 @@ def make(call: Call) -> None:
         firmware = given.firmware
         say("Romfs", firmware.title, f"{len(models)} models for its ll_aton {version_text(firmware.ll_aton)}")
         heap = given.file_heap
-        if heap and (in_place := sum(bool(refused_in_heap(model, heap)) for model in models)):
+        if heap and (in_place := sum(bool(refused_in_heap(model, heap)) for model in models.values())):
             what = f"load from /rom only: as files of less than {kib(heap.size)} the camera reads them to SRAM2"
             say("Note", f"{in_place} models", f"{what} (N6-CHECK-040)")
