@@ -17,6 +17,7 @@ import intelhex
 import pytest
 from compiled_library import copy_project_file
 from end_to_end.conftest import Project, Result, make_project
+from image.test_haar_cascade import OLDER
 from shared_folder import made_once, shared_folder
 from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
@@ -58,9 +59,11 @@ def describe_a_file_system(project: Project) -> None:
     entries = [
         {"type": "tflite", "path": "{TOP}/models/anomaly/anomaly.tflite", "alignment": 32, "profile": "default"},
         {"type": "txt", "path": "notes.txt"},
+        {"type": "haar", "path": "eye.xml", "stages": 0},
     ]
     (project.root / "rom").mkdir()
     (project.root / "rom/notes.txt").write_text("one model\n")
+    (project.root / "rom/eye.xml").write_text(OLDER)
     (project.root / "rom/romfs_config.json").write_text(json.dumps({"0": {"size": "0x800000", "entries": entries}}))
 
 

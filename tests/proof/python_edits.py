@@ -543,6 +543,13 @@ EDITS = (
         f"{BOARD}/romfs/romfs0.img",
     ),
     Edit(
+        "image/haar_cascade.py",
+        "_STAGE_SCALE, _FEATURE_SCALE = 256,",
+        "_STAGE_SCALE, _FEATURE_SCALE = 128,",
+        "romfs",
+        f"{BOARD}/romfs/romfs0.img",
+    ),
+    Edit(
         "image/romfs_manifest.py",
         "_FILE_ALIGNMENT = ",
         "_FILE_ALIGNMENT = 64 + 0 * ",
@@ -671,6 +678,7 @@ WITHOUT_BYTES = {
     "n6build.network.backend": _SHAPES,
     "n6build.network.backend_names": _PLANS,
     "n6build.network.device_headers": _PLANS,
+    "n6build.network.artifacts.c_info_pools": _REFUSES,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.neural_art.backend": _PLANS,
     **dict.fromkeys(
@@ -726,6 +734,7 @@ WITHOUT_BYTES = {
     "n6build.image.program_board": _SHAPES,
     "n6build.memory_plan.whole_image": _REFUSES,
     "n6build.reloc.loader": _REFUSES,
+    "n6build.reloc.openmv": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.ask_board": _OF_A_BOARD,
     "n6build.steps.compiled_network": _SHAPES,

@@ -83,4 +83,4 @@ def make(call: Call) -> None:
         heap = given.file_heap
         if heap and (in_place := sum(bool(refused_in_heap(model, heap)) for model in models.values())):
             what = f"load from /rom only: as files of less than {kib(heap.size)} the camera reads them to SRAM2"
-            say("Note", f"{in_place} models", f"{what} (N6-CHECK-040)")
+            say("Note", f"{in_place} models", what)
