@@ -253,6 +253,7 @@ EDITS = (
     Edit("split", "models/keyword/expected.npy", one_number),
     Edit("romfs", "rom/romfs_config.json", replaced('"alignment": 32', '"alignment": 256')),
     Edit("romfs", "rom/notes.txt", one_byte_more),
+    Edit("romfs", "rom/eye.xml", replaced("<left_val>0.25", "<left_val>0.75")),
     Edit("romfs", "models/anomaly/anomaly.tflite", one_weight),
     Edit("prebuilt", "elsewhere/network.c", one_byte_more),
     Edit("prebuilt", "elsewhere/network.h", one_byte_more),
