@@ -169,12 +169,24 @@ def test_a_model_that_is_not_the_one_described_is_refused(project: Project) -> N
 
 
 @pytest.mark.slow
-def test_a_bare_model_file_is_compiled_and_run_without_claims(project: Project) -> None:
+def test_a_bare_model_file_is_compiled_and_checked_on_seeded_inputs(project: Project) -> None:
+    """Without model.yaml it has no vectors."""
     shutil.copy(project.root / "models/keyword/keyword.tflite", project.root / "mine.tflite")
     result = project.scons("model=mine.tflite", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
-    zeros = "no expected outputs to compare with: without test vectors (vectors.inputs in model.yaml), it ran on zeros"
-    assert f"Result 1 inferences, {zeros}" in result.output
+    assert "Result 2 of 2 outputs equal the reference interpreter bit for bit" in result.output
+    seeded = "mine ran on seeded random inputs, the same on every machine: vectors.inputs in model.yaml names others"
+    assert f"Result {seeded}" in result.output
+    inputs = np.load(project.root / "build/nucleo-n657/mine/inputs/network.npy")
+    assert (inputs.dtype, inputs.shape) == (np.int8, (2, 1, 49, 10, 1))
+
+    # It is an image like any other: nothing is made or programmed again.
+    again = project.scons("model=mine.tflite", "probe=virtual", "flash")
+    assert (again.actions, again.flashed) == ([], "nothing"), again.output
+    (project.root / "mine.tflite").unlink()
+    shutil.copy(project.root / "models/miniresnet/miniresnet.tflite", project.root / "mine.tflite")
+    other = project.scons("model=mine.tflite", "probe=virtual", "flash")
+    assert {"Inputs mine/inputs/network.npy", "Vectors mine/vectors.bin"} <= {*other.actions}
 
 
 @pytest.mark.slow

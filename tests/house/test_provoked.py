@@ -52,10 +52,9 @@ from n6build.reloc.layout import HEADER_FIELDS, MAGIC
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.slots import model_slots
 from n6build.run.fed_session import FedNetwork, run_fed
-from n6build.run.session import RunModel, read_outcome
+from n6build.run.session import read_outcome
 from n6build.steps.application import application_plan
 from n6build.steps.flash_board import target_of
-from n6build.steps.run_board import Session, linked_network
 from n6build.steps.start_board import start_board_step
 from n6build.virtual_board.build import _install, _prepare, find_emulator
 from n6build.virtual_board.qemu import RELEASES
@@ -174,14 +173,10 @@ def a_compiler_that_cannot_start(folder: Path) -> None:
     )
 
 
-def nothing_to_run_on(_: Path) -> None:
-    linked_network(RunModel("m", None, None, (), ()), None, Session())  # type: ignore[arg-type]
-
-
 def a_network_that_lists_no_buffers(folder: Path) -> None:
     (folder / "net.c").write_text("LL_ATON_EpochBlockItems_net(void) {\n}\n")
     artifacts = NetworkArtifacts("net", "net", folder / "net.c", (), (), (), (), (), (), (), None, None, (), "net.c")
-    run_fed(OF_A_NOR, [FedNetwork("m", artifacts, folder / "m.tflite", None, EpochTolerance())], [], lambda _: None)
+    run_fed(OF_A_NOR, [FedNetwork("m", artifacts, folder / "m.tflite", folder / "m.npy", EpochTolerance())], [], lambda _: None)
 
 
 def a_header_of(**words: int) -> bytes:
@@ -243,7 +238,6 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-STEP-011": a_missing_command,
     "N6-TOOL-002": a_damaged_compiler,
     "N6-VEC-001": lambda p: read_vectors(written(p, b"no array", "v.npy")),
-    "N6-VEC-003": nothing_to_run_on,
     "N6-YAML-001": lambda p: read_document(p / "nothing.yaml"),
     "N6-YAML-002": lambda p: read_document(written(p, b"a: [")).load(dict[str, str]),
     "N6-YAML-006": lambda p: of_board(p, "nucleo-n657/board.yaml", "title: NUCLEO-N657X0-Q\n", ""),

@@ -54,7 +54,7 @@ n6 done runs=1
 
 def outcome() -> Outcome:
     inferences = list(read_console(CONSOLE).inferences.values())
-    network = outcome_of(RunModel("od", None, None, (), ()), ARTIFACTS, inferences, (), ())
+    network = outcome_of(RunModel("od", Path("inputs.npy"), None, (), ()), ARTIFACTS, inferences, (), ())
     return Outcome("nucleo-n657", 600_000_000, "cycles", (network,), (), {})
 
 

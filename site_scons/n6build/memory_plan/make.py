@@ -23,6 +23,7 @@ from n6build.memory_plan.plan import (
     PoolUse,
     application_name,
 )
+from n6build.memory_plan.seeded_vectors import seeded_shape
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file
 from n6build.memory_plan.vectors import VectorShape
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
@@ -40,11 +41,12 @@ class CompiledNetwork:
 
 
 def compiled_network(
-    model: str, folder: Path, name: str, weights: tuple[str, ...], vectors: VectorShape, *, is_classification: bool
+    model: str, folder: Path, name: str, weights: tuple[str, ...], vectors: VectorShape | None, *, is_classification: bool
 ) -> CompiledNetwork:
-    """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. Raises what
-    `read_artifacts` does."""
-    return CompiledNetwork(model, read_artifacts(folder, name, weights), vectors, is_classification)
+    """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. vectors: None for
+    seeded ones. Raises what `read_artifacts` does."""
+    artifacts = read_artifacts(folder, name, weights)
+    return CompiledNetwork(model, artifacts, vectors or seeded_shape(artifacts.inputs), is_classification)
 
 
 def make_plan(

@@ -97,6 +97,10 @@ class Tolerance:
     epoch: EpochTolerance = field(default_factory=EpochTolerance)
 
 
+# Of random inputs, on which several classes are nearly as likely as the first.
+OF_NOISE = Tolerance(cosine=0.9, top1=False)
+
+
 @dataclass(frozen=True)
 class ModelFile:
     """model.yaml as it is written; `Model` is what a build needs of it.

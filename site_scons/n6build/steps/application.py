@@ -38,6 +38,7 @@ from n6build.steps.reloc_pool_table import reloc_pool_table_step
 from n6build.steps.reloc_summary import reloc_summary_step
 from n6build.steps.report import report_step
 from n6build.steps.romfs_partitions import romfs_partitions
+from n6build.steps.seeded_inputs import with_inputs
 from n6build.steps.sizes import sizes_step
 from n6build.steps.verdict import verdict_step
 
@@ -58,6 +59,9 @@ def application_plan(
     if choices.program is not None and choices.program.is_linked_elsewhere:
         return host_library_plan(job)
     networks = network_steps(job.folder, job.models, job.stage1)
+    if not choices.is_foreign:
+        # No program but this project's Appli runs a network on what is in flash.
+        networks = tuple(with_inputs(job.folder, each) for each in networks)
     images = images_of(job, networks)
     manifest = flash_manifest_step(
         f"{job.folder}/flash_manifest.json",
@@ -77,6 +81,7 @@ def application_plan(
     build = Part(
         (
             *(each.step for each in networks),
+            *(each.seeded for each in networks if each.seeded),
             *images.steps,
             manifest,
             lacking,
