@@ -41,7 +41,13 @@ class CompiledNetwork:
 
 
 def compiled_network(
-    model: str, folder: Path, name: str, weights: tuple[str, ...], vectors: VectorShape | None, *, is_classification: bool
+    model: str,
+    folder: Path,
+    name: str,
+    weights: tuple[str, ...],
+    vectors: VectorShape | None,
+    *,
+    is_classification: bool,
 ) -> CompiledNetwork:
     """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. vectors: None for
     seeded ones. Raises what `read_artifacts` does."""

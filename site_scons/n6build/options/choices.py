@@ -19,6 +19,7 @@ from n6build.options.option import (
     Setting,
     chosen,
     count,
+    listed_paths,
     names,
     number,
     option_text,
@@ -182,7 +183,11 @@ class Choices:
     )
     dry: bool = switch(False, "flash: 1 only prints what would be programmed")
     inputs: str = path(
-        "run: .npy with a row for each inference, sent over the console; default: the test vectors in flash"
+        "run: .npy with a row for each inference, sent over the console; compare: what the board was given; default: the test "
+        "vectors"
+    )
+    captured: tuple[str, ...] = listed_paths(
+        "target compare: files with the outputs of a board, a,b: .npy, raw bytes as .bin, a console log with a hex dump"
     )
     expected: str = path(
         "run: .npy with the right outputs for each row of inputs; default: the model's own, for its own inputs"
@@ -261,7 +266,7 @@ class Choices:
 _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
-        *("inputs", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
+        *("inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
         *("gen_c_file", "romfs", "linker_map", "linker_script", "clock", "flash"),
     }
 )

@@ -179,6 +179,15 @@ def paths(help: str, *, environment: str | None = None) -> Any:
     return _field((), "", help, parse, (), environment, None, separator=os.pathsep)
 
 
+def listed_paths(help: str) -> Any:
+    """a,b: a tuple of paths as texts; relative ones start where the command was typed."""
+
+    def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
+        return tuple(str(launched / each) for each in setting.value.split(",") if each)
+
+    return _field((), "", help, parse, (), None, None)
+
+
 def placed_files(help: str) -> Any:
     """FILE@ADDRESS, or FILE alone; several: a,b. Relative paths start where the command was typed. Its `parse` raises
     N6-OPTION-002."""

@@ -18,6 +18,7 @@ from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
+from n6build.steps.compare_board import COMPARE, check_compare, compare_plan
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
@@ -51,6 +52,9 @@ def application_plan(
 
     Raises N6Error for whatever cannot be built as chosen.
     """
+    check_compare(choices, frozenset(goals))
+    if COMPARE in goals:
+        return compare_plan(choices)
     check_goals(choices, goals)
     boards = boards_of(choices)
     choices = replace(choices, board=boards[0])

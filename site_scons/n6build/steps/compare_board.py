@@ -1,0 +1,145 @@
+"""Target compare: how far somebody's board is from the reference interpreter, and which known cause explains it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file, to_json, write_atomically
+from n6build.base.paths import project_path
+from n6build.compare.installed import package_of
+from n6build.memory_plan.seeded_vectors import SEEDED
+from n6build.models.model import Model, Tolerance, load_model, models_folder
+from n6build.options.choices import Choices
+from n6build.plan.plan import Plan, make_plan
+from n6build.plan.step import Call, Step, to_parameters
+
+COMPARE = "compare"
+_HINT = "n6build compare model=net.tflite captured=out.bin inputs=in.npy"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What is compared.
+
+    Attributes:
+        reference: File of the model.
+        inputs: File with its inputs; empty for seeded ones, which are made here.
+        captured: Files with the outputs of the board.
+        tolerance: How far outputs may be away.
+        classes: Number of the model's classes.
+    """
+
+    reference: str
+    inputs: str
+    captured: tuple[str, ...]
+    tolerance: Tolerance
+    classes: int
+
+
+def check_compare(choices: Choices, goals: frozenset[str]) -> None:
+    """Check what target compare is given.
+
+    Args:
+        choices: Of the command line.
+        goals: All that is asked for.
+
+    Raises:
+        N6Error: N6-CAPTURE-005 for what is missing or has no effect.
+    """
+    if COMPARE not in goals:
+        if choices.captured:
+            raise N6Error("N6-CAPTURE-005", "option 'captured' is for target compare alone", hint=_HINT)
+        return
+    what = ""
+    if goals != {COMPARE}:
+        what = "target compare is asked for alone: it needs no board and builds nothing"
+    elif not choices.captured:
+        what = "no captured outputs are named"
+    elif len(choices.models) != 1:
+        what = "target compare is for a single model"
+    if what:
+        raise N6Error("N6-CAPTURE-005", what, hint=_HINT)
+
+
+def compare_plan(choices: Choices) -> Plan:
+    """Return the plan of target compare.
+
+    Args:
+        choices: With a single model.
+
+    Raises:
+        N6Error: N6-MODEL-00x, N6-CAPTURE-005 for a model that no interpreter runs.
+    """
+    (name,) = choices.models
+    model = load_model(name, models_folder(name), relative_to=Path(choices.launched))
+    reference = model.reference
+    if reference is None:
+        what = f"no interpreter runs {model.name}: {model.not_compared or 'model.yaml names no model for it'}"
+        raise N6Error("N6-CAPTURE-005", what, hint="reference.model in model.yaml, or model=net.tflite")
+    folder = f"{choices.build}/{COMPARE}/{model.name}"
+    step = _step(folder, model, reference, choices)
+    return make_plan([step], {COMPARE: step.outputs})
+
+
+def _step(folder: str, model: Model, reference: Path, choices: Choices) -> Step:
+    inputs = choices.inputs or (str(model.inputs) if model.inputs else "")
+    named = {"captured": choices.captured, "inputs": (choices.inputs,) if choices.inputs else ()}
+    for option, files in named.items():
+        for file in files:
+            if not is_file(Path(file)):
+                raise N6Error(
+                    "N6-CAPTURE-001", "there is no such file", where=project_path(file), hint=f"option {option}"
+                )
+    captured = tuple(map(project_path, choices.captured))
+    inputs = project_path(inputs) if inputs else ""
+    tolerance = model.tolerance or Tolerance()
+    parameters = Parameters(project_path(reference), inputs, captured, tolerance, len(model.classes))
+    files = (parameters.reference, *captured, *([inputs] if inputs else []))
+    return Step(
+        verb="Compare",
+        stage="run",
+        outputs=(f"{folder}/compare.json", *([] if inputs else [f"{folder}/inputs.npy"])),
+        sources=tuple(dict.fromkeys(files)),
+        parameters=to_parameters(parameters),
+        function="n6build.steps.compare_board:make",
+        # Asking for it means comparing again.
+        always=True,
+        shared=False,
+    )
+
+
+def make(call: Call) -> None:
+    """Compare, print the result and write compare.json.
+
+    Raises:
+        N6Error: N6-CAPTURE-00x; N6-CAPTURE-006 afterwards for outputs outside the tolerance.
+    """
+    import numpy as np  # noqa: PLC0415 - planning compares nothing.
+
+    from n6build.run.board_capture import compare_captures, seeded_inputs  # noqa: PLC0415
+    from n6build.run.capture_text import output_lines, remedy_of  # noqa: PLC0415
+
+    given = call.parameters_as(Parameters)
+    model = Path(given.reference)
+    inputs = Path(given.inputs) if given.inputs else call.outputs[1]
+    if not given.inputs:
+        buffer = io.BytesIO()
+        np.save(buffer, seeded_inputs(model), allow_pickle=False)
+        write_atomically(inputs, buffer.getvalue())
+    compared = compare_captures(model, inputs, [Path(file) for file in given.captured], given.tolerance, given.classes)
+    write_atomically(call.outputs[0], to_json(asdict(compared)))
+    whose = "" if given.inputs else f", {SEEDED}"
+    say("Compared", model.name, f"{compared.vectors} vectors of {inputs.name}{whose}, on {package_of(model)}")
+    for output in compared.outputs:
+        for verb, subject, detail in output_lines(output, compared):
+            say(verb, subject, detail)
+    outside = [output for output in compared.outputs if not output.within]
+    if outside:
+        causes = [cause for output in outside for fit in output.fits for cause in fit.causes]
+        what = f"{len(outside)} of {len(compared.outputs)} outputs are outside the tolerance"
+        hint = next((remedy for cause in causes if (remedy := remedy_of(cause))), "")
+        raise N6Error("N6-CAPTURE-006", what, where=outside[0].name, hint=hint or "docs/compare.md")
