@@ -8,6 +8,7 @@ import shutil
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
 from patience import NET_S

@@ -1,4 +1,4 @@
-"""Inputs of a network without test vectors: random, the same on every machine, over the whole range of their type, never zeros."""
+"""Inputs of a network without test vectors: random over the range of their type, the same on every machine, never zeros."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from n6build.compare.closeness import (
     Closeness,
     Steps,
     closeness,
+    is_nearer,
     proof_of_outputs,
     proof_of_values,
     spread,
@@ -45,11 +46,13 @@ class Reference:
     Attributes:
         wanted: For the inputs as they are, in steps, a row for each vector.
         changed: For changed inputs, each with what was changed, of the first vectors.
+        unrelated: For inputs that have nothing to do with these, a row for each.
         of_all: Computes one of them for all vectors.
     """
 
     wanted: Steps
     changed: tuple[tuple[ChangedInput, Steps], ...]
+    unrelated: Steps
     of_all: Callable[[ChangedInput], Steps]
 
 
@@ -62,12 +65,14 @@ class Fit:
         what: What happened on the board, for each of them.
         near: How near the output is without them.
         bits: How much that proves; negative if it may as well be an accident.
+        is_free: Whether an order was chosen that fits; a rule that fits as well is the better explanation.
     """
 
     causes: tuple[str, ...]
     what: tuple[str, ...]
     near: Closeness
     bits: float
+    is_free: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,8 +127,10 @@ def diagnose(
     step = _step_of(port, wanted)
     near = closeness(plain.steps, wanted, step)
     least, other_top = _by_vector(plain.steps, wanted, port)
-    within = least >= cosine and not (top1 and other_top) and not plain.cause
     limit = math.sqrt(2 * (1 - cosine))
+    # The cosine does not see another scale.
+    is_near = near.max <= step or _relative(plain.steps, wanted, port) <= limit
+    within = least >= cosine and is_near and not (top1 and other_top) and not plain.cause
     fits: list[Fit] = []
     unproved: list[Fit] = []
     if near.max or plain.cause:
@@ -180,6 +187,14 @@ def _by_vector(got: Steps, wanted: Steps, port: Port) -> tuple[float, int]:
     return min(cosines, default=1.0), sum(map(bool, tops))
 
 
+def _relative(got: Steps, wanted: Steps, port: Port) -> float:
+    """The largest length of a vector's difference, divided by that of the reference, from the zero point."""
+    with np.errstate(all="ignore"):
+        differences = np.linalg.norm(got - wanted, axis=1)
+        lengths = np.linalg.norm(wanted - port.zero_point, axis=1)
+    return float(np.nan_to_num(differences / np.maximum(lengths, 1e-30), nan=np.inf).max(initial=0))
+
+
 def _never_written(output: CapturedOutput) -> str:
     """What every byte is, where all are one."""
     data = np.frombuffer(output.values.tobytes(), np.uint8)
@@ -191,8 +206,9 @@ def _never_written(output: CapturedOutput) -> str:
 def _nearest(fits: Sequence[Fit]) -> list[Fit]:
     """Those that are as near as the nearest; of equal results, the one that changes least."""
     best = min((fit.near.error for fit in fits), default=0.0)
-    fewest = min((len(fit.causes) for fit in fits), default=0)
-    found = [fit for fit in fits if fit.near.error <= best * _AS_NEAR + 1e-9 and len(fit.causes) == fewest]
+    near = [fit for fit in fits if fit.near.error <= best * _AS_NEAR + 1e-9]
+    simplest = min(((len(fit.causes), fit.is_free) for fit in near), default=(0, False))
+    found = [fit for fit in near if (len(fit.causes), fit.is_free) == simplest]
     # The same cause may be described in two ways that give the same: the first one is enough.
     return list({(fit.causes, fit.near): fit for fit in reversed(found)}.values())[::-1][:_MOST_SHOWN]
 
@@ -245,30 +261,36 @@ class _Search:
         if got.shape != wanted.shape:
             return None
         near = closeness(got, wanted, self.step)
-        fits = near.error <= limit or (near.max <= self.step and spread(wanted, self.step) <= self.step)
-        return near if fits else None
+        return near if near.error <= limit or near.max <= self.step else None
 
     def _of_values(self, each: Undone, limit: float, needed: float) -> Fit | None:
         near = self._near(each.got, each.wanted, limit)
         if near is None:
             return None
-        # Where another type was read, nothing was near before.
-        before = self.readings[0].steps if self.readings[0].steps is not each.got else np.full_like(each.got, np.inf)
         # Floats may differ by less than a step of the model's integers.
         step = min(self.step, float(each.wanted.std()) * _FLOAT_STEP) if each.is_real else self.step
-        bits = proof_of_values(before, each.got, each.wanted, step or self.step) - each.freedom - needed
-        return Fit((each.cause,), (each.what,), near, bits)
+        bits = proof_of_values(self._far(), each.got, each.wanted, step or self.step, each.fields)
+        return Fit((each.cause,), (each.what,), near, bits - each.freedom - needed, each.freedom > 0)
+
+    def _far(self) -> Steps:
+        """How far the values are as captured; where no usual reading fits, nothing was near before."""
+        plain = self.readings[0]
+        if plain.cause:
+            return np.full_like(self.wanted, np.inf)
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(np.abs(plain.steps - self.wanted), nan=np.inf)
 
     def _pool(self, without: Steps) -> list[Steps]:
         """Outputs of the reference for everything else: what an unrelated result may look like."""
         pool = [steps[: self.rows] for _, steps in self.reference.changed if steps is not without]
         shape = pool[0].shape if pool else self.wanted.shape
-        return [*pool, *(np.broadcast_to(row, shape) for row in self.reference.wanted)]
+        rows = (*self.reference.wanted, *self.reference.unrelated)
+        return [*pool, *(np.broadcast_to(row, shape) for row in rows)]
 
     def _of_input(self, change: ChangedInput, steps: Steps, limit: float, needed: float) -> Fit | None:
         got = self.readings[0].steps
         near = self._near_changed(got, change, steps, limit)
-        if near is None:
+        if near is None or not is_nearer(got[: len(steps)], steps[: self.rows], self.reference.unrelated, self.step):
             return None
         bits = self._proof(got, steps) - needed
         return Fit((change.cause,), (change.what,), near, bits)
@@ -292,8 +314,9 @@ class _Search:
         if near is None:
             return None
         rows = len(steps[: self.rows])
-        before = self.readings[0].steps
-        bits = proof_of_values(before[:rows], each.got[:rows], steps[:rows], self.step)
+        if not is_nearer(each.got[:rows], steps[:rows], self.reference.unrelated, self.step):
+            return None
+        bits = proof_of_values(self._far()[:rows], each.got[:rows], steps[:rows], self.step)
         bits = min(bits, self._proof(each.got, steps)) - each.freedom - needed
         return Fit((each.cause, change.cause), (each.what, change.what), near, bits)
 
@@ -323,6 +346,8 @@ class _Search:
             return []
         moved = all_rows[places]
         moved[:first] = got[:first]
+        if not is_nearer(got[first:], moved[first:], self.reference.unrelated, self.step):
+            return []
         near = closeness(got[first:], moved[first:], self.step)
         return [Fit((cause,), (what,), near, self._proof(got, moved) - free - needed)]
 

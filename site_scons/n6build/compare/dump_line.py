@@ -16,7 +16,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _COMMENT = re.compile(r"/\*[^*]{0,1000}\*/|//.*")
 _REPEATS = re.compile(r"([^\s{},]{1,40}) <repeats (\d{1,8}) times>")
 # Of one line: repeated values are written out.
-_MOST_REPEATS = 1 << 20
+_MOST_REPEATS = 1 << 18
 _SYMBOL = re.compile(r"<[^<>]{1,200}>:")
 _TOKEN = re.compile(r"[^\s:]+:?|:")
 _SEPARATORS = str.maketrans(dict.fromkeys("{}[]();,=\"'|", " "))

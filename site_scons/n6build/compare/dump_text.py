@@ -12,7 +12,7 @@ from n6build.compare.dump_line import DumpLine, printable, read_line
 
 # A larger log is no longer one of tensors alone.
 MAX_TEXT_BYTES = 64 << 20
-_MOST_VALUES = 16 << 20
+_MOST_VALUES = 1 << 21
 # Times and numbers of tasks, which change from line to line.
 _CHANGING = re.compile(r"\[[^\]]*\]|\([^)]*\)|\d+[:.,][\d:.,]+")
 _REPEATED_LINE = "*"
@@ -77,13 +77,11 @@ def read_dumps(text: str, name: str) -> list[Dump]:
             continue
         if current and _ends(current, line):
             continue
-        parsed = read_line(line, only_numbers=current is not None and current.lines[-1].kind == "numbers") or read_line(
-            line
-        )
+        parsed = read_line(line)
         values += len(parsed.tokens) if parsed else 0
         if values > _MOST_VALUES:
             raise N6Error("N6-CAPTURE-002", f"has more than {_MOST_VALUES:,} values", where=f"{name}:{number}")
-        if parsed and current and (next_line := _continued(current, parsed)):
+        if current and (next_line := _next(current, parsed, line)):
             current.numbers.append(number)
             current.lines.append(next_line)
             continue
@@ -99,6 +97,15 @@ def read_dumps(text: str, name: str) -> list[Dump]:
     if current:
         found.append(_closed(current, name))
     return found
+
+
+def _next(current: _Open, parsed: DumpLine | None, line: str) -> DumpLine | None:
+    """The next line of a dump, or None. parsed: the line, in which decimal numbers of two digits look like bytes."""
+    if current.lines[-1].kind == "numbers" and parsed and parsed.kind != "numbers":
+        numbers = read_line(line, only_numbers=True)
+        if numbers and (found := _continued(current, numbers)):
+            return found
+    return _continued(current, parsed) if parsed else None
 
 
 def _ends(current: _Open, line: str) -> bool:
@@ -117,10 +124,9 @@ def _ends(current: _Open, line: str) -> bool:
 def _continued(current: _Open, line: DumpLine) -> DumpLine | None:
     """The line as one of the dump; None where it is none."""
     last = current.lines[-1]
-    if line.kind == "numbers" and last.kind == "bytes" and all(map(_may_be_numbers, current.lines)):
+    if line.is_sure and line.kind == "numbers" and all(map(_may_be_numbers, current.lines)):
         # Decimal numbers of two digits look like bytes until others follow.
-        current.lines = [replace(each, kind="numbers", width=0) for each in current.lines]
-        last = current.lines[-1]
+        last = replace(last, kind="numbers", width=0)
     if last.is_string:
         is_rest = len(line.tokens) == 1 and not line.label and not line.address and len(line.tokens[0]) % 2 == 0
         return replace(line, kind="bytes", is_string=True) if is_rest else None
@@ -128,6 +134,8 @@ def _continued(current: _Open, line: DumpLine) -> DumpLine | None:
     is_other_label = line.label and _CHANGING.sub("", line.label) != _CHANGING.sub("", last.label)
     if own != other or is_other_label or (line.address and not _follows(current, line)):
         return None
+    if current.lines[-1].kind != line.kind:
+        current.lines = [replace(each, kind=line.kind, width=line.width) for each in current.lines]
     return line
 
 
@@ -184,10 +192,13 @@ def _closed(current: _Open, name: str) -> Dump:
     for place, line in enumerate(lines):
         piece = _data(line, is_swapped=is_swapped)
         if place in repeats and place:
-            data += _repeated(lines[place - 1], line, bytes(data), current.bases)
+            size = _sizes(lines[place - 1])[0]
+            count = _repeats(lines[place - 1], line, size, current.bases)
+            if count * size > MAX_TEXT_BYTES - len(data):
+                what = f"has more than {MAX_TEXT_BYTES:,} bytes"
+                raise N6Error("N6-CAPTURE-002", what, where=f"{name}:{current.numbers[place]}")
+            data += bytes(data[-size:]) * count
         data += piece
-        if len(data) > MAX_TEXT_BYTES:
-            raise N6Error("N6-CAPTURE-002", f"has more than {MAX_TEXT_BYTES:,} bytes", where=f"{name}:{first}")
     return Dump(first, last, current.label, bytes(data), missing=missing)
 
 
@@ -220,9 +231,7 @@ def _data(line: DumpLine, *, is_swapped: bool) -> bytes:
     return b"".join(word[::-1] if is_swapped else word for word in words)
 
 
-def _repeated(before: DumpLine, after: DumpLine, data: bytes, bases: Sequence[int]) -> bytes:
-    """What a star stands for."""
-    size = _sizes(before)[0]
-    gaps = [(_step(before, after, base) or 0) - size for base in bases]
-    gap = next((gap for gap in gaps if gap > 0 and gap % size == 0), 0)
-    return data[-size:] * min(gap // size, _MOST_VALUES // max(size, 1))
+def _repeats(before: DumpLine, after: DumpLine, size: int, bases: Sequence[int]) -> int:
+    """How many lines of this size a star stands for."""
+    gaps = ((_step(before, after, base) or 0) - size for base in bases)
+    return next((gap // size for gap in gaps if size and gap > 0 and gap % size == 0), 0)

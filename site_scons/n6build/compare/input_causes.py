@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ _MEAN = np.array([0.485, 0.456, 0.406])
 _STD = np.array([0.229, 0.224, 0.225])
 # A picture that uses fewer grey levels may be anything.
 _LEAST_LEVELS = 16
+# Of unrelated inputs.
+_MOST_OF_A_KIND = 6
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,34 @@ def changed_inputs(values: Values, port: Port, *, channels_last: bool) -> list[C
         if each.values.tobytes() != values.tobytes() and not any(same):
             found.append(each)
     return found
+
+
+def unrelated_inputs(values: Values, port: Port) -> Values:
+    """Return inputs that have nothing to do with those of a board: noise, the same values elsewhere, and one value everywhere.
+
+    Args:
+        values: Of all vectors.
+        port: The input.
+    """
+    is_whole = values.dtype.kind in "iu"
+    flat = values.reshape(len(values), -1)[:_MOST_OF_A_KIND].astype(np.float64)
+    size = flat.shape[1]
+    low, high = (
+        (float(np.iinfo(values.dtype).min), float(np.iinfo(values.dtype).max)) if is_whole else (flat.min(), flat.max())
+    )
+    order = np.argsort(_noise("order", 1, size)[0], kind="stable")
+    wide = low + _noise("noise", _MOST_OF_A_KIND, size) * (high - low)
+    level = float(port.zero_point)
+    constants = [np.full(size, low + (high - low) * share) for share in (0.25, 0.5, 0.75, 1.0)]
+    table = np.stack([*wide, *((wide - level) / 8 + level), *flat[:, order], *((flat - level) / 2 + level), *constants])
+    made: Values = np.clip(np.rint(table) if is_whole else table, low, high).astype(values.dtype)
+    return made.reshape(-1, *values.shape[1:])
+
+
+def _noise(seed: str, rows: int, size: int) -> NDArray[np.float64]:
+    """From 0 to 1, the same on every machine."""
+    data = hashlib.shake_256(f"n6build unrelated {seed}".encode()).digest(4 * rows * size)
+    return np.frombuffer(data, "<u4").reshape(rows, size) / float(1 << 32)
 
 
 def _changed(values: Values, port: Port, *, channels_last: bool) -> Iterator[ChangedInput]:

@@ -29,6 +29,7 @@ class Undone:
         wanted: What they are compared with.
         freedom: Bits that were free to choose, such as an order.
         is_real: Whether the values are floats, which may lie between steps.
+        fields: Number of values that were moved together.
     """
 
     cause: str
@@ -37,6 +38,7 @@ class Undone:
     wanted: Steps
     freedom: float = 0.0
     is_real: bool = False
+    fields: int = 1
 
 
 def undone(reading: Reading, wanted: Steps, port: Port) -> Iterator[Undone]:
@@ -47,6 +49,11 @@ def undone(reading: Reading, wanted: Steps, port: Port) -> Iterator[Undone]:
         wanted: Of the reference, in steps.
         port: The output.
     """
+    with np.errstate(all="ignore"):
+        yield from _undone(reading, wanted, port)
+
+
+def _undone(reading: Reading, wanted: Steps, port: Port) -> Iterator[Undone]:
     got = reading.steps
     if reading.cause:
         yield Undone(_NAMES[reading.cause], f"the values are {reading.how}", got, wanted)
@@ -172,6 +179,7 @@ def _order(got: Steps, wanted: Steps, port: Port) -> Iterator[Undone]:
             ordered,
             wanted,
             bits,
+            fields=fields,
         )
 
 

@@ -90,12 +90,7 @@ def assignments(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> li
     """
     whole = [each for each in pieces if not each.missing]
     outputs = [each for each in whole if "out" in each.label.lower()]
-    ways: list[list[CapturedOutput]] = []
-    for size in _ORDER:
-        for some in (outputs, whole):
-            found = _assigned(some, ports, rows, size)
-            if found and [each.rows for each in found] not in [[each.rows for each in way] for way in ways]:
-                ways.append(found)
+    ways = _ways(outputs, ports, rows) or _ways(whole, ports, rows)
     if ways:
         return sorted(ways, key=lambda way: way[0].rows != rows)
     broken = next((each for each in pieces if each.missing), None)
@@ -106,6 +101,16 @@ def assignments(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> li
     raise N6Error(
         "N6-CAPTURE-003", what, where=sizes_text(pieces), hint="capture whole outputs, and give as many rows of inputs="
     )
+
+
+def _ways(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> list[list[CapturedOutput]]:
+    """By the sizes that an element may have, for each number of vectors the first."""
+    ways: dict[int, list[CapturedOutput]] = {}
+    for size in _ORDER:
+        found = _assigned(pieces, ports, rows, size)
+        if found:
+            ways.setdefault(found[0].rows, found)
+    return [*ways.values()]
 
 
 def _assigned(pieces: Sequence[Piece], ports: Sequence[Port], rows: int, size: int) -> list[CapturedOutput]:
@@ -122,6 +127,7 @@ def _of_one(pieces: Sequence[Piece], port: Port, rows: int, size: int) -> list[C
     """One piece with all vectors, or one piece for each vector."""
     fitting = [(piece, _vectors(piece, elements_of(port), size)) for piece in pieces]
     used = [(piece, number) for piece, number in fitting if 0 < number <= rows]
+    used = [(piece, number) for piece, number in used if _are_alike([used[0][0], piece])]
     whole = [piece for piece, number in used if number == rows]
     singles = [piece for piece, number in used if number == 1]
     if rows > 1 and len(whole) == 1:
@@ -145,9 +151,16 @@ def _of_several(
     totals = {sum(each) for each in vectors}
     if min((number for each in vectors for number in each), default=0) <= 0 or len(totals) != 1 or max(totals) > rows:
         return []
+    if not all(_are_alike([piece for piece, _ in group]) for group in groups):
+        return []
     return [
         _joined(port, [piece for piece, _ in group], max(totals)) for port, group in zip(ports, groups, strict=True)
     ]
+
+
+def _are_alike(pieces: Sequence[Piece]) -> bool:
+    """Whether they can be read as one: bytes, or numbers of one type."""
+    return len({(piece.is_raw, piece.values.dtype) for piece in pieces}) == 1
 
 
 def _vectors(piece: Piece, count: int, size: int) -> int:
@@ -206,8 +219,6 @@ def _readings(output: CapturedOutput) -> Iterator[Reading]:
             yield _reading(output, values.byteswap(), f"{values.dtype.name}, bytes swapped", "byte order")
         return
     data = np.frombuffer(values.tobytes(), np.uint8)
-    if not count or data.size % count:
-        return
     size = data.size // count
     usual = [own] if own.itemsize == size else []
     if size == 4 and is_quantised(port):

@@ -15,7 +15,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.compare.captures import MAX_CAPTURE_BYTES, Piece, read_capture
 from n6build.compare.diagnosis import Diagnosis, Reference, diagnose, is_equal
-from n6build.compare.input_causes import ChangedInput, changed_inputs
+from n6build.compare.input_causes import ChangedInput, changed_inputs, unrelated_inputs
 from n6build.compare.interpret import ports_of, reference_rows
 from n6build.compare.readings import CapturedOutput, assignments, elements_of, is_quantised
 from n6build.compare.tensors import Port
@@ -134,6 +134,7 @@ def compare_captures(
         ways, changes = equal[:1], []
     first = max(1, min(rows, _MOST_INFERENCES // max(len(changes), 1)))
     changed = _changed(model, vectors, changes, first)
+    unrelated = _unrelated(model, vectors, takes) if changes else [each[:0] for each in plain]
 
     @cache
     def of_all(number: int) -> list[Any]:
@@ -144,7 +145,9 @@ def compare_captures(
 
     def diagnosed(output: CapturedOutput, place: int) -> Diagnosis:
         of_output = tuple((change, made[place]) for (_, change), made in zip(changes, changed, strict=True))
-        reference = Reference(plain[place], of_output, lambda change: of_all(numbers[id(change)])[place])
+        reference = Reference(
+            plain[place], of_output, unrelated[place], lambda change: of_all(numbers[id(change)])[place]
+        )
         others = [(port.name, steps) for port, steps in zip(gives, plain, strict=True) if port is not gives[place]]
         top1 = tolerance.top1 and elements_of(output.port) == classes
         return diagnose(output, reference, others, tolerance.cosine, top1=top1)
@@ -213,6 +216,12 @@ def _tables(made: Sequence[Sequence[NDArray[Any]]]) -> list[Any]:
     return [
         np.stack([np.asarray(each, np.float64).reshape(-1) for each in output]) for output in zip(*made, strict=True)
     ]
+
+
+def _unrelated(model: Path, vectors: Sequence[NDArray[Any]], takes: Sequence[Port]) -> list[Any]:
+    """A table for each output, for inputs that have nothing to do with these."""
+    tables = [unrelated_inputs(values, port) for values, port in zip(vectors, takes, strict=True)]
+    return _tables(reference_rows(model, [list(row) for row in zip(*tables, strict=True)]))
 
 
 def _changed(
