@@ -183,6 +183,8 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
     assert (f"Slot 0x{weights:08X} for the weights of" in result.output) == (release == "2.2")
     # Every bank is on, every unit has its clock, every line is cleaned, RIF lets it.
     assert "Finding" not in result.output
-    assert f"Result {vectors} inferences, no expected outputs to compare with: model.yaml names no model" in result.output
+    assert (
+        f"Result {vectors} inferences, no expected outputs to compare with: model.yaml names no model" in result.output
+    )
     manifest = json.loads((project.root / f"build/{board}/{network}/flash_manifest.json").read_text())
     assert weights in [segment["address"] for segment in manifest["segments"]]

@@ -16,6 +16,8 @@ _SPOKEN_OF = re.compile(r"_FIRMWARE_HINTS = \{.*?\n\}|\.id [!=]= \"[-\w]+\"|\(N6
 
 # One id from several modules: why it means the same there.
 SAME_MEANING = {
+    "N6-CAPTURE-001": "a captured file that has nothing to compare, or is not there",
+    "N6-CAPTURE-002": "too much text or too many values, of a file or of a dump in it",
     "N6-FILE-001": "a file that cannot be written is one wherever it is",
     "N6-FILE-002": "a file that cannot be read is one wherever it is",
     "N6-FLASH-004": "what was read back, by us or by the programmer",

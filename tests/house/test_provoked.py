@@ -176,7 +176,12 @@ def a_compiler_that_cannot_start(folder: Path) -> None:
 def a_network_that_lists_no_buffers(folder: Path) -> None:
     (folder / "net.c").write_text("LL_ATON_EpochBlockItems_net(void) {\n}\n")
     artifacts = NetworkArtifacts("net", "net", folder / "net.c", (), (), (), (), (), (), (), None, None, (), "net.c")
-    run_fed(OF_A_NOR, [FedNetwork("m", artifacts, folder / "m.tflite", folder / "m.npy", EpochTolerance())], [], lambda _: None)
+    run_fed(
+        OF_A_NOR,
+        [FedNetwork("m", artifacts, folder / "m.tflite", folder / "m.npy", EpochTolerance())],
+        [],
+        lambda _: None,
+    )
 
 
 def a_header_of(**words: int) -> bytes:

@@ -108,7 +108,7 @@ def _ways(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> list[lis
     ways: dict[int, list[CapturedOutput]] = {}
     for size in _ORDER:
         found = _assigned(pieces, ports, rows, size)
-        if found:
+        if found and all(map(readings_of, found)):
             ways.setdefault(found[0].rows, found)
     return [*ways.values()]
 
@@ -220,6 +220,8 @@ def _readings(output: CapturedOutput) -> Iterator[Reading]:
         return
     data = np.frombuffer(values.tobytes(), np.uint8)
     size = data.size // count
+    if data.size % count or size not in _ORDER:
+        return
     usual = [own] if own.itemsize == size else []
     if size == 4 and is_quantised(port):
         usual.append(np.dtype("<f4"))
