@@ -81,26 +81,23 @@ def pictures(count: int, shape: tuple[int, ...]) -> Table:
 def board(name: str) -> Board:
     """Of a model of the project by its name, of a picture model, or of a sample."""
     if name == "picture":
-        model = Path(tempfile.mkdtemp()) / "picture.tflite"
-        model.write_bytes(picture_model())
-        inputs = (pictures(4, (10, 8, 3)) - 128).astype(np.int8)
-    elif name in OWN:
+        with tempfile.TemporaryDirectory() as folder:
+            model = Path(folder) / "picture.tflite"
+            model.write_bytes(picture_model())
+            return _board(model, (pictures(4, (10, 8, 3)) - 128).astype(np.int8))
+    if name in OWN:
         model = ROOT / f"models/{name}/{name}.tflite"
-        inputs = np.load(model.parent / "inputs.npy")
-    else:
-        model = sample(f"models/{name}")
-        (port,), _ = ports_of(model)
-        size = (port.shape[2:] + port.shape[1:2]) if name.endswith(".onnx") else port.shape[1:]
-        levels = pictures(4, size)
-        inputs = (levels / 127.5 - 1) if port.type == "float32" else (levels / 255) / port.scale + port.zero_point
-        inputs = (
-            np.moveaxis(inputs, -1, 1)
-            if name.endswith(".onnx")
-            else np.rint(inputs)
-            if port.type != "float32"
-            else inputs
-        )
-        inputs = inputs.astype(port.type)
+        return _board(model, np.load(model.parent / "inputs.npy"))
+    model = sample(f"models/{name}")
+    (port,), _ = ports_of(model)
+    is_last = model.suffix == ".tflite"
+    levels = pictures(4, port.shape[1:] if is_last else (*port.shape[2:], port.shape[1]))
+    is_float = port.type == "float32"
+    values = levels / 127.5 - 1 if is_float else np.rint(levels / 255 / port.scale + port.zero_point)
+    return _board(model, (values if is_last else np.moveaxis(values, -1, 1)).astype(port.type))
+
+
+def _board(model: Path, inputs: Table) -> Board:
     (takes,), gives = ports_of(model)
     changes = changed_inputs(inputs, takes, channels_last=model.suffix == ".tflite")
     known = unrelated_inputs(inputs, takes)
@@ -114,7 +111,8 @@ def noise(port: Port, count: int) -> Table:
     size = int(np.prod(port.shape)) * np.dtype(port.type).itemsize
     buffer = IoBuffer("x", None, size, port.type, (count, *port.shape), port.scale, port.zero_point)  # type: ignore[arg-type]
     wide = IoBuffer("x", None, size * count, buffer.type, buffer.shape, buffer.scale, buffer.zero_point)
-    return seeded_array([wide])[0].reshape(count, *port.shape)
+    made: Table = seeded_array([wide])[0].reshape(count, *port.shape)
+    return made
 
 
 def _rows(model: Path, groups: Sequence[Table]) -> list[Table]:

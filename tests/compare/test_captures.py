@@ -196,5 +196,5 @@ def test_inputs_may_be_real_numbers(tmp_path: Path) -> None:
     "inputs", [np.zeros((2, 3), np.int8), np.full((1, 490), 300, np.int64), np.zeros((0, 490), np.int8)]
 )
 def test_inputs_that_do_not_fit_are_refused(tmp_path: Path, inputs: NDArray[np.generic]) -> None:
-    with pytest.raises(N6Error, match=r"N6-CAPTURE-00[14]"):
+    with pytest.raises(N6Error, match="N6-CAPTURE-001|N6-CAPTURE-004"):
         compared(tmp_path, EXPECTED, file(tmp_path, "in.npy", inputs))

@@ -249,7 +249,7 @@ def test_any_floats_come_back(values: list[float], width: int) -> None:
     text = "out = [" + ",\n".join(", ".join(f"{value:.9g}" for value in row) for row in rows) + "]\n"
     found = [number for dump in read_dumps(text, "log") for number in dump.numbers or dump.data]
     if len(rows[-1]) > 1:
-        assert np.array_equal(np.float32(found), np.float32(values)) or all(
+        assert np.array_equal(np.array(found, np.float32), np.array(values, np.float32)) or all(
             float(value).is_integer() and 10 <= abs(value) < 100 for value in values
         )
 

@@ -82,13 +82,10 @@ def _offset(got: Steps, wanted: Steps, port: Port) -> Iterator[Undone]:
     # The highest bit of each value, as unsigned arithmetic of the board's type leaves it.
     wrapped = (got + half) % (2 * half)
     limits = np.iinfo(port.type)
-    what = f"the highest bit of every value is the other one: {half} too many or too few"
-    yield Undone(
-        "uint8/int8 mix",
-        what,
-        wrapped if limits.min == 0 else np.where(wrapped >= half, wrapped - 2 * half, wrapped),
-        wanted,
-    )
+    other = port.type.removeprefix("u") if limits.min == 0 else f"u{port.type}"
+    what = f"these are bytes of {other}, {half} away from the model's {port.type}: the highest bit of each is the other one"
+    signed = wrapped if limits.min == 0 else np.where(wrapped >= half, wrapped - 2 * half, wrapped)
+    yield Undone("uint8/int8 mix", what, signed, wanted)
 
 
 def _quantisation(reading: Reading, wanted: Steps, port: Port) -> Iterator[Undone]:

@@ -85,7 +85,7 @@ def _own_console(path: Path) -> list[Piece]:
     ]
 
 
-def seeded_inputs(model: Path) -> NDArray[Any]:
+def seeded_inputs(model: Path) -> NDArray[np.generic]:
     """Return seeded random inputs for a model.
 
     Args:

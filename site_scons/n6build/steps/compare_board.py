@@ -26,6 +26,7 @@ class Parameters:
     """What is compared.
 
     Attributes:
+        folder: For compare.json, and for inputs.npy where these are seeded.
         reference: File of the model.
         inputs: File with its inputs; empty for seeded ones, which are made here.
         captured: Files with the outputs of the board.
@@ -33,6 +34,7 @@ class Parameters:
         classes: Number of the model's classes.
     """
 
+    folder: str
     reference: str
     inputs: str
     captured: tuple[str, ...]
@@ -97,14 +99,16 @@ def _step(folder: str, model: Model, reference: Path, choices: Choices) -> Step:
     captured = tuple(map(project_path, choices.captured))
     inputs = project_path(inputs) if inputs else ""
     tolerance = model.tolerance or Tolerance()
-    parameters = Parameters(project_path(reference), inputs, captured, tolerance, len(model.classes))
+    parameters = Parameters(folder, project_path(reference), inputs, captured, tolerance, len(model.classes))
     files = (parameters.reference, *captured, *([inputs] if inputs else []))
     return Step(
         verb="Compare",
         stage="run",
-        outputs=(f"{folder}/compare.json", *([] if inputs else [f"{folder}/inputs.npy"])),
+        # An output would be removed where the comparison fails, which is when it matters most.
+        outputs=(f"{folder}.compared",),
         sources=tuple(dict.fromkeys(files)),
         parameters=to_parameters(parameters),
+        state=(folder,),
         function="n6build.steps.compare_board:make",
         # Asking for it means comparing again.
         always=True,
@@ -125,13 +129,13 @@ def make(call: Call) -> None:
 
     given = call.parameters_as(Parameters)
     model = Path(given.reference)
-    inputs = Path(given.inputs) if given.inputs else call.outputs[1]
+    inputs = Path(given.inputs or f"{given.folder}/inputs.npy")
     if not given.inputs:
         buffer = io.BytesIO()
         np.save(buffer, seeded_inputs(model), allow_pickle=False)
         write_atomically(inputs, buffer.getvalue())
     compared = compare_captures(model, inputs, [Path(file) for file in given.captured], given.tolerance, given.classes)
-    write_atomically(call.outputs[0], to_json(asdict(compared)))
+    write_atomically(Path(given.folder) / "compare.json", to_json(asdict(compared)))
     whose = "" if given.inputs else f", {SEEDED}"
     say("Compared", model.name, f"{compared.vectors} vectors of {inputs.name}{whose}, on {package_of(model)}")
     for output in compared.outputs:
@@ -143,3 +147,4 @@ def make(call: Call) -> None:
         what = f"{len(outside)} of {len(compared.outputs)} outputs are outside the tolerance"
         hint = next((remedy for cause in causes if (remedy := remedy_of(cause))), "")
         raise N6Error("N6-CAPTURE-006", what, where=outside[0].name, hint=hint or "docs/compare.md")
+    write_atomically(call.outputs[0], "")

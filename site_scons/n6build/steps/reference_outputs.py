@@ -15,6 +15,7 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
 
+
 @dataclass(frozen=True)
 class Parameters:
     """The network's files are among the sources, after the model and its inputs. weights: names of its raw files, which are
