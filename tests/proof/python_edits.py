@@ -666,6 +666,7 @@ WITHOUT_BYTES = {
     "n6build.hardware.field_registers": _OF_A_BOARD,
     "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.hardware.npu": _OF_A_BOARD,
+    "n6build.memory_plan.seeded_vectors": "inputs of models without test vectors, of which these builds have none",
     "n6build.models.folder_name": _PLANS,
     "n6build.models.model": _PLANS,
     "n6build.network.backend": _SHAPES,

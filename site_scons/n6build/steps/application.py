@@ -18,7 +18,7 @@ from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
-from n6build.steps.compare_board import COMPARE, check_compare, compare_plan
+from n6build.steps.comparison import COMPARE, check_compare, compare_plan
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step

@@ -8,17 +8,11 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, to_json, write_atomically
-from n6build.base.paths import project_path
+from n6build.base.files import to_json, write_atomically
 from n6build.compare.installed import package_of
 from n6build.memory_plan.seeded_vectors import SEEDED
-from n6build.models.model import Model, Tolerance, load_model, models_folder
-from n6build.options.choices import Choices
-from n6build.plan.plan import Plan, make_plan
+from n6build.models.model import Tolerance
 from n6build.plan.step import Call, Step, to_parameters
-
-COMPARE = "compare"
-_HINT = "n6build compare model=net.tflite captured=out.bin inputs=in.npy"
 
 
 @dataclass(frozen=True)
@@ -42,73 +36,21 @@ class Parameters:
     classes: int
 
 
-def check_compare(choices: Choices, goals: frozenset[str]) -> None:
-    """Check what target compare is given.
+def compare_board_step(parameters: Parameters) -> Step:
+    """Return the step that compares.
 
     Args:
-        choices: Of the command line.
-        goals: All that is asked for.
-
-    Raises:
-        N6Error: N6-CAPTURE-005 for what is missing or has no effect.
+        parameters: Of the step.
     """
-    if COMPARE not in goals:
-        if choices.captured:
-            raise N6Error("N6-CAPTURE-005", "option 'captured' is for target compare alone", hint=_HINT)
-        return
-    what = ""
-    if goals != {COMPARE}:
-        what = "target compare is asked for alone: it needs no board and builds nothing"
-    elif not choices.captured:
-        what = "no captured outputs are named"
-    elif len(choices.models) != 1:
-        what = "target compare is for a single model"
-    if what:
-        raise N6Error("N6-CAPTURE-005", what, hint=_HINT)
-
-
-def compare_plan(choices: Choices) -> Plan:
-    """Return the plan of target compare.
-
-    Args:
-        choices: With a single model.
-
-    Raises:
-        N6Error: N6-MODEL-00x, N6-CAPTURE-005 for a model that no interpreter runs.
-    """
-    (name,) = choices.models
-    model = load_model(name, models_folder(name), relative_to=Path(choices.launched))
-    reference = model.reference
-    if reference is None:
-        what = f"no interpreter runs {model.name}: {model.not_compared or 'model.yaml names no model for it'}"
-        raise N6Error("N6-CAPTURE-005", what, hint="reference.model in model.yaml, or model=net.tflite")
-    folder = f"{choices.build}/{COMPARE}/{model.name}"
-    step = _step(folder, model, reference, choices)
-    return make_plan([step], {COMPARE: step.outputs})
-
-
-def _step(folder: str, model: Model, reference: Path, choices: Choices) -> Step:
-    inputs = choices.inputs or (str(model.inputs) if model.inputs else "")
-    named = {"captured": choices.captured, "inputs": (choices.inputs,) if choices.inputs else ()}
-    for option, files in named.items():
-        for file in files:
-            if not is_file(Path(file)):
-                raise N6Error(
-                    "N6-CAPTURE-001", "there is no such file", where=project_path(file), hint=f"option {option}"
-                )
-    captured = tuple(map(project_path, choices.captured))
-    inputs = project_path(inputs) if inputs else ""
-    tolerance = model.tolerance or Tolerance()
-    parameters = Parameters(folder, project_path(reference), inputs, captured, tolerance, len(model.classes))
-    files = (parameters.reference, *captured, *([inputs] if inputs else []))
+    files = (parameters.reference, *parameters.captured, parameters.inputs)
     return Step(
         verb="Compare",
         stage="run",
         # An output would be removed where the comparison fails, which is when it matters most.
-        outputs=(f"{folder}.compared",),
-        sources=tuple(dict.fromkeys(files)),
+        outputs=(f"{parameters.folder}.compared",),
+        sources=tuple(dict.fromkeys(filter(None, files))),
         parameters=to_parameters(parameters),
-        state=(folder,),
+        state=(parameters.folder,),
         function="n6build.steps.compare_board:make",
         # Asking for it means comparing again.
         always=True,
