@@ -1,4 +1,4 @@
-"""How far somebody's board is from the reference interpreter: captured outputs, compared, with the cause that explains them."""
+"""How far a board is from the reference interpreter: captured outputs, compared, with the cause that explains them."""
 
 from __future__ import annotations
 
