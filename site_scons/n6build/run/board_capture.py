@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.compare.captures import MAX_CAPTURE_BYTES, Piece, read_capture
@@ -133,6 +134,8 @@ def compare_captures(
     if equal:
         ways, changes = equal[:1], []
     first = max(1, min(rows, _MOST_INFERENCES // max(len(changes), 1)))
+    if changes:
+        say("Searching", "for causes", f"{len(changes)} changes of the input for {first} vectors, with the interpreter")
     changed = _changed(model, vectors, changes, first)
     unrelated = _unrelated(model, vectors, takes) if changes else [each[:0] for each in plain]
 
