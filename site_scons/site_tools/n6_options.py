@@ -17,7 +17,7 @@ from n6build.base.environment import option_values
 from n6build.base.uses import distrust_earlier_builds
 from n6build.options.choices import Choices, Invocation, choices_of
 from n6build.options.option import chosen, described
-from n6build.options.settings import OPTIONS, resolve
+from n6build.options.settings import OPTIONS, check_effect, check_files, resolve
 from n6build.options.targets import LISTS, TARGETS, check_targets, entry
 from n6build.plan.progress import say_kept
 from n6scons import failing_build, in_top, last_words, may_write, reported
@@ -49,6 +49,8 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
             distrust_earlier_builds()
         choices = choices_of(settings, launched)
     env.Replace(
+        N6_SETTINGS=settings,
+        N6_LAUNCHED=launched,
         N6_CACHE=invocation.cache,
         N6_CACHE_WRITE=invocation.cache_write,
         N6_CACHE_LIMIT=invocation.cache_limit,
@@ -72,6 +74,8 @@ def _answer(env: Any, targets: Collection[str]) -> bool:
         env.AlwaysBuild(env.Alias(name, [], env.Action(_print, cmdstr=None)))
     with reported(env):
         check_targets(targets, [name for name in targets if Path(name).exists()], explain=bool(env["N6_EXPLAIN"]))
+        check_effect(env["N6_SETTINGS"], targets)
+        check_files(env["N6_SETTINGS"], env["N6_LAUNCHED"])
     return bool(targets) and set(LISTS).issuperset(targets)
 
 

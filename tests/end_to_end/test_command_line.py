@@ -120,7 +120,7 @@ def test_the_virtual_board_can_be_made_the_default(built: Project, how: str) -> 
 
 
 # A word and values of each kind; what the others find is found by the library, and printed as these are.
-_ALWAYS = ("modle=miniresnet", "board=nuclo-n657", "fash", "plan")
+_ALWAYS = ("modle=miniresnet", "board=nuclo-n657", "fash", "plan", "dry=1")
 MISTAKES = [
     (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'mode' or 'model'?"),
     (["model=minresnet"], "N6-MODEL-001: no model 'minresnet'\n  hint: did you mean 'miniresnet'?"),
@@ -129,6 +129,9 @@ MISTAKES = [
     (["fash"], "N6-OPTION-003: no target 'fash'\n  hint: did you mean 'flash'?"),
     (["model=nowhere/net.tflite"], "N6-MODEL-001: no model file or folder 'nowhere/net.tflite'"),
     (["model=SConstruct"], "N6-MODEL-002"),
+    (["model="], "N6-OPTION-002: 'model=' names nothing"),
+    (["dry=1"], "N6-OPTION-020: 'dry=1' has no effect on build\n  hint: it is for flash, flash-all, flash-model"),
+    (["inputs=nothere.npy", "run"], "N6-OPTION-022: no file 'nothere.npy' for 'inputs'"),
     (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
     (["verbose=2"], "N6-OPTION-002"),
     (["plan", "matrix"], "N6-OPTION-010: a plan covers one application"),

@@ -32,9 +32,11 @@ from n6build.options.option import (
     word,
 )
 from n6build.options.shard import Shard, parse_shard
+from n6build.options.targets import FLASHING, ON_A_BOARD, TALKING
 from n6build.options.until import Until, parse_until
 
 LoadMode = Literal["copy", "xip"]
+_RUN = ("run",)
 # Images with a security counter of their own (formats/trust_claim.py), which a fuse word counts by its bits.
 COUNTED = ("appli", "model", "data")
 _MOST_UPDATES = 32
@@ -123,7 +125,9 @@ class Choices:
         "", "where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000", loader="reloc"
     )
     name: str = word("", "name of the only network: of its files, its symbols, and in the model", loader="reloc")
-    parse_only: bool = switch(False, "1 ends target reloc with the table of memory pools", loader="reloc")
+    parse_only: bool = switch(
+        False, "1 ends target reloc with the table of memory pools", loader="reloc", targets=("reloc",)
+    )
     gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
     trial: Literal["off", "on"] = word(
         "off",
@@ -138,12 +142,13 @@ class Choices:
         ("off", "on"),
         loader="reloc",
     )
-    romfs: str = path("target romfs: description of an OpenMV file system with models in it (romfs_config.json)")
+    romfs: str = path("description of an OpenMV file system with models in it (romfs_config.json)", targets=("romfs",))
     probe: str = word(
         "auto",
         "what to program: auto (the only probe attached), virtual, a serial number, or a programmer "
         f"({', '.join(PROGRAMMERS)}), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
+        targets=(*ON_A_BOARD, "vscode", "matrix"),
     )
     fsbl: str = path(
         "an FSBL of your own in place of this project's: a signed image, or elf, hex or bin, which get a header"
@@ -180,68 +185,81 @@ class Choices:
         _counters,
         name="trust_counter",
     )
-    dry: bool = switch(False, "flash: 1 only prints what would be programmed")
+    dry: bool = switch(False, "1 only prints what would be programmed", targets=FLASHING)
     inputs: str = path(
-        "run: .npy with a row for each inference, sent over the console; default: the test vectors in flash"
+        ".npy with a row for each inference, sent over the console; default: the test vectors in flash", targets=_RUN
     )
     expected: str = path(
-        "run: .npy with the right outputs for each row of inputs; default: the model's own, for its own inputs"
+        ".npy with the right outputs for each row of inputs; default: the model's own, for its own inputs", targets=_RUN
     )
     console: str = word(
-        "", "run on a real board: its serial port; default: the one of the probe", environment="N6BUILD_CONSOLE"
+        "",
+        "serial port of a real board; default: the one of the probe",
+        environment="N6BUILD_CONSOLE",
+        targets=TALKING,
     )
     audio: str = path(
-        "run: WAV file that the virtual board's microphone hears, as long as the inputs are those in flash; default: silence"
+        "WAV file that the virtual board's microphone hears, as long as the inputs are those in flash; default: silence",
+        targets=_RUN,
     )
     runs: int = count(
-        "run: this many inferences over the console, the inputs in turn; default: each input once", "inferences"
+        "this many inferences over the console, the inputs in turn; default: each input once",
+        "inferences",
+        targets=_RUN,
     )
     modes: tuple[str, ...] = parsed(
         (),
-        "run: a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
+        "a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
         "every board of this kind can do), copy or xip (as option load)",
         _modes,
         name="mode",
     )
     start: Literal["flash", "ram"] = word(
         "flash",
-        "run on a real board: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for programming",
+        "how a real board starts: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for "
+        "programming",
         ("flash", "ram"),
+        targets=ON_A_BOARD,
     )
     until: Until | None = parsed(
         None,
-        "run (virtual board): ends at text:PART OF A LINE, symbol:NAME (symbol:fsbl:main of that program), address:0x34000400 or "
+        "virtual board: ends at text:PART OF A LINE, symbol:NAME (symbol:fsbl:main of that program), address:0x34000400 or "
         "instructions:N; nothing is compared then; default with appli: instructions:1_000_000_000",
         parse_until,
         name="until",
+        targets=_RUN,
     )
     epochs: bool = switch(
         False,
-        "run (virtual board): 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
+        "virtual board: 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
+        targets=_RUN,
     )
     trace: Literal["none", "npu"] = word(
         "none",
-        "run (virtual board): npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
+        "virtual board: npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
         ("none", "npu"),
+        targets=_RUN,
     )
     clock: str = word(
         "", "target time: another clock profile of the chip, or clocks of CPU and NPU in MHz, such as 600/800"
     )
-    flash: str = word("", "target time: another clock of the NOR in MHz, such as 200")
+    flash: str = word("", "another clock of the NOR in MHz, such as 200", targets=("time",))
     base: str = path(
-        "target merge-report or matrix: sizes.json or merge_report.json of the base branch, which this build is compared with"
+        "sizes.json or merge_report.json of the base branch, which this build is compared with",
+        targets=("merge-report", "matrix"),
     )
     gdb: bool = switch(
         False,
-        "run: 1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
+        "1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
+        targets=_RUN,
     )
     svd: str = path(
-        "target vscode: description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD"
+        "description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD", targets=("vscode",)
     )
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
     )
-    log: str = path("file for the summary of target reloc", loader="reloc")
+    log: str = path("file for the summary of target reloc", loader="reloc", targets=("reloc",))
     debug_info: bool = True
     field: bool = False
     ladder: bool = False
@@ -274,13 +292,14 @@ _MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
 class Invocation:
     """How scons was called; it does not affect what a plan makes."""
 
-    boards: str = word("all", "target matrix: which boards, a,b or all")
-    models: str = word("all", "target matrix: which models, a,b or all")
+    boards: str = word("all", "which boards, a,b or all", targets=("matrix",))
+    models: str = word("all", "which models, a,b or all", targets=("matrix",))
     shard: Shard | None = parsed(
         None,
-        "target matrix: 3/8 builds the third of eight parts, for as many machines; `n6build matrix-merge` joins their results",
+        "3/8 builds the third of eight parts, for as many machines; `n6build matrix-merge` joins their results",
         parse_shard,
         name="shard",
+        targets=("matrix",),
     )
     cache: str = word(
         "",

@@ -39,6 +39,11 @@ TARGETS = {
 
 # These work without a compiler.
 LISTS = ("boards", "models", "doctor")
+FLASHING = ("flash", "flash-all", "flash-model")
+# They read the console of a board, or send requests over it.
+FIELD_REPORT, LADDER = "field-report", "ladder"
+TALKING = ("run", FIELD_REPORT, LADDER)
+ON_A_BOARD = (*FLASHING, "verify", *TALKING)
 
 _HELP_WIDTH = 110
 

@@ -14,6 +14,7 @@ from n6build.base.environment import Environment
 from n6build.base.paths import project_path
 from n6build.hardware.boards import home_of_board, load_board
 from n6build.options.choices import Choices, given_options
+from n6build.options.targets import FIELD_REPORT, LADDER
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
@@ -25,7 +26,7 @@ from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.host_link import host_link
 from n6build.steps.images import Images, images_of, trial_of
-from n6build.steps.job import FIELD_REPORT, LADDER, Job, boards_of, check_device, check_goals, job_of
+from n6build.steps.job import Job, boards_of, check_device, check_goals, job_of
 from n6build.steps.lacking import lacking_step
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps

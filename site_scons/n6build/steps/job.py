@@ -18,16 +18,13 @@ from n6build.models.model import Model, load_model, models_folder
 from n6build.network.device_headers import check_device_header
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices
+from n6build.options.targets import FIELD_REPORT, FLASHING, LADDER, TALKING
 from n6build.run.rungs import RUNGS, WHOLE
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
 from n6build.steps.trust import trust_of
 from n6build.trust.choice import Trust
 
-FIELD_REPORT = "field-report"
-LADDER = "ladder"
-FLASHING = frozenset({"flash", "flash-all", "flash-model"})
-ON_A_BOARD = FLASHING | {"verify", "run", FIELD_REPORT, LADDER}
 # For which no firmware is compiled.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model", "time"})
 ALL_BOARDS = "all"
@@ -126,8 +123,7 @@ def runtime_of(choices: Choices, environment: Environment) -> Runtime:
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
     """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023,
     N6-HOST-002 and N6-ROMFS-007 for combinations that have no effect or make no sense."""
-    flashing = FLASHING & set(goals)
-    if "no-flash" in choices.modes and flashing:
+    if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:
         what = "dry=1 programs nothing, and 'run' would run what was there before"
@@ -155,7 +151,7 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-FIELD-001", what, hint="omit fsbl and appli")
     if LADDER in goals:
         check_ladder(choices, goals)
-    if {"run", FIELD_REPORT, LADDER} & set(goals):
+    if not {*TALKING}.isdisjoint(goals):
         _check_run(choices)
 
 
