@@ -130,6 +130,11 @@ MISTAKES = [
     (["model=nowhere/net.tflite"], "N6-MODEL-001: no model file or folder 'nowhere/net.tflite'"),
     (["model=SConstruct"], "N6-MODEL-002"),
     (["model="], "N6-OPTION-002: 'model=' names nothing"),
+    (
+        ["board=openmv-n6", "clock=overdrive"],
+        "N6-BOARD-003: 'clock=overdrive': it needs a raised core supply, and OpenMV N6 has no pin that raises it\n"
+        "  hint: it can run hsi, hsi-only, nominal, cube",
+    ),
     (["dry=1"], "N6-OPTION-020: 'dry=1' has no effect on build\n  hint: it is for flash, flash-all, flash-model"),
     (["inputs=nothere.npy", "run"], "N6-OPTION-022: no file 'nothere.npy' for 'inputs'"),
     (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),

@@ -16,6 +16,7 @@ _SPOKEN_OF = re.compile(r"_FIRMWARE_HINTS = \{.*?\n\}|\.id [!=]= \"[-\w]+\"|\(N6
 
 # One id from several modules: why it means the same there.
 SAME_MEANING = {
+    "N6-BOARD-003": "a clock that the board cannot have, in board.yaml or on the command line",
     "N6-FILE-001": "a file that cannot be written is one wherever it is",
     "N6-FILE-002": "a file that cannot be read is one wherever it is",
     "N6-FLASH-004": "what was read back, by us or by the programmer",

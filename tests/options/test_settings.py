@@ -116,6 +116,13 @@ def test_a_model_is_part_of_somebodys_appli_only_if_it_is_asked_for(tmp_path: Pa
         assert choices_of(resolve(arguments, environment, tmp_path), tmp_path).models == models
 
 
+def test_only_one_option_chooses_the_clock(tmp_path: Path) -> None:
+    assert choices_of(resolve({"mode": "max-speed"}, {}, tmp_path), tmp_path).modes == ("max-speed",)
+    given = resolve({"mode": "max-speed", "clock": "hsi"}, {}, tmp_path)
+    with pytest.raises(N6Error, match="N6-OPTION-002: 'mode=max-speed' and 'clock=hsi' both choose the clock"):
+        choices_of(given, tmp_path)
+
+
 def test_data_is_a_list_of_files_with_addresses(tmp_path: Path) -> None:
     given = resolve({"data": "w.bin@0x70180000,b.hex,c@d.bin@1880000000"}, {}, tmp_path)
     places = [(Path(each.path).name, each.address) for each in choices_of(given, tmp_path).data]

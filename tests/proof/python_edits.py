@@ -206,14 +206,14 @@ EDITS = (
     ),
     alone(
         "hardware/boards.py",
-        "clock=soc.clock(described.clock_profile)",
-        "clock=soc.clock(described.max_speed)",
+        "clock=soc.clock(described.clock_profile or described.max_speed)",
+        'clock=soc.clock("hsi")',
         f"{BOARD}/include/n6_board_clock.h",
     ),
     alone(
         "hardware/board.py",
-        "return self.clock.xspi_source_hz // self.xspi_divider",
-        "return self.clock.xspi_source_hz // 2",
+        "return -(-self.clock.xspi_source_hz // limit)",
+        "return 2",
         f"{BOARD}/include/n6_board_nor.h",
     ),
     alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board_nor.h"),
@@ -653,6 +653,7 @@ _NOT_IN_KEYWORD = (
 )
 WITHOUT_BYTES = {
     **dict.fromkeys(_PACKAGES, _SHAPES),
+    "n6build.base.caller": "what messages call the program that was called",
     "n6build.base.captured": "runs a tool, whose own bytes count",
     "n6build.checks.subject": _SHAPES,
     "n6build.base.console": "the console",

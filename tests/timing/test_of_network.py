@@ -24,7 +24,7 @@ from samples import sample
 
 BOARD = load_board("nucleo-n657")
 MODEL = read_model()
-DK = conditions_of(BOARD, "800/1000", "200")
+DK = conditions_of(BOARD, "overdrive", "200")
 
 
 def engine(name: str, **fields: int) -> UnitSettings:

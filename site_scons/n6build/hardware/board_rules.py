@@ -18,7 +18,8 @@ _PSRAM_DATA_LINES = 16
 
 def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
     """Raises N6-BOARD-003 to -008 and N6-BOARD-011, with the line of what is wrong."""
-    for key, name in (("clock_profile", board.clock_profile), ("max_speed", board.max_speed)):
+    clocks = (("max_speed", board.max_speed), ("clock_profile", board.clock_profile or board.max_speed))
+    for key, name in clocks:
         where = document.where(key)
         if name not in soc.clock_profiles:
             hint = did_you_mean(name, soc.clock_profiles)

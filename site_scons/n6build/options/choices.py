@@ -210,7 +210,7 @@ class Choices:
     modes: tuple[str, ...] = parsed(
         (),
         "a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
-        "every board of this kind can do), copy or xip (as option load)",
+        "every board of this kind can do, which is the default of option clock), copy or xip (as option load)",
         _modes,
         name="mode",
     )
@@ -241,7 +241,10 @@ class Choices:
         targets=_RUN,
     )
     clock: str = word(
-        "", "target time: another clock profile of the chip, or clocks of CPU and NPU in MHz, such as 600/800"
+        "",
+        "clock profile of the chip, such as hsi (all of it at 64 MHz) or overdrive; default: the fastest that the board is rated "
+        "for",
+        environment="N6BUILD_CLOCK",
     )
     flash: str = word("", "another clock of the NOR in MHz, such as 200", targets=("time",))
     base: str = path(
@@ -280,7 +283,7 @@ _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
         *("inputs", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
-        *("gen_c_file", "romfs", "linker_map", "linker_script", "clock", "flash"),
+        *("gen_c_file", "romfs", "linker_map", "linker_script", "flash"),
     }
 )
 # Of these: those that say which board is meant.
@@ -342,6 +345,9 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
     if choices.appli and not settings["model"].is_explicit:
         # A model that is only the usual one is not part of somebody's program.
         choices = replace(choices, models=())
+    if choices.clock and "max-speed" in choices.modes:
+        what = f"'mode=max-speed' and 'clock={choices.clock}' both choose the clock"
+        raise N6Error("N6-OPTION-002", what, where=settings["clock"].origin, hint="omit one of them")
     if choices.name and (len(choices.models) > 1 or not choices.name.isidentifier()):
         what = f"'name={choices.name}' names a single network, with letters, digits and _"
         raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")

@@ -286,3 +286,5 @@ def show_line(text: str) -> None:
     """Prints a line of the console as it comes, except the bytes of outputs: those are for the comparison."""
     if not text.startswith("n6 run "):
         say("Console", text)
+    if text.startswith("n6 fsbl nor ") and text.endswith(" slow-pads"):
+        say("Clock", "the NOR stays slow", "the fuse of its pads for high speed is not blown (docs/clocks.md)")

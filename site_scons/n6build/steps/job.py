@@ -95,6 +95,8 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, alias="non-secure")
     if "max-speed" in choices.modes:
         board = replace(board, clock=board.max_speed)
+    elif choices.clock:
+        board = replace(board, clock=board.at_clock(choices.clock))
     runtime = runtime_of(choices, environment)
     toolchain = find_toolchain(environment, notes)
     trust = trust_of(choices)
@@ -141,11 +143,6 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-HOST-002", what, hint="loader=linked")
     if choices.board == ALL_BOARDS and set(goals) - {"time", "network"}:
         raise N6Error("N6-TIME-004", "board=all only says what to expect of each board", hint="scons time board=all")
-    if (choices.clock or choices.flash) and "time" not in goals:
-        name = "clock" if choices.clock else "flash"
-        what = f"'{name}={getattr(choices, name)}' only changes what target time says"
-        hint = "scons time; a board starts with clock_profile of its board.yaml, or with mode=max-speed"
-        raise N6Error("N6-TIME-004", what, hint=hint)
     if FIELD_REPORT in goals and (choices.is_foreign or program):
         what = "a field report is made by this project's FSBL and Appli, which know what to ask the board"
         raise N6Error("N6-FIELD-001", what, hint="omit fsbl and appli")
