@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most, write_atomically
+from n6build.base.files import read_at_most, remove_unfinished, write_atomically
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -33,6 +33,24 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     assert "N6-FILE-001" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["network.c"]
     assert target.read_text() == "old"
+
+
+def test_the_temporary_file_of_a_killed_writer_is_found(tmp_path: Path) -> None:
+    target = tmp_path / "network[1].c"
+    script = """
+import os, pathlib, signal, sys
+from n6build.base.files import write_chunks_atomically
+def chunks():
+    yield b"half"
+    os.kill(os.getpid(), signal.SIGKILL)
+write_chunks_atomically(pathlib.Path(sys.argv[1]), chunks())
+"""
+    killed = subprocess.run([sys.executable, "-c", script, str(target)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    (tmp_path / ".network[1].c.swp").touch()
+    remove_unfinished(target)
+    assert [path.name for path in tmp_path.iterdir()] == [".network[1].c.swp"]
 
 
 def test_what_was_written_may_be_read_by_all_whom_the_umask_allows(tmp_path: Path) -> None:

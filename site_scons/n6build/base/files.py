@@ -6,6 +6,7 @@ Whatever a step or the planning of a build reads goes through here; `plan.watch`
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import json
 import os
@@ -20,6 +21,8 @@ from n6build.base.errors import N6Error
 
 P = ParamSpec("P")
 T = TypeVar("T")
+# Of the names that tempfile.mkstemp makes.
+_RANDOM_LETTERS = 8
 
 
 def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
@@ -52,6 +55,18 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes | memoryview], *,
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove temporary files that killed writers of `path` have left beside it.
+
+    Only for who holds the lock of the build folder: another process may be writing such a file.
+
+    Raises:
+        OSError: One of them cannot be removed.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{'?' * _RANDOM_LETTERS}"):
+        left.unlink(missing_ok=True)
 
 
 def cannot_write(path: Path | None, error: OSError) -> N6Error:
