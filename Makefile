@@ -84,7 +84,7 @@ bench: setup
 	@.venv/bin/python tools/bench.py
 
 doctor: setup
-	@$(SCONS) doctor
+	@.venv/bin/scons -Q doctor
 
 clean:
 	rm -rf build

@@ -64,6 +64,8 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     (devices / "npu_cache.c").write_text(
         '#include "npu_cache.h"\nvoid npu_cache_init(void) {}\nvoid npu_cache_enable(void) {}\n'
     )
+    (devices / "ATON.h").touch()
+    (middleware / "Inc/ai_platform.h").touch()
     for name in ("NetworkRuntime1000_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC_PIC.a"):
         subprocess.run(["ar", "rc", libraries / name], check=True)
     return root

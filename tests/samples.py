@@ -26,3 +26,18 @@ def sample(path: str) -> Path:
     if not (folder / path).exists():
         pytest.skip(f"the samples have no {path}")
     return folder / path
+
+
+def sample_core(release: str) -> Path:
+    """A release of ST Edge AI Core, or the folder of its runtime.
+
+    That of 2.1 is a link into a project of the samples, which some copies have as a text with its target.
+    """
+    core = sample(f"core/{release}")
+    middleware = core / "Middlewares/ST/AI"
+    if middleware.is_dir():
+        return core
+    target = (middleware.parent / middleware.read_text().strip()).resolve()
+    if not target.is_dir():
+        pytest.skip(f"the samples have no {target.name} of Core {release}")
+    return target

@@ -4,18 +4,16 @@
     tools/npu_driver.py -i st_ai_output/network.c -o build
 
 If STEDGEAI_CORE_DIR or --pack-dir names ST Edge AI Core, the model is linked with ST's ll_aton and for its ABI; otherwise
-with n6build's runtime, for networks whose epochs all run on the CPU.
+with n6build's runtime, for networks whose epochs all run on the CPU. Exit status: 0, 255 after an error, 2 for wrong arguments.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
@@ -24,8 +22,8 @@ from n6build.base.environment import Environment, cmsis_folders, read_environmen
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
+from n6build.command_line.st_tool import Log, add_common_options, heard, parser_of, run_tool
 from n6build.compiler.toolchain import find_toolchain
-from n6build.network.artifacts.network_c import read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.prebuilt.folder import PrebuiltNetwork, find_network
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime
@@ -34,52 +32,25 @@ from n6build.plan.local import execute, local_site
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.plan import make_plan
 from n6build.reloc.pools import pool_table
-from n6build.reloc.preconditions import check_buffers_known
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.show import pool_table as shown_pool_table
 from n6build.reloc.show import report_json, summary
 from n6build.steps.reloc import ModelOptions, imported_network, stage2_plan
 
-_NAME = "NPU Utility - Relocatable model generator (n6build)"
+_TITLE = "NPU Utility - Relocatable model generator (version 1.0)"
 _NOT_OFFERED = ("llvm", "st_clang", "compatible_mode", "custom", "cross_compile")
 
 
-class _Log:
-    """Lines for the console, which are also kept for a log file."""
-
-    def __init__(self, verbosity: int) -> None:
-        self._verbosity = verbosity
-        self.lines: list[str] = []
-
-    def __call__(self, text: str, *, level: int = 0) -> None:
-        self.lines.append(text)
-        if level <= self._verbosity:
-            print(text)
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """arguments: None for those of the command line. Exit status: 0, or 2 after an error, which is printed."""
-    options = _parser().parse_args(arguments)
-    log = _Log(2 if options.debug else options.verbosity)
-    status = 0
-    try:
-        _make(options, log)
-    except N6Error as error:
-        sys.stderr.write(f"{error}\n")
-        log.lines.append(str(error))
-        status = 2
-    if options.log:
-        write_atomically(Path(options.log), "\n".join(log.lines) + "\n")
-    return status
+    """Return the exit status: 0, or 255 after an error, which is printed. arguments: None for those of the command line."""
+    return run_tool(_TITLE, _parser().parse_args(arguments), _make)
 
 
-def _make(options: argparse.Namespace, log: _Log) -> None:
+def _make(options: argparse.Namespace, log: Log) -> None:
     for name in _NOT_OFFERED:
         if getattr(options, name):
             what = f"--{name.replace('_', '-')} is not offered: models are compiled with gcc"
             raise N6Error("N6-RELOC-022", what, hint="omit it")
-    log(_NAME)
-    log("")
     source = _source(options)
     environment = read_environment()
     runtime = _runtime(options, environment)
@@ -102,13 +73,12 @@ def _make(options: argparse.Namespace, log: _Log) -> None:
             _report(files if options.json is None else [*files, _json(files, options)], log)
 
 
-def _show_pools(network: PrebuiltNetwork, work: Path, environment: Environment, log: _Log, *, secure: bool) -> None:
+def _show_pools(network: PrebuiltNetwork, work: Path, environment: Environment, log: Log, *, secure: bool) -> None:
     """Needs neither a compiler nor the runtime that the network was compiled for."""
     imported = imported_network(network, project_path(work))
-    with _heard(log):
+    with heard(log):
         execute(make_plan([imported.step]), imported.step.outputs, local_site(work, dict(environment.commands)))
     artifacts = read_artifacts(Path(imported.folder), imported.name)
-    check_buffers_known(artifacts, read_network_c(artifacts.source))
     pools = pool_table(artifacts, secure=secure).pools
     log(shown_pool_table(pools, 0, [0] * len(pools)).rstrip("\n"))
 
@@ -119,7 +89,7 @@ def _model(
     options: argparse.Namespace,
     runtime: Runtime,
     environment: Environment,
-    log: _Log,
+    log: Log,
 ) -> list[Path]:
     """The files of the model, network_rel.bin first."""
     site = local_site(work, dict(environment.commands))
@@ -137,36 +107,12 @@ def _model(
             blobs_in_params=options.ecblob_in_params,
         ),
     )
-    with _heard(log):
+    with heard(log):
         execute(plan, model.files, site)
     if not options.split:
         # Weights of an earlier split model would be mistaken for this one's.
         (options.output / f"{network.name}_rel_params.bin").unlink(missing_ok=True)
     return [options.output / Path(file).name for file in model.files]
-
-
-@contextmanager
-def _heard(log: _Log) -> Iterator[None]:
-    """The output of steps and compilers: shown with more verbosity or if one fails, and always written to the log file.
-
-    Compilers write to descriptor 1, whatever sys.stdout is.
-    """
-    sys.stdout.flush()
-    level = 0
-    with tempfile.TemporaryFile() as file:
-        console = os.dup(1)
-        os.dup2(file.fileno(), 1)
-        try:
-            yield
-            level = 1
-        finally:
-            sys.stdout.flush()
-            os.dup2(console, 1)
-            os.close(console)
-            file.seek(0)
-            said = file.read().decode(errors="replace").rstrip("\n")
-            if said:
-                log(said, level=level)
 
 
 def _json(files: list[Path], options: argparse.Namespace) -> Path:
@@ -177,7 +123,7 @@ def _json(files: list[Path], options: argparse.Namespace) -> Path:
     return path
 
 
-def _report(files: list[Path], log: _Log) -> None:
+def _report(files: list[Path], log: Log) -> None:
     log(summary(read_reloc_file(files[0])).rstrip("\n"))
     log("")
     log("   Generating files...")
@@ -200,7 +146,7 @@ def _runtime(options: argparse.Namespace, environment: Environment) -> Runtime:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(_TITLE, __doc__)
     add = parser.add_argument
     add("--input", "-i", metavar="STR", type=Path, default=Path("st_ai_output"), help="network.c, or its folder")
     add("--output", "-o", metavar="STR", type=Path, default=Path("build"), help="output directory")
@@ -211,10 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--gen-c-file", action="store_true", help="the model as C array, too")
     add("--parse-only", action="store_true", help="only read the generated c-files, and show the memory pools")
     add("--no-clean", action="store_true", help="keep the intermediate files")
-    add("--log", metavar="STR", nargs="?", const="npu_driver.log", help="log file")
-    add("--verbosity", "-v", type=int, choices=(0, 1, 2), nargs="?", const=1, default=0, help="verbosity level")
-    add("--debug", action="store_true", help="all details of what is done")
-    add("--no-color", action="store_true", help="accepted, but there is no color to disable")
+    add_common_options(parser, "npu_driver.log")
     add(
         "--no-dbg-info",
         action="store_true",
@@ -234,11 +177,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    if sys.stdout is None:
-        # The caller has closed stdout, but compilers need one. The lowest free descriptor is 1.
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
-        setattr(sys, "__stdout__", sys.stdout)  # noqa: B010 - SCons reads it.
-    # Names come from others' files: a terminal that lacks a letter gets a question mark, not a traceback.
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
     raise SystemExit(main())

@@ -1,10 +1,11 @@
-"""Brings the generated parts of an existing C project (STM32H747 applications) up to date with a compiled network.
+"""Update the generated parts of an existing C project (STM32H747 applications) for a compiled network.
 
     python tools/patch_project.py PROJECT --c-info network_c_info.json --model model.yaml --axiram 400000 [--check]
 
 Writes the camera's resolution into main.h, the activation buffers and the places of the pictures into main.c, and the input
-buffer into ai_interface.h: between their markers and in their macros, and nothing else. --check changes nothing, and ends with
-status 1 if something would change. All files are read and checked before the first is written.
+buffer into ai_interface.h: between their markers and in their macros, and nothing else, with the text of ST's
+external_memory_mgt.py. The picture's size is that of the model file, or of c_info where --model names none. --check changes
+nothing, and ends with status 1 if something would change. All files are read and checked before the first is written.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "site_scons"))
 
-from n6build.application.h7_project import ProjectFiles, patched_files  # noqa: E402
+from n6build.application.h7_project import ProjectFiles, mismatch, patched_files, picture_of  # noqa: E402
 from n6build.base.errors import N6Error  # noqa: E402
 from n6build.base.files import write_atomically  # noqa: E402
 from n6build.models.model import load_model  # noqa: E402
-from n6build.network.artifacts.c_info_reader import read_c_info  # noqa: E402
+from n6build.network.artifacts.c_info_pools import read_activation_pools  # noqa: E402
 
 _FOLDER = "Application/STM32H747I-DISCO"
 
@@ -29,8 +30,8 @@ def main(arguments: list[str]) -> int:
     """Exit status: 0, 1 if --check found changes, 2 after an error, which is printed."""
     parser = argparse.ArgumentParser(prog="patch_project.py", description="generated parts of an existing C project")
     parser.add_argument("project", type=Path)
-    parser.add_argument("--c-info", type=Path, required=True, help="network_c_info.json of the compiled network")
-    parser.add_argument("--model", required=True, help="folder with model.yaml, for the aspect of the picture")
+    parser.add_argument("--c-info", type=Path, required=True, help="network_c_info.json, for the NPU or for a Cortex-M")
+    parser.add_argument("--model", required=True, help="model file, or folder with model.yaml, which has the aspect")
     parser.add_argument("--axiram", type=int, required=True, help="bytes of AXI RAM for activations and pictures")
     parser.add_argument("--main-h", default=f"{_FOLDER}/Inc/CM7/main.h")
     parser.add_argument("--main-c", default=f"{_FOLDER}/Src/CM7/main.c")
@@ -42,7 +43,11 @@ def main(arguments: list[str]) -> int:
             *(options.project / name for name in (options.main_h, options.main_c, options.interface_h))
         )
         model = load_model(str(options.model))
-        changes = patched_files(files, read_c_info(options.c_info), model.application, options.axiram)
+        network = read_activation_pools(options.c_info)
+        picture = picture_of(network, model.file)
+        if note := mismatch(network, picture):
+            sys.stderr.write(f"note: {note}\n")
+        changes = patched_files(files, network, picture, model.application, options.axiram)
         for path in changes:
             print(f"{'would change' if options.check else 'changed'} {path.relative_to(options.project).as_posix()}")
         if not options.check:

@@ -183,8 +183,8 @@ CHANGES = (
     Change("another name of the board", replaced(BOARD, "[nucleo-n657x0-q]", "[nucleo-n657x0-q, n657]")),
     Change("the baud rate of the console", replaced(BOARD, "baud: 115_200", "baud: 921_600")),
     Change("the name of the NOR's part", replaced(BOARD, "part: MX25UM51245G", "part: MX25UM51245GXDI00")),
-    Change("the fastest clock of the NOR", replaced(BOARD, "max_clock_hz: 50_000_000", "max_clock_hz: 25_000_000")),
-    Change("the clock of mode=max-speed", replaced(BOARD, "max_speed: nominal", "max_speed: hsi")),
+    Change("the fastest clock of the NOR", replaced(BOARD, "max_clock_hz: 100_000_000", "max_clock_hz: 25_000_000")),
+    Change("the clock that the board starts with", replaced(BOARD, "max_speed: nominal", "max_speed: cube")),
     Change("the size of slot weights", replaced(BOARD, "0x71000000, size: 48M", "0x71000000, size: 32M")),
     Change("the size of slot vectors", replaced(BOARD, "0x70F00000, size: 1M", "0x70F00000, size: 512K")),
     # Either of its two slots may hold an Appli.

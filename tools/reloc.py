@@ -19,7 +19,8 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.hardware.boards import board_names, load_board
 from n6build.network.ll_aton import Version
-from n6build.reloc.reader import MAX_BYTES, read_reloc_file
+from n6build.reloc.contents import contents_text
+from n6build.reloc.reader import MAX_BYTES, RelocFile, read_reloc_file
 from n6build.reloc.show import as_json, as_text, differences
 from n6build.reloc.verify import errors, merged, ram_of, verify
 
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "show":
             model = read_reloc_file(options.file)
-            print(as_json(model) if options.json else as_text(model), end="")
+            print(as_json(model) if options.json else f"{as_text(model)}{_contents(model, options.file)}", end="")
             return 0
         if options.command == "diff":
             lines = differences(read_reloc_file(options.old), read_reloc_file(options.new))
@@ -40,6 +41,14 @@ def main(arguments: list[str] | None = None) -> int:
     except N6Error as error:
         sys.stderr.write(f"{error}\n")
         return 2
+
+
+def _contents(model: RelocFile, file: Path) -> str:
+    """A model whose tables cannot be read is shown all the same."""
+    try:
+        return contents_text(model, file)
+    except N6Error as error:
+        return f"{error.what}\n"
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -67,7 +76,7 @@ def _version(text: str) -> Version:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser("show", help="header, runtime, sizes, memory pools, entry points")
+    show = commands.add_parser("show", help="header, runtime, sizes, memory pools, entry points, inputs, outputs")
     show.add_argument("file", type=Path)
     show.add_argument("--json", action="store_true")
     diff = commands.add_parser("diff", help="what differs between two models")

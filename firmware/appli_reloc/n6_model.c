@@ -37,11 +37,12 @@ static uint32_t up(uint32_t bytes, uint32_t alignment)
     return (bytes + alignment - 1u) & ~(alignment - 1u);
 }
 
-/* Powers what a pool lies in. False where a part of it lies in no bank for models, or a bank does not work. */
+/* Powers what a pool lies in, and the bank behind it where the NPU may read ahead into that. False where a part of the pool lies
+ * in no bank for models, or a bank does not work. */
 static bool prepare_pool(const n6_reloc_pool_t *pool)
 {
     uint32_t start = pool->destination | N6_SECURE_BIT;
-    uint32_t end = start + up(pool->bytes, 8u);
+    uint32_t last = start + up(pool->bytes, 8u), end = last + n6_model_read_ahead;
     for (uint32_t i = 0; i < n6_model_bank_count; i++) {
         const n6_model_bank_t *bank = &n6_model_banks[i];
         if (bank->base <= start && start < end && start < bank->base + bank->bytes) {
@@ -52,7 +53,7 @@ static bool prepare_pool(const n6_reloc_pool_t *pool)
             start = bank->base + bank->bytes < end ? bank->base + bank->bytes : end;
         }
     }
-    return start == end;
+    return start >= last;
 }
 
 static bool is_segment(const n6_reloc_pool_t *pool)

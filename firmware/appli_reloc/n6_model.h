@@ -57,6 +57,8 @@ extern const n6_model_t n6_models[];
 extern const uint32_t n6_model_count;
 extern const n6_model_bank_t n6_model_banks[];
 extern const uint32_t n6_model_bank_count;
+/* Bytes behind a buffer that the NPU may read. */
+extern const uint32_t n6_model_read_ahead;
 extern const uint32_t n6_models_load_mode; /* AI_RELOC_RT_LOAD_MODE_COPY or _XIP */
 
 /* Maps the external RAM; NULL where the board has none. */

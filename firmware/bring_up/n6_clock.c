@@ -8,6 +8,12 @@
 #include "n6_soc_system.h"
 
 #define POLLS 100000u
+#define MHZ 1000000u
+
+/* Of the CPU, for n6_delay_us: a program that inherits the clocks of an FSBL has those of the profile. */
+static uint32_t cpu_mhz = N6_CPU_HZ / MHZ;
+/* Whether n6_clock_start has started the PLLs: the boot ROM may have left one running with other dividers. */
+__attribute__((unused)) static bool has_started;
 
 bool n6_clock_use_hsi(void)
 {
@@ -20,6 +26,7 @@ bool n6_clock_use_hsi(void)
     if (!n6_wait_for(N6_RCC_CFGR1, N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, 0u, POLLS)) {
         return false;
     }
+    cpu_mhz = N6_HSI_HZ / MHZ;
     /* APB prescalers stay at 1 (device errata 2.2.1); the AHB one too, so that every bus runs at 64 MHz. */
     n6_modify(N6_RCC_CFGR2,
               N6_RCC_CFGR2_HPRE | N6_RCC_CFGR2_PPRE1 | N6_RCC_CFGR2_PPRE2 | N6_RCC_CFGR2_PPRE4 | N6_RCC_CFGR2_PPRE5, 0u);
@@ -32,7 +39,7 @@ typedef struct {
     uint32_t divm, divn, pdiv1;
 } pll_t;
 
-/* Order of ST's HAL: off, no modulation, dividers, output on, on. The fields are those of PLL1. */
+/* Order of ST's HAL (HAL_RCC_OscConfig): off, no modulation, dividers, output on, on. The fields are those of PLL1. */
 __attribute__((unused)) static bool start_pll(const pll_t *pll)
 {
     const uint32_t cfgr2 = pll->cfgr1 + 4u, cfgr3 = pll->cfgr1 + 8u;
@@ -52,8 +59,9 @@ __attribute__((unused)) static bool start_pll(const pll_t *pll)
 #define MODE_OUTPUT 1u
 #define SUPPLY_SETTLES_US 1000u
 
-/* The regulator of the core supply is outside the chip, its set point a pin: ST's board support packages set it before the
- * oscillators, and its templates name the external source first. */
+/* The regulator of the core supply is outside the chip, its set point a pin. Order of ST's projects: the getting-started ones call
+ * BSP_SMPS_Init before they configure an oscillator; examples of STM32CubeN6 call HAL_PWREx_ConfigSupply for the external source and
+ * HAL_PWREx_ControlVoltageScaling there. The pin comes before VOS, which tells the chip that it may rely on the voltage. */
 static void set_supply(void)
 {
     n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_SMPS_PORT_ENABLE | N6_RCC_AHB4ENR_PWREN);
@@ -76,12 +84,11 @@ typedef struct {
     uint32_t source, divider;
 } divider_t;
 
-/* A divider's source has to run when it is chosen; IC2, IC6 and IC11 have to run when the buses take them. */
+/* Supply, oscillators, dividers: the order of SystemClock_Config in ST's projects. A divider's source has to run when it is chosen. */
 bool n6_clock_start(void)
 {
     static const pll_t plls[] = {N6_CLOCK_PLLS};
     static const divider_t dividers[] = {N6_CLOCK_DIVIDERS};
-    const uint32_t switched = N6_FIELD(N6_RCC_CFGR1_CPUSWS, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSWS, FROM_DIVIDERS);
 #ifdef N6_SMPS_PIN
     set_supply();
 #endif
@@ -95,6 +102,15 @@ bool n6_clock_start(void)
             N6_FIELD(N6_RCC_IC1CFGR_INT, dividers[i].divider - 1u) | N6_FIELD(N6_RCC_IC1CFGR_SEL, dividers[i].source);
         n6_enable(N6_RCC_DIVENSR, N6_RCC_DIVENR, dividers[i].enable);
     }
+    has_started = true;
+    return true;
+}
+
+/* IC2, IC6 and IC11 have to run when the buses take them; the prescaler of the AHB comes first, which would be too fast otherwise. */
+bool n6_clock_switch(void)
+{
+    const uint32_t switched = N6_FIELD(N6_RCC_CFGR1_CPUSWS, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSWS, FROM_DIVIDERS);
+    cpu_mhz = N6_CPU_HZ / MHZ;
     n6_modify(N6_RCC_CFGR2, N6_RCC_CFGR2_HPRE, N6_FIELD(N6_RCC_CFGR2_HPRE, N6_CLOCK_AHB_SHIFT));
     n6_modify(N6_RCC_CFGR1, 0u, N6_FIELD(N6_RCC_CFGR1_CPUSW, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSW, FROM_DIVIDERS));
     return n6_wait_for(N6_RCC_CFGR1, N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, switched, POLLS);
@@ -104,26 +120,31 @@ bool n6_clock_start(void)
 {
     return true; /* n6_clock_use_hsi has done it */
 }
+
+bool n6_clock_switch(void)
+{
+    return true;
+}
 #endif
 
 #if N6_XSPI_FROM_PLL1
 #define XSPI2_FROM_IC3 2
 
-bool n6_clock_start_xspi(void)
+bool n6_clock_start_xspi(uint32_t divider)
 {
     static const pll_t pll1 = N6_CLOCK_PLL1;
-    /* CPU and buses may run on it already. */
-    if (!N6_CLOCK_FROM_PLLS && !start_pll(&pll1)) {
+    if (!has_started && !start_pll(&pll1)) {
         return false;
     }
-    N6_REG32(N6_RCC_IC3CFGR) = N6_FIELD(N6_RCC_IC3CFGR_INT, N6_IC3_DIVIDER - 1u);
+    N6_REG32(N6_RCC_IC3CFGR) = N6_FIELD(N6_RCC_IC3CFGR_INT, divider - 1u);
     n6_enable(N6_RCC_DIVENSR, N6_RCC_DIVENR, N6_RCC_DIVENR_IC3EN);
     n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, N6_FIELD(N6_RCC_CCIPR6_XSPI2SEL, XSPI2_FROM_IC3));
     return true;
 }
 #else
-bool n6_clock_start_xspi(void)
+bool n6_clock_start_xspi(uint32_t divider)
 {
+    (void)divider; /* in XSPI2 */
     n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, 0u); /* HCLK */
     return true;
 }
@@ -132,7 +153,7 @@ bool n6_clock_start_xspi(void)
 N6_WEAK void n6_delay_us(uint32_t microseconds)
 {
     /* One turn takes at least one cycle, with loop buffers and branch prediction at their best. */
-    uint32_t turns = microseconds * (N6_CPU_HZ / 1000000u);
+    uint32_t turns = microseconds * cpu_mhz;
     if (turns != 0u) {
         __asm volatile("1: subs %0, %0, #1\n\tbne 1b" : "+r"(turns)::"cc");
     }

@@ -3,6 +3,7 @@
 
 #include "n6_reg.h"
 #include "n6_soc_gpio.h"
+#include "n6_soc_system.h"
 
 #define MODE_ALTERNATE 2u
 #define SPEED_VERY_HIGH 3u
@@ -22,4 +23,11 @@ void n6_pin_alternate(uint32_t port_base, uint32_t pin, uint32_t function, n6_pu
     set_two_bits(port_base + N6_GPIO_PUPDR_OFFSET, pin, (uint32_t)pull);
     /* The mode last: the pin changes hands only when everything else about it is set. */
     set_two_bits(port_base + N6_GPIO_MODER_OFFSET, pin, MODE_ALTERNATE);
+}
+
+bool n6_pins_are_fast(uint32_t fuse)
+{
+    /* The boot ROM leaves the clock of BSEC on; an earlier program may have saved it. */
+    n6_enable(N6_RCC_APB4ENSR2, N6_RCC_APB4ENR2, N6_RCC_APB4ENR2_BSECEN);
+    return (N6_REG32(N6_BSEC_FVR124) & fuse) != 0u;
 }

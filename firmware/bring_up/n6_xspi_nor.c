@@ -36,6 +36,11 @@
 
 #define CHIP_SELECT_HIGH_CYCLES 2
 
+bool n6_xspi_nor_is_fast(void)
+{
+    return n6_pins_are_fast(N6_BSEC_FVR124_HSLV_VDDIO3);
+}
+
 /* Supply of the pads: VDDIO3 is 1.8 V on these boards. A rail of 3.3 V must never be declared so. */
 static void supply_and_pins(void)
 {
@@ -63,12 +68,12 @@ static void take_over_from_boot_rom(void)
     N6_REG32(N6_XSPIM_CR) = 0u; /* XSPI2 at port 2 */
 }
 
-static bool set_up_controller(void)
+static bool set_up_controller(bool is_fast)
 {
     /* One step larger than the part: a read of its last bytes with DQS would wrap otherwise (device errata 2.4.5). */
     N6_REG32(N6_XSPI2_DCR1) = N6_FIELD(N6_XSPI_DCR1_DEVSIZE, N6_NOR_DEVSIZE + 1u) |
                               N6_FIELD(N6_XSPI_DCR1_CSHT, CHIP_SELECT_HIGH_CYCLES);
-    N6_REG32(N6_XSPI2_DCR2) = N6_FIELD(N6_XSPI_DCR2_PRESCALER, N6_XSPI_PRESCALER);
+    N6_REG32(N6_XSPI2_DCR2) = N6_FIELD(N6_XSPI_DCR2_PRESCALER, is_fast ? N6_XSPI_FAST_PRESCALER : N6_XSPI_SLOW_PRESCALER);
     if (!n6_xspi_wait_idle(N6_XSPI2_BASE)) {
         return false;
     }
@@ -166,12 +171,13 @@ static void map(void)
 
 n6_nor_status_t n6_xspi_nor_open(uint32_t *jedec_id)
 {
+    const bool is_fast = n6_xspi_nor_is_fast();
     supply_and_pins();
-    if (!n6_clock_start_xspi()) {
+    if (!n6_clock_start_xspi(is_fast ? N6_NOR_FAST_DIVIDER : N6_NOR_SLOW_DIVIDER)) {
         return N6_NOR_NO_CLOCK;
     }
     take_over_from_boot_rom();
-    if (!set_up_controller() || !reset_part()) {
+    if (!set_up_controller(is_fast) || !reset_part()) {
         return N6_NOR_BUSY;
     }
     n6_nor_status_t status = identify(jedec_id);

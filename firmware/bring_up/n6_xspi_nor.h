@@ -5,6 +5,7 @@
 #ifndef N6_XSPI_NOR_H
 #define N6_XSPI_NOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
@@ -14,6 +15,9 @@ typedef enum {
     N6_NOR_SILENT,    /* the identification is all ones or all zeros: pins, supply, or the reset did not reach the part */
     N6_NOR_NOT_OCTAL, /* the part does not answer in octal DTR mode after it was switched */
 } n6_nor_status_t;
+
+/* Whether the NOR runs at N6_NOR_FAST_HZ: the fuse of its pads for high speed is blown. Else at N6_NOR_SLOW_HZ. */
+bool n6_xspi_nor_is_fast(void);
 
 /* Supplies and pins, the controller taken over, the part reset and identified, then memory-mapped as n6_board_nor.h says.
  * jedec_id: three bytes, manufacturer first. */

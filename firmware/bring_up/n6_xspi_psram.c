@@ -94,8 +94,9 @@ static bool set_up_controller(void)
                               N6_FIELD(N6_XSPI_DCR1_CSHT, CHIP_SELECT_HIGH_CYCLES - 1u);
     /* No access goes beyond a row, where the part would wrap, or takes longer than the part can wait for its refresh. */
     N6_REG32(N6_XSPI1_DCR3) = N6_FIELD(N6_XSPI_DCR3_CSBOUND, N6_PSRAM_ROW_BOUNDARY);
-    N6_REG32(N6_XSPI1_DCR4) = N6_PSRAM_REFRESH_CYCLES;
-    N6_REG32(N6_XSPI1_DCR2) = N6_FIELD(N6_XSPI_DCR2_PRESCALER, N6_PSRAM_PRESCALER);
+    const bool is_fast = n6_pins_are_fast(N6_PSRAM_PADS_FUSE);
+    N6_REG32(N6_XSPI1_DCR4) = is_fast ? N6_PSRAM_FAST_REFRESH_CYCLES : N6_PSRAM_SLOW_REFRESH_CYCLES;
+    N6_REG32(N6_XSPI1_DCR2) = N6_FIELD(N6_XSPI_DCR2_PRESCALER, is_fast ? N6_PSRAM_FAST_PRESCALER : N6_PSRAM_SLOW_PRESCALER);
     if (!n6_xspi_wait_idle(N6_XSPI1_BASE)) {
         return false;
     }

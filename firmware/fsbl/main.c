@@ -42,12 +42,17 @@ static void open_nor(void)
         n6_put(" expected=");
         n6_put_hex32(N6_NOR_JEDEC_ID);
     }
+    n6_put(" clock=");
+    n6_put_u32(n6_xspi_nor_is_fast() ? N6_NOR_FAST_HZ : N6_NOR_SLOW_HZ);
+    if (!n6_xspi_nor_is_fast() && N6_NOR_FAST_HZ != N6_NOR_SLOW_HZ) {
+        n6_put(" slow-pads");
+    }
     n6_put_end();
     switch (status) {
     case N6_NOR_OK:
         return;
     case N6_NOR_NO_CLOCK:
-        stop("N6-FW-005 PLL1 does not lock: try clock_profile hsi-only in board.yaml");
+        stop("N6-FW-005 PLL1 does not lock: try clock=hsi-only");
     case N6_NOR_BUSY:
         stop("N6-FW-001 XSPI2 stays busy: kernel clock or supply of the pads (VDDIO3)");
     case N6_NOR_SILENT:
@@ -118,13 +123,18 @@ int main(void)
         stop("N6-FW-004 the clocks do not switch to the internal oscillator");
     }
     if (!n6_clock_start()) {
-        stop("N6-FW-006 the clocks do not switch to the PLLs: try clock_profile hsi in board.yaml");
+        stop("N6-FW-006 a PLL of the clock profile does not lock: try clock=hsi");
     }
 #if N6_FIELD_REPORT
     n6_field_put_entry();
     n6_field_put_fsbl();
 #endif
+    /* While the CPU is slow, since the NOR takes its time for a reset in any case. Its kernel clock does not change with those of CPU
+     * and buses, and nothing reads it while these change. */
     open_nor();
+    if (!n6_clock_switch()) {
+        stop("N6-FW-006 the clocks do not switch to the PLLs: try clock=hsi");
+    }
     /* The NOR is read by lines then, not by words. */
     n6_caches_enable();
     load();

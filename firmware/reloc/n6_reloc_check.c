@@ -264,7 +264,8 @@ static bool is_sound(const n6_reloc_header_t *model, const n6_reloc_context_t *c
            has_sound_relocations(model, &limits);
 }
 
-/* A firmware that runs non-secure cannot reach what a secure model uses; the other way round works (from ll_aton 1.1.1 on). */
+/* A firmware that runs non-secure cannot reach what a secure model uses; the other way round works. The loader of ll_aton 1.1.0
+ * takes models of its own state only, for which this file is compiled as it is. */
 static bool is_reachable(uint32_t flags)
 {
 #if defined(__ARM_FEATURE_CMSE) && __ARM_FEATURE_CMSE == 3

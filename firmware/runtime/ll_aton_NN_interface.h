@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ll_aton_version.h"
+
 /* Since ll_aton 1.1.3. Nothing is encrypted here. */
 typedef struct {
     unsigned int enable;
@@ -21,7 +23,13 @@ typedef struct {
 
 /* Epochs */
 
+/* From ll_aton 1.1.3-262 on, the functions of an epoch get the instance: of a relocatable model for such a firmware. */
+#if (LL_ATON_VERSION_MAJOR << 16 | LL_ATON_VERSION_MINOR << 8 | LL_ATON_VERSION_MICRO) >= 0x010103 && LL_ATON_VERSION_DEV >= 262
+struct NN_Instance_Struct;
+typedef void (*EpochBlock_FuncPtr_t)(const void *epoch_block, const struct NN_Instance_Struct *instance);
+#else
 typedef void (*EpochBlock_FuncPtr_t)(const void *epoch_block);
+#endif
 
 typedef enum {
     EpochBlock_Flags_NONE = 0,

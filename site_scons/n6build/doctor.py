@@ -40,12 +40,17 @@ def examine(cmsis: Sequence[str]) -> list[ToolStatus]:
     return [*(check() for check in _CHECKS), _device_headers(cmsis)]
 
 
-def virtual_npu() -> list[str]:
-    """What the virtual NPU does not model, each kind of its units from a new line on. All chips have the same."""
+def not_modelled() -> list[str]:
+    """Return what the virtual NPU does not model, a line for each kind of its units. All chips have the same."""
     from n6build.virtual_board.build import chips
 
+    return modelled_lines(chips()[0].npu)
+
+
+def virtual_npu() -> list[str]:
+    """Return the lines of `not_modelled` for a console, under a heading."""
     lines = ["  what the virtual NPU does not model; a network that uses it is refused before it runs:"]
-    for each in modelled_lines(chips()[0].npu):
+    for each in not_modelled():
         lines += textwrap.wrap(each, 118, initial_indent="    ", subsequent_indent="      ")
     return lines
 
@@ -129,12 +134,8 @@ def _emulator() -> ToolStatus:
 
 def _st_edge_ai() -> ToolStatus:
     """Its place, not its version, which takes seconds to query."""
-    try:
-        environment = read_environment()
-        installation = find_tool(environment)
-        found = str(installation.root or installation.executable) if installation else None
-    except N6Error as error:
-        found = f"not usable: {error.what}"
+    installation = find_tool(read_environment())
+    found = str(installation.root or installation.executable) if installation else None
     fix = f"{CORE_DIR} names its root; without it the reference backend runs every epoch on the Cortex-M55"
     return ToolStatus("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
 

@@ -1,7 +1,5 @@
-"""SCons tool: env.N6Options(arguments) -> what was chosen (options.choices.Choices), from the command line, the environment and
-settings files; env.N6Answer(targets) for targets that only print information: lists, doctor. env.N6Database(), for a project that
-n6build alone builds, does without SCons' database (n6_database), and lets a call with nothing to do be answered without SCons
-(n6_front)."""
+"""SCons tool: env.N6Options(arguments) returns `Choices`, env.N6Answer(targets) prints lists, and env.N6Database() is for a
+project that n6build alone builds: SCons keeps no database there, and calls with nothing to do are answered early (n6_front)."""
 
 from __future__ import annotations
 
@@ -15,13 +13,14 @@ from n6_front import listen
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
 from n6build.base.uses import distrust_earlier_builds
-from n6build.options.choices import Choices, Invocation, choices_of
+from n6build.options.choices import Choices, choices_of
+from n6build.options.invocation import Invocation
 from n6build.options.option import chosen, described
-from n6build.options.settings import OPTIONS, resolve
+from n6build.options.settings import OPTIONS, check_effect, check_files, resolve
 from n6build.options.targets import LISTS, TARGETS, check_targets, entry
 from n6build.plan.progress import say_kept
 from n6scons import failing_build, in_top, last_words, may_write, reported
-from SCons.Script import Dir, GetLaunchDir, GetOption, Help, SConsignFile
+from SCons.Script import BUILD_TARGETS, Dir, GetLaunchDir, GetOption, Help, SConsignFile
 
 
 def generate(env: Any) -> None:
@@ -49,6 +48,9 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
             distrust_earlier_builds()
         choices = choices_of(settings, launched)
     env.Replace(
+        N6_ADOPT=invocation.adopt,
+        N6_SETTINGS=settings,
+        N6_LAUNCHED=launched,
         N6_CACHE=invocation.cache,
         N6_CACHE_WRITE=invocation.cache_write,
         N6_CACHE_LIMIT=invocation.cache_limit,
@@ -65,13 +67,19 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
 
 
 def _answer(env: Any, targets: Collection[str]) -> bool:
-    """Whether only lists were asked for. A mistyped target is an error that names the nearest one."""
+    """Whether only lists were asked for, or a project is adopted, which the call then does alone. A mistyped target is an error
+    that names the nearest one."""
     if GetOption("help"):
         Help(_help(), append=False)
     for name in LISTS if set(LISTS) & {*targets} else ():
         env.AlwaysBuild(env.Alias(name, [], env.Action(_print, cmdstr=None)))
     with reported(env):
         check_targets(targets, [name for name in targets if Path(name).exists()], explain=bool(env["N6_EXPLAIN"]))
+        check_effect(env["N6_SETTINGS"], targets)
+        check_files(env["N6_SETTINGS"], env["N6_LAUNCHED"])
+    if env["N6_ADOPT"]:
+        BUILD_TARGETS[:] = env.AlwaysBuild(env.Alias("adopt", [], env.Action(_print, cmdstr=None)))
+        return True
     return bool(targets) and set(LISTS).issuperset(targets)
 
 
@@ -100,10 +108,11 @@ def _help() -> str:
 
 
 def _print(target: Any, source: Any, env: Any) -> None:
+    from n6build.command_line.adopt import adopt
     from n6build.command_line.lists import print_list
 
     with failing_build(target[0], Path(env["N6_BUILD"])):
-        print_list(str(target[0]), env["N6_CMSIS"])
+        adopt([env["N6_ADOPT"]]) if env["N6_ADOPT"] else print_list(str(target[0]), env["N6_CMSIS"])
 
 
 def _database(env: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -15,8 +16,11 @@ from n6build.application.activation_buffers import Pictures, activation_block, b
 from n6build.application.camera import camera_resolution
 from n6build.application.description import Aspect
 from n6build.application.generated_block import replace_block, replace_defines, replace_section
+from n6build.application.h7_project import mismatch, picture_of
 from n6build.base.errors import N6Error
+from n6build.network.artifacts.c_info_pools import ActivationPool, ActivationPools, read_activation_pools
 from n6build.network.artifacts.description import IoBuffer, PoolRange
+from samples import sample
 
 ROOT = Path(__file__).resolve().parents[2]
 START = b"    /*** @GENERATED CODE START - DO NOT TOUCH@ ***/\n"
@@ -99,22 +103,23 @@ def test_a_variable_moves_to_another_ram() -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "aspect", "mode", "pixels"),
+    ("width", "height", "aspect", "mode", "buffer"),
     [
         (224, 224, "crop", "CAMERA_R320x240", (240, 240)),
         (240, 241, "crop", "CAMERA_R640x480", (480, 480)),
-        (320, 320, "padding", "CAMERA_R320x240", (320, 240)),
-        (321, 10, "padding", "CAMERA_R640x480", (640, 480)),
+        # Borders above and below make it a square.
+        (320, 320, "padding", "CAMERA_R320x240", (320, 320)),
+        (321, 10, "padding", "CAMERA_R640x480", (640, 640)),
         (320, 240, "fit", "CAMERA_R320x240", (320, 240)),
         (320, 241, "fit", "CAMERA_R640x480", (640, 480)),
         (640, 480, "fullscreen", "CAMERA_R640x480", (640, 480)),
     ],
 )
 def test_the_smallest_resolution_that_covers_the_network(
-    width: int, height: int, aspect: Aspect, mode: str, pixels: tuple[int, int]
+    width: int, height: int, aspect: Aspect, mode: str, buffer: tuple[int, int]
 ) -> None:
     resolution = camera_resolution(width, height, aspect)
-    assert (resolution.mode, resolution.pixels) == (mode, pixels)
+    assert (resolution.mode, resolution.buffer) == (mode, buffer)
 
 
 @pytest.mark.parametrize(("aspect", "beyond"), [("crop", 33), ("fit", 33)])
@@ -123,14 +128,21 @@ def test_a_network_beyond_vga_is_refused_with_the_pixels(aspect: Aspect, beyond:
         camera_resolution(300, 513, aspect)
 
 
-def test_activation_buffers_are_sorted_and_rounded_to_cache_lines() -> None:
-    pools = [pool("big", 500), pool("heap_overlay_pool", 64), pool("unused", 0), pool("flash", 9, "ACC_READ")]
-    block = activation_block(pools)
-    assert block.index("NN_Activation_Buffer_AXIRAM[") < block.index("NN_Activation_Buffer_big[")
-    assert "[(AI_ACTIVATION_1_SIZE_BYTES + 31) / 32 * 32];" in block
-    assert "= { NN_Activation_Buffer_AXIRAM, NN_Activation_Buffer_big };" in block
-    assert "unused" not in block
-    assert "flash" not in block
+# As external_memory_mgt.py in ST's model zoo writes it.
+TWO_BUFFERS = """\
+__attribute__((section(".NN_Activation_Buffer_AXIRAM")))
+__attribute__ ((aligned (32)))
+static uint8_t NN_Activation_Buffer_AXIRAM[AI_ACTIVATION_1_SIZE_BYTES + 32 - (AI_ACTIVATION_1_SIZE_BYTES%32)];
+__attribute__((section(".NN_Activation_Buffer_SDRAM")))
+__attribute__ ((aligned (32)))
+static uint8_t NN_Activation_Buffer_SDRAM[AI_ACTIVATION_2_SIZE_BYTES + 32 - (AI_ACTIVATION_2_SIZE_BYTES%32)];
+ai_handle NN_Activation_Buffer[AI_ACTIVATION_BUFFERS_COUNT] = { NN_Activation_Buffer_AXIRAM, NN_Activation_Buffer_SDRAM, };
+"""
+
+
+def test_the_block_of_activation_buffers_is_that_of_sts_script() -> None:
+    assert activation_block([ActivationPool("heap_overlay_pool", 64), ActivationPool("SDRAM", 500)]) == TWO_BUFFERS
+    assert activation_block([]) == "ai_handle NN_Activation_Buffer[AI_ACTIVATION_BUFFERS_COUNT] = { };\n"
 
 
 def test_buffers_as_a_header_of_their_own_compile(tmp_path: Path) -> None:
@@ -141,23 +153,24 @@ def test_buffers_as_a_header_of_their_own_compile(tmp_path: Path) -> None:
     (tmp_path / "app_buffers.h").write_text(header)
     (tmp_path / "a.c").write_text(
         '#include "app_buffers.h"\n_Static_assert(sizeof NN_Activation_Buffer_big == 512, "");\n'
-        '_Static_assert(sizeof NN_Activation_Buffer_AXIRAM == 64, "");\n'
+        '_Static_assert(sizeof NN_Activation_Buffer_AXIRAM == 96, "");\n'
     )
     subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-c", "a.c"], cwd=tmp_path, check=True)
 
 
+@pytest.mark.parametrize("pool", ["heap_overlay_pool", "AXIRAM"])
 @pytest.mark.parametrize(
-    ("axiram", "places"),
+    ("left", "places"),
     [
-        (1000, Pictures("SDRAM", "SDRAM")),
-        (1064, Pictures("SDRAM", "AXIRAM")),
-        (1000 + 700, Pictures("AXIRAM", "SDRAM")),
-        (1000 + 800, Pictures("AXIRAM", "AXIRAM")),
+        (40, Pictures("SDRAM", "SDRAM")),
+        (41, Pictures("SDRAM", "AXIRAM")),
+        (701, Pictures("AXIRAM", "SDRAM")),
+        (741, Pictures("AXIRAM", "AXIRAM")),
     ],
 )
-def test_pictures_go_to_axi_ram_while_it_lasts(axiram: int, places: Pictures) -> None:
-    pools = [pool("heap_overlay_pool", 990)]
-    assert place_pictures(pools, axiram, captured_bytes=700, rescaled_bytes=40) == places
+def test_pictures_go_to_axi_ram_while_a_byte_is_left(left: int, places: Pictures, pool: str) -> None:
+    pools = [ActivationPool(pool, 990), ActivationPool("SDRAM", 5000)]
+    assert place_pictures(pools, 990 + left, captured_bytes=700, rescaled_bytes=40) == places
 
 
 def make_project(folder: Path) -> Path:
@@ -175,24 +188,27 @@ def make_project(folder: Path) -> Path:
         b'__attribute__((section(".RescaledImage_Buffer_SDRAM"))) uint8_t r[9]; // \xe9 latin\n'
     )
     (folder / FOLDER / "Inc/CM7/ai_interface.h").write_bytes(b"\r\n" + START + STOP + b"end")
-    pools = [
-        {"id": 1, "name": "heap_overlay_pool", "fname": "a.heap.raw", "address": "603979776", "size_bytes": -1},
-        {"id": 2, "name": "weights", "fname": "a.flash.raw", "address": "134217728", "size_bytes": -1},
-    ]
-    for each, rights, used in zip(pools, ("ACC_WRITE", "ACC_READ"), (90_000, 50_000), strict=True):
-        each |= {"rights": rights, "used_size_bytes": used, "subpools": []}
-    buffer = {"name": "in", "mpool_id": 1, "offset_start": 0, "format": "STAI_FORMAT_U8", "is_param": False}
-    buffers = [
-        {"id": 1, **buffer, "size_bytes": 150528, "shape": [1, 224, 224, 3]},
-        {"id": 2, **buffer, "size_bytes": 5, "shape": [1, 5]},
-    ]
-    graph = {"inputs": [1], "outputs": [2], "nodes": []}
-    document = {"json_schema_version": "2.0", "environment": {"tools": []}, "graphs": [graph]}
-    (folder / "c_info.json").write_text(json.dumps({**document, "buffers": buffers, "memory_pools": pools}))
+    (folder / "c_info.json").write_text(json.dumps(c_info(("heap_overlay_pool", 90_000))))
     (folder / "model").mkdir()
     (folder / "model/model.yaml").write_text("name: m\nfile: m.tflite\napplication: {aspect: crop}\n")
-    (folder / "model/m.tflite").write_bytes(b"")
+    (folder / "model/m.tflite").write_bytes((ROOT / "models/keyword/keyword.tflite").read_bytes())
     return folder
+
+
+def c_info(*pools: tuple[str, int], holder: int = 0) -> dict[str, object]:
+    """For a Cortex-M: no addresses, no names of files, axes with names. holder: index of the pool with the input."""
+    known = [
+        {"id": n, "name": name, "address": "NULL", "rights": "ACC_WRITE", "size_bytes": -1, "used_size_bytes": used}
+        for n, (name, used) in enumerate(pools)
+    ]
+    weights = {"id": 99, "name": "weights_array", "rights": "ACC_READ", "used_size_bytes": 50_000}
+    buffer = {"id": 1, "mpool_id": holder, "shape": [49, 10, 1], "shape_map": ["H", "W", "CH"]}
+    return {
+        "json_schema_version": "2.0",
+        "graphs": [{"inputs": [1], "outputs": [1]}],
+        "buffers": [buffer],
+        "memory_pools": [*known, weights],
+    }
 
 
 def run(project: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -237,3 +253,52 @@ def test_nothing_is_written_where_one_file_cannot_be_patched(tmp_path: Path) -> 
     assert result.returncode == 2
     assert result.stderr.startswith("ai_interface.h: error N6-APP-020: marker '@GENERATED CODE STOP' is missing")
     assert {path: path.read_bytes() for path in project.rglob("*.[ch]")} == before
+
+
+def read(tmp_path: Path, document: object) -> ActivationPools:
+    (tmp_path / "c_info.json").write_text(json.dumps(document))
+    return read_activation_pools(tmp_path / "c_info.json")
+
+
+def test_pools_of_a_cortex_m(tmp_path: Path) -> None:
+    found = read(tmp_path, c_info(("SDRAM", 7000), ("DTCMRAM", 100), ("unused", 0), holder=0))
+    assert found == ActivationPools(
+        (ActivationPool("DTCMRAM", 100), ActivationPool("SDRAM", 7000)), 1, (49, 10, 1), (49, 10, 1)
+    )
+
+
+def test_a_pool_whose_name_is_no_c_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match=r"N6-NET-020: 'a\]; b' is not a name in C"):
+        read(tmp_path, c_info(("a]; b", 7000)))
+
+
+# Of Core 2.0, whose pools name no files, of later ones, and for a Cortex-M.
+@pytest.mark.parametrize(
+    ("name", "pools", "picture"),
+    [
+        ("core-2.0-tiny_yolo_v2_224", {"hyperRAM": 351_232}, (224, 224, 3)),
+        ("core-4.0.0-cortex-m", {"heap_overlay_pool": 23_936}, None),
+    ],
+)
+def test_c_info_of_real_releases(
+    name: str, pools: dict[str, int], picture: tuple[int, ...] | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "c_info.json"
+    file.write_bytes(gzip.decompress(sample(f"c_info/{name}.json.gz").read_bytes()))
+    found = read_activation_pools(file)
+    assert {pool.name: pool.used_bytes for pool in found.pools} == pools
+    assert found.picture == picture
+
+
+def test_the_picture_is_that_of_the_model_and_another_in_c_info_is_mentioned(tmp_path: Path) -> None:
+    network = ActivationPools((), 0, (256, 32), None)
+    picture = picture_of(network, ROOT / "models/keyword/keyword.tflite")
+    assert picture == (49, 10, 1)
+    assert mismatch(network, picture) == (
+        "the model's input is 49 x 10 x 1, that of c_info 256 x 32: do they belong together?"
+    )
+    assert mismatch(ActivationPools((), 0, (1, 49, 10, 1), picture), picture) is None
+    with pytest.raises(N6Error, match=r"N6-APP-011: .* \[256, 32\]"):
+        picture_of(network, None)
+    with pytest.raises(N6Error, match=r"N6-APP-011: .* \[8, 8, 2\]"):
+        picture_of(ActivationPools((), 0, (8, 8, 2), (8, 8, 2)), None)

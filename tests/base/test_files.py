@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most, write_atomically
+from n6build.base.files import (
+    read_at_most,
+    read_bytes,
+    read_in_chunks,
+    remove_unfinished,
+    require_content,
+    write_atomically,
+)
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -35,6 +42,24 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     assert target.read_text() == "old"
 
 
+def test_the_temporary_file_of_a_killed_writer_is_found(tmp_path: Path) -> None:
+    target = tmp_path / "network[1].c"
+    script = """
+import os, pathlib, signal, sys
+from n6build.base.files import write_chunks_atomically
+def chunks():
+    yield b"half"
+    os.kill(os.getpid(), signal.SIGKILL)
+write_chunks_atomically(pathlib.Path(sys.argv[1]), chunks())
+"""
+    killed = subprocess.run([sys.executable, "-c", script, str(target)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    (tmp_path / ".network[1].c.swp").touch()
+    remove_unfinished(target)
+    assert [path.name for path in tmp_path.iterdir()] == [".network[1].c.swp"]
+
+
 def test_what_was_written_may_be_read_by_all_whom_the_umask_allows(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a", "x")
     (tmp_path / "b").write_text("x")
@@ -49,3 +74,37 @@ def test_a_file_from_outside_may_be_too_large(tmp_path: Path) -> None:
         read_at_most(path, 99)
     with pytest.raises(N6Error, match="N6-FILE-002"):
         read_at_most(tmp_path / "none", 1)
+
+
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3772576\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        POINTER,
+        POINTER.replace("\n", "\r\n"),
+        POINTER.replace("oid", "ext-0-foo sha256:1234\noid"),
+        POINTER.replace("git-lfs.github.com", "hawser.github.com"),
+    ],
+)
+def test_a_file_that_git_lfs_has_not_downloaded_is_refused_with_the_command(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a model.tflite"
+    path.write_bytes(text.encode())
+    for read in (read_bytes, require_content, lambda path: list(read_in_chunks(path))):
+        with pytest.raises(N6Error) as caught:
+            read(path)
+        assert str(caught.value) == (
+            f"{path}: error N6-FILE-006: is a Git LFS pointer: the file itself, 3772576 bytes, was not downloaded\n"
+            f"  hint: git -C {tmp_path} lfs pull --include='a model.tflite' (once before: git lfs install)"
+        )
+
+
+@pytest.mark.parametrize(
+    "text", [POINTER[1:], POINTER.replace("size", "bytes"), POINTER + "\0", POINTER + " " * 1000, POINTER[:70]]
+)
+def test_text_that_only_resembles_a_pointer_is_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    require_content(path)
+    assert read_bytes(path) == text.encode()

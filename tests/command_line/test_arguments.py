@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -12,10 +14,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from n6build.__main__ import main
+from n6build.base.caller import N6BUILD, called_as
 from n6build.base.errors import N6Error
-from n6build.command_line.arguments import COMMANDS, Asked, read_words
-from n6build.options.choices import Choices, Invocation
+from n6build.command_line.arguments import COMMANDS, SHOWN, Asked, read_call, read_words, shown_options
+from n6build.options.choices import Choices
 from n6build.options.option import options_of
+from n6build.options.settings import check_effect, check_files, resolve, uses
 from n6build.options.targets import TARGETS
 
 
@@ -46,10 +50,24 @@ def test_a_value_may_hold_an_equals_sign() -> None:
     [
         (["fash"], "N6-OPTION-003: no command 'fash'\n  hint: did you mean 'flash'?"),
         (["proove"], "N6-OPTION-003: no command 'proove'\n  hint: did you mean 'prove'?"),
-        (
-            ["model=keyword"],
-            "N6-OPTION-019: 'model=keyword' is not something to do\n  hint: begin with it: n6build build",
-        ),
+        (["model="], "N6-OPTION-002: 'model=' names nothing\n  hint: such as model=miniresnet"),
+        (["build", "model=a,,b"], "N6-OPTION-002: 'model=a,,b' names nothing between its commas"),
+        (["--quiet"], "N6-OPTION-019: nothing to do is named\n  hint: n6build --help"),
+        (["net.tflite"], "N6-MODEL-001: no model file or folder 'net.tflite'"),
+        (["net.tflite", "model=keyword"], "N6-OPTION-019: two models are named: 'net.tflite' and 'model=keyword'"),
+        (["help", "fash"], "N6-OPTION-003: no command 'fash'\n  hint: did you mean 'flash'?"),
+        (["build", "dry=1"], "N6-OPTION-020: 'dry=1' has no effect on build\n  hint: it is for flash, flash-all"),
+        (["gdb=1"], "N6-OPTION-020: 'gdb=1' has no effect on build\n  hint: it is for run"),
+        (["flash", "until=text:x"], "N6-OPTION-020: 'until=text:x' has no effect on flash\n  hint: it is for run"),
+        (["build", "mode=no-run"], "N6-OPTION-020: 'mode=no-run' has no effect on build\n  hint: it is for flash"),
+        (["boards", "model=keyword"], "N6-OPTION-020: 'model=keyword' has no effect on boards\n  hint: omit it"),
+        (["run", "inputs=nothere.npy"], "N6-OPTION-022: no file 'nothere.npy' for 'inputs'"),
+        (["clean", "flash"], "N6-OPTION-019: unrecognized arguments: flash"),
+        (["new"], "N6-OPTION-019: the following arguments are required: FOLDER"),
+        (["new", "here", "modle=x"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'model'?"),
+        (["new", "here", "board="], "N6-OPTION-002: 'board=' names nothing"),
+        (["new", "here", "keyword"], "N6-OPTION-019: 'keyword' is neither a model nor an option"),
+        (["new", "here", "net.tflite"], "N6-MODEL-001: no model file or folder 'net.tflite'"),
         (["matrix"], "N6-OPTION-019: target 'matrix' is built by SCons\n  hint: scons matrix"),
         (
             ["build", "--modle", "keyword"],
@@ -63,7 +81,7 @@ def test_a_value_may_hold_an_equals_sign() -> None:
             "N6-OPTION-019: 'doctor' is not a target for 'n6build build'\n  hint: n6build doctor, alone",
         ),
         (["boards", "flash"], "N6-OPTION-019: 'n6build boards' takes no targets"),
-        (["build", "shard=1/2"], "N6-OPTION-019: option 'shard' has no effect here\n  hint: scons shard=..."),
+        (["build", "shard=1/2"], "N6-OPTION-019: option 'shard' has no effect here\n  hint: scons matrix shard=..."),
         (["build", "fash"], "N6-OPTION-003: no target 'fash'\n  hint: did you mean 'flash'?"),
         (["build", "verbose=2"], "N6-OPTION-002: 'verbose=2' is not possible"),
         (["build", "--verbose=2"], "N6-OPTION-002: 'verbose=2' is not possible"),
@@ -96,9 +114,86 @@ def test_each_command_has_help_made_from_the_tables(command: str, capsys: pytest
     assert ended.value.code == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert TARGETS[command] in shown
-    for option in (*options_of(Choices), *options_of(Invocation)):
-        of_scons = {"boards", "models", "shard"}
-        assert (option.help in shown) == (option.name not in of_scons), option.name
+    listed = {option.name for option in shown_options(command)}
+    for option in SHOWN:
+        assert (option.help.replace("scons ", "n6build ") in shown) == (option.name in listed), option.name
+        # The others do nothing for it, or are for relocatable models, whose names it has.
+        if option.name not in listed:
+            assert not uses(option, command) or re.search(rf"\b{option.name}\b", shown), option.name
+
+
+def test_help_of_a_command_is_no_longer_than_what_it_uses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "boards"]) == 0
+    assert "--board" not in capsys.readouterr().out
+    assert main(["help", "build"]) == 0
+    shown = capsys.readouterr().out
+    assert "--inputs" not in shown
+    assert "--until" not in shown
+    # Each command is called as the reader has called this one.
+    assert "n6build boards" in shown
+    assert "scons boards" not in shown
+
+
+def test_a_model_file_alone_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("described", "compiled", "empty"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "described/model.yaml").write_text("")
+    (tmp_path / "compiled/network.c").write_text("")
+    for model in ("net.tflite", "deep/net.onnx", "described", "compiled"):
+        assert read_call([model]) == read_call(["build", f"model={model}"])
+        assert read_call([model, "board=nucleo-n657", "run"]) == read_call(
+            ["run", f"model={model}", "board=nucleo-n657"]
+        )
+    assert read_call(["a.tflite", "b.tflite"]).given == {"model": "a.tflite,b.tflite"}
+    assert read_call(["--board", "nucleo-n657", "flash"]).goals == ("flash",)
+    assert read_call(["model=keyword"]).goals == ("build",)
+    # What a build makes is a target.
+    assert read_call(["build", "build/net.tflite"]).goals == ("build/net.tflite",)
+    with pytest.raises(N6Error, match="no command 'empty'"):
+        read_call(["empty"])
+
+
+@pytest.mark.parametrize("command", ["boards", "models", "doctor"])
+def test_a_list_as_json_is_one_document(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    named = found["tools"] if command == "doctor" else found
+    assert {"boards": "nucleo-n657", "models": "keyword", "doctor": "python"}[command] in {
+        each["tool" if command == "doctor" else "name"] for each in named
+    }
+
+
+def test_an_error_is_part_of_the_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["build", "model=nowhere", "--json"]) == 2
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["error"]["id"] == "N6-MODEL-001"
+    assert "error N6-MODEL-001" in shown.err
+
+
+def test_the_desk_and_habits_are_never_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "n6build.local.yaml").write_text("dry: '1'\ninputs: x.npy\n")
+    for arguments in ({}, {"probe": "virtual", "console": "/dev/ttyACM0", "start": "ram"}):
+        settings = resolve(arguments, {"N6BUILD_SVD": "a.svd"}, tmp_path)
+        check_effect(settings, ("build",))
+        check_files(settings, tmp_path)
+    # Of a host, nobody knows what its targets use; every pair of a matrix is run.
+    for targets in (("their-target",), ("build/a.o",), ("matrix",)):
+        check_effect(resolve({"until": "text:x"}, {}, tmp_path), targets)
+
+
+def test_messages_name_the_program_that_was_called() -> None:
+    error = N6Error("N6-X-001", "wrong", hint="scons ... loader=reloc flash programs it; scons matrix builds all")
+    assert "hint: scons ... loader=reloc flash" in str(error)
+    with called_as(N6BUILD):
+        assert "hint: n6build ... loader=reloc flash programs it; scons matrix builds all" in str(error)
+        assert error.as_dict()["hint"] == "n6build ... loader=reloc flash programs it; scons matrix builds all"
 
 
 def test_files_behind_build_are_built_alone() -> None:

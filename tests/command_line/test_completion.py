@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from n6build.__main__ import main
 from n6build.command_line.completion import SHELLS, script
+from n6build.command_line.new import KINDS
+from n6build.command_line.overview import OWN_COMMANDS
 from n6build.hardware.boards import known_boards
 from n6build.models.model import known_models
 from n6build.options.targets import TARGETS
@@ -44,7 +46,9 @@ def completions(line: str, folder: Path) -> list[str]:
 
 
 def test_commands(tmp_path: Path) -> None:
-    assert set(completions("n6build ", tmp_path)) >= {*TARGETS, "prove", "--version"} - {"matrix"}
+    assert set(completions("n6build ", tmp_path)) >= {*TARGETS, *OWN_COMMANDS, "help", "--version"} - {"matrix"}
+    assert completions("n6build help pro", tmp_path) == ["prove"]
+    assert completions("n6build new here --with ", tmp_path) == [*KINDS]
     assert completions("n6build flash-m", tmp_path) == ["flash-model"]
     assert completions("n6build --print-completion ", tmp_path) == [*SHELLS]
 

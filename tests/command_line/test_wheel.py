@@ -19,7 +19,7 @@ from patience import NET_S
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 VERSION = PROJECT["version"]
-HOLDING = ("boards", "firmware", "models", "tools", "site_scons", "LICENSE")
+HOLDING = ("boards", "examples", "firmware", "models", "tools", "site_scons", "LICENSE")
 KEYWORD = "build/nucleo-n657/keyword"
 
 

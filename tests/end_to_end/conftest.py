@@ -21,7 +21,7 @@ from end_to_end.lent_tree import LentTree
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
-_VERBS = "Network|Reference|Plan|Check|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run"
+_VERBS = "Network|Reference|Inputs|Plan|Check|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run"
 _VERBS += "|Compare|Place|Reloc|Model|Params|Slot|Array|Romfs|Sign|Verify"
 _ACTION = re.compile(rf"^ *({_VERBS}) (\S+)$", re.MULTILINE)
 

@@ -374,7 +374,7 @@ def test_a_larger_pool_moves_the_limits_that_a_linker_sees(project: Project) -> 
     result = project.scons("board=openmv-n6", "profile=allmems", "model=keyword", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
     script = (project.root / "build/openmv-n6/keyword-allmems/n6_pools.ld").read_text()
-    assert "n6_region_heap_end = 0x91C00000;\nn6_region_framebuffer_start = 0x91C00000;" in script
+    assert "n6_region_heap_end = 0x91C00000;\nn6_region_uma_start = 0x91C00000;" in script
     assert EQUAL in result.output
 
 

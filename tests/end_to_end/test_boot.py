@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from n6build.hardware.board import Board, Fuse
 from n6build.hardware.boards import load_board
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
@@ -29,10 +31,10 @@ def nors(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> dic
     return {**contents, "noextmem": nor.read_bytes()}
 
 
-def boot(folder: Path, nor: bytearray, jedec_id: int = BOARD.nor.jedec_id) -> RunResult:
+def boot(folder: Path, nor: bytearray, jedec_id: int = BOARD.nor.jedec_id, board: Board = BOARD) -> RunResult:
     path = folder / "nor.bin"
     path.write_bytes(nor)
-    return run_nor(find_emulator(BOARD.soc), NorBoot(path, BOARD, jedec_id), programs=[], stop=ends_run)
+    return run_nor(find_emulator(board.soc), NorBoot(path, board, jedec_id), programs=[], stop=ends_run)
 
 
 def erase(slot: str, start: int = 0) -> Callable[[bytearray], None]:
@@ -93,7 +95,19 @@ def test_only_the_lines_of_copied_weights_and_buffers_are_cleaned(nors: dict[str
 
 def test_another_nor_is_named_with_what_was_expected(nors: dict[str, bytes], tmp_path: Path) -> None:
     lines = boot(tmp_path, bytearray(nors["extflash"]), jedec_id=0xC28539).lines
-    assert "n6 fsbl nor id=0x00c28539 mode=opi-dtr expected=0x00c2803a" in lines
+    assert "n6 fsbl nor id=0x00c28539 mode=opi-dtr expected=0x00c2803a clock=50000000 slow-pads" in lines
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(1 << 15, "clock=100000000"), (1 << 16, "clock=50000000 slow-pads"), (0, "clock=50000000 slow-pads")],
+)
+def test_the_nor_is_fast_only_where_the_fuse_of_its_pads_is_blown(
+    value: int, said: str, nors: dict[str, bytes], tmp_path: Path
+) -> None:
+    result = boot(tmp_path, bytearray(nors["extflash"]), board=replace(BOARD, fuses=(Fuse(124, value),)))
+    assert f"n6 fsbl nor id=0x00c2803a mode=opi-dtr {said}" in result.lines
+    assert (result.findings, read_console(result.lines).done) == ((), 10)
 
 
 def test_a_nor_that_is_silent_is_said(nors: dict[str, bytes], tmp_path: Path) -> None:
@@ -103,12 +117,11 @@ def test_a_nor_that_is_silent_is_said(nors: dict[str, bytes], tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clock_profile", ["hsi", "hsi-only"])
+@pytest.mark.parametrize("clock_profile", ["hsi", "hsi-only", "cube", "overdrive"])
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
-def test_one_line_spi_and_no_pll_by_board_options(project: Project, clock_profile: str) -> None:
+def test_one_line_spi_with_every_clock(project: Project, clock_profile: str) -> None:
     project.replace("boards/nucleo-n657/board.yaml", "mode: opi-dtr", "mode: spi")
-    project.replace("boards/nucleo-n657/board.yaml", "clock_profile: hsi", f"clock_profile: {clock_profile}")
-    result = project.scons("model=keyword", "probe=virtual", "flash", "run")
+    result = project.scons("model=keyword", "probe=virtual", f"clock={clock_profile}", "flash", "run")
     assert result.status == 0, result.output
     assert "mode=spi" in result.output
     assert "10 of 10 outputs equal" in result.output

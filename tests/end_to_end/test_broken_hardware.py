@@ -21,8 +21,8 @@ CASES = {
         "N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, ~0u, POLLS",
         (),
     ),
-    "N6-FW-005": ("bring_up/n6_clock.c", "    N6_REG32(N6_RCC_CSR) = pll->on;\n", "", ()),
-    "N6-FW-006": ("bring_up/n6_clock.c", "    N6_REG32(N6_RCC_CSR) = pll->on;\n", "", ("mode=max-speed",)),
+    "N6-FW-005": ("bring_up/n6_clock.c", "    N6_REG32(N6_RCC_CSR) = pll->on;\n", "", ("clock=hsi",)),
+    "N6-FW-006": ("bring_up/n6_clock.c", "    N6_REG32(N6_RCC_CSR) = pll->on;\n", "", ()),
     "N6-FW-024": ("appli/n6_memory.c", "n6_axisram_enable(bank->rcc_enable_mask,", "n6_axisram_enable(0u,", ()),
     "N6-FW-025": (
         "appli/n6_memory.c",

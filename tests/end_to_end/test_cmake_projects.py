@@ -335,10 +335,8 @@ REFUSED = {
     "option": (ADD.replace(")", " OPTIONS profil=noextmem)"), "N6-OPTION-001: unknown option 'profil'"),
     "keyword": (ADD.replace("BOARD", "BORD"), "N6-MODEL-001: no model 'BORD'"),
     "no value": (ADD.replace(" nucleo-n657", ""), "BOARD has no value"),
-    "no target": (ADD.replace("(app", "(nobody"), "there is no target nobody"),
     "a library": (f"add_library(lib src/main.c)\n{ADD.replace('(app', '(lib')}", "lib is not made by add_executable"),
     "twice": (f"{ADD}\n{ADD}", "is called twice"),
-    "image first": ("n6build_image(app)", "comes first"),
     "words": (f"{ADD}\nn6build_flash(app probe=virtual)", "unknown arguments probe=virtual"),
 }
 
@@ -358,6 +356,22 @@ def test_what_is_refused_names_the_line_of_the_host(tmp_path: Path, case: str) -
     text = (host.root / "CMakeLists.txt").read_text().splitlines()
     line = max(number for number, each in enumerate(text, 1) if each.startswith("n6build_"))
     assert f"CMakeLists.txt:{line} (n6build_" in output
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (ADD.replace("(app", "(nobody"), "n6build_add_network(nobody): there is no target nobody"),
+        ("n6build_image(app)", "n6build_image(app): n6build_add_network(app ...) is missing"),
+        ("n6build_flash(nobody OPTIONS probe=virtual)", "n6build_flash(nobody): there is no target nobody"),
+    ],
+)
+def test_what_is_missing_at_the_end_of_the_file_is_refused(tmp_path: Path, lines: str, said: str) -> None:
+    host = Host(tmp_path, "cmake")
+    with_lines(host, lines)
+    place = host.call("n6build", "--cmake-dir").strip()
+    output = host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    assert said in " ".join(output.split())
 
 
 def test_a_target_of_another_folder_and_a_compiler_of_this_computer_are_refused(tmp_path: Path) -> None:

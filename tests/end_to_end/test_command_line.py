@@ -8,6 +8,7 @@ import shutil
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
 from patience import NET_S
@@ -120,7 +121,7 @@ def test_the_virtual_board_can_be_made_the_default(built: Project, how: str) -> 
 
 
 # A word and values of each kind; what the others find is found by the library, and printed as these are.
-_ALWAYS = ("modle=miniresnet", "board=nuclo-n657", "fash", "plan")
+_ALWAYS = ("modle=miniresnet", "board=nuclo-n657", "fash", "plan", "dry=1")
 MISTAKES = [
     (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'mode' or 'model'?"),
     (["model=minresnet"], "N6-MODEL-001: no model 'minresnet'\n  hint: did you mean 'miniresnet'?"),
@@ -129,6 +130,14 @@ MISTAKES = [
     (["fash"], "N6-OPTION-003: no target 'fash'\n  hint: did you mean 'flash'?"),
     (["model=nowhere/net.tflite"], "N6-MODEL-001: no model file or folder 'nowhere/net.tflite'"),
     (["model=SConstruct"], "N6-MODEL-002"),
+    (["model="], "N6-OPTION-002: 'model=' names nothing"),
+    (
+        ["board=openmv-n6", "clock=overdrive"],
+        "N6-BOARD-003: 'clock=overdrive': it needs a raised core supply, and OpenMV N6 has no pin that raises it\n"
+        "  hint: it can run hsi, hsi-only, nominal, cube",
+    ),
+    (["dry=1"], "N6-OPTION-020: 'dry=1' has no effect on build\n  hint: it is for flash, flash-all, flash-model"),
+    (["inputs=nothere.npy", "run"], "N6-OPTION-022: no file 'nothere.npy' for 'inputs'"),
     (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
     (["verbose=2"], "N6-OPTION-002"),
     (["plan", "matrix"], "N6-OPTION-010: a plan covers one application"),
@@ -169,12 +178,24 @@ def test_a_model_that_is_not_the_one_described_is_refused(project: Project) -> N
 
 
 @pytest.mark.slow
-def test_a_bare_model_file_is_compiled_and_run_without_claims(project: Project) -> None:
+def test_a_bare_model_file_is_compiled_and_checked_on_seeded_inputs(project: Project) -> None:
+    """Without model.yaml it has no vectors."""
     shutil.copy(project.root / "models/keyword/keyword.tflite", project.root / "mine.tflite")
     result = project.scons("model=mine.tflite", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
-    zeros = "no expected outputs to compare with: without test vectors (vectors.inputs in model.yaml), it ran on zeros"
-    assert f"Result 1 inferences, {zeros}" in result.output
+    assert "Result 2 of 2 outputs equal the reference interpreter bit for bit" in result.output
+    seeded = "mine ran on seeded random inputs, the same on every machine: vectors.inputs in model.yaml names others"
+    assert f"Result {seeded}" in result.output
+    inputs = np.load(project.root / "build/nucleo-n657/mine/inputs/network.npy")
+    assert (inputs.dtype, inputs.shape) == (np.int8, (2, 1, 49, 10, 1))
+
+    # It is an image like any other: nothing is made or programmed again.
+    again = project.scons("model=mine.tflite", "probe=virtual", "flash")
+    assert (again.actions, again.flashed) == ([], "nothing"), again.output
+    (project.root / "mine.tflite").unlink()
+    shutil.copy(project.root / "models/miniresnet/miniresnet.tflite", project.root / "mine.tflite")
+    other = project.scons("model=mine.tflite", "probe=virtual", "flash")
+    assert {"Inputs mine/inputs/network.npy", "Vectors mine/vectors.bin"} <= {*other.actions}
 
 
 @pytest.mark.slow

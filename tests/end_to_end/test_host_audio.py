@@ -1,5 +1,5 @@
 """ST's Audio application, as it is published, with its own Makefile, HAL, runtime and network: n6build makes its weights, checks
-it and puts it into flash. Five lines of its Makefile are new."""
+it and puts it into flash. n6build adopt writes four lines into its Makefile, and the compiler is that of the distribution."""
 
 from __future__ import annotations
 
@@ -12,31 +12,22 @@ from samples import sample
 
 from end_to_end.hosts import Host
 
-LINES = """export STEDGEAI_CORE_DIR := $(abspath ../..)
-N6_APPLI := $(BUILD_DIR_BM)/$(TARGET).elf
-N6_OPTIONS := board=stm32n6570-dk model=../X-CUBE-AI/models cmsis=../.. linker_script=$(LDSCRIPT)
-N6_LINKED := 0
-include $(shell n6build --makefile)
-"""
 HERE = "Projects/GS"
 
 
 class Audio(Host):
-    """A copy of the application, and the compiler that it builds with on Debian."""
+    """A copy of the application, adopted, with a compiler that takes its flags."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "make")
         shutil.rmtree(self.root)
         shutil.copytree(sample("apps/audio"), folder / "audio")
-        self.root = folder / "audio" / HERE
-        self.compiler = folder / "gcc"
-        self.compiler.mkdir()
-        shutil.copy(sample("apps/gcc-debian12") / "arm-none-eabi-gcc", self.compiler)
-        for tool in ("size", "readelf", "objcopy"):
-            found = shutil.which(f"arm-none-eabi-{tool}")
-            assert found
-            (self.compiler / f"arm-none-eabi-{tool}").symlink_to(found)
-        self.replace("Makefile", "include freertos_lp.mk\n", "include freertos_lp.mk\n" + LINES)
+        self.root = folder / "audio"
+        told = self.call("n6build", "adopt", ".", "--gcc", "build/gcc")
+        assert "Adopted Projects/GS/Makefile, 4 lines added at the end" in told
+        assert "4 lines there already, nothing to do" in self.call("n6build", "adopt", ".")
+        self.compiler = self.root / "build/gcc"
+        self.root /= HERE
 
     def make(self, *arguments: str) -> str:
         return self.call("make", f"GCC_PATH={self.compiler}", *arguments)

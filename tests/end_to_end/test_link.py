@@ -66,7 +66,7 @@ def test_outputs_over_the_link_equal_the_reference(flashed: tuple[Project, Path]
     texts: list[str] = []
     with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", texts.append) as link:
         clock_hz, outcomes = run_over_link(link, networks_of(folder), 60.0)
-    assert clock_hz == 64_000_000
+    assert clock_hz == BOARD.clock.cpu_hz
     assert [[verdict.equal for verdict in network.verdicts] for network in outcomes] == [[True] * 10] * 2
     assert [len(network.epoch_cycles) for network in outcomes] == [12, 10]
     assert all(cycles.total > 40 for network in outcomes for cycles in network.epoch_cycles.values())

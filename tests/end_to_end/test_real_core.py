@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from derived_core import like_2_1, like_2_1_relocatable, like_4_0
 from n6build.network.device_headers import stand_in
-from samples import sample
+from samples import sample, sample_core
 
 from end_to_end.conftest import Project
 
 EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 VIRTUAL = ("backend=reference", "probe=virtual", "flash", "run")
 MODELS = ("keyword", "miniresnet", "anomaly")
-# The loaders of both releases take our models in all of these.
+RELEASES = ("2.1", "2.2", "3.0", "4.0.0")
+# The loaders of all releases take our models in all of these.
 WAYS = (
     ("load=copy",),
     ("load=xip",),
@@ -25,22 +25,26 @@ WAYS = (
     ("load=xip", "split=1"),
     ("load=copy", "secure=0"),
     ("load=xip", "secure=0"),
+    ("load=copy", "split=1", "secure=0"),
+    ("load=xip", "split=1", "secure=0"),
     ("load=copy", "profile=noextmem"),
     ("load=xip", "split=1", "profile=noextmem"),
+    ("load=copy", "slots=2"),
 )
-ALWAYS = ("2.2", "keyword", WAYS[0])
+# Whose header and loader differ most from the others'.
+ALWAYS = ("2.1", "keyword", WAYS[0])
 
 
 HEADERS = "apps/audio"
 
 
 def tree(release: str) -> dict[str, str]:
-    return {"STEDGEAI_CORE_DIR": str(sample(f"core/{release}")), "N6BUILD_CMSIS": str(sample(HEADERS))}
+    return {"STEDGEAI_CORE_DIR": str(sample_core(release)), "N6BUILD_CMSIS": str(sample(HEADERS))}
 
 
 # In every run: test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board, which links it, too.
 @pytest.mark.slow
-@pytest.mark.parametrize("release", [pytest.param("2.2", marks=pytest.mark.slow), "3.0"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_a_network_is_linked_with_st_s_runtime(release: str, project: Project) -> None:
     result = project.scons("model=keyword", *VIRTUAL, **tree(release))
     assert EQUAL in result.output, result.output
@@ -49,7 +53,6 @@ def test_a_network_is_linked_with_st_s_runtime(release: str, project: Project) -
     assert project.scons("model=keyword", *VIRTUAL[:3], **tree(release)).actions == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "model", "way"),
     [
@@ -60,7 +63,7 @@ def test_a_network_is_linked_with_st_s_runtime(release: str, project: Project) -
             id=" ".join((release, model, *way)),
             marks=() if (release, model, way) == ALWAYS else pytest.mark.slow,
         )
-        for release in ("2.2", "3.0")
+        for release in RELEASES
         for model in MODELS
         for way in WAYS
     ],
@@ -69,6 +72,15 @@ def test_st_s_loader_installs_our_models(release: str, model: str, way: tuple[st
     result = project.scons("loader=reloc", f"model={model}", *way, *VIRTUAL, **tree(release))
     assert EQUAL in result.output, result.output
     assert "ll_aton_reloc_network.c" in result.output
+
+
+# In every run: the row ALWAYS of the test above.
+@pytest.mark.slow
+@pytest.mark.parametrize("release", RELEASES)
+def test_st_s_loader_installs_several_models(release: str, project: Project) -> None:
+    options = ("loader=reloc", f"model={','.join(MODELS)}", "split=1", "slots=2")
+    result = project.scons(*options, *VIRTUAL, **tree(release))
+    assert "30 of 30 outputs equal the reference interpreter bit for bit" in result.output, result.output
 
 
 @pytest.mark.slow
@@ -98,12 +110,12 @@ def without_debug(objects: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("secure", ["1", pytest.param("0", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("release", [pytest.param("2.2", marks=pytest.mark.slow), "3.0"])
+@pytest.mark.parametrize("release", ["2.1", "2.2", "3.0"])
 def test_a_relocatable_model_is_the_same_without_device_headers(release: str, secure: str, project: Project) -> None:
     made = []
     for more in ([], [f"cmsis={sample(HEADERS)}"]):
         arguments = ("loader=reloc", "model=keyword", "backend=reference", f"secure={secure}", *more, "reloc")
-        result = project.scons(*arguments, STEDGEAI_CORE_DIR=str(sample(f"core/{release}")))
+        result = project.scons(*arguments, STEDGEAI_CORE_DIR=str(sample_core(release)))
         assert result.status == 0, result.output
         assert ("Compile" in result.output) and ("ll_aton.c" in result.output)
         board = project.root / "build/nucleo-n657"
@@ -113,9 +125,10 @@ def test_a_relocatable_model_is_the_same_without_device_headers(release: str, se
     assert made[0] == made[1]
 
 
-@pytest.mark.parametrize("release", ["2.2", "3.0"])
+@pytest.mark.parametrize("release", ["2.1", "2.2", "3.0"])
 def test_st_s_loader_compiles_without_device_headers(release: str, tmp_path: Path) -> None:
-    middleware = sample(f"core/{release}/Middlewares/ST/AI")
+    core = sample_core(release)
+    middleware = core / "Middlewares/ST/AI" if (core / "Middlewares").is_dir() else core
     defines = (
         "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6",
         "LL_ATON_OSAL=LL_ATON_OSAL_BARE_METAL",
@@ -143,37 +156,15 @@ def test_st_s_loader_compiles_without_device_headers(release: str, tmp_path: Pat
     )
 
 
-# What other releases differ in, as far as that is known: tests/derived_core.py says what this shows.
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("derive", "arguments"),
+    ("release", "network", "board", "weights", "vectors"),
     [
-        (like_2_1, ()),
-        pytest.param(like_2_1_relocatable, ("loader=reloc",), marks=pytest.mark.slow),
-        pytest.param(like_4_0, (), marks=pytest.mark.slow),
-    ],
-)
-def test_what_other_releases_differ_in(
-    derive: Callable[[Path], Path], arguments: tuple[str, ...], project: Project, tmp_path: Path
-) -> None:
-    core = derive(tmp_path / "core")
-    result = project.scons(
-        "model=keyword", *arguments, *VIRTUAL, f"cmsis={sample(HEADERS)}", STEDGEAI_CORE_DIR=str(core)
-    )
-    assert EQUAL in result.output, result.output
-
-
-@pytest.mark.parametrize(
-    ("release", "network", "board", "weights"),
-    [
-        ("3.0", "reid-mobilenetv2-core-3.0", "nucleo-n657", 0x72000000),
-        pytest.param("2.2", "yamnet-core-2.2", "stm32n6570-dk", 0x70180000, marks=pytest.mark.slow),
+        ("3.0", "reid-mobilenetv2-core-3.0", "nucleo-n657", 0x72000000, 1),
+        pytest.param("2.2", "yamnet-core-2.2", "stm32n6570-dk", 0x70180000, 2, marks=pytest.mark.slow),
     ],
 )
 def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
-    release: str, network: str, board: str, weights: int, project: Project
+    release: str, network: str, board: str, weights: int, vectors: int, project: Project
 ) -> None:
     model = sample(f"npu/{network}")
     result = project.scons(f"board={board}", f"model={model}", "probe=virtual", "flash", "run", **tree(release))
@@ -183,6 +174,29 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
     assert (f"Slot 0x{weights:08X} for the weights of" in result.output) == (release == "2.2")
     # Every bank is on, every unit has its clock, every line is cleaned, RIF lets it.
     assert "Finding" not in result.output
-    assert "Result 1 inferences, no expected outputs to compare with" in result.output
+    assert (
+        f"Result {vectors} inferences, no expected outputs to compare with: model.yaml names no model" in result.output
+    )
     manifest = json.loads((project.root / f"build/{board}/{network}/flash_manifest.json").read_text())
     assert weights in [segment["address"] for segment in manifest["segments"]]
+
+
+# In every run: tests/end_to_end/test_reloc.py for a model on n6build's runtime, tests/reloc/test_real_loaders.py for ST's loader.
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["reference", "neural_art"])
+def test_a_network_rel_bin_that_is_linked_with_st_s_runtime_runs_under_its_loader(
+    backend: str, project: Project, tmp_path: Path
+) -> None:
+    """Blobs of the epoch controller are found in the file: what they use of the NPU, and what they are expected to take."""
+    made = ("model=keyword", f"backend={backend}", "profile=noextmem", "loader=reloc", "reloc")
+    assert project.scons(*made, **tree("3.0")).status == 0
+    model = tmp_path / "network_rel.bin"
+    shutil.copy2(project.root / "build/nucleo-n657/keyword-noextmem-reloc/network_rel/network_rel.bin", model)
+    vectors = ("inputs=models/keyword/inputs.npy", "expected=models/keyword/expected.npy")
+    run = project.scons(f"model={model}", "probe=virtual", *vectors, "flash", "run", **tree("3.0"))
+    wanted = EQUAL if backend == "reference" else "10 of 10 outputs are as the facts say, expected of the chip"
+    assert wanted in run.output, run.output
+    assert ("epoch controller" in run.output) == (backend == "neural_art")
+    other = project.scons(f"model={model}", "probe=virtual", "flash", **tree("2.2"))
+    assert "error N6-RELOC-044: asks for ll_aton 1.1.3-8 (ST Edge AI Core 3.0)" in other.output
+    assert other.flashed == "nothing"

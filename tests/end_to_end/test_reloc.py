@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 import struct
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,6 +59,63 @@ def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> 
         result = project.scons(*RELOC, "model=keyword", f"load={load}", "split=1", places, "flash", "run")
         assert EQUAL in result.output, result.output
         assert f"mode={load} at=0x{net:08x}" in result.output
+
+
+@pytest.mark.built(*RELOC, "model=keyword", "flash")
+def test_a_network_rel_bin_of_another_tool_is_a_model(project: Project) -> None:
+    given = project.root / "given"
+    given.mkdir()
+    shutil.copy2(project.root / "build/nucleo-n657/keyword-reloc/network_rel/network_rel.bin", given)
+    vectors = ("inputs=models/keyword/inputs.npy", "expected=models/keyword/expected.npy")
+    run = project.scons("model=given/network_rel.bin", "probe=virtual", *vectors, "flash", "run")
+    assert "loader=reloc model=network_rel clock=" in run.output, run.output
+    assert "model network_rel slot=a revision=0 mode=copy at=0x71000000" in run.output
+    assert EQUAL in run.output
+    tool = subprocess.run(
+        [sys.executable, "tools/st_load_and_run.py", "-i", "given/network_rel.bin", "--board", "nucleo-n657"],
+        cwd=project.root,
+        env={**os.environ, "N6BUILD_PROBE": "virtual", "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (tool.returncode, tool.stderr) == (0, ""), tool.stdout
+    # The words of ST's readme, in its order.
+    lines = iter(tool.stdout.splitlines())
+    for start in (
+        "NPU Utility - ST Load and run (dev environment) (version 1.0)",
+        "Creating date : ",
+        "Entry point    : 'given/network_rel.bin'",
+        "Board          : 'nucleo-n657'",
+        "no splitted model",
+        "Resetting the board.",
+        "Flashing 'given/network_rel.bin' at address 0x71000000 (size=",
+        "Loading & start the validation application 'nucleo-n657-validation-reloc-copy'..",
+        "Deployed model is started and ready to be used.",
+        "Executing the deployed model (desc=virtual)..",
+        "  total  ",
+        "          ",
+    ):
+        assert any(line.startswith(start) for line in lines), (start, tool.stdout)
+
+
+# In every run: the test above, and tests/steps/test_given_model.py for what model.yaml says.
+@pytest.mark.slow
+@pytest.mark.built(*RELOC, "model=keyword", "split=1", "flash")
+def test_a_given_model_with_a_model_yaml(project: Project) -> None:
+    given = project.root / "given"
+    given.mkdir()
+    for name in ("network_rel.bin", "network_rel_params.bin"):
+        shutil.copy2(project.root / "build/nucleo-n657/keyword-reloc/network_rel" / name, given)
+    for name in ("keyword.tflite", "inputs.npy"):
+        shutil.copy2(project.root / "models/keyword" / name, given)
+    (given / "model.yaml").write_text(
+        "name: given\nfile: network_rel.bin\nreference: {model: keyword.tflite}\nvectors: {inputs: inputs.npy}\n"
+    )
+    for more in (("load=xip",), ("slots=2",), ("addresses=0x72000000,0x71000000",), ("gen_c_file=1", "reloc")):
+        compared = project.scons(*RELOC, "model=given/", *more, "flash", "run", "report", "time")
+        assert EQUAL in compared.output, compared.output
+    assert project.scons(*RELOC, "model=given/", "gen_c_file=1", "flash").actions == []
 
 
 @pytest.mark.slow
@@ -138,7 +197,7 @@ def test_st_s_loader_and_runtime_are_linked_where_their_folder_is_named(
     assert project.scons(*RELOC, "model=keyword", "load=xip", "flash").status == 0
     (core / "Middlewares/ST/AI/Npu/ll_aton/ll_aton_reloc_callbacks.c").unlink()
     missing = project.scons(*arguments, STEDGEAI_CORE_DIR=str(core))
-    assert "N6-RELOC-020: ST's runtime has no parts for relocatable models" in missing.output
+    assert "N6-RELOC-020: relocatable models need ll_aton_reloc_callbacks.c" in missing.output
 
 
 @pytest.mark.slow

@@ -53,6 +53,10 @@ def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(proj
     first = n6build(project, "build", MODEL)
     assert first.status == 0, first.output
     assert len(first.actions) > 20
+    tables = json.loads(n6build(project, "build", "check", MODEL, "--json").output)
+    assert {name: {*each} for name, each in tables.items()} == {"build": {"sizes", "checks"}, "check": {"checks"}}
+    assert tables["build"]["sizes"]["applications"][0]["application"] == "anomaly"
+    assert n6build(project, "build", MODEL, "--quiet").output == ""
     assert project.scons("-n", MODEL).actions == []
     assert project.scons(MODEL).actions == []
     assert "is up to date" in project.scons(MODEL).output
@@ -119,6 +123,8 @@ def test_an_error_is_in_the_build_folder_as_with_scons(project: Project, empty: 
     result = n6build(project, "flash", MODEL, folder=empty)
     assert result.status == 2
     assert "error N6-FLASH-010" in result.output
+    assert "n6build doctor says" in result.output
+    assert "scons" not in result.output
     assert json.loads((empty / "build/last_error.json").read_text())["id"] == "N6-FLASH-010"
     assert n6build(project, "network", MODEL, folder=empty).status == 0
     assert not (empty / "build/last_error.json").exists()

@@ -24,6 +24,9 @@ from n6build.hardware.board import Slot, Trial
 from n6build.hardware.boards import load_board
 from n6build.image.boot_header import with_boot_header
 from n6build.memory_plan.vectors import read_vectors
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.stored import artifacts_json, read_stored
+from n6build.reloc.contents import artifacts_of
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.show import as_text, report_json
 from n6build.reloc.slots import Identity, SelfTest, name_crc32, newer_layout, read_trailer, slot_chunks, stored_bytes
@@ -83,6 +86,14 @@ def _model(data: bytes, folder: Path) -> None:
     as_text(model)
     report_json(model, [("model.bin", len(data))])
     verify(model, None, RAM, VERSION)
+
+
+def _tables(data: bytes, _: Path) -> NetworkArtifacts:
+    return artifacts_of(parse_reloc_file(data, "model.bin"), Path("model.bin"), "network")
+
+
+def _described() -> list[bytes]:
+    return [artifacts_json(_tables(synthetic_model(VERSION, tables=True), Path())).encode()]
 
 
 def _slot_image() -> list[bytes]:
@@ -192,6 +203,8 @@ BOARDS = (
         of_file("r.jsonl", read_npu_record),
     ),
     Target("relocatable model", lambda: [synthetic_model(VERSION)], _model),
+    Target("tables of a relocatable model", lambda: [synthetic_model(VERSION, tables=True)], _tables),
+    Target("description of a relocatable model's network", _described, of_file("network_artifacts.json", read_stored)),
     Target("model's slot", _slot_image, _slot),
     Target("Appli's slots and the journal", _appli_slots, _appli_update),
     Target("trailers", lambda: [bytes(112) + _slot_image()[0][-51:]], _trailer),

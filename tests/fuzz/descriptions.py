@@ -77,7 +77,7 @@ def _romfs(data: bytes, folder: Path) -> None:
     (folder / "a.txt").write_bytes(b"a")
     path = folder / "romfs.yaml"
     path.write_bytes(data)
-    read_manifest(path, {"TOP": str(folder)})
+    read_manifest(path, folder)
 
 
 def _yaml(data: bytes, folder: Path) -> None:

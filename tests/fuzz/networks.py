@@ -9,12 +9,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import one_op_models as ops
 from n6build.network.artifacts.c_info_costs import read_costs
+from n6build.network.artifacts.c_info_pools import read_activation_pools
 from n6build.network.artifacts.c_info_reader import read_c_info
+from n6build.network.artifacts.description import InitializerImage
 from n6build.network.artifacts.network_c import parse_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.artifacts.weights import first_reader
 from n6build.network.ll_aton import read_ll_aton_version
 from n6build.network.model_facts import read_model_facts
 from n6build.network.pools.mpool import parse_mpool
+from n6build.network.prebuilt.weights_array import read_array
 from n6build.network.reference.compile import compile_network
 from n6build.network.reference.onnx.reader import read_onnx_graph
 from n6build.network.reference.tflite_reader import read_graph
@@ -72,6 +76,20 @@ def _c_info() -> bytes:
         return described.read_bytes()
 
 
+_BLOBS = b"static const uint64_t _ec_blob_od_1 [2] =\n{\n0x00000001CA057A7A, 0x703800000000000C\n};\n"
+_ARRAY = b"const uint64_t _mem_pool_xSPI2_od[3] = {\n0x0102ULL, 7, /* one */\n0x3ULL, };\n"
+
+
+def _reader(source: Path) -> str:
+    return first_reader(source, InitializerImage("octoFlash", "xSPI2", 0x7038_0000, source, 4704, relative=False))
+
+
+def _reader_in_blobs(data: bytes, folder: Path) -> str:
+    (folder / "od.c").write_bytes(C_FILE)
+    (folder / "od_ecblobs.h").write_bytes(data)
+    return _reader(folder / "od.c")
+
+
 def _compiled(data: bytes, folder: Path) -> None:
     path = folder / "subject.tflite"
     path.write_bytes(data)
@@ -101,6 +119,7 @@ NETWORKS = (
     Target(".onnx", lambda: [qdq_convolution()], of_file("model.onnx", read_onnx_graph)),
     Target(".onnx, facts", lambda: [onnx_model(quantised=True)], of_file("facts.onnx", read_model_facts)),
     Target("c_info", lambda: [_c_info()], of_file("network_c_info.json", read_c_info)),
+    Target("pools of a c_info", lambda: [_c_info()], of_file("network_c_info.json", read_activation_pools)),
     Target("c_info, costs of epochs", lambda: [_c_info(), _COSTS], of_file("network_c_info.json", read_costs)),
     Target(
         "c_info, normalised",
@@ -109,6 +128,9 @@ NETWORKS = (
     ),
     Target("network.c", lambda: [C_FILE], lambda data, _: parse_network_c(_text(data), "network.c")),
     Target("folder of a network", lambda: [C_FILE], _artifacts),
+    Target("readers of weights", lambda: [C_FILE], of_file("od.c", _reader)),
+    Target("readers of weights in blobs", lambda: [_BLOBS], _reader_in_blobs),
+    Target("weights as a C array", lambda: [_ARRAY], of_file("od_atonbuf.xSPI2.c", read_array)),
     Target("mpool", lambda: [POOLS], lambda data, _: parse_mpool(data, "a.mpool")),
     Target(
         "compiler's profiles",

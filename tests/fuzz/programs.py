@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from firmware_build import compiler
 from image.test_declarations import SCRIPT
 from image.test_foreign import elf, hex_of, program
+from image.test_haar_cascade import NEWER, OLDER
 from n6build.base.intel_hex import read_intel_hex
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.boards import load_board
@@ -18,11 +19,13 @@ from n6build.image.boot_header import check_foreign_header, read_boot_header, wi
 from n6build.image.declarations import Declarations
 from n6build.image.elf import allocated_sections, bytes_at, labels_of, loaded_parts, payload_of, symbols_of
 from n6build.image.foreign import flash_pieces, started_program
+from n6build.image.haar_cascade import haar_cascade
 from n6build.image.linker_map import object_at, read_linker_map
 from n6build.image.memory_regions import read_memory_regions
 from n6build.image.program_board import program_board
 from n6build.image.romfs import RomfsFile, make_romfs, read_romfs
 from n6build.reloc.elf import read_linked_model
+from n6build.reloc.openmv import image_firmware
 from n6build.virtual_board.source_lines import Places
 
 from fuzz.target import Target, of_file
@@ -136,6 +139,12 @@ PROGRAMS = (
             )
         ],
         _header,
+    ),
+    Target("Haar cascade", lambda: [OLDER.encode(), NEWER.encode()], lambda data, _: haar_cascade(data, 0, "a.xml")),
+    Target(
+        "firmware image of OpenMV",
+        lambda: [b"\0OpenMV v5.0.0-1-gabcdef; MicroPython v1"],
+        lambda data, _: image_firmware(data, "a.bin"),
     ),
     Target(
         "romfs image",

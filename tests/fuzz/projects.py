@@ -5,7 +5,15 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from adopt.trees import CMAKE, CPROJECT, DOT_PROJECT, MAKEFILE
+from n6build.adopt.cmake_file import read_cmake
+from n6build.adopt.cube_ide import configurations_in, parse_xml, sources_in
+from n6build.adopt.make_file import read_makefile
+from n6build.adopt.programs import find_programs
+from n6build.adopt.write import with_block, with_step
 from n6build.application.generated_block import replace_block, replace_defines, replace_section
+from n6build.base.foreign_flags import hint_from
+from n6build.base.walk import walk
 from n6build.hardware.boards import load_board
 from n6build.options.choices import Choices
 from n6build.options.option import Setting
@@ -13,7 +21,7 @@ from n6build.options.until import parse_until
 from n6build.reloc.slots import slots_at
 from n6build.report.editor_files import EntryList, merged
 
-from fuzz.target import Target
+from fuzz.target import Parse, Target
 
 BOARD = load_board("nucleo-n657")
 _ENTRIES = [EntryList("tasks", "label", [{"label": "ours", "args": ["a"]}])]
@@ -41,7 +49,60 @@ def _count(data: bytes, folder: Path) -> None:
     option.parse(Setting(data.decode("utf-8", "replace"), "command line", "runs"), folder)
 
 
+def _script(name: str) -> Parse:
+    """Reads a project whose only script is of this name."""
+
+    def parse(data: bytes, folder: Path) -> None:
+        (folder / name).write_bytes(data)
+        found, _ = find_programs(walk(folder))
+        for program in found:
+            program.names(folder / "network.c")
+        if name == "Makefile":
+            assert "" not in read_makefile(folder / name).words
+        elif name == "CMakeLists.txt":
+            assert "" not in read_cmake(folder / name).words
+        with_block(data.decode("utf-8", "replace"), ["N6_LINKED := 0"])
+        (folder / name).unlink()
+
+    return parse
+
+
+def _settings(data: bytes, folder: Path) -> None:
+    configurations_in(parse_xml(data, folder / ".cproject"))
+    sources_in(parse_xml(data, folder / ".project"))
+    with_step(data.decode("utf-8", "replace"), "n6build build")
+
+
 PROJECTS = (
+    Target(
+        "Makefile of a project",
+        lambda: [MAKEFILE.encode()],
+        _script("Makefile"),
+        (b"$(", b"+=", b"include ", b"define ", b"\\\n", b"-T"),
+    ),
+    Target(
+        "CMakeLists.txt of a project",
+        lambda: [CMAKE.encode()],
+        _script("CMakeLists.txt"),
+        (b"${", b"[[", b"]]", b"#[", b"include(", b"add_executable("),
+    ),
+    Target(
+        "platformio.ini of a project",
+        lambda: [b"[env:n6]\nboard = nucleo_n657x0_q\nboard_build.ldscript = app.ld\n"],
+        _script("platformio.ini"),
+    ),
+    Target("SConstruct of a project", lambda: [b'env.Program("a.elf", LINKFLAGS=["-Tb.ld"])\n'], _script("SConstruct")),
+    Target(
+        "settings of STM32CubeIDE",
+        lambda: [CPROJECT.encode(), DOT_PROJECT.encode()],
+        _settings,
+        (b"<configuration ", b"postbuildStep=", b"PARENT-", b"<!DOCTYPE"),
+    ),
+    Target(
+        "text of a compiler",
+        lambda: [b"a.c:1:1: error: unknown type name 'float_t'\n"],
+        lambda data, _: hint_from(data.decode("utf-8", "replace")),
+    ),
     Target(
         "VS Code's files",
         lambda: [b'{"version": "2.0.0", "tasks": [{"label": "mine", "x": {"a": [1.5, null]}}]}'],

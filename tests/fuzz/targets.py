@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fuzz.boards import BOARDS
+from fuzz.captures import CAPTURES
 from fuzz.descriptions import DESCRIPTIONS
 from fuzz.networks import NETWORKS
 from fuzz.plans import PLANS
@@ -12,5 +13,5 @@ from fuzz.records import RECORDS
 from fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
-    each.name: each for each in (*NETWORKS, *DESCRIPTIONS, *PROGRAMS, *BOARDS, *RECORDS, *PLANS, *PROJECTS)
+    each.name: each for each in (*NETWORKS, *DESCRIPTIONS, *PROGRAMS, *BOARDS, *RECORDS, *PLANS, *PROJECTS, *CAPTURES)
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS
+from n6build.hardware.board import Fuse
 from n6build.hardware.boards import board_names, load_board
 
 
@@ -43,8 +44,41 @@ def test_the_nor_has_the_clock_that_its_board_allows(name: str, clock_hz: int) -
 
 
 def test_without_a_pll_the_nor_is_slower_than_its_limit(boards: Path) -> None:
-    edit(boards, "nucleo-n657/board.yaml", "clock_profile: hsi", "clock_profile: hsi-only")
+    edit(boards, "nucleo-n657/board.yaml", "max_speed: nominal", "max_speed: nominal\nclock_profile: hsi-only")
     assert load_board("nucleo-n657", boards).nor_clock_hz == 32_000_000
+
+
+@pytest.mark.parametrize("name", board_names())
+def test_every_board_starts_with_what_it_is_rated_for(name: str) -> None:
+    board = load_board(name)
+    assert board.clock == board.max_speed
+    # CPU and NPU, as ST's getting-started projects start them.
+    assert (board.clock.cpu_hz, board.clock.npu_hz) in ((600_000_000, 800_000_000), (800_000_000, 1_000_000_000))
+
+
+def test_the_nor_may_be_faster_only_with_the_fuse_of_its_pads() -> None:
+    board = load_board("nucleo-n657")
+    assert (board.nor.max_clock_hz, board.nor_clock_hz) == (100_000_000, board.soc.slow_pads_hz)
+    blown = replace(board, fuses=(Fuse(124, 1 << 15),))
+    assert blown.nor_clock_hz == 100_000_000
+    # That of the other port.
+    assert replace(board, fuses=(Fuse(124, 1 << 16),)).nor_clock_hz == 50_000_000
+    kit = load_board("stm32n6570-dk")
+    assert (kit.psram_clock_hz, replace(kit, fuses=()).psram_clock_hz) == (100_000_000, 50_000_000)
+
+
+def test_a_clock_that_the_board_cannot_have_is_refused() -> None:
+    board = load_board("openmv-n6")
+    assert board.at_clock("hsi").cpu_hz == 64_000_000
+    with pytest.raises(
+        N6Error, match="N6-BOARD-003: 'clock=overdrive': it needs a raised core supply, and OpenMV N6"
+    ) as found:
+        board.at_clock("overdrive")
+    assert found.value.hint == "it can run hsi, hsi-only, nominal, cube"
+    with pytest.raises(
+        N6Error, match="'clock=nomnal': stm32n657 has no such clock profile\n  hint: did you mean 'nominal'"
+    ):
+        board.at_clock("nomnal")
 
 
 def test_a_nor_that_is_read_on_one_line_is_clocked_more_slowly() -> None:
@@ -71,7 +105,7 @@ LIES = [
     ("a baud rate of zero", "baud: 115_200", "baud: 0", "console.baud: error N6-YAML-004: 0 is outside"),
     ("a pin that is none", "tx: PE5", "tx: PZ5", "console.tx: error N6-BOARD-004: 'PZ5' is not a pin"),
     ("a mode that is none", "mode: opi-dtr", "mode: opi-dt", "did you mean 'opi-dtr'"),
-    ("a clock beyond the chip", "max_clock_hz: 50_000_000", "max_clock_hz: 500_000_000", "nor.max_clock_hz"),
+    ("a clock beyond the chip", "max_clock_hz: 100_000_000", "max_clock_hz: 500_000_000", "nor.max_clock_hz"),
     ("an odd size of the NOR", "size: 64M\n", "size: 60M\n", "nor.size: error N6-BOARD-005"),
     ("a NOR larger than its window", "size: 64M\n", "size: 512M\n", "nor.size: error N6-BOARD-005"),
     ("a NOR that is smaller than its slots", "size: 64M\n", "size: 16M\n", "slots.weights: error N6-BOARD-006"),
@@ -112,7 +146,19 @@ LIES = [
         "65536 bytes larger than what the boot ROM loads",
     ),
     ("a chip that is not described", "soc: stm32n657", "soc: stm32n6577", "did you mean 'stm32n657'"),
-    ("a clock profile that is none", "clock_profile: hsi", "clock_profile: hse", "clock_profile: error N6-BOARD-003"),
+    ("a clock profile that is none", "max_speed: nominal", "max_speed: hse", "max_speed: error N6-BOARD-003"),
+    (
+        "a slower clock profile that is none",
+        "max_speed: nominal",
+        "max_speed: nominal\nclock_profile: hse",
+        "clock_profile: error N6-BOARD-003",
+    ),
+    (
+        "a clock that the supply is too low for",
+        "smps_overdrive: PB12",
+        "clock_profile: overdrive",
+        "clock profile 'overdrive' needs a raised supply",
+    ),
     ("a title that ends a comment", "title: NUCLEO", 'title: "*/ int x; /*" # ', "title: error N6-YAML-004"),
     ("a title that is carried out", "title: NUCLEO-N657X0-Q", "title: ${x}", "title: error N6-YAML-004"),
     ("a title for a terminal", "title: NUCLEO-N657X0-Q", 'title: "\\e[2J"', "'\\x1b[2J' is not a title"),
@@ -213,6 +259,14 @@ PSRAM_LIES = [
     ),
     ("fifteen data lines", "14, 15]", "14]", "external_ram.psram.data.lines", "N6-BOARD-004: 15 different lines"),
     ("one strobe", "[0, 2, 3, 4]", "[0, 2, 4]", "external_ram.psram.control.lines", "N6-BOARD-004: 3 different lines"),
+    ("a heap in no memory", "{memory: AXISRAM2", "{memory: AXISRAM9", "file_heap.memory", "N6-BOARD-011: no memory"),
+    (
+        "a heap beyond it",
+        "AXISRAM2, size: 1M",
+        "AXISRAM2, size: 2M",
+        "file_heap.size",
+        "1048576 bytes larger than AXISRAM2",
+    ),
     ("a rail that is none", "supply: VDDIO2", "supply: VDDIO5", "external_ram.psram.supply", "N6-YAML-004"),
 ]
 

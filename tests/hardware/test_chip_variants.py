@@ -200,12 +200,14 @@ def test_parts_on_a_bus_that_lie_are_refused(tmp_path: Path, old: str, new: str,
 def test_what_the_firmware_writes_into_a_psram() -> None:
     """The values of ST's board support package: 0x30 in register 0, 0x20 in register 4, 0x40 in register 8."""
     board = load_board("stm32n6570-dk")
-    header = board_header(board)
+    header = board_header(replace(board, clock=board.at_clock("hsi")))
     for name, value in {
         "BYTES": "0x02000000u",
         "DEVSIZE": "24u",
-        "PRESCALER": "0u",
-        "REFRESH_CYCLES": "124u",
+        "FAST_PRESCALER": "0u",
+        "FAST_REFRESH_CYCLES": "124u",
+        "SLOW_PRESCALER": "1u",
+        "SLOW_REFRESH_CYCLES": "60u",
         "ROW_BOUNDARY": "11u",
         "MEMORY_TYPE": "6u",
         "READ_LATENCY_VALUE": "0x30u",
@@ -216,10 +218,10 @@ def test_what_the_firmware_writes_into_a_psram() -> None:
         "DATA_PIN_MASK": "0x0000FFFFu",
     }.items():
         assert f"#define N6_PSRAM_{name} {value}\n" in header
-    fast = board_header(replace(board, clock=board.soc.clock("overdrive")))
+    fast = board_header(board)
     assert (
-        "#define N6_PSRAM_CLOCK_HZ 100000000u\n#define N6_PSRAM_PRESCALER 1u\n#define N6_PSRAM_REFRESH_CYCLES 196u\n"
-        in fast
+        "#define N6_PSRAM_FAST_HZ 100000000u\n"
+        "#define N6_PSRAM_FAST_PRESCALER 1u\n#define N6_PSRAM_FAST_REFRESH_CYCLES 196u\n" in fast
     )
     assert "N6_PSRAM" not in board_header(load_board("nucleo-n657"))
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.span import Span
 from n6build.hardware.boards import load_board
-from n6build.hardware.slots import flash_of, slots_around, weights_slot
+from n6build.hardware.slots import flash_of, slots_around, slots_with_vectors, vectors_slot, weights_slot
 
 BOARD = flash_of(load_board("nucleo-n657"))
 SECTOR = BOARD.nor.sector
@@ -51,3 +51,31 @@ def test_no_two_slots_overlap(cuts: list[int], short: int) -> None:
     assert all(slot.address % SECTOR == 0 and slot.size % SECTOR == 0 for slot in ordered)
     for name, slot in SLOTS.items():
         assert slot.address <= slots[name].address <= slots[name].end <= slot.end
+
+
+AREAS = (SLOTS["vectors"], SLOTS["weights"])
+
+
+@given(
+    cuts=st.lists(st.integers(0, SECTORS), unique=True, max_size=6).map(sorted),
+    needed=st.integers(0, SECTORS).map(lambda sectors: sectors * SECTOR),
+)
+def test_vectors_get_free_room_of_their_slot_and_that_of_weights(cuts: list[int], needed: int) -> None:
+    spans = [
+        Span(BOARD.nor.base + begin * SECTOR, (end - begin) * SECTOR)
+        for begin, end in zip(cuts[::2], cuts[1::2], strict=False)
+    ]
+    room = vectors_slot(BOARD, spans, needed)
+    assert all(room.end <= span.address or span.end <= room.address for span in spans) or not room.size
+    assert AREAS[0].address <= room.address <= room.end <= AREAS[1].end
+    if needed <= slots_around(BOARD, spans)["vectors"].size:
+        assert room == slots_around(BOARD, spans)["vectors"]
+    elif needed <= room.size and needed:
+        slots = slots_with_vectors(BOARD, spans, [Span(room.address, needed)])
+        assert slots["vectors"].address <= room.address <= room.address + needed <= slots["vectors"].end
+        assert slots["vectors"].end <= slots["weights"].address or slots["weights"].end <= slots["vectors"].address
+
+
+def test_without_a_word_of_vectors_slots_stay_as_they_are() -> None:
+    inside = Span(SLOTS["vectors"].address, 100)
+    assert slots_with_vectors(BOARD, [], []) == slots_with_vectors(BOARD, [], [inside]) == SLOTS

@@ -16,6 +16,9 @@ _SPOKEN_OF = re.compile(r"_FIRMWARE_HINTS = \{.*?\n\}|\.id [!=]= \"[-\w]+\"|\(N6
 
 # One id from several modules: why it means the same there.
 SAME_MEANING = {
+    "N6-BOARD-003": "a clock that the board cannot have, in board.yaml or on the command line",
+    "N6-CAPTURE-001": "a captured file that has nothing to compare, or is not there",
+    "N6-CAPTURE-002": "too much text or too many values, of a file or of a dump in it",
     "N6-FILE-001": "a file that cannot be written is one wherever it is",
     "N6-FILE-002": "a file that cannot be read is one wherever it is",
     "N6-FLASH-004": "what was read back, by us or by the programmer",
@@ -25,6 +28,7 @@ SAME_MEANING = {
     "N6-IMAGE-007": "a list of what goes to flash, damaged",
     "N6-LINK-001": "a board that says nothing, at once or later",
     "N6-LINK-005": "a board that starts again, at once or later",
+    "N6-LLATON-002": "ST's runtime, or a part of it, is not in a folder or around it",
     "N6-MODEL-007": "a name, in model.yaml or of the file of a compiled network",
     "N6-NET-001": "a file that is no model of its kind, .tflite or .onnx",
     "N6-NET-002": "a damaged file, .tflite or .onnx",

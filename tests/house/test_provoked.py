@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from n6build.application.h7_project import ProjectFiles, patched_files
+from n6build.application.h7_project import picture_of
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS, MODELS, ROOT
@@ -34,7 +34,7 @@ from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import VectorShape, read_vectors
 from n6build.models.model import EpochTolerance
-from n6build.network.artifacts.c_info_reader import CInfo
+from n6build.network.artifacts.c_info_pools import ActivationPools
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.pools.board_pools import pools_of
@@ -52,10 +52,9 @@ from n6build.reloc.layout import HEADER_FIELDS, MAGIC
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.slots import model_slots
 from n6build.run.fed_session import FedNetwork, run_fed
-from n6build.run.session import RunModel, read_outcome
+from n6build.run.session import read_outcome
 from n6build.steps.application import application_plan
 from n6build.steps.flash_board import target_of
-from n6build.steps.run_board import Session, linked_network
 from n6build.steps.start_board import start_board_step
 from n6build.virtual_board.build import _install, _prepare, find_emulator
 from n6build.virtual_board.qemu import RELEASES
@@ -65,7 +64,6 @@ from n6build.virtual_board.source_package import fetch_source
 NUCLEO = load_board("nucleo-n657")
 KEYWORD = MODELS / "keyword" / "keyword.tflite"
 OF_A_PROBE = target_of(NUCLEO, "1", "1", "build/virtual_board", "ram", everything=False, dry=False, foreign=True)
-NOTHING = CInfo((), (), (), (), (), ())
 OF_A_NOR = NorBoot(Path("nor.bin"), NUCLEO)
 
 
@@ -117,7 +115,7 @@ def too_many_vectors(folder: Path) -> None:
     compile_network(KEYWORD, pools_of(NUCLEO, "extflash"), folder)
     artifacts = read_artifacts(folder, "network")
     size = sum(port.bytes for port in artifacts.inputs)
-    count = NUCLEO.slots.vectors.size // size + 1
+    count = (NUCLEO.slots.vectors.size + NUCLEO.slots.weights.size) // size
     network = CompiledNetwork("keyword", artifacts, VectorShape("v.npy", count, size), True)
     make_plan(memory_of(NUCLEO, {}), "extflash", [network])
 
@@ -174,14 +172,15 @@ def a_compiler_that_cannot_start(folder: Path) -> None:
     )
 
 
-def nothing_to_run_on(_: Path) -> None:
-    linked_network(RunModel("m", None, None, (), ()), None, Session())  # type: ignore[arg-type]
-
-
 def a_network_that_lists_no_buffers(folder: Path) -> None:
     (folder / "net.c").write_text("LL_ATON_EpochBlockItems_net(void) {\n}\n")
-    artifacts = NetworkArtifacts("net", "net", folder / "net.c", (), (), (), (), (), (), (), None, None, (), "net.c")
-    run_fed(OF_A_NOR, [FedNetwork("m", artifacts, folder / "m.tflite", None, EpochTolerance())], [], lambda _: None)
+    artifacts = NetworkArtifacts("net", "net", folder / "net.c", (), (), (), (), (), (), None, None, (), "net.c")
+    run_fed(
+        OF_A_NOR,
+        [FedNetwork("m", artifacts, folder / "m.tflite", folder / "m.npy", EpochTolerance())],
+        [],
+        lambda _: None,
+    )
 
 
 def a_header_of(**words: int) -> bytes:
@@ -191,7 +190,7 @@ def a_header_of(**words: int) -> bytes:
 
 
 PROVOKED: dict[str, Callable[[Path], object]] = {
-    "N6-APP-011": lambda p: patched_files(ProjectFiles(p, p, p), NOTHING, None, 1 << 19),
+    "N6-APP-011": lambda p: picture_of(ActivationPools((), 0, (1, 5), None), None),
     "N6-BOARD-002": lambda p: of_board(p, "nucleo-n657/board.yaml", "soc: stm32n657", "soc: stm32n6577"),
     "N6-BOARD-007": lambda p: of_board(p, "nucleo-n657/board.yaml", "0x70100000, size: 2M}", "0x70100000, size: 15M}"),
     "N6-BOARD-008": lambda p: of_board(p, "openmv-n6/board.yaml", "region: heap", "region: hep", "openmv-n6"),
@@ -243,7 +242,6 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-STEP-011": a_missing_command,
     "N6-TOOL-002": a_damaged_compiler,
     "N6-VEC-001": lambda p: read_vectors(written(p, b"no array", "v.npy")),
-    "N6-VEC-003": nothing_to_run_on,
     "N6-YAML-001": lambda p: read_document(p / "nothing.yaml"),
     "N6-YAML-002": lambda p: read_document(written(p, b"a: [")).load(dict[str, str]),
     "N6-YAML-006": lambda p: of_board(p, "nucleo-n657/board.yaml", "title: NUCLEO-N657X0-Q\n", ""),

@@ -14,7 +14,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # Their results are fields of a dataclass, whose type checkers see the type that the field declares.
-FIELDS = {"word", "names", "switch", "number", "count", "path", "paths", "size", "placed_files"}
+FIELDS = {
+    *("word", "names", "switch", "number", "count", "path", "paths", "folder", "size", "placed_files", "listed_paths"),
+}
 _ID = re.compile(r"N6-([A-Z]+)-(\d[\dx]{2})((?:(?:,| and| or| to) -\d{3})*)")
 
 

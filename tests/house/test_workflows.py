@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from end_to_end.conftest import COPIED
-from n6build.options.choices import Invocation
+from n6build.options.invocation import Invocation
 from n6build.options.option import chosen
 from n6build.options.settings import resolve
 

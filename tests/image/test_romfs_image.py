@@ -75,13 +75,13 @@ def test_entries_with_labels_wildcards_and_variables(tmp_path: Path) -> None:
         '{"type": "haar", "path": "eye.xml", "stages": 0, "enabled": false}',
         '{"type": "bin", "path": "b.cascade"}',
     )
-    (partition,) = read_manifest(path, {"TOP": str(tmp_path)})
+    (partition,) = read_manifest(path, tmp_path)
     assert partition.size == 24 << 20
-    assert [(e.name, e.alignment, e.model, e.profile) for e in partition.entries] == [
-        ("face.tflite", 64, True, "noextmem"),
-        ("face.txt", 4, False, ""),
-        ("pose.tflite", 64, True, "noextmem"),
-        ("b.cascade", 4, False, "default"),
+    assert [(e.name, e.alignment, e.kind, e.profile) for e in partition.entries] == [
+        ("face.tflite", 64, "model", "noextmem"),
+        ("face.txt", 4, "file", ""),
+        ("pose.tflite", 64, "model", "noextmem"),
+        ("b.cascade", 4, "file", ""),
     ]
 
 
@@ -98,14 +98,14 @@ def test_wildcards_find_files_in_folders_above_and_below(pattern: str, found: li
     for name in ("shared/s.bin", "own/m/b/b.bin", "own/m/b/deep/c.bin", "own/m/a/a.bin"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
-    (partition,) = read_manifest(manifest(tmp_path / "own", f'{{"type": "bin", "path": "{pattern}"}}'), {})
+    (partition,) = read_manifest(manifest(tmp_path / "own", f'{{"type": "bin", "path": "{pattern}"}}'), tmp_path)
     assert [each.name for each in partition.entries] == found
 
 
 @pytest.mark.parametrize(
     ("entry", "id", "words"),
     [
-        ('{"type": "haar", "path": "eye.xml"}', "N6-ROMFS-004", "romfs_config.json:2"),
+        ('{"type": "haar", "path": "eye.xml"}', "N6-ROMFS-003", "romfs_config.json:2"),
         ('{"type": "tflite", "path": "{TOP}/none.tflite"}', "N6-ROMFS-003", "no file"),
         ('{"type": "bin", "path": "{HOME}/x"}', "N6-ROMFS-003", "{TOP}"),
         ('{"type": "bin", "path": "romfs_config.json", "alignment": 12}', "N6-ROMFS-004", "is not a power of two"),
@@ -116,32 +116,58 @@ def test_wildcards_find_files_in_folders_above_and_below(pattern: str, found: li
 )
 def test_mistakes_in_a_description(entry: str, id: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(N6Error) as caught:
-        read_manifest(manifest(tmp_path, entry), {"TOP": str(tmp_path)})
+        read_manifest(manifest(tmp_path, entry), tmp_path)
     assert caught.value.id.startswith(id)
     assert words in str(caught.value)
 
 
 def test_a_partition_that_overflows_is_refused_by_size(tmp_path: Path) -> None:
-    (partition,) = read_manifest(manifest(tmp_path, '{"type": "bin", "path": "romfs_config.json"}', size="100"), {})
+    (partition,) = read_manifest(
+        manifest(tmp_path, '{"type": "bin", "path": "romfs_config.json"}', size="100"), tmp_path
+    )
     check_size(partition.number, partition.size, 100, "x")
     with pytest.raises(N6Error, match=r"N6-ROMFS-005: romfs partition 0 overflows by 25 bytes: 125 of 100 \(125.0%\)"):
         check_size(partition.number, partition.size, 125, "x")
 
 
-def test_openmv_s_own_description_is_read_but_for_its_cascades(tmp_path: Path) -> None:
+# What OpenMV's description names, in a tree as OpenMV has it.
+def openmv_tree(folder: Path) -> Path:
     text = sample("romfs/openmv_n6_romfs_config.json").read_text()
-    models = re.findall(r"\{TOP\}/(lib/models/\w+\.tflite)", text)
-    for name in models:
-        path = tmp_path / name
+    for name in re.findall(r"\{TOP\}/([\w./]+)", text):
+        path = folder / "openmv" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
-    file = tmp_path / "romfs_config.json"
+    file = folder / "openmv/boards/OPENMV_N6/romfs_config.json"
+    file.parent.mkdir(parents=True)
     file.write_text(text)
-    with pytest.raises(N6Error, match="N6-ROMFS-004: n6build does not convert Haar cascades"):
-        read_manifest(file, {"TOP": str(tmp_path)})
-    file.write_text(text.replace('"type": "haar"', '"enabled": false, "type": "haar"'))
-    (partition,) = read_manifest(file, {"TOP": str(tmp_path)})
+    return file
+
+
+def test_openmv_s_own_description_is_read_in_its_own_tree(tmp_path: Path) -> None:
+    file = openmv_tree(tmp_path)
+    (partition,) = read_manifest(file, tmp_path)
     assert (partition.number, partition.size) == ("0", 0x1800000)
-    assert [(entry.path, entry.alignment, entry.profile, entry.model) for entry in partition.entries] == [
-        (tmp_path / name, 32, "default", True) for name in models
-    ]
+    names = [entry.name for entry in partition.entries]
+    assert names[0] == "fomo_face_detection.tflite"
+    assert names[-3:] == [f"haarcascade_{what}.cascade" for what in ("eye", "smile", "frontalface")]
+    assert {entry.kind for entry in partition.entries} == {"model", "cascade"}
+    for entry in partition.entries:
+        is_model = entry.kind == "model"
+        assert entry.path.is_relative_to(tmp_path / "openmv/lib")
+        assert (entry.alignment, entry.profile) == ((32, "default") if is_model else (4, ""))
+
+
+def test_a_description_may_be_copied_into_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = openmv_tree(tmp_path)
+    copied = tmp_path / "copied.json"
+    copied.write_text(original.read_text())
+    with pytest.raises(N6Error, match="N6-ROMFS-003: no file"):
+        read_manifest(copied, tmp_path)
+    monkeypatch.chdir(tmp_path / "openmv")
+    assert len(read_manifest(copied, tmp_path)[0].entries) == len(read_manifest(original, tmp_path)[0].entries)
+
+
+def test_a_model_that_is_relocatable_already_is_taken_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "face.tflite").write_bytes(b"NBIN and more")
+    (partition,) = read_manifest(manifest(tmp_path, '{"type": "tflite", "path": "face.tflite"}'), tmp_path)
+    assert [(entry.name, entry.kind, entry.alignment) for entry in partition.entries] == [("face.tflite", "file", 32)]

@@ -34,7 +34,6 @@ def network(folder: Path, name: str, *, pool: str, address: int, size: int, rela
         source=folder / f"{name}.c",
         pools=(PoolRange(pool, pool, address, 1 << 20, size, size, rights, relative),),
         initializers=(InitializerImage(pool, pool, address, folder / f"{name}_atonbuf.{pool}.raw", size, relative),),
-        weight_sources=(),
         inputs=(IoBuffer("in", 0x34200000, 10, "int8", (1, 10), 1.0, 0),),
         outputs=(),
         quantised=(),
@@ -65,6 +64,14 @@ def test_weights_in_flash_are_read_in_place_and_those_in_ram_are_copied(tmp_path
     ]
     assert [bank.name for bank in plan.banks] == ["AXISRAM5", "AXISRAM6"]
     assert [image.in_place for image in plan.images] == [True, False, False]
+
+
+@pytest.mark.parametrize(("room", "banks"), [(64, ["AXISRAM5"]), (63, ["AXISRAM5", "AXISRAM6"])])
+def test_the_bank_that_the_npu_may_read_ahead_into_is_powered(room: int, banks: list[str], tmp_path: Path) -> None:
+    end = 0x34350000
+    size = 1000
+    plan = plan_of(network(tmp_path, "a", pool="AXISRAM5", address=end - room - size, size=size))
+    assert [bank.name for bank in plan.banks] == banks
 
 
 @pytest.mark.parametrize("address", [0x9000_0000, 0x91FF_F000])
@@ -160,9 +167,47 @@ def test_test_vectors_go_behind_fixed_weights_that_cover_the_start_of_their_slot
     start = 0x7038_0000
     one = network(tmp_path, "a", pool="xSPI2", address=start, size=slot.address - start + 10)
     assert plan_of(replace(one, vectors=vectors)).networks[0].vectors.source == slot.address + SECTOR
-    all_of_it = network(tmp_path, "b", pool="xSPI2", address=start, size=slot.end - start)
-    with pytest.raises(N6Error, match="N6-PLAN-005: 3 test vectors need 48 bytes more than their slot has"):
-        plan_of(replace(all_of_it, vectors=vectors))
+    all_of_it = network(tmp_path, "b", pool="xSPI2", address=start, size=slot.end - start - 16)
+    assert plan_of(replace(all_of_it, vectors=vectors)).networks[0].vectors.source == WEIGHTS.address
+
+
+IMAGES = VectorShape("v.npy", 2, 480 * 480 * 3)
+
+
+def with_images(network: CompiledNetwork, vectors: VectorShape = IMAGES) -> CompiledNetwork:
+    """With an input of the size of the vectors."""
+    (port,) = network.artifacts.inputs
+    inputs = (replace(port, bytes=vectors.bytes_each),)
+    return replace(network, vectors=vectors, artifacts=replace(network.artifacts, inputs=inputs))
+
+
+def test_vectors_that_are_larger_than_their_slot_take_the_room_that_is_free(tmp_path: Path) -> None:
+    """Two images of 480 x 480, and a slot of 1 MiB."""
+    behind = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=SECTOR)
+    (planned,) = plan_of(with_images(behind)).networks
+    assert planned.vectors.source == WEIGHTS.address + 2 * SECTOR
+    # Weights elsewhere leave slot 'weights' to the vectors, which then begin in their own.
+    elsewhere = network(tmp_path, "b", pool="xSPI2", address=0x7038_0000, size=SECTOR)
+    (planned,) = plan_of(with_images(elsewhere)).networks
+    assert planned.vectors.source == BOARD.slots.vectors.address
+
+
+def test_vectors_without_room_are_refused_with_the_room_and_the_bytes(tmp_path: Path) -> None:
+    one = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address + (20 << 20), size=10)
+    many = replace(IMAGES, count=100)
+    message = (
+        r"nucleo-n657/board.yaml: slots.vectors: error N6-PLAN-005: test vectors need 69140480 bytes of flash \(100 vectors of "
+        r"691200 bytes in v.npy\), 39845888 more than the largest free room of slots 'vectors' and 'weights', 29294592 bytes at "
+        "0x72410000"
+    )
+    with pytest.raises(N6Error, match=message):
+        plan_of(with_images(one, many))
+
+
+def test_vectors_beside_models_that_are_installed_stay_in_their_slot(tmp_path: Path) -> None:
+    one = with_images(network(tmp_path, "a", pool="AXISRAM5", address=0x342E0000, size=0))
+    with pytest.raises(N6Error, match="N6-PLAN-005: .* 1048576 bytes at 0x70F00000"):
+        make_reloc_plan(memory_of(BOARD, {}), "extflash", [one], [])
 
 
 def test_weights_to_copy_go_behind_fixed_ones_that_reach_into_their_slot(tmp_path: Path) -> None:
@@ -222,7 +267,7 @@ def test_a_vector_of_another_size_than_the_input(tmp_path: Path) -> None:
 def test_a_plan_is_read_back(tmp_path: Path) -> None:
     board = load_board("openmv-n6")
     plan = plan_of(network(tmp_path, "a", pool="AXISRAM5", address=0x342E0000, size=10), board=board)
-    assert [region.name for region in plan.external_regions] == ["heap", "framebuffer", "frame_scratch", "stream"]
+    assert [region.name for region in plan.external_regions] == ["heap", "uma", "stream"]
     (tmp_path / "plan.json").write_text(plan_json(plan))
     assert read_plan(tmp_path / "plan.json") == plan
 

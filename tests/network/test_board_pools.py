@@ -78,9 +78,9 @@ def test_a_larger_pool_in_external_ram_moves_what_lies_behind_it() -> None:
     board = load_board("openmv-n6")
     before, after = external_regions(board), external_regions(board, {"hyperRAM": 28 * MIB})
     assert (before["heap"].size, after["heap"].size) == (24 * MIB, 28 * MIB)
-    for region in ("framebuffer", "frame_scratch", "stream"):
+    for region in ("uma", "stream"):
         assert after[region].address - before[region].address == 4 * MIB
-    assert by_name(pools_of(board, "allmems", {"hyperRAM": 28 * MIB}))["hyperRAM"].end <= after["framebuffer"].address
+    assert by_name(pools_of(board, "allmems", {"hyperRAM": 28 * MIB}))["hyperRAM"].end <= after["uma"].address
 
 
 @pytest.mark.parametrize(

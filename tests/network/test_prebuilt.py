@@ -20,7 +20,8 @@ from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import load_model
 from n6build.models.names import network_names
 from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.prebuilt.folder import find_network, import_network
+from n6build.network.prebuilt.folder import find_network
+from n6build.network.prebuilt.imported import import_network
 from samples import sample
 
 from network.network_c_texts import CORES, network_c
@@ -152,32 +153,142 @@ def test_so_is_one_whose_network_has_another_name(tmp_path: Path) -> None:
         load_model(str(put(tmp_path / "program", {"main.c": "", "app_x.c": ""})))
 
 
+def test_a_folder_of_folders_with_networks_names_those_with_weights(tmp_path: Path) -> None:
+    put(tmp_path / "Model/DK", {"network.c": network_c(RELEASE_2), "network_data.hex": hex_of(WEIGHTS, 0)})
+    put(tmp_path / "Model/Nucleo", {"network.c": network_c(RELEASE_2)})
+    put(tmp_path / "Model/Pointer", {"network.c": network_c(RELEASE_2), "network_data.hex": POINTER})
+    put(tmp_path / "Model/C/array", {"od.c": network_c(RELEASE_3), "od_atonbuf.xSPI2.c": c_array(WEIGHTS)})
+    put(tmp_path / "Model/Other", {"app.c": "int x;\n", "app.bin": b"1"})
+    with pytest.raises(N6Error) as caught:
+        load_model("./Model", relative_to=tmp_path)
+    assert str(caught.value).splitlines() == [
+        "error N6-MODEL-001: no model file or folder './Model'",
+        "  hint: compiled networks are in its folders: model='Model/C/array' or model='Model/DK'",
+    ]
+    with pytest.raises(N6Error, match=f"model='{tmp_path}/Model/C/array' or"):
+        load_model(str(tmp_path / "Model"))
+
+
+def test_of_several_networks_the_hint_names_one_with_weights(tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {"od.c": network_c(RELEASE_3), "reid.c": network_c(RELEASE_3)}
+    files["reid_atonbuf.xSPI2.raw"] = WEIGHTS
+    with pytest.raises(N6Error, match=r"N6-PRE-002: .*\n  hint: name the file: model=\S*/reid.c"):
+        find_network(put(tmp_path, files))
+
+
 def test_two_networks_of_one_name_are_refused(tmp_path: Path) -> None:
     models = [load_model(str(put(tmp_path / name, {"network.c": network_c(RELEASE_2)}))) for name in ("a", "b")]
-    with pytest.raises(N6Error, match="N6-NET-023: two networks of the application are called 'network'"):
+    with pytest.raises(
+        N6Error, match=r"N6-NET-023: two networks of .* are called 'network'\n  hint: compile it again with --name"
+    ):
         network_names(models)
 
 
-def test_weights_as_a_c_array_are_left_to_the_compiler(tmp_path: Path) -> None:
-    text = network_c(RELEASE_3, flash_mode="relative")
-    folder = put(tmp_path / "st", {"od.c": text, "od_atonbuf.xSPI2.c": "const int x;"})
+READ_BY_EPOCH_2 = network_c(RELEASE_3).replace("LL_ATON_LIB_UNUSED(epoch_block);", "conv(0x70380040UL);")
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 4704\n"
+NEEDED = "4704 bytes at 0x70380000, which network 'od' reads first in epoch 2"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            {},
+            rf"st/od\.c: error N6-NET-025: the weights of pool xSPI2 are missing: {NEEDED}\n  hint: .* od_atonbuf.xSPI2.raw",
+        ),
+        ({"od_data.xSPI2.bin": b""}, rf"st/od_data\.xSPI2\.bin: error N6-NET-025: is empty: {NEEDED}"),
+        (
+            {"od_data.xSPI2.bin": WEIGHTS[1:]},
+            rf"st/od_data\.xSPI2\.bin: error N6-NET-021: has 4703 bytes, and not the {NEEDED}",
+        ),
+        (
+            {"od_data.hex": hex_of(WEIGHTS + b"0", 0)},
+            f"od_data.hex: error N6-NET-021: has 4705 bytes, and not the {NEEDED}",
+        ),
+        *(
+            (
+                {name: POINTER},
+                f"st/{name}: error N6-FILE-006: is a Git LFS pointer: the file itself, 4704 bytes, was not downloaded; it holds "
+                rf"{NEEDED}\n  hint: git -C \S*/st lfs pull --include={name} ",
+            )
+            for name in ("od_atonbuf.xSPI2.raw", "od_data.xSPI2.bin", "od_data.hex")
+        ),
+    ],
+    ids=str,
+)
+def test_weights_that_are_not_there_are_named_with_their_reader(
+    tmp_path: Path, files: dict[str, bytes | str], message: str
+) -> None:
+    folder = put(tmp_path / "st", {"od.c": READ_BY_EPOCH_2, **files})
+    with pytest.raises(N6Error, match=message):
+        import_network(find_network(folder), tmp_path / "out")
+
+
+@pytest.mark.parametrize("placeholder", [b"", POINTER])
+@pytest.mark.parametrize(
+    ("there", "not_there"),
+    [
+        ("od_data.hex", "od_data.xSPI2.bin"),
+        ("od_data.xSPI2.bin", "od_data.xSPI2.raw"),
+        ("w.bin", "od_atonbuf.xSPI2.raw"),
+    ],
+)
+def test_of_several_files_of_weights_the_one_that_is_there_is_taken(
+    tmp_path: Path, there: str, not_there: str, placeholder: bytes | str
+) -> None:
+    content = hex_of(WEIGHTS, 0) if there.endswith(".hex") else WEIGHTS
+    folder = put(tmp_path / "st", {"od.c": READ_BY_EPOCH_2, there: content, not_there: placeholder})
     network = find_network(folder)
+    assert [each.file.name for each in network.weights] == [there]
     import_network(network, tmp_path / "out")
-    artifacts = read_artifacts(tmp_path / "out", "od")
-    assert not artifacts.initializers
-    assert [path.name for path in artifacts.weight_sources] == ["od_atonbuf.xSPI2.c"]
 
 
-def test_missing_weights_name_the_pool(tmp_path: Path) -> None:
-    folder = put(tmp_path / "st", {"od.c": network_c(RELEASE_3)})
-    import_network(find_network(folder), tmp_path / "out")
-    with pytest.raises(N6Error, match=r"od_atonbuf\.xSPI2\.raw: error N6-FILE-002: cannot read the initializers"):
-        read_artifacts(tmp_path / "out", "od")
+@pytest.mark.parametrize("name", ["od.c", "od_ecblobs.h", "od_c_info.json", "od_atonbuf.xSPI2.c"])
+def test_any_other_file_of_a_network_may_be_a_pointer(tmp_path: Path, name: str) -> None:
+    files: dict[str, bytes | str] = {"od.c": READ_BY_EPOCH_2, "od_atonbuf.xSPI2.raw": WEIGHTS}
+    if name.endswith(".xSPI2.c"):
+        del files["od_atonbuf.xSPI2.raw"]
+    folder = put(tmp_path / "st", files | {name: POINTER})
+    with pytest.raises(N6Error, match=f"st/{name}: error N6-FILE-006: is a Git LFS pointer"):
+        import_network(find_network(folder), tmp_path / "out")
 
 
-def import_hex(folder: Path, text: str) -> bytes:
+def c_array(data: bytes) -> str:
+    words = [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+    return (
+        f"const uint64_t _mem_pool_xSPI2_od[{len(words)}] = {{\n"
+        + "".join(f"0x{word:X}ULL,\n" for word in words)
+        + "};\n"
+    )
+
+
+@pytest.mark.parametrize(("mode", "address"), [("absolute", 0x7038_0000), ("relative", 0)])
+def test_a_c_array_is_a_file_of_weights(tmp_path: Path, mode: str, address: int) -> None:
+    text = network_c(RELEASE_3, flash_mode=mode)
+    folder = put(tmp_path / "st", {"od.c": text, "od_atonbuf.xSPI2.c": c_array(WEIGHTS)})
+    network = find_network(folder)
+    assert network.outputs == ("od.c", "od_atonbuf.xSPI2.raw")
+    import_network(network, tmp_path / "out")
+    (image,) = read_artifacts(tmp_path / "out", "od").initializers
+    assert (image.address, image.file.read_bytes()) == (address, WEIGHTS)
+    put(folder, {"od_atonbuf.xSPI2.raw": WEIGHTS})
+    assert [each.file.name for each in find_network(folder).weights] == ["od_atonbuf.xSPI2.raw"]
+
+
+def test_a_c_array_of_another_network_is_refused(tmp_path: Path) -> None:
+    folder = put(tmp_path / "st", {"od.c": READ_BY_EPOCH_2, "od_atonbuf.xSPI2.c": c_array(WEIGHTS[8:])})
+    with pytest.raises(N6Error, match=f"od_atonbuf.xSPI2.c: error N6-NET-021: has 4696 bytes, and not the {NEEDED}"):
+        import_network(find_network(folder), tmp_path / "out")
+
+
+def content_of_hex(folder: Path, text: str) -> bytes:
+    """As the network that reads it has it: of other sizes, the message names the size."""
     put(folder, {"network.c": network_c(RELEASE_2), "network_data.hex": text})
-    import_network(find_network(folder), folder / "out")
+    try:
+        import_network(find_network(folder), folder / "out")
+    except N6Error as error:
+        if error.id != "N6-NET-021":
+            raise
     return (folder / "out/network_atonbuf.raw").read_bytes()
 
 
@@ -197,10 +308,10 @@ def import_hex(folder: Path, text: str) -> bytes:
 )
 def test_what_a_hex_file_has_wrong_is_told(tmp_path: Path, text: str, message: str | None) -> None:
     if message is None:
-        assert import_hex(tmp_path, text) == b"abc"
+        assert content_of_hex(tmp_path, text) == b"abc"
         return
     with pytest.raises(N6Error, match=message) as caught:
-        import_hex(tmp_path, text)
+        content_of_hex(tmp_path, text)
     assert caught.value.id in {"N6-PRE-003", "N6-HEX-001"}
     assert not (tmp_path / "out/network_atonbuf.raw").exists()
 
@@ -213,7 +324,7 @@ def test_a_large_hex_file_takes_little_memory(tmp_path: Path) -> None:
     (tmp_path / "w.bin").unlink()
     tracemalloc.start()
     try:
-        assert import_hex(tmp_path / "st", text) == data
+        assert content_of_hex(tmp_path / "st", text) == data
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -47,20 +47,35 @@ def test_the_wrapper_of_networks_is_taken_where_networks_call_it(
 
 
 @pytest.mark.parametrize(
-    "missing",
+    ("missing", "named"),
     [
-        "Middlewares/ST/AI/Npu/ll_aton/ll_aton_lib.c",
-        "Middlewares/ST/AI/Npu/Devices/STM32N6XX/npu_cache.c",
-        "Middlewares/ST/AI/Lib/GCC/ARMCortexM55/NetworkRuntime*_CM55_GCC.a",
+        ("Npu/ll_aton/ll_aton_lib.c", "ll_aton_lib.c"),
+        ("Npu/Devices/STM32N6XX/ATON.h", "ATON.h: the NPU's registers"),
+        ("Npu/Devices/STM32N6XX/mcu_cache.c", "mcu_cache.c: the driver of the CPU's cache"),
+        ("Inc/ai_platform.h", "ai_platform.h and the headers beside it: of the library for the CPU's layers"),
+        (
+            "Lib/GCC/ARMCortexM55/NetworkRuntime*_CM55_GCC.a",
+            "NetworkRuntime*_CM55_GCC.a: the layers that the CPU computes",
+        ),
     ],
 )
-def test_a_missing_part_is_named_with_its_folder(tmp_path: Path, missing: str) -> None:
+def test_a_missing_part_is_named_with_the_reason_why_it_matters(tmp_path: Path, missing: str, named: str) -> None:
     core = make_core(tmp_path, (1, 1, 3, 8))
-    for path in core.glob(missing):
+    for path in (core / "Middlewares/ST/AI").glob(missing):
         path.unlink()
-    with pytest.raises(N6Error, match="N6-LLATON-002: ST's runtime has no") as caught:
+    with pytest.raises(N6Error, match="N6-LLATON-002") as caught:
         st_runtime(core)
-    assert caught.value.where == str((core / missing).parent)
+    assert caught.value.what == f"ST Edge AI Core 3.0 (ll_aton 1.1.3-8) lacks {named}"
+    assert caught.value.where == str(core)
+
+
+def test_a_tree_without_a_driver_of_the_npu_s_cache_gets_ours(tmp_path: Path) -> None:
+    core = make_core(tmp_path, (1, 1, 3, 275))
+    (driver,) = core.rglob("npu_cache.c")
+    driver.unlink()
+    runtime = st_runtime(core)
+    assert "npu_cache.c" in {path.name for path in runtime.glue}
+    assert any((folder / "npu_cache.h").is_file() and "st" in folder.parts for folder in runtime.include_folders)
 
 
 def test_the_gate_names_both_versions_and_the_releases_to_use() -> None:
@@ -118,15 +133,24 @@ def test_flags_of_st_s_own_compiler_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "version", "library"),
+    ("place", "version", "library", "relocatable"),
     [
-        ("2.2", (1, 1, 1, 14), "NetworkRuntime1020_CM55_GCC.a"),
-        ("3.0", (1, 1, 3, 8), "NetworkRuntime1100_CM55_GCC.a"),
+        ("core/2.2", (1, 1, 1, 14), "NetworkRuntime1020_CM55_GCC.a", True),
+        ("core/3.0", (1, 1, 3, 8), "NetworkRuntime1100_CM55_GCC.a", True),
+        ("core/4.0.0", (1, 1, 3, 262), "NetworkRuntime1200_CM55_GCC.a", True),
+        # Sources flat in Npu, the library in a folder of the same name.
+        ("core/4.0.1", (1, 1, 3, 275), "NetworkRuntime1201_CM55_GCC.a", False),
+        # Whole projects: Middlewares/AI_Runtime, and the library in Lib without further folders.
+        ("projects/STM32N6-GettingStarted-ObjectDetection", (1, 1, 0, 31), "NetworkRuntime1010_CM55_GCC.a", True),
+        ("projects/STM32N6Example", (1, 1, 0, 31), "NetworkRuntime1010_CM55_GCC.a", False),
+        # The register file of Audio is beside its network.
+        ("apps/audio", (1, 1, 1, 14), "NetworkRuntime1020_CM55_GCC.a", False),
     ],
 )
-def test_st_s_own_trees(release: str, version: tuple[int, ...], library: str) -> None:
-    runtime = st_runtime(sample(f"core/{release}"))
+def test_st_s_own_trees(place: str, version: tuple[int, ...], library: str, relocatable: bool) -> None:
+    runtime = st_runtime(sample(place))
     assert (runtime.version, [path.name for path in runtime.libraries]) == (version, [library])
     assert all(path.exists() for path in (*runtime.sources, *runtime.include_folders[1:]))
-    assert runtime.reloc is not None
-    assert [path.name for path in runtime.reloc.libraries] == [library.replace(".a", "_PIC.a")]
+    assert (runtime.reloc is not None) == relocatable
+    if runtime.reloc is not None:
+        assert [path.name for path in runtime.reloc.libraries] == [library.replace(".a", "_PIC.a")]

@@ -32,6 +32,7 @@ from n6build.network.st_edge_ai.options import (
     scrubbed,
     with_profile,
 )
+from n6build.reloc.reader import parse_reloc_file
 from patience import NET_S, wait_until
 from samples import sample
 from stedgeai_stand_in import stedgeai
@@ -46,7 +47,9 @@ NEWEST = parse_version(f"ST Edge AI Core v{BUILDS['4.0.1']}")
 class Compiled:
     """One run of the stand-in, and what came of it."""
 
-    def __init__(self, folder: Path, release: str, options: CompilerOptions, **stand_in: str) -> None:
+    def __init__(
+        self, folder: Path, release: str, options: CompilerOptions, *, relocatable: bool = False, **stand_in: str
+    ) -> None:
         self.out = folder / "out"
         self.progress: list[int] = []
         self.notes: list[str] = []
@@ -66,6 +69,7 @@ class Compiled:
             environment,
             on_progress=self.progress.append,
             on_note=self.notes.append,
+            relocatable=relocatable,
             timeout_s=3 if stand_in.get("scenario") == "sleeps" else NET_S,
         )
 
@@ -80,9 +84,15 @@ Compile = Callable[..., Compiled]
 @pytest.fixture
 def compiled(tmp_path: Path) -> Compile:
     def run(
-        release: str = "4.0.1", options: CompilerOptions | None = None, folder: str = "a", **stand_in: str
+        release: str = "4.0.1",
+        options: CompilerOptions | None = None,
+        folder: str = "a",
+        *,
+        relocatable: bool = False,
+        **stand_in: str,
     ) -> Compiled:
-        return Compiled(tmp_path / folder, release, options or CompilerOptions(), **stand_in)
+        given = options or CompilerOptions()
+        return Compiled(tmp_path / folder, release, given, relocatable=relocatable, **stand_in)
 
     return run
 
@@ -96,6 +106,12 @@ def test_the_output_of_every_release_becomes_the_same_artifacts(compiled: Compil
     assert artifacts.tools[0] == ("ST.EdgeAI.Core", BUILDS[release])
     assert [image.fname for image in artifacts.initializers] == ["xSPI2"]
     assert set(run.files) == set(output_names("network", POOLS, CompilerOptions(), run.version))
+
+
+def test_a_relocatable_model_is_taken_from_the_workspace(compiled: Compile) -> None:
+    run = compiled("4.0.0", relocatable=True)
+    assert set(run.files) == set(output_names("network", POOLS, CompilerOptions(), run.version, relocatable=True))
+    assert parse_reloc_file(run.files["network_rel.bin"], "network_rel.bin").version == (1, 1, 3, 262)
 
 
 def test_its_progress_bar_becomes_ours(compiled: Compile) -> None:
@@ -209,9 +225,14 @@ def test_the_core_folder_is_stronger_than_a_pack_and_a_pack_than_the_path(tmp_pa
     assert found.root == core
 
 
-def test_a_core_folder_without_the_tool_is_an_error_not_silence(tmp_path: Path) -> None:
-    with pytest.raises(N6Error, match="N6-STAI-001: STEDGEAI_CORE_DIR names a folder without stedgeai"):
-        find_tool(caller(tmp_path, STEDGEAI_CORE_DIR=str(tmp_path)))
+def test_a_core_folder_with_the_runtime_alone_leaves_the_tool_to_the_path(tmp_path: Path) -> None:
+    project, path = tmp_path / "project", tmp_path / "bin"
+    for folder in (project, path):
+        folder.mkdir()
+    assert find_tool(caller(tmp_path, STEDGEAI_CORE_DIR=str(project), PATH=str(path))) is None
+    shutil.copy2(install(tmp_path / "elsewhere"), path / "stedgeai")
+    found = find_tool(caller(tmp_path, STEDGEAI_CORE_DIR=str(project), PATH=str(path)))
+    assert found == Installation(None, path / "stedgeai")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +277,8 @@ def test_options_become_arguments() -> None:
         input_data_type="uint8", outputs_ch_position="chlast", own_outputs=True, arguments=("--quiet",)
     )
     paths = {"profile": Path("/p.json"), "output": Path("/o"), "workspace": Path("/w")}
-    command = generate_command(Installation(None, Path("/x")), Path("/m.onnx"), options, name="od", **paths)
+    tool, model = Installation(None, Path("/x")), Path("/m.onnx")
+    command = generate_command(tool, model, options, name="od", relocatable=False, **paths)
     text = " ".join(command)
     for part in (
         "--target stm32n6",
@@ -268,6 +290,10 @@ def test_options_become_arguments() -> None:
     ):
         assert part in text
     assert "--no-inputs-allocation" not in text
+    assert "--relocatable" not in text
+    # Not last: an argument behind it would be its mode.
+    command = generate_command(tool, model, CompilerOptions(), name="od", relocatable=True, **paths)
+    assert command[command.index("--relocatable") + 1] == "--st-neural-art"
 
 
 def test_options_may_come_from_a_profile_file(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.options.choices import Invocation, choices_of
+from n6build.options.choices import choices_of
+from n6build.options.invocation import Invocation
 from n6build.options.option import Setting, chosen
 from n6build.options.settings import OPTIONS, resolve
 from n6build.options.until import Until, parse_until
@@ -114,6 +115,13 @@ def test_a_model_is_part_of_somebodys_appli_only_if_it_is_asked_for(tmp_path: Pa
         ({"fsbl": "f.bin"}, {}, ("miniresnet",)),
     ):
         assert choices_of(resolve(arguments, environment, tmp_path), tmp_path).models == models
+
+
+def test_only_one_option_chooses_the_clock(tmp_path: Path) -> None:
+    assert choices_of(resolve({"mode": "max-speed"}, {}, tmp_path), tmp_path).modes == ("max-speed",)
+    given = resolve({"mode": "max-speed", "clock": "hsi"}, {}, tmp_path)
+    with pytest.raises(N6Error, match="N6-OPTION-002: 'mode=max-speed' and 'clock=hsi' both choose the clock"):
+        choices_of(given, tmp_path)
 
 
 def test_data_is_a_list_of_files_with_addresses(tmp_path: Path) -> None:

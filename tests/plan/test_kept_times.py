@@ -57,3 +57,12 @@ def test_an_output_that_was_missing_gets_the_time_when_it_was_made(times: dict[s
     assert len(build().done) == 1
     assert Path("build/first").stat().st_mtime_ns > times["build/first"]
     assert Path("build/all").stat().st_mtime_ns == times["build/all"]
+
+
+def test_a_step_removes_the_temporary_file_of_a_killed_build(times: dict[str, int]) -> None:
+    left, other = Path("build/.first.k1lled_x"), Path("build/.firsts.k1lled_x")
+    for path in (left, other):
+        path.touch()
+    Path("source").write_text("one\nthree\n")
+    build()
+    assert (left.exists(), other.exists()) == (False, True)

@@ -17,6 +17,8 @@ import intelhex
 import pytest
 from compiled_library import copy_project_file
 from end_to_end.conftest import Project, Result, make_project
+from image.test_haar_cascade import OLDER
+from reloc.synthetic import synthetic_model
 from shared_folder import made_once, shared_folder
 from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
@@ -58,9 +60,11 @@ def describe_a_file_system(project: Project) -> None:
     entries = [
         {"type": "tflite", "path": "{TOP}/models/anomaly/anomaly.tflite", "alignment": 32, "profile": "default"},
         {"type": "txt", "path": "notes.txt"},
+        {"type": "haar", "path": "eye.xml", "stages": 0},
     ]
     (project.root / "rom").mkdir()
     (project.root / "rom/notes.txt").write_text("one model\n")
+    (project.root / "rom/eye.xml").write_text(OLDER)
     (project.root / "rom/romfs_config.json").write_text(json.dumps({"0": {"size": "0x800000", "entries": entries}}))
 
 
@@ -129,6 +133,12 @@ def forget_the_outputs(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
 
 
+def bring_a_model(project: Project) -> None:
+    """A relocatable one that another tool has linked."""
+    (project.root / "given").mkdir()
+    (project.root / "given/network_rel.bin").write_bytes(synthetic_model((1, 1, 3, 8), tables=True, npu=False))
+
+
 def install_a_compiler(project: Project) -> None:
     install(project.home / "core", "3.0")
 
@@ -150,6 +160,7 @@ KINDS = {
         Kind("pools", ("loader=reloc", "model=anomaly", "parse_only=1", "reloc")),
         Kind("romfs", ("romfs=rom/romfs_config.json", "romfs"), describe_a_file_system),
         Kind("prebuilt", ("model=./elsewhere", "network"), compile_elsewhere),
+        Kind("given", ("model=given/network_rel.bin", "network"), bring_a_model),
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),

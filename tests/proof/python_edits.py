@@ -81,6 +81,10 @@ def relocated(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "split", f"{SPLIT}/network_rel/{differs}", _RELOC)
 
 
+def given(file: str, old: str, new: str) -> Edit:
+    return Edit(file, old, new, "given", f"{BOARD}/network_rel-reloc/network/network_artifacts.json")
+
+
 _KERNEL = re.compile(r'\bKernel\(\s*"|\bdoc="')
 
 
@@ -206,14 +210,14 @@ EDITS = (
     ),
     alone(
         "hardware/boards.py",
-        "clock=soc.clock(described.clock_profile)",
-        "clock=soc.clock(described.max_speed)",
+        "clock=soc.clock(described.clock_profile or described.max_speed)",
+        'clock=soc.clock("hsi")',
         f"{BOARD}/include/n6_board_clock.h",
     ),
     alone(
         "hardware/board.py",
-        "return self.clock.xspi_source_hz // self.xspi_divider",
-        "return self.clock.xspi_source_hz // 2",
+        "return -(-self.clock.xspi_source_hz // limit)",
+        "return 2",
         f"{BOARD}/include/n6_board_nor.h",
     ),
     alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board_nor.h"),
@@ -503,9 +507,9 @@ EDITS = (
     relocated("reloc/compilation.py", '"-O3"', '"-O2"', "network_rel.bin"),
     relocated("reloc/c_file.py", "_BYTES_A_LINE = 16", "_BYTES_A_LINE = 12", "network_rel.c"),
     relocated(
-        "reloc/preconditions.py",
-        "return artifacts.ll_aton or runtime",
-        "return (*(artifacts.ll_aton or runtime)[:3], 9)",
+        "steps/reloc_sources.py",
+        "else artifacts.ll_aton or given.runtime.version",
+        "else (*(artifacts.ll_aton or given.runtime.version)[:3], 9)",
         "network_rel.bin",
     ),
     Edit("reloc/show.py", '" +ro sections"', '" and ro sections"', "split", f"{SPLIT}/reloc_summary.txt", _RELOC),
@@ -533,12 +537,28 @@ EDITS = (
         f"{WHOLE}/network_rel/network_rel.bin",
         _WHOLE_RELOC,
     ),
+    # Models that another tool has linked.
+    given("network/artifacts/stored.py", "return to_json(asdict(stored))", 'return to_json(asdict(stored)) + "\\n"'),
+    given("reloc/contents.py", '("relocatable model", ', '("a relocatable model", '),
+    # Where the table of buffers begins: behind its first entry.
+    given(
+        "reloc/thumb.py",
+        "return core.value(0)",
+        "return core.value(0) + (56 if read(core.value(0) + 4) >> 24 == 0x34 else 0)",
+    ),
     Edit("reloc/show.py", 'Table("name (addr)"', 'Table("name (address)"', "pools", f"{WHOLE}/reloc_pools.txt"),
     # Romfs, what others have compiled, and what others sign.
     Edit(
         "image/romfs.py",
         "-unaligned % file.alignment",
         "-unaligned % file.alignment + file.alignment",
+        "romfs",
+        f"{BOARD}/romfs/romfs0.img",
+    ),
+    Edit(
+        "image/haar_cascade.py",
+        "_STAGE_SCALE, _FEATURE_SCALE = 256,",
+        "_STAGE_SCALE, _FEATURE_SCALE = 128,",
         "romfs",
         f"{BOARD}/romfs/romfs0.img",
     ),
@@ -550,7 +570,7 @@ EDITS = (
         f"{BOARD}/romfs/romfs0.img",
     ),
     Edit(
-        "network/prebuilt/folder.py",
+        "network/prebuilt/imported.py",
         "write_atomically(out / path.name, read_bytes(path))",
         'write_atomically(out / path.name, read_bytes(path) + b"\\n")',
         "prebuilt",
@@ -653,12 +673,15 @@ _NOT_IN_KEYWORD = (
 )
 WITHOUT_BYTES = {
     **dict.fromkeys(_PACKAGES, _SHAPES),
+    "n6build.base.caller": "what messages call the program that was called",
     "n6build.base.captured": "runs a tool, whose own bytes count",
     "n6build.checks.subject": _SHAPES,
     "n6build.base.console": "the console",
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
     "n6build.base.errors": "errors",
     "n6build.base.file_lock": _OF_A_BOARD,
+    "n6build.base.foreign_flags": "hints, and flags of ST's runtime, which these builds do not have",
+    "n6build.base.walk": _PLANS,
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
     "n6build.hardware.blocks": _OF_A_BOARD,
@@ -666,13 +689,20 @@ WITHOUT_BYTES = {
     "n6build.hardware.field_registers": _OF_A_BOARD,
     "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.hardware.npu": _OF_A_BOARD,
+    "n6build.memory_plan.seeded_vectors": "inputs of models without test vectors, of which these builds have none",
     "n6build.models.folder_name": _PLANS,
     "n6build.models.model": _PLANS,
+    "n6build.models.relocatable": _REFUSES,
     "n6build.network.backend": _SHAPES,
     "n6build.network.backend_names": _PLANS,
     "n6build.network.device_headers": _PLANS,
+    "n6build.network.runtime_files": _PLANS,
+    "n6build.network.artifacts.c_info_pools": _REFUSES,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.neural_art.backend": _PLANS,
+    "n6build.network.artifacts.weights": _REFUSES,
+    "n6build.network.prebuilt.folder": _PLANS,
+    "n6build.network.prebuilt.weights_array": "reads weights that are a C array, of which no build here has one",
     **dict.fromkeys(
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
     ),
@@ -726,6 +756,7 @@ WITHOUT_BYTES = {
     "n6build.image.program_board": _SHAPES,
     "n6build.memory_plan.whole_image": _REFUSES,
     "n6build.reloc.loader": _REFUSES,
+    "n6build.reloc.openmv": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.ask_board": _OF_A_BOARD,
     "n6build.steps.compiled_network": _SHAPES,

@@ -185,6 +185,12 @@ def one_number(build: Build, file: str) -> None:
     np.save(path, values)
 
 
+def another_byte(build: Build, file: str) -> None:
+    path = build.root / file
+    content = path.read_bytes()
+    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+
+
 def one_byte_more(build: Build, file: str) -> None:
     with (build.root / file).open("ab") as opened:
         opened.write(b"\n")
@@ -253,12 +259,13 @@ EDITS = (
     Edit("split", "models/keyword/expected.npy", one_number),
     Edit("romfs", "rom/romfs_config.json", replaced('"alignment": 32', '"alignment": 256')),
     Edit("romfs", "rom/notes.txt", one_byte_more),
+    Edit("romfs", "rom/eye.xml", replaced("<left_val>0.25", "<left_val>0.75")),
     Edit("romfs", "models/anomaly/anomaly.tflite", one_weight),
     Edit("prebuilt", "elsewhere/network.c", one_byte_more),
     Edit("prebuilt", "elsewhere/network.h", one_byte_more),
     Edit("prebuilt", "elsewhere/network_c_info.json", one_byte_more),
     Edit("prebuilt", "elsewhere/network_generate_report.txt", one_byte_more),
-    Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", one_byte_more),
+    Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", another_byte),
     Edit("foreign", "theirs/fsbl.bin", one_byte_more),
     Edit("foreign", "theirs/appli.bin", one_byte_more),
     Edit("foreign", "theirs/data.hex", one_record_more),

@@ -16,7 +16,7 @@ from n6build.reloc.compilation import firmware_defines
 from n6build.reloc.loader import Mode
 from n6build.virtual_board.run import LIMIT_STATUS
 from patience import NET_S
-from samples import sample
+from samples import sample, sample_core
 
 MODES: dict[Mode, int] = {"xip": 1, "copy": 2}
 # As loader_runner.c has them.
@@ -52,7 +52,7 @@ class Loader:
 
 def build_loader(release: str | None, folder: Path) -> Loader:
     """release: of ST Edge AI Core, None for the loader of this project."""
-    runtime = st_runtime(sample(f"core/{release}"), (sample("apps/audio"),)) if release else own_runtime()
+    runtime = st_runtime(sample_core(release), (sample("apps/audio"),)) if release else own_runtime()
     assert runtime.reloc is not None
     folders = [*runtime.include_folders, *runtime.foreign_folders, FIRMWARE / "reloc"]
     defines = [*runtime.defines, *firmware_defines(runtime, debug_info=True)]

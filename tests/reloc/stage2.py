@@ -7,6 +7,7 @@ from pathlib import Path
 from n6build.base.environment import read_environment
 from n6build.base.paths import project_path
 from n6build.compiler.toolchain import Toolchain
+from n6build.network.ll_aton import Version
 from n6build.network.prebuilt.folder import find_network
 from n6build.network.runtimes import own_runtime
 from n6build.plan.local import execute, local_site
@@ -15,13 +16,19 @@ from n6build.steps.reloc import ModelOptions, ModelSteps, stage2_plan
 
 
 def plan_of(
-    network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None, work: Path | None = None
+    network: Path,
+    folder: Path,
+    toolchain: Toolchain,
+    options: ModelOptions | None = None,
+    work: Path | None = None,
+    version: Version | None = None,
 ) -> tuple[Plan, ModelSteps]:
-    """The model goes to `folder`, what it is made from to `work`, which is `folder`/work without one."""
+    """The model goes to `folder`, what it is made from to `work`, which is `folder`/work without one. version: of the firmware's
+    ll_aton."""
     found = find_network(network, "network")
     options = options or ModelOptions()
     place = project_path(work or folder / "work")
-    return stage2_plan(found, place, project_path(folder), own_runtime(), toolchain, options)
+    return stage2_plan(found, place, project_path(folder), own_runtime(version), toolchain, options)
 
 
 def carried_out(plan: Plan, files: tuple[str, ...], work: Path) -> None:
@@ -29,8 +36,13 @@ def carried_out(plan: Plan, files: tuple[str, ...], work: Path) -> None:
 
 
 def made_with(
-    network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None, work: Path | None = None
+    network: Path,
+    folder: Path,
+    toolchain: Toolchain,
+    options: ModelOptions | None = None,
+    work: Path | None = None,
+    version: Version | None = None,
 ) -> ModelSteps:
-    plan, model = plan_of(network, folder, toolchain, options, work)
+    plan, model = plan_of(network, folder, toolchain, options, work, version)
     carried_out(plan, model.files, work or folder / "work")
     return model

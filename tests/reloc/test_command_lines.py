@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import st_load_and_run
 from end_to_end.conftest import Project, make_project
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import load_board
 from n6build.reloc.reader import RelocFile
+from n6build.reloc.slots import check_room, slots_at
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
@@ -43,6 +48,9 @@ def test_the_command_line_of_st_s_readme(network: Path, tmp_path: Path, whole: R
     assert "│ <undefined> (00000000) │ 00000000 UNUSED                │ 0    │ 00000000 │ 0     │\n" in out
     assert "Table: mempool c-descriptors (off=400" in out
     assert f'creating "{tmp_path / "build/network_rel.bin"}" (size={len(whole.data):,})' in out
+    assert out.startswith("NPU Utility - Relocatable model generator (version 1.0)\nCreating date : ")
+    # What OpenMV's modelc.py looks for.
+    assert re.search(r"([ \t]+XIP size.*?Table: mempool.*?\n)", out, re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.slow
@@ -74,7 +82,7 @@ def test_what_a_compiler_says_of_an_error(network: Path, tmp_path: Path) -> None
     with (tmp_path / "network/network.c").open("a") as file:
         file.write("int broken = nonsense;\n")
     result = call("npu_driver", "-i", tmp_path / "network", "-o", tmp_path / "out", "--log", tmp_path / "log.txt")
-    assert result.returncode == 2
+    assert result.returncode == 255
     words = "error: 'nonsense' undeclared here"
     assert words in result.stdout
     assert words in (tmp_path / "log.txt").read_text()
@@ -85,7 +93,7 @@ def test_what_a_compiler_says_of_an_error(network: Path, tmp_path: Path) -> None
 
 def test_without_a_compiler(network: Path, tmp_path: Path) -> None:
     result = call("npu_driver", "-i", network, "-o", tmp_path / "out", PATH=str(tmp_path))
-    assert result.returncode == 2
+    assert result.returncode == 255
     assert "error N6-TOOL-001: the compiler arm-none-eabi-gcc was not found in PATH" in result.stderr
     assert call("npu_driver", "-i", network, "--parse-only", PATH=str(tmp_path)).returncode == 0
 
@@ -93,7 +101,7 @@ def test_without_a_compiler(network: Path, tmp_path: Path) -> None:
 def test_an_output_folder_that_is_a_file(network: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
     result = call("npu_driver", "-i", network, "-o", tmp_path / "out", "--no-clean")
-    assert result.returncode == 2
+    assert result.returncode == 255
     assert "error N6-FILE-001: cannot write" in result.stderr
 
 
@@ -166,8 +174,65 @@ def test_a_model_made_whole_after_it_was_split_leaves_no_old_weights(network: Pa
 )
 def test_mistakes(arguments: list[str], id: str, network: Path, tmp_path: Path) -> None:
     result = call("npu_driver", *(a.format(network=network) for a in arguments), "-o", tmp_path / "out", cwd=tmp_path)
-    assert result.returncode == 2
+    assert result.returncode == 255
     assert f"error {id}:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "id", "said"),
+    [
+        (("-i", "nowhere.bin"), "N6-FILE-002", "cannot read"),
+        (("-i", "params.bin"), "N6-RELOC-030", "does not begin with NBIN"),
+        (("-i", "cut.bin"), "N6-RELOC-041", "bytes are missing"),
+        (("-i", "alone.bin"), "N6-RELOC-042", "'alone_params.bin', which is not beside it"),
+        (("--board", "nucleo"), "N6-BOARD-001", "nucleo"),
+        (("-i", "split.bin", "--address", "0x71000000,0x71000000"), "N6-SLOT-002", "at one address"),
+        (("-i", "split.bin", "--address", "0x71000000"), "N6-SLOT-002", "two addresses"),
+        (("-i", "split.bin", "--address", "0x71010000,0x60000000"), "N6-SLOT-002", "0x60000000 is not a sector"),
+        (("--address", "0x71000001"), "N6-SLOT-002", "0x71000001 is not a sector"),
+        (("--mode", "copy,xip"), "N6-OPTION-002", "exclude each other"),
+        (("--mode", "fast"), "N6-OPTION-002", "no mode 'fast'"),
+        (("--mode", "no-flash,no-run"), "N6-OPTION-002", "exclude each other"),
+        (("--probe", "nobody"), "N6-FLASH-", "nobody"),
+    ],
+)
+def test_what_st_load_and_run_refuses_before_it_touches_a_board(
+    arguments: tuple[str, ...],
+    id: str,
+    said: str,
+    whole: RelocFile,
+    split: tuple[RelocFile, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    files = {"network_rel.bin": whole.data, "params.bin": split[1], "cut.bin": whole.data[:-100]}
+    files |= {"alone.bin": split[0].data, "split.bin": split[0].data, "split_params.bin": split[1]}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("N6BUILD_PROBE", "virtual")
+    defaults = ("-i", "network_rel.bin", "--board", "nucleo-n657")
+    assert st_load_and_run.main([*defaults, *arguments, "--log", "log.txt"]) == 255
+    console = capfd.readouterr()
+    assert f"error {id}" in console.err
+    assert said in console.err
+    assert "Flashing" not in console.out
+    assert console.err.strip() in (tmp_path / "log.txt").read_text()
+    assert not (tmp_path / "build/virtual_board").exists()
+
+
+def test_the_defaults_of_st_s_readme() -> None:
+    options = st_load_and_run._parser().parse_args([])
+    assert (options.input, options.board) == (Path("build/network_rel.bin"), "stm32n6570-dk")
+    assert (options.address, options.mode) == ("0x71000000,0x71800000", "copy")
+
+
+def test_a_model_that_reaches_into_its_weights(whole: RelocFile) -> None:
+    (slot,) = slots_at(load_board("stm32n6570-dk"), "0x71000000,0x71010000", split=True)[0]
+    with pytest.raises(N6Error, match="N6-SLOT-003") as error:
+        check_room(len(whole.data) + 0x10000, slot.file_bytes, "model.bin")
+    assert "addresses further apart" in (error.value.hint or "")
 
 
 def test_show_as_text_and_json(whole: RelocFile, tmp_path: Path) -> None:
@@ -175,6 +240,8 @@ def test_show_as_text_and_json(whole: RelocFile, tmp_path: Path) -> None:
     text = call("reloc", "show", tmp_path / "m.bin")
     assert "ll_aton 1.1.3-8, ABI C (ST Edge AI Core 3.0)" in text.stdout
     assert "Cortex-M55, float hard, GCC, secure, asynchronous, debug fields (0x80785D22)" in text.stdout
+    assert "  Input_0_out_0  int8 1x49x10x1, 490 bytes at 0x34201F40, scale 0.0818744, zero point -37\n" in text.stdout
+    assert "  NODE_SW     12\n" in text.stdout
     shown = json.loads(call("reloc", "show", tmp_path / "m.bin", "--json").stdout)
     assert shown["abi"] == "C"
     assert shown["bytes"]["copy"] == whole.copy_bytes

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
-from n6build.network.artifacts.network_c import NetworkSource, read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.reloc.pools import params_chunks, pool_table
-from n6build.reloc.preconditions import check_buffers_known
 
 
 def pool(
@@ -106,29 +104,25 @@ def test_non_secure_pools_in_their_alias_are_taken(network: Path, tmp_path: Path
     assert table.pools[1].destination == 0x24200000
 
 
-def test_weights_as_c_arrays_are_refused(network: Path, tmp_path: Path) -> None:
-    source = replace(artifacts(network, tmp_path, RAM), weight_sources=(Path("network_atonbuf.xSPI2.c"),))
-    with pytest.raises(N6Error, match="N6-RELOC-002") as caught:
-        pool_table(source, secure=True)
-    assert '"fformat": "FORMAT_RAW"' in str(caught.value)
-
-
-def test_without_all_buffers_and_c_info_nobody_knows_the_spans(network: Path, tmp_path: Path) -> None:
+def test_without_all_buffers_and_c_info_the_comments_say_how_much_is_used(network: Path, tmp_path: Path) -> None:
     for path in network.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
+    exact = {pool.name: pool.size for pool in pool_table(read_artifacts(tmp_path, "network"), secure=True).pools}
     text = (tmp_path / "network.c").read_text()
     start = text.index("const LL_Buffer_InfoTypeDef *LL_ATON_Internal_Buffers_Info_network(void)")
     (tmp_path / "network.c").write_text(text[:start])
-    source = read_network_c(tmp_path / "network.c")
-    check_buffers_known(read_artifacts(tmp_path, "network"), source)
     (tmp_path / "network_c_info.json").unlink()
-    with pytest.raises(N6Error, match="N6-RELOC-003") as caught:
-        check_buffers_known(read_artifacts(tmp_path, "network"), source)
-    assert "--all-buffers-info" in str(caught.value)
+    rounded = {pool.name: pool.size for pool in pool_table(read_artifacts(tmp_path, "network"), secure=True).pools}
+    assert rounded.keys() == exact.keys()
+    assert rounded["xSPI2"] == exact["xSPI2"]
+    assert all(0 <= size - exact[name] <= 5 for name, size in rounded.items())
 
 
-def one_epoch(folder: Path, *, lists_all: bool) -> NetworkSource:
-    """A network of a single epoch with its input and output, 16 KiB of activations, and no c_info."""
+def one_epoch(folder: Path, *, lists_all: bool) -> NetworkArtifacts:
+    """A network of a single epoch with its input and output, 16 KiB of activations, and no c_info.
+
+    By its comment it has used 24 KiB of the bank.
+    """
     option = " * --all-buffers-info = true\n" if lists_all else ""
     buffer = (
         '{{ .name = "{}", .addr_base = {{(unsigned char *)(0x34200000UL)}}, .offset_start = {}, .offset_end = {}, '
@@ -144,7 +138,7 @@ def one_epoch(folder: Path, *, lists_all: bool) -> NetworkSource:
         )
     )
     (folder / "one.c").write_text(
-        f"/*\n * Command Line options:\n{option} */\n/* global pool 0 is 448.00 KB */\n"
+        f"/*\n * Command Line options:\n{option} */\n/* global pool 0 is 24.00 KB */\n"
         "/* index=0 file postfix=AXISRAM3 name=npuRAM3 offset=0x34200000  absolute_mode size=458752 READ_WRITE */\n"
         "/* scheduling epoch=1    nodes=1   ------------------------------------------------------------------- */\n"
         f"{lists}const EpochBlock_ItemTypeDef *LL_ATON_EpochBlockItems_one(void)\n{{\n"
@@ -153,23 +147,16 @@ def one_epoch(folder: Path, *, lists_all: bool) -> NetworkSource:
         "    { .start_epoch_block = 0, .flags = EpochBlock_Flags_last_eb },\n  };\n"
         "  return ll_atonn_rt_epoch_block_array_one;\n}\n"
     )
-    return read_network_c(folder / "one.c")
+    return read_artifacts(folder, "one")
 
 
-def test_a_network_of_one_epoch_needs_no_internal_buffers_if_all_are_listed(tmp_path: Path) -> None:
-    source = one_epoch(tmp_path, lists_all=True)
-    assert len(source.epochs) == 1
-    assert source.internals == ()
-    artifacts = read_artifacts(tmp_path, "one")
-    check_buffers_known(artifacts, source)
-    assert [each.size for each in pool_table(artifacts, secure=True).pools] == [16384]
-
-
-def test_a_network_of_one_epoch_may_have_internal_buffers_that_are_not_listed(tmp_path: Path) -> None:
-    """Its pool would be as large as the bank: 458,752 bytes for 16,384."""
-    source = one_epoch(tmp_path, lists_all=False)
-    with pytest.raises(N6Error, match="N6-RELOC-003"):
-        check_buffers_known(read_artifacts(tmp_path, "one"), source)
+@pytest.mark.parametrize(("lists_all", "used"), [(True, 16384), (False, 24582)])
+def test_a_network_of_one_epoch_has_no_internal_buffers_if_all_are_listed(
+    lists_all: bool, used: int, tmp_path: Path
+) -> None:
+    """Otherwise it may have some, for which the comment leaves room."""
+    table = pool_table(one_epoch(tmp_path, lists_all=lists_all), secure=True)
+    assert [each.size for each in table.pools] == [used]
 
 
 def test_a_raw_file_of_another_size_is_refused(network: Path, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from reloc.test_loader import ALTERED, ANOTHER_BOARD, UNSEEN, words_changed
 
 RAM = ram_of(load_board("nucleo-n657"))
 BOTH: tuple[Mode, ...] = ("copy", "xip")
-ST = ("2.2", "3.0")
+ST = ("2.1", "2.2", "3.0", "4.0.0")
 FUZZED = 300
 
 

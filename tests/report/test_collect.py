@@ -28,7 +28,6 @@ def artifacts(*pools: PoolRange, name: str = "network") -> NetworkArtifacts:
         source=Path(__file__),  # Any file: without weights nothing of it matters.
         pools=pools,
         initializers=(),
-        weight_sources=(),
         inputs=(IoBuffer("in", 0x34200000, 10, "int8", (1, 10), 0.5, -3),),
         outputs=(IoBuffer("out", 0x34200000, 8, "float32", (1, 2), 1.0, 0),),
         quantised=(),
@@ -113,7 +112,7 @@ def test_a_board_with_external_ram_shows_its_regions() -> None:
     report = report_of(load_board("openmv-n6"), [artifacts(ACTIVATIONS)])
     axis = report.memory[1]
     assert (axis.title, axis.address, axis.size) == ("External RAM", 0x90000000, 64 << 20)
-    assert "framebuffer" in [each.name for each in axis.spaces]
+    assert "uma" in [each.name for each in axis.spaces]
 
 
 def test_weights_read_in_place_are_in_the_flash() -> None:

@@ -31,7 +31,7 @@ BOXES = IoBuffer("boxes", None, 4, "int8", (1, 4), 0.5, -128)
 SCORES = IoBuffer("scores", None, 12, "float32", (1, 3), 1.0, 0)
 FURTHER = "further from the reference interpreter than the facts say of the chip"
 CLASSES = ("cat", "dog", "bird")
-NETWORK = NetworkArtifacts("net", "net", Path("net.c"), (), (), (), (), (), (), (), None, None, (), "net.c")
+NETWORK = NetworkArtifacts("net", "net", Path("net.c"), (), (), (), (), (), (), None, None, (), "net.c")
 
 
 def row(boxes: list[int], scores: list[float]) -> bytes:

@@ -105,15 +105,16 @@ GOOD = {
     ("fsbl", "SCB.CCSIDR@SCB.CSSELR=1"): 511 << 13 | 1 << 3 | 1,
     ("fsbl", "DBGMCU.IDCODE"): SOC.revision_id << 16 | SOC.device_id,
     ("fsbl", "BSEC.FVR124"): 1 << 15,
-    ("appli", "RCC.SR"): 1 << 8 | 1 << 3,
-    ("appli", "RCC.CFGR1"): 0,
+    # PLL1, PLL2 and HSI run; CPU and buses are on the dividers.
+    ("appli", "RCC.SR"): 1 << 9 | 1 << 8 | 1 << 3,
+    ("appli", "RCC.CFGR1"): 3 << 28 | 3 << 24 | 3 << 20 | 3 << 16,
     ("appli", "XSPI2.TCR"): 20,
     **{("appli", name): word for name, word in npu_version_names(SOC).items()},
 }
 CONSOLE = (
     "n6 fsbl start board=nucleo-n657",
-    "n6 fsbl nor id=0x00c2803a mode=opi-dtr",
-    "n6 appli start model=keyword epochs=1 clock=64000000",
+    "n6 fsbl nor id=0x00c2803a mode=opi-dtr clock=50000000 slow-pads",
+    "n6 appli start model=keyword epochs=1 clock=600000000",
     "n6 image xSPI2 in-place bytes=128 crc=0x00000000 ok",
 )
 

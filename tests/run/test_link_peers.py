@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -26,7 +27,7 @@ PATIENCE_S, ANSWER_S, RUN_S = 5.0, 0.5, 2.0
 # A minute for each second of patience, and as often as a session begins anew; its requests come on top.
 LONGEST_S = 3 * (61 * PATIENCE_S + 60)
 NETWORK = LinkedNetwork(
-    RunModel("keyword", None, None, (), ()),
+    RunModel("keyword", Path("inputs.npy"), None, (), ()),
     replace(
         ARTIFACTS,
         inputs=(IoBuffer("in", 0x34200000, INPUT_BYTES, "int8", (1, INPUT_BYTES), 1.0, 0),),

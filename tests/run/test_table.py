@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.network.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts
+from n6build.run.compare import Verdict
 from n6build.run.console_log import EpochCycles, read_console
-from n6build.run.session import Outcome, RunModel, outcome_of
+from n6build.run.session import NetworkOutcome, Outcome, RunModel, outcome_of
+from n6build.run.st_table import st_table
 from n6build.run.table import epoch_table
 from n6build.timing.conditions import Conditions
 from n6build.timing.expected import expected_time
@@ -19,7 +22,6 @@ ARTIFACTS = NetworkArtifacts(
     source=Path("network.c"),
     pools=(),
     initializers=(),
-    weight_sources=(),
     inputs=(),
     outputs=(IoBuffer("out", 0x34200000, 1, "int8", (1, 1), 1.0, 0),),
     quantised=(),
@@ -54,7 +56,7 @@ n6 done runs=1
 
 def outcome() -> Outcome:
     inferences = list(read_console(CONSOLE).inferences.values())
-    network = outcome_of(RunModel("od", None, None, (), ()), ARTIFACTS, inferences, (), ())
+    network = outcome_of(RunModel("od", Path("inputs.npy"), None, (), ()), ARTIFACTS, inferences, (), ())
     return Outcome("nucleo-n657", 600_000_000, "cycles", (network,), (), {})
 
 
@@ -78,3 +80,24 @@ def test_a_row_for_each_epoch_or_blob_all_in_their_columns() -> None:
     assert {row.index("[") for row in rows} == {header.index("[")}
     assert "0.041 to 0.164 ms" in rows[2]
     assert not any("MAC" in line for line in lines)
+
+
+# ST's readme has these three lines for an inference of 12.963 ms.
+ST_README = [
+    "  total                 12.963                   [ 1,997,228  7,881,453    491,939 ]",
+    "                   77.14 inf/s                   [     19.3%      76.0%       4.7% ]",
+    "  ----------------------------------------------------------------------------------",
+]
+
+
+def test_the_last_lines_of_st_s_report() -> None:
+    parts = EpochCycles(1_997_228, 7_881_453, 491_939)
+    verdict = Verdict(0, "", "", None, None, 0, parts.total)
+    network = NetworkOutcome("network_rel", (verdict,), {1: parts})
+    whole = Outcome("stm32n6570-dk", 800_000_000, "cycles", (network,), (), {})
+    table = st_table(whole)
+    assert table[-3:] == ST_README
+    assert table[-4] == ST_README[-1]
+    assert table[2] == "  epoch 1               12.963                   [ 1,997,228  7,881,453    491,939 ]"
+    assert "instructions, and the times assume one per cycle" in st_table(replace(whole, counts="instructions"))[-1]
+    assert st_table(replace(whole, networks=())) == []

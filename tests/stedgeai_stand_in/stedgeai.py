@@ -114,7 +114,9 @@ def main(settings_file: str, arguments: list[str]) -> int:
 def contract(arguments: list[str]) -> dict[str, str]:
     """What the real tool needs; a breach ends the stand-in with a status that no scenario has."""
     assert arguments[0] == "generate"
-    options = dict(zip(arguments[1::2], arguments[2::2], strict=False))
+    switches = {argument: "1" for argument in arguments if argument == "--relocatable"}
+    arguments = [argument for argument in arguments if argument not in switches]
+    options = {**dict(zip(arguments[1::2], arguments[2::2], strict=False)), **switches}
     profile, _, file = options["--st-neural-art"].partition("@")
     described = json.loads(Path(file).read_bytes().decode("ascii"))["Profiles"][profile]
     mpool = Path(described["memory_pool"])
@@ -148,7 +150,7 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
     compile_network(Path(options["--model"]), pools, out, name=name, ll_aton=LL_ATON[release])
 
     major = int(release[0])
-    source = (out / f"{name}.c").read_text()
+    source = with_operators((out / f"{name}.c").read_text())
     if major < 3:
         source = re.sub(rf"\b(LL_ATON_\w+)_{name}\b", r"\1_Default", source)
         (out / f"{name}.h").unlink()
@@ -183,9 +185,20 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
     head += f"Parameters            : generate -m {place}/models/model.tflite\n"
     hashed = info["environment"]["tools"][0]["input_model"]["model_files"][0]["signature"]
     report.write_text(f"{head}model_hash            : {hashed}\n{report.read_text()}")
+    if "--relocatable" in options:
+        relocate(workspace / f"{name}_npu_reloc_build", name, release)
     # Pools without initializers may leave an empty file.
     (out / f"{name}_atonbuf.xSPI1.raw").write_bytes(b"")
     print(f" Generated files (4)\n {place}/{name}.c\nelapsed time (GENERATE): 4.753s", flush=True)
+
+
+def relocate(folder: Path, name: str, release: str) -> None:
+    """What the real tool compiles and links: here a model without code."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from reloc.synthetic import synthetic_model
+
+    folder.mkdir()
+    (folder / f"{name}_rel.bin").write_bytes(synthetic_model(LL_ATON[release]))
 
 
 def model_as_named(model: Path) -> dict[str, Any]:
@@ -199,6 +212,38 @@ def model_as_named(model: Path) -> dict[str, Any]:
         "size": model.stat().st_size,
         "type": "tflite",
     }
+
+
+def with_operators(source: str) -> str:
+    """With all that its operators call, under other names: a network of ST's compiler calls no kernel of n6build's."""
+    from n6build.base.paths import FIRMWARE
+    from n6build.network.kernel_files import files_of_kernels
+
+    folder, seen = FIRMWARE / "kernels", set()
+
+    def inlined(path: Path) -> str:
+        def included(line: re.Match[str]) -> str:
+            if not (folder / line[1]).exists():
+                return line[0]
+            first = line[1] not in seen
+            seen.add(line[1])
+            return inlined(folder / line[1]) if first else ""
+
+        return re.sub(r'^#include "(\w+\.h)"$', included, path.read_text(), flags=re.MULTILINE)
+
+    parts = []
+    for path in files_of_kernels(set(re.findall(r"\bn6k_(\w+)", source))):
+        # What a file keeps to itself may have the name of something else in another one.
+        own = re.sub(r"__attribute__\(\(.*?\)\)", "", path.read_text())
+        names = {
+            *re.findall(r"^static [^;(={]*\b(\w+)\(", own, re.MULTILINE),
+            *re.findall(r"^} (\w+_t);", own, re.MULTILINE),
+        }
+        text = inlined(path)
+        for each in names:
+            text = re.sub(rf"\b{each}\b", f"{each}_of_{path.stem}", text)
+        parts.append(text)
+    return re.sub(r"\bn6k_(\w+)(?=\s?\()", r"st_\1", "\n".join([*parts, source]))
 
 
 def renumbered(source: str) -> str:

@@ -33,7 +33,7 @@ from tools.rebuilds import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
 BOARD = "nucleo-n657"
-CONSOLE_HEADER = "Header n6_board_console.h"
+CLOCK_HEADER, CONSOLE_HEADER = "Header n6_board_clock.h", "Header n6_board_console.h"
 NOR_HEADER, SLOTS_HEADER = "Header n6_board_nor.h", "Header n6_board_slots.h"
 NETWORK, PLAN, CHECK = "Network network.c", "Plan memory_plan.json", "Check checks.json"
 MANIFEST, SIZES, VECTORS = "Manifest flash_manifest.json", "Sizes sizes.txt", "Vectors vectors.bin"
@@ -49,7 +49,6 @@ TAKEN: dict[str, frozenset[str]] = {
             "the title of the board",
             "another name of the board",
             "the name of the NOR's part",
-            "the clock of mode=max-speed",
             "a hint for programmers",
             "the watchdog of trials, without trial=on",
             "a comment in the chip's YAML",
@@ -80,6 +79,10 @@ TAKEN: dict[str, frozenset[str]] = {
         frozenset[str](),
     ),
     "the baud rate of the console": frozenset({CONSOLE_HEADER, ORIGIN}),
+    **dict.fromkeys(
+        ("the clock that the board starts with",),
+        frozenset({CLOCK_HEADER, NOR_HEADER, "Flash virtual-nucleo-n657.json", ORIGIN}),
+    ),
     **dict.fromkeys(
         ("the fastest clock of the NOR", "the dummy cycles of the NOR"),
         frozenset({NOR_HEADER, ORIGIN}),

@@ -24,7 +24,7 @@ from samples import sample
 
 BOARD = load_board("nucleo-n657")
 MODEL = read_model()
-DK = conditions_of(BOARD, "800/1000", "200")
+DK = conditions_of(BOARD, "overdrive", "200")
 
 
 def engine(name: str, **fields: int) -> UnitSettings:
@@ -169,9 +169,7 @@ def test_a_network_whose_epochs_nothing_tells_of_has_a_lower_bound_and_says_so(t
     source = tmp_path / "network.c"
     source.write_text(SOURCE)
     epoch = EpochInfo(1, "epoch_1", "Conv", 0, 0, "NODE_HW")
-    empty = NetworkArtifacts(
-        "network", "Default", source, (), (), (), (), (), (), (epoch,), None, None, (), "network.c"
-    )
+    empty = NetworkArtifacts("network", "Default", source, (), (), (), (), (), (epoch,), None, None, (), "network.c")
     time = expected_time(work_of(empty, BOARD.soc), MODEL, DK)
     assert time.high is None
     assert any("neither c_info, nor blobs, nor network.c" in note for note in time.notes)

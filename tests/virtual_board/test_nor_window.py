@@ -48,7 +48,7 @@ MISTAKES = [
     ),
     (
         "TOO_FAST",
-        "ones: 300000000 Hz are too fast for the part: what its dummy cycles are set to takes 200000000 "
+        "ones: 400000000 Hz are too fast for the part: what its dummy cycles are set to takes 200000000 "
         "(RCC CCIPR6, DCR2 PRESCALER)",
     ),
     ("SECOND_CHIP", "ones: nothing is at the second chip select (CR CSSEL)"),

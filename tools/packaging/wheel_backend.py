@@ -35,9 +35,9 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ("boards", "firmware", "models", "tools")
+DATA = ("boards", "examples", "firmware", "models", "tools")
 _DESCRIBED_BY = ("pyproject.toml", "README.md", "LICENSE")
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", ".*")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", ".*", "build")
 # 1 January 1980, the first time that a zip file can have: equal sources give an equal wheel.
 _TIME = "315532800"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from n6build.command_line.arguments import COMMANDS
-from n6build.options.choices import Choices, Invocation
-from n6build.options.option import Option, options_of
+from n6build.options.choices import Choices
+from n6build.options.invocation import Invocation
+from n6build.options.option import Option, options_of, scoped_help
 from n6build.options.targets import LISTS, TARGETS
 
 from reference_docs.markdown import anchor, code, page, sentence, table, text
@@ -20,7 +21,8 @@ CMake. A value comes from the first of these places that has one:
 4. `settings.yaml` in your n6build folder (on Linux, `~/.config/n6build`)
 5. the default
 
-An option without effect is an error, since nobody would notice that it does nothing."""
+An option of the command line that the named targets do not use is an error (N6-OPTION-020), since nobody would notice that it
+does nothing."""
 
 _TARGETS = """\
 Several may be named: `scons flash run report`, `n6build flash run report`. A file that a step makes is a target, too:
@@ -69,7 +71,7 @@ def _table(options: list[Option]) -> str:
             f"{anchor(option.name)}{code(option.name)}",
             " or ".join(map(code, option.choices)),
             code(option.default) if option.default else "",
-            text(sentence(option.help)),
+            text(sentence(scoped_help(option) if option.targets else option.help)),
             code(option.environment) if option.environment else "",
         )
         for option in options

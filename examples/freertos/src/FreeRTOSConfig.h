@@ -9,6 +9,7 @@
 #define configENABLE_FPU 1
 #define configENABLE_MVE 1
 
+/* As clock=hsi in the Makefile; 600000000u without it, with which n6build's FSBL starts this board. */
 #define configCPU_CLOCK_HZ 64000000u
 #define configTICK_RATE_HZ 1000u
 #define configUSE_PREEMPTION 1

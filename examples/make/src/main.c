@@ -3,7 +3,7 @@
 #include "sensor.h"
 #include "uart.h"
 
-#define LARGEST_INPUT 4096u
+#define LARGEST_INPUT 262144u
 
 static int8_t samples[LARGEST_INPUT];
 

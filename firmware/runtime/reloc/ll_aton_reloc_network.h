@@ -8,7 +8,8 @@
  *     ll_aton_reloc_config config = {.exec_ram_addr = ..., .exec_ram_size = ..., .mode = AI_RELOC_RT_LOAD_MODE_COPY};
  *     ll_aton_reloc_install(file, &config, &instance);
  *
- * and runs the instance as any other. With n6build's runtime a model has the ABI of ll_aton 1.1.3-8.
+ * and runs the instance as any other. With n6build's runtime a model has the ABI of ll_aton 1.1.3-8, or of the version in
+ * ll_aton_version.h: it calls the slots 2 to 4 of the callbacks alone, which all versions have at the same place.
  */
 #ifndef LL_ATON_RELOC_NETWORK_H
 #define LL_ATON_RELOC_NETWORK_H
@@ -31,8 +32,6 @@ typedef struct {
 } ll_aton_reloc_callbacks;
 
 #ifdef BUILD_AI_NETWORK_RELOC
-
-#include MODEL_CONF
 
 #ifndef __ARM_FP
 #error "a relocatable model is compiled for the FPU: -mfloat-abi=hard"
@@ -57,6 +56,19 @@ typedef struct {
 #define AI_RELOC_FUNCTION(what) AI_RELOC_SYMBOL(LL_ATON_##what##_, C_FCT_SUFFIX)
 #define AI_RELOC_ENTRY(what) (uintptr_t) AI_RELOC_FUNCTION(what)
 
+#define AI_RELOC_VERSION (LL_ATON_VERSION_MAJOR << 16 | LL_ATON_VERSION_MINOR << 8 | LL_ATON_VERSION_MICRO)
+#if AI_RELOC_VERSION >= 0x010101
+#define AI_RELOC_STRUCT_SIZES                                                                                          \
+    .struct_sizes = sizeof(LL_Buffer_InfoTypeDef) | sizeof(EpochBlock_ItemTypeDef) << 8,
+#else
+#define AI_RELOC_STRUCT_SIZES
+#endif
+#if AI_RELOC_VERSION >= 0x010103
+#define AI_RELOC_ENCRYPTION_ENTRIES AI_RELOC_ENTRY(WeightEncryption_Info), AI_RELOC_ENTRY(BlobEncryption_Info),
+#else
+#define AI_RELOC_ENCRYPTION_ENTRIES
+#endif
+
 /* The context as the linker sees it: with pointers, which it writes as link addresses. */
 typedef struct {
     uint32_t state, file, ram, rom;
@@ -64,7 +76,11 @@ typedef struct {
     const char *name;
     uint32_t activation_bytes, params_bytes, external_ram_bytes;
     const char *version_text;
-    uint32_t version, version_dev, params_file_bytes, params_file_crc32, struct_sizes, instance;
+    uint32_t version, version_dev, params_file_bytes, params_file_crc32;
+#if AI_RELOC_VERSION >= 0x010101
+    uint32_t struct_sizes;
+#endif
+    uint32_t instance;
     const NN_Interface_TypeDef *interface;
 } ll_aton_reloc_linked_context;
 
@@ -98,7 +114,7 @@ extern ll_aton_reloc_linked_context _network_rt_ctx;
         .version_dev = RUNTIME_VERSION_DEV,                                                                            \
         .params_file_bytes = PARAMS_BIN_SZ,                                                                            \
         .params_file_crc32 = PARAMS_BIN_CRC32,                                                                         \
-        .struct_sizes = sizeof(LL_Buffer_InfoTypeDef) | sizeof(EpochBlock_ItemTypeDef) << 8,                           \
+        AI_RELOC_STRUCT_SIZES                                                                                          \
         .interface = &ai_reloc_interface,                                                                              \
     };                                                                                                                 \
     AI_RELOC_KEPT(".network_entries") const uintptr_t _network_entries[] = {                                           \
@@ -107,7 +123,7 @@ extern ll_aton_reloc_linked_context _network_rt_ctx;
         AI_RELOC_ENTRY(Set_User_Output_Buffer), AI_RELOC_ENTRY(Get_User_Output_Buffer),                                \
         AI_RELOC_ENTRY(EpochBlockItems),        AI_RELOC_ENTRY(Output_Buffers_Info),                                   \
         AI_RELOC_ENTRY(Input_Buffers_Info),     (uintptr_t)ai_reloc_no_internal_buffers,                               \
-        AI_RELOC_ENTRY(WeightEncryption_Info),  AI_RELOC_ENTRY(BlobEncryption_Info),                                   \
+        AI_RELOC_ENCRYPTION_ENTRIES                                                                                    \
         (uintptr_t)&_network_rt_ctx,                                                                                   \
     };                                                                                                                 \
     AI_RELOC_KEPT(".network_flags") const uint32_t _network_flags = AI_RELOC_FLAGS

@@ -1,4 +1,7 @@
-"""Activation buffers as C arrays, each in its own section, and which RAM the pictures go to (STM32H747 applications)."""
+"""Activation buffers as C arrays, each in its own section, and the RAM of the pictures (STM32H747 applications).
+
+The text is that of external_memory_mgt.py in ST's model zoo, byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -6,57 +9,55 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from n6build.network.artifacts.c_info_pools import ActivationPool
 from n6build.network.artifacts.description import IoBuffer, PoolRange
 
 ALIGNMENT = 32
 # The one pool of a network that was compiled without descriptors of memory pools.
 _HEAP_POOL = "heap_overlay_pool"
+_AXIRAM = "AXIRAM"
 Ram = Literal["AXIRAM", "SDRAM"]
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """Which RAM holds the captured and the rescaled picture."""
+    """The RAM of the captured and of the rescaled picture."""
 
     captured: Ram
     rescaled: Ram
 
 
-def activation_pools(pools: Sequence[PoolRange]) -> list[PoolRange]:
-    """The writable pools that are in use, smallest first."""
-    return sorted(
-        (pool for pool in pools if pool.rights == "ACC_WRITE" and pool.used_bytes), key=lambda pool: pool.used_bytes
-    )
+def activation_block(pools: Sequence[ActivationPool], handle: str = "ai_handle ") -> str:
+    """Return the declarations of the buffers and of their table.
 
-
-def buffer_name(pool: PoolRange) -> str:
-    """Of the C array; its section is called the same, with a dot in front."""
-    return f"NN_Activation_Buffer_{'AXIRAM' if pool.name == _HEAP_POOL else pool.name}"
-
-
-def activation_block(pools: Sequence[PoolRange]) -> str:
-    """Declarations of the buffers and of the table of them. Sizes are rounded up to whole cache lines, and no further."""
+    Args:
+        pools: smallest first, which numbers the sizes.
+        handle: type of an entry of the table, with what separates it from a name.
+    """
     lines = []
-    names = []
-    for number, pool in enumerate(activation_pools(pools), 1):
-        name = buffer_name(pool)
-        names.append(name)
-        size = f"AI_ACTIVATION_{number}_SIZE_BYTES"
+    for number, pool in enumerate(pools, 1):
+        name, size = _buffer_name(pool), f"AI_ACTIVATION_{number}_SIZE_BYTES"
         lines += [
             f'__attribute__((section(".{name}")))',
-            f"__attribute__((aligned({ALIGNMENT})))",
-            f"static uint8_t {name}[({size} + {ALIGNMENT - 1}) / {ALIGNMENT} * {ALIGNMENT}];",
-            "",
+            f"__attribute__ ((aligned ({ALIGNMENT})))",
+            f"static uint8_t {name}[{size} + {ALIGNMENT} - ({size}%{ALIGNMENT})];",
         ]
-    if names:
-        lines.append(f"void *NN_Activation_Buffer[AI_ACTIVATION_BUFFERS_COUNT] = {{ {', '.join(names)} }};")
+    entries = "".join(f"{_buffer_name(pool)}, " for pool in pools)
+    lines.append(f"{handle}NN_Activation_Buffer[AI_ACTIVATION_BUFFERS_COUNT] = {{ {entries}}};")
     return "".join(f"{line}\n" for line in lines)
 
 
 def buffers_header(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
-    """app_buffers.h: sizes in bytes, the buffers, and which of them holds the input."""
-    used = activation_pools(pools)
-    sizes = [f"#define AI_ACTIVATION_{number}_SIZE_BYTES ({pool.used_bytes})" for number, pool in enumerate(used, 1)]
+    """Return app_buffers.h: sizes in bytes, the buffers, and the index of the buffer with the input.
+
+    Args:
+        pools: of a network for the NPU.
+        inputs: the first one decides the index; without an address it is 0.
+    """
+    used = sorted((each for each in pools if each.rights == "ACC_WRITE" and each.used_bytes), key=_used_bytes)
+    buffers = [ActivationPool(each.name, each.used_bytes) for each in used]
+    address = next((port.address for port in inputs[:1]), None)
+    index = next((n for n, each in enumerate(used) if address and each.address <= address < each.used_end), 0)
     lines = [
         "/* Generated from the memory pools of the compiled network. */",
         "#ifndef APP_BUFFERS_H",
@@ -64,28 +65,24 @@ def buffers_header(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> st
         "",
         "#include <stdint.h>",
         "",
-        f"#define AI_ACTIVATION_BUFFERS_COUNT ({len(used)})",
-        *sizes,
-        *input_macros(pools, inputs).splitlines(),
+        f"#define AI_ACTIVATION_BUFFERS_COUNT ({len(buffers)})",
+        *(f"#define AI_ACTIVATION_{number}_SIZE_BYTES ({each.used_bytes})" for number, each in enumerate(buffers, 1)),
+        *input_macros(index).splitlines(),
         "",
-        *activation_block(pools).splitlines(),
+        *(activation_block(buffers, "void *").splitlines() if buffers else ()),
         "",
         "#endif",
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def input_macros(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
-    """Which of the activation buffers holds the first input; the first buffer if the input has no address."""
-    index = next(
-        (
-            index
-            for index, pool in enumerate(activation_pools(pools))
-            for port in inputs[:1]
-            if port.address is not None and pool.address <= port.address < pool.used_end
-        ),
-        0,
-    )
+def input_macros(index: int) -> str:
+    """Return the two macros of the buffer that holds the first input.
+
+    Args:
+        index: of the buffer. ST's script always writes 0; the application cleans the D-cache of this buffer before it runs the
+            network, which would read a stale input from another one.
+    """
     return (
         f"#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_INDEX {index}\n"
         f"#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_SIZE AI_ACTIVATION_{index + 1}_SIZE_BYTES\n"
@@ -93,18 +90,28 @@ def input_macros(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
 
 
 def place_pictures(
-    pools: Sequence[PoolRange], axiram_bytes: int, *, captured_bytes: int, rescaled_bytes: int
+    pools: Sequence[ActivationPool], axiram_bytes: int, *, captured_bytes: int, rescaled_bytes: int
 ) -> Pictures:
-    """axiram_bytes: AXI RAM for activations and pictures together. A picture goes there if it fits into what is left, otherwise
-    to the SDRAM."""
-    left = axiram_bytes - sum(
-        -(-pool.used_bytes // ALIGNMENT) * ALIGNMENT for pool in activation_pools(pools) if pool.name == _HEAP_POOL
-    )
-    captured: Ram = "AXIRAM" if captured_bytes <= left else "SDRAM"
+    """Place the captured picture first, then the rescaled one: in AXI RAM where it leaves at least a byte there, else in SDRAM.
+
+    Args:
+        axiram_bytes: AXI RAM for activations and pictures together.
+    """
+    left = axiram_bytes - sum(pool.used_bytes for pool in pools if pool.name in (_HEAP_POOL, _AXIRAM))
+    captured: Ram = "AXIRAM" if captured_bytes < left else "SDRAM"
     left -= captured_bytes if captured == "AXIRAM" else 0
-    return Pictures(captured, "AXIRAM" if rescaled_bytes <= left else "SDRAM")
+    return Pictures(captured, "AXIRAM" if rescaled_bytes < left else "SDRAM")
 
 
 def picture_bytes(width: int, height: int, channels: int) -> int:
-    """A grey picture has one byte per pixel; one in colour is RGB565 and has two."""
+    """Return the bytes of a picture: one per pixel in grey, two in colour (RGB565)."""
     return width * height * (1 if channels == 1 else 2)
+
+
+def _buffer_name(pool: ActivationPool) -> str:
+    """Of the C array; its section is called the same, with a dot in front."""
+    return f"NN_Activation_Buffer_{_AXIRAM if pool.name == _HEAP_POOL else pool.name}"
+
+
+def _used_bytes(pool: PoolRange) -> int:
+    return pool.used_bytes

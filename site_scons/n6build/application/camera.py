@@ -1,4 +1,4 @@
-"""Which resolution a camera captures for a network, as ST's applications for the STM32H747 have it."""
+"""The camera's resolution for a network, as in ST's applications for the STM32H747."""
 
 from __future__ import annotations
 
@@ -12,28 +12,36 @@ _QVGA, _VGA = (320, 240), (640, 480)
 
 @dataclass(frozen=True)
 class CameraResolution:
-    """mode: macro of the camera driver. width, height: macros of what is kept. pixels: their values, (width, height)."""
+    """A resolution of the camera, and the frame that the application keeps of it.
+
+    Attributes:
+        mode: macro of the camera driver.
+        width, height: macros of the kept frame.
+        pixels: values of these macros, (width, height).
+        buffer: pixels of the buffer for it, (width, height): padding adds borders up to a square.
+    """
 
     mode: str
     width: str
     height: str
     pixels: tuple[int, int]
+    buffer: tuple[int, int]
 
 
 # For each aspect: the largest network (width, height), and what is captured for it. A crop keeps a square as high as the
 # picture; padding adds what a square lacks.
 _RULES: dict[Aspect, tuple[tuple[tuple[int, int], CameraResolution], ...]] = {
     "crop": (
-        ((240, 240), CameraResolution("CAMERA_R320x240", "QVGA_RES_HEIGHT", "QVGA_RES_HEIGHT", (240, 240))),
-        ((480, 480), CameraResolution("CAMERA_R640x480", "VGA_RES_HEIGHT", "VGA_RES_HEIGHT", (480, 480))),
+        ((240, 240), CameraResolution("CAMERA_R320x240", "QVGA_RES_HEIGHT", "QVGA_RES_HEIGHT", (240, 240), (240, 240))),
+        ((480, 480), CameraResolution("CAMERA_R640x480", "VGA_RES_HEIGHT", "VGA_RES_HEIGHT", (480, 480), (480, 480))),
     ),
     "padding": (
-        ((320, 320), CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA)),
-        ((640, 640), CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA)),
+        ((320, 320), CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA, (320, 320))),
+        ((640, 640), CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA, (640, 640))),
     ),
     "fit": (
-        (_QVGA, CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA)),
-        (_VGA, CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA)),
+        (_QVGA, CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA, _QVGA)),
+        (_VGA, CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA, _VGA)),
     ),
 }
 

@@ -16,7 +16,12 @@ from n6build.application.description import Application
 from n6build.application.generated_block import replace_block, replace_defines, replace_section
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
-from n6build.network.artifacts.c_info_reader import CInfo
+from n6build.network.artifacts.c_info_pools import ActivationPools
+from n6build.network.model_facts import read_model_facts
+
+# Of ST's applications: grey, and RGB565 for a network with three channels.
+_CHANNELS = (1, 3)
+Picture = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -29,20 +34,25 @@ class ProjectFiles:
 
 
 def patched_files(
-    files: ProjectFiles, network: CInfo, application: Application | None, axiram_bytes: int
+    files: ProjectFiles, network: ActivationPools, picture: Picture, application: Application | None, axiram_bytes: int
 ) -> dict[Path, bytes]:
-    """The new content of those files that change. axiram_bytes: AXI RAM for activations and pictures together.
+    """Return the new content of those files that change.
 
-    Raises N6-APP-011 where the network's input is not a picture, N6-APP-010 where it exceeds VGA, N6-APP-02x where a file lacks
-    what is to be replaced.
+    Args:
+        network: from its c_info.
+        picture: height, width and channels of the network's input.
+        application: of the model.yaml, for the aspect.
+        axiram_bytes: AXI RAM for activations and pictures together.
+
+    Raises:
+        N6Error: N6-APP-010 where the picture exceeds VGA, N6-APP-02x where a file lacks a part to replace.
     """
-    described = application or Application()
-    height, width, channels = _picture(network)
-    camera = camera_resolution(width, height, described.aspect)
+    height, width, channels = picture
+    camera = camera_resolution(width, height, (application or Application()).aspect)
     pictures = place_pictures(
         network.pools,
         axiram_bytes,
-        captured_bytes=picture_bytes(*camera.pixels, channels),
+        captured_bytes=picture_bytes(*camera.buffer, channels),
         rescaled_bytes=picture_bytes(width, height, channels),
     )
     macros = {"CAMERA_RESOLUTION": camera.mode, "CAM_RES_WIDTH": camera.width, "CAM_RES_HEIGHT": camera.height}
@@ -53,15 +63,38 @@ def patched_files(
         files.main_h: replace_defines(read_bytes(files.main_h), macros, files.main_h.name),
         files.main_c: main_c,
         files.interface_h: replace_block(
-            read_bytes(files.interface_h), input_macros(network.pools, network.inputs) + "\n", files.interface_h.name
+            read_bytes(files.interface_h), input_macros(network.input_index) + "\n", files.interface_h.name
         ),
     }
     return {path: data for path, data in wanted.items() if data != read_bytes(path)}
 
 
-def _picture(network: CInfo) -> tuple[int, int, int]:
-    shape = network.inputs[0].shape if network.inputs else ()
-    if len(shape) != 4:
-        what = f"the network's input has the shape {list(shape)}: it is not a picture (1, height, width, channels)"
-        raise N6Error("N6-APP-011", what, where="network_c_info.json")
-    return shape[1], shape[2], shape[3]
+def picture_of(network: ActivationPools, model: Path | None) -> Picture:
+    """Return height, width and channels of the input: of the model file, as ST's script takes them, else of c_info.
+
+    Raises:
+        N6Error: N6-APP-011 where the input is not a picture with one or three channels; N6-MODEL-020 for the file.
+    """
+    shape, where = (network.picture or network.input_shape), "network_c_info.json"
+    if model is not None:
+        inputs = read_model_facts(model).inputs
+        shape, where = _channels_last(inputs[0].shape if inputs else ()), model.name
+    if len(shape) != 3 or shape[2] not in _CHANNELS or min(shape) < 1:
+        what = f"the network's input has the shape {list(shape)}: it is not a picture with 1 or 3 channels"
+        raise N6Error("N6-APP-011", what, where=where, hint="height, width and channels, such as 224 x 224 x 3")
+    return shape[0], shape[1], shape[2]
+
+
+def mismatch(network: ActivationPools, picture: Picture) -> str | None:
+    """Return a note where the model's input is another picture than that of c_info, else None."""
+    if picture == network.picture:
+        return None
+    compiled = " x ".join(map(str, network.picture or network.input_shape))
+    return f"the model's input is {' x '.join(map(str, picture))}, that of c_info {compiled}: do they belong together?"
+
+
+def _channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Without the batch. ONNX models have channels first."""
+    picture = shape[-3:]
+    first = len(picture) == 3 and picture[0] in _CHANNELS and picture[2] not in _CHANNELS
+    return (picture[1], picture[2], picture[0]) if first else picture

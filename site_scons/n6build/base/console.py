@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from n6build.base import environment
@@ -16,6 +18,20 @@ from n6build.base import environment
 _VERB_WIDTH = 11
 _STYLES = {"verb": "36", "good": "32", "bad": "31", "dim": "2"}
 _OWN = re.compile(rf"(\x1b\[(?:{'|'.join((*_STYLES.values(), '0'))})m)")
+
+
+_is_quiet = False
+
+
+@contextmanager
+def only_errors(wanted: bool) -> Iterator[None]:
+    """Print nothing meanwhile if that is wanted: errors go to another stream, and are not printed here."""
+    global _is_quiet  # noqa: PLW0603 - as the streams themselves.
+    before, _is_quiet = _is_quiet, _is_quiet or wanted
+    try:
+        yield
+    finally:
+        _is_quiet = before
 
 
 @cache
@@ -61,14 +77,21 @@ def show(text: str) -> None:
 
 def _write(text: str) -> None:
     """Print a line in one call: lines of other threads cannot come in between, as they can with print()."""
-    if sys.stdout is not None:
+    if sys.stdout is not None and not _is_quiet:
         sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+
+def show_document(text: str) -> None:
+    """Print a whole document for another program, whatever `only_errors` says."""
+    if sys.stdout is not None:
+        sys.stdout.write(text)
         sys.stdout.flush()
 
 
 def progress(verb: str, subject: str, percent: int) -> None:
     """One line that is overwritten on a terminal; nothing is printed to a log file."""
-    if _is_terminal():
+    if _is_terminal() and not _is_quiet:
         filled = percent * 30 // 100
         end = "\n" if percent >= 100 else ""
         print(f"\r{line(verb, subject)} [{'#' * filled:<30}] {percent:3} %", end=end, flush=True)

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
+from n6build.base.caller import in_words_of_caller
 from n6build.base.console import printable, printable_lines
 
 
@@ -31,12 +32,13 @@ class N6Error(Exception):
         if self.where:
             text = f"{printable(self.where)}: {text}"
         if self.hint:
-            text += f"\n  hint: {_indented(self.hint)}"
+            text += f"\n  hint: {_indented(in_words_of_caller(self.hint))}"
         return text
 
     def as_dict(self) -> dict[str, str | None]:
         """id, what, where and hint, for last_error.json."""
-        return {"id": self.id, "what": self.what, "where": self.where, "hint": self.hint}
+        hint = in_words_of_caller(self.hint) if self.hint else self.hint
+        return {"id": self.id, "what": self.what, "where": self.where, "hint": hint}
 
 
 def _indented(text: str) -> str:

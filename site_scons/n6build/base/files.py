@@ -6,9 +6,12 @@ Whatever a step or the planning of a build reads goes through here; `plan.watch`
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import json
 import os
+import re
+import shlex
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import wraps
@@ -20,6 +23,13 @@ from n6build.base.errors import N6Error
 
 P = ParamSpec("P")
 T = TypeVar("T")
+# Of the names that tempfile.mkstemp makes.
+_RANDOM_LETTERS = 8
+
+# Git LFS keeps such a text in place of a file that it has not downloaded: a version, then sorted keys, in less than 1024 bytes
+# (docs/spec.md of git-lfs, "The Pointer").
+_MOST_OF_A_POINTER = 1024
+_POINTER = re.compile(rb"version https?://[\w.-]{1,60}/spec/v\d\r?\n[^\0]{0,900}\nsize (\d{1,15})\s{0,9}\Z", re.ASCII)
 
 
 def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
@@ -54,6 +64,18 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes | memoryview], *,
             Path(temporary).unlink(missing_ok=True)
 
 
+def remove_unfinished(path: Path) -> None:
+    """Remove temporary files that killed writers of `path` have left beside it.
+
+    Only for who holds the lock of the build folder: another process may be writing such a file.
+
+    Raises:
+        OSError: One of them cannot be removed.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{'?' * _RANDOM_LETTERS}"):
+        left.unlink(missing_ok=True)
+
+
 def cannot_write(path: Path | None, error: OSError) -> N6Error:
     """N6-FILE-001, for who writes other than as a whole. path: None where it is not known, such as that of stdout."""
     hint = "free some space and build again" if error.errno == errno.ENOSPC else None
@@ -61,12 +83,34 @@ def cannot_write(path: Path | None, error: OSError) -> N6Error:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Raises N6-FILE-002 if the file cannot be read."""
+    """Raises N6-FILE-002 if the file cannot be read, N6-FILE-006 if Git LFS has not downloaded it."""
     uses.note("content", path)
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    _refuse_pointer(path, data)
+    return data
+
+
+def _refuse_pointer(path: Path, data: bytes) -> None:
+    """data: of the file, from its start. Raises N6-FILE-006 if it is a pointer of Git LFS."""
+    pointer = _POINTER.match(data) if len(data) < _MOST_OF_A_POINTER else None
+    if pointer:
+        what = f"is a Git LFS pointer: the file itself, {int(pointer[1])} bytes, was not downloaded"
+        folder = shlex.quote(str(path.absolute().parent))
+        hint = f"git -C {folder} lfs pull --include={shlex.quote(path.name)} (once before: git lfs install)"
+        raise N6Error("N6-FILE-006", what, where=str(path), hint=hint)
+
+
+def require_content(path: Path) -> None:
+    """Refuse a pointer of Git LFS in place of a file that another program reads.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-006.
+    """
+    if file_size(path) < _MOST_OF_A_POINTER:
+        read_bytes(path)
 
 
 def read_text(path: Path) -> str:
@@ -152,13 +196,15 @@ def read_in_chunks(
     path: Path, chunk: int = 1 << 20, *, first: int | None = None, offset: int = 0, size: int | None = None
 ) -> Iterator[bytes]:
     """For files too large for memory. chunk, first: bytes of each chunk, and of the first one. offset, size: of the part that is
-    read, in bytes; None: to the end. Raises N6-FILE-002 if the file cannot be read."""
+    read, in bytes; None: to the end. Raises N6-FILE-002 if the file cannot be read, N6-FILE-006 if Git LFS has not downloaded
+    it."""
     uses.note("content", path)
     left = (1 << 62) if size is None else size
     try:
         with path.open("rb") as file:
             file.seek(offset)
             data = file.read(min(left, chunk if first is None else first))
+            _refuse_pointer(path, data)
             while data:
                 yield data
                 left -= len(data)

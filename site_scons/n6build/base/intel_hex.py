@@ -12,7 +12,7 @@ from pathlib import Path
 
 from n6build.base import uses
 from n6build.base.errors import N6Error
-from n6build.base.files import require_at_most
+from n6build.base.files import require_at_most, require_content
 from n6build.base.span import Span
 
 # What an erased flash holds.
@@ -88,9 +88,10 @@ class HexMemory:
 
 
 def read_intel_hex(path: Path, most: int) -> HexMemory:
-    """most: bytes of content. Raises N6-FILE-002 and N6-FILE-003 for a file that cannot be read or is too large, N6-HEX-001
-    with the line of what is damaged or contradicts what came before."""
+    """most: bytes of content. Raises N6-FILE-002, N6-FILE-003 and N6-FILE-006 for a file that cannot be read, is too large or was
+    not downloaded, N6-HEX-001 with the line of what is damaged or contradicts what came before."""
     require_at_most(path, _CHARACTERS_A_BYTE * most)
+    require_content(path)
     memory = HexMemory(most)
     base = 0
     for number, line in _lines(path):

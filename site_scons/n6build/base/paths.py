@@ -16,6 +16,8 @@ BOARDS = ROOT / "boards"
 MODELS = ROOT / "models"
 FIRMWARE = ROOT / "firmware"
 TEMPLATES = FIRMWARE / "templates"
+EXAMPLES = ROOT / "examples"
+SCONS_TOOLS = LIBRARY / "site_tools" if _INSTALLED.is_dir() else LIBRARY.parent / "site_tools"
 
 
 def own_folder(folder: Path) -> Path:

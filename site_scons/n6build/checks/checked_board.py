@@ -14,7 +14,7 @@ class CheckedBoard:
     """alias: that the application runs in. memories: of the chip, that can hold code or data. off: those of them that somebody
     has to switch on. external_ram: None if there is none. maps_external_ram: whether the firmware does. regions: of the
     external RAM that memory pools lie in, by the pool's name in files. profiles: of memory pools that the board has.
-    interrupts: numbers of the NPU's, by name."""
+    interrupts: numbers of the NPU's, by name. file_heap: RAM inside the chip that a firmware reads files into, or None."""
 
     name: str
     alias: Alias
@@ -26,6 +26,7 @@ class CheckedBoard:
     regions: dict[str, str]
     profiles: tuple[str, ...]
     interrupts: dict[str, int]
+    file_heap: Span | None
 
 
 def checked_board(board: Board) -> CheckedBoard:
@@ -43,6 +44,7 @@ def checked_board(board: Board) -> CheckedBoard:
         {pool.fname: pool.region for pool in board.pools.values() if pool.region},
         tuple(board.profiles()),
         {name: number for name, number in soc.interrupts.items() if name.startswith("NPU")},
+        board.file_heap_span,
     )
 
 

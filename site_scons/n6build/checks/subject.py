@@ -59,12 +59,25 @@ def given_pools(pools: Iterable[MemoryPool]) -> tuple[GivenPool, ...]:
 
 @dataclass(frozen=True)
 class InstalledModel:
-    """A relocatable model: executable RAM in bytes that it takes in its load mode, and that it gets."""
+    """A relocatable model as the board installs it.
+
+    Attributes:
+        model: Its name.
+        load_mode: How its code is installed.
+        needed: Bytes of executable RAM that it takes in its load mode.
+        room: Bytes of executable RAM that it gets.
+        external: Bytes of external RAM that it asks for.
+        external_room: Bytes of external RAM that it gets.
+        refused_in_heap: The answer of a loader whose firmware reads the model into the board's `file_heap`; empty if it accepts.
+    """
 
     model: str
     load_mode: str
     needed: int
     room: int
+    external: int = 0
+    external_room: int = 0
+    refused_in_heap: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from n6build.base.console import line, say, show, without_colour
+from n6build.base.bounded import parse_json
+from n6build.base.console import line, only_errors, say, show, without_colour
 from n6build.base.environment import option_values, project_folder, read_environment
 from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes
 from n6build.base.paths import project_path
 from n6build.base.uses import distrust_earlier_builds
 from n6build.command_line.arguments import Asked
-from n6build.command_line.lists import print_list
+from n6build.command_line.json_output import json_of, print_json
+from n6build.command_line.lists import list_data, print_list
 from n6build.embed.host_files import write_compilations, write_makefile
 from n6build.embed.host_line import in_host, scripts_of
 from n6build.embed.places import check_folder
 from n6build.front.ask import COMMAND
 from n6build.front.keep import Looked, keep, look
-from n6build.options.choices import Choices, Invocation, choices_of
+from n6build.options.choices import Choices, choices_of
+from n6build.options.invocation import Invocation
 from n6build.options.option import chosen
-from n6build.options.settings import resolve
+from n6build.options.settings import check_effect, check_files, resolve
 from n6build.options.targets import COMPILE_COMMANDS, LISTS, check_targets
 from n6build.plan.compile_commands import write_compile_commands
 from n6build.plan.inspect import are_up_to_date, explain, files_of, show_plan, write_plan
@@ -38,7 +42,21 @@ from n6build.steps.planning import planned
 
 
 def carry_out(asked: Asked) -> None:
-    """Raises N6Error, which is also in last_error.json of the build folder if something was to be built."""
+    """Do what a command line asks for.
+
+    Raises:
+        N6Error: It is also in last_error.json of the build folder if something was to be built, and printed with --json.
+    """
+    try:
+        with only_errors(asked.quiet or asked.json):
+            _carry_out(asked)
+    except N6Error as error:
+        if asked.json:
+            print_json({"error": error.as_dict()})
+        raise
+
+
+def _carry_out(asked: Asked) -> None:
     looked = look([COMMAND, *sys.argv[1:]], time.time_ns())
     with _host_named(asked):
         if asked.host is not None:
@@ -52,10 +70,18 @@ def carry_out(asked: Asked) -> None:
     if invocation.paranoid:
         distrust_earlier_builds()
     if asked.command in LISTS:
-        print_list(asked.command, choices.cmsis)
+        check_effect(settings, [asked.command])
+        if asked.json:
+            print_json(list_data(asked.command, choices.cmsis))
+        else:
+            print_list(asked.command, choices.cmsis)
         return
-    check_targets(asked.goals, [name for name in asked.goals if Path(name).exists()], explain=bool(invocation.explain))
     try:
+        there = [name for name in asked.goals if Path(name).exists()]
+        check_targets(asked.goals, there, explain=bool(invocation.explain))
+        if asked.host is None:
+            check_effect(settings, asked.goals)
+            check_files(settings, folder)
         _plan_or_build(asked, choices, invocation, looked)
     except N6Error as error:
         note_error(error, Path(choices.build))
@@ -94,21 +120,37 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
         write_plan(asked.write, plan, goals)
     elif asked.command == "plan":
         show_plan(plan, goals, site, verbose=verbose)
+        if asked.json:
+            print_json(parse_json(read_bytes(build / "plan.json")))
     else:
-        if COMPILE_COMMANDS in goals:
-            say("Commands", COMPILE_COMMANDS)
-            write_compile_commands(Path(COMPILE_COMMANDS), plan, site.top)
-        made = tuple(goal for goal in goals if goal != COMPILE_COMMANDS)
-        if made:
-            announce_lines(site, verbose=verbose)
-            _build(plan, made, site, invocation, jobs=asked.jobs)
-            if not site.done and not site.fetched:
-                # Of a step that changes nothing, another build system prints nothing.
-                told = line("Nothing", "to do", f"{', '.join(made)} up to date") + "\n" if asked.host is None else ""
-                show(told)
-                if looked and invocation.front and not invocation.paranoid and made == goals:
-                    keep(looked, told, site, goals)
+        announce_lines(site, verbose=verbose)
+        told = _make(plan, goals, site, asked, invocation)
+        if told is not None and looked and invocation.front and not invocation.paranoid and not asked.json:
+            keep(looked, told, site, goals)
     os.close(lock)
+
+
+def _make(plan: Plan, goals: tuple[str, ...], site: Site, asked: Asked, invocation: Invocation) -> str | None:
+    """Build. Return what was printed if there was nothing to do, None otherwise."""
+    if COMPILE_COMMANDS in goals:
+        say("Commands", COMPILE_COMMANDS)
+        write_compile_commands(Path(COMPILE_COMMANDS), plan, site.top)
+    made = tuple(goal for goal in goals if goal != COMPILE_COMMANDS)
+    if made:
+        _build(plan, made, site, invocation, jobs=asked.jobs)
+    told = _say_nothing_to_do(made, asked) if made and not site.done and not site.fetched else None
+    if asked.json:
+        print_json(json_of(made, plan))
+    return told if made == goals else None
+
+
+def _say_nothing_to_do(made: Sequence[str], asked: Asked) -> str:
+    """Print that all is up to date. Return what was printed: nothing for another build system, or with --quiet."""
+    if asked.host is not None or asked.quiet or asked.json:
+        return ""
+    told = line("Nothing", "to do", f"{', '.join(made)} up to date") + "\n"
+    show(told)
+    return told
 
 
 def _build(plan: Plan, goals: tuple[str, ...], site: Site, invocation: Invocation, *, jobs: int | None) -> None:

@@ -18,12 +18,7 @@ from argcomplete.shell_integration import shellcode
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.command_line.arguments import COMMANDS, SHOWN, further_targets, parser_of
-from n6build.command_line.matrix_merge import HELP as MERGE_HELP
-from n6build.command_line.matrix_merge import NAME as MERGE
-from n6build.command_line.matrix_merge import merge_parser
-from n6build.command_line.prove import HELP as PROVE_HELP
-from n6build.command_line.prove import NAME as PROVE
-from n6build.command_line.prove import prove_parser
+from n6build.command_line.overview import OWN_COMMANDS
 from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.models.model import known_models
 from n6build.options.choices import MODES, PROGRAMMERS
@@ -64,8 +59,11 @@ def whole_parser() -> argparse.ArgumentParser:
             elif action.dest in options:
                 action.completer = _values(options[action.dest])  # type: ignore[attr-defined]
         commands.add_parser(name, parents=[own], add_help=False, help=what.replace("%", "%%"))
-    commands.add_parser(MERGE, parents=[merge_parser()], add_help=False, help=MERGE_HELP)
-    commands.add_parser(PROVE, parents=[prove_parser()], add_help=False, help=PROVE_HELP)
+    for name, (parser_of_own, what) in OWN_COMMANDS.items():
+        commands.add_parser(name, parents=[parser_of_own()], add_help=False, help=what)
+    commands.add_parser("help", help="the help of a command").add_argument(
+        "command", choices=[*COMMANDS, *OWN_COMMANDS]
+    )
     return parser
 
 

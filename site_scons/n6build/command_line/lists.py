@@ -1,14 +1,28 @@
-"""What is printed about boards, models and this machine."""
+"""Tables about boards, models and this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from n6build.base.console import say, show, styled
 
+if TYPE_CHECKING:
+    from n6build.hardware.board import Board
+    from n6build.models.model import Model
+
 
 def print_list(name: str, cmsis: Sequence[str]) -> None:
-    """name: boards, models or doctor. cmsis: folders of device headers. Raises N6Error for a faulty description."""
+    """Print boards, models or doctor.
+
+    Args:
+        name: Of the list.
+        cmsis: Folders of device headers.
+
+    Raises:
+        N6Error: For a faulty description.
+    """
     if name == "boards":
         _print_boards()
     elif name == "models":
@@ -17,26 +31,74 @@ def print_list(name: str, cmsis: Sequence[str]) -> None:
         _print_doctor(cmsis)
 
 
-def _print_boards() -> None:
+def list_data(name: str, cmsis: Sequence[str]) -> object:
+    """Return the rows of a list, for JSON. The parameters are those of `print_list`."""
+    if name == "boards":
+        return _boards()
+    return _models() if name == "models" else _doctor(cmsis)
+
+
+def _loaded_boards() -> list[Board]:
     from n6build.hardware.boards import home_of_board, known_boards, load_board
 
-    for name in known_boards():
-        board = load_board(name, home_of_board(name))
+    return [load_board(name, home_of_board(name)) for name in known_boards()]
+
+
+def _boards() -> list[dict[str, object]]:
+    return [
+        {
+            "name": board.name,
+            "title": board.title,
+            "aliases": board.aliases,
+            "nor_bytes": board.nor.size,
+            "nor_clock_hz": board.nor_clock_hz,
+            "clock": board.clock.name,
+            "cpu_hz": board.clock.cpu_hz,
+            "npu_hz": board.clock.npu_hz,
+            "profiles": board.profiles(),
+        }
+        for board in _loaded_boards()
+    ]
+
+
+def _print_boards() -> None:
+    for board in _loaded_boards():
         aliases = f" ({', '.join(board.aliases)})" if board.aliases else ""
         say(
-            name,
+            board.name,
             f"{board.title}{aliases}",
             f"{board.nor.size >> 20} MB NOR at {board.nor_clock_hz // 1_000_000} MHz; profiles {', '.join(board.profiles())}",
         )
 
 
-def _print_models() -> None:
+def _loaded_models() -> list[tuple[str, Model]]:
+    """Return models with the names of their folders."""
     from n6build.models.model import known_models, load_model, models_folder
 
-    for name in known_models():
-        model = load_model(name, models_folder(name))
+    return [(name, load_model(name, models_folder(name))) for name in known_models()]
+
+
+def _models() -> list[dict[str, object]]:
+    return [
+        {
+            "name": name,
+            "description": model.description,
+            "quality": asdict(model.quality) if model.quality else None,
+        }
+        for name, model in _loaded_models()
+    ]
+
+
+def _print_models() -> None:
+    for name, model in _loaded_models():
         quality = f"{model.quality.metric} {model.quality.value} on {model.quality.on}" if model.quality else ""
         say(name, model.description, quality)
+
+
+def _doctor(cmsis: Sequence[str]) -> dict[str, object]:
+    from n6build.doctor import examine, not_modelled
+
+    return {"tools": [asdict(finding) for finding in examine(cmsis)], "npu_not_modelled": not_modelled()}
 
 
 def _print_doctor(cmsis: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ import os
 import select
 import sys
 
+from n6build.base.caller import N6BUILD, called_as
 from n6build.base.environment import is_asked_to_complete
 from n6build.base.errors import N6Error
 from n6build.base.files import cannot_write
@@ -22,12 +23,10 @@ def carry_out(words: list[str]) -> int:
             stream.reconfigure(errors="replace")
     try:
         check_python()
-        _begin(words)
+        with called_as(N6BUILD):
+            return _ended(words)
     except ModuleNotFoundError as error:
         sys.stderr.write(f"{missing_package(error)}\n")
-        return 2
-    except N6Error as error:
-        sys.stderr.write(f"{error}\n")
         return 2
     except KeyboardInterrupt:
         return 130
@@ -40,6 +39,15 @@ def carry_out(words: list[str]) -> int:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.stderr.write(f"{cannot_write(None, error)}\n")
+        return 2
+
+
+def _ended(words: list[str]) -> int:
+    """Return the exit status of a command. An error is printed in the words of this program."""
+    try:
+        _begin(words)
+    except N6Error as error:
+        sys.stderr.write(f"{error}\n")
         return 2
     return 0
 
@@ -64,10 +72,10 @@ def _begin(words: list[str]) -> None:
         from n6build.command_line.completion import script
 
         print(script(rest[0] if rest else ""), flush=True)
-    elif command in ("-h", "--help"):
-        from n6build.command_line.overview import overview
+    elif command in ("-h", "--help", "help"):
+        from n6build.command_line.overview import help_text
 
-        print(overview(), flush=True)
+        print(help_text(rest), flush=True)
     elif command == "--version":
         from n6build.base.version import version
 
@@ -80,16 +88,28 @@ def _begin(words: list[str]) -> None:
         from n6build.command_line.embed import embed
 
         embed(rest)
+    elif command == "adopt":
+        from n6build.command_line.adopt import adopt
+
+        adopt(rest)
     elif command == "prove":
         from n6build.command_line.prove import prove
 
         prove(rest)
-    elif command in ("--makefile", "--cmake-dir", "--include-dir"):
+    elif command == "clean":
+        from n6build.command_line.clean import clean
+
+        clean(rest)
+    elif command == "new":
+        from n6build.command_line.new import new
+
+        new(rest)
+    elif command in ("--makefile", "--cmake-dir", "--include-dir", "--scons-dir"):
         from n6build.embed.places import PLACES
 
         print(PLACES[command], flush=True)
     else:
-        from n6build.command_line.arguments import read_words
+        from n6build.command_line.arguments import read_call
         from n6build.command_line.build import carry_out
 
-        carry_out(read_words(command, rest))
+        carry_out(read_call(words))

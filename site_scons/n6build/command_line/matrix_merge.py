@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.command_line.arguments import CommandParser, add_build
+from n6build.base.bounded import parse_json
+from n6build.base.console import only_errors
+from n6build.base.files import read_bytes
+from n6build.command_line.arguments import CommandParser, add_build, add_output
+from n6build.command_line.json_output import print_json
 
 NAME = "matrix-merge"
 HELP = "joins the results of the parts of a matrix (scons matrix shard=3/8): tables, history, trends, regressions"
@@ -19,10 +23,13 @@ def matrix_merge(words: Sequence[str]) -> None:
     from n6build.matrix.shard_results import merged
 
     options = merge_parser().parse_args(words)
-    found = merged(options.files)
-    folder = Path(options.build) / "matrix"
-    write_results(folder, found.results)
-    add_to_history(folder, Path(), found)
+    with only_errors(options.quiet or options.json):
+        found = merged(options.files)
+        folder = Path(options.build) / "matrix"
+        write_results(folder, found.results)
+        add_to_history(folder, Path(), found)
+    if options.json:
+        print_json(parse_json(read_bytes(folder / "matrix.json")))
     raise_if_failed(found.results)
 
 
@@ -31,4 +38,5 @@ def merge_parser() -> CommandParser:
     parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="such as build/matrix/shard-3-of-8.json")
     add_build(parser)
+    add_output(parser)
     return parser

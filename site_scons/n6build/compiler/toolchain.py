@@ -82,16 +82,22 @@ def _compiler(path: str) -> Path | None:
     return next((each for each in _all(COMPILER, path) if Path(os.path.realpath(each)).name not in _IN_FRONT), None)
 
 
+def find_compiler(path: str) -> Path:
+    """Return the driver itself, and no compiler cache in front of it. path: as in PATH. Raises N6-TOOL-001."""
+    driver = _compiler(path)
+    if driver is None:
+        hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
+        raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
+    return driver
+
+
 def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
     """notes: folder for what the compiler says about its parts, which is asked once for each state of its driver; None:
     nothing is kept.
 
     Raises N6-TOOL-001 if it is not in PATH, N6-TOOL-002 if it does not answer or a part of it cannot be read.
     """
-    driver = _compiler(environment.path)
-    if driver is None:
-        hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
-        raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
+    driver = find_compiler(environment.path)
     parts = _parts(driver, environment, notes)
     files = [(Path(path).name, path) for path in parts.files]
     for number, folder in enumerate(parts.include_folders):

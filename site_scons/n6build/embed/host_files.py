@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from n6build.base.environment import PROJECT, option_values
 from n6build.base.errors import N6Error
-from n6build.base.files import to_json, write_atomically
+from n6build.base.files import remove_unfinished, to_json, write_atomically
 from n6build.embed.places import INCLUDE_FOLDER, MAKEFILE
 from n6build.front import ask
 from n6build.plan.compile_commands import compile_commands
@@ -119,5 +118,5 @@ def _write(path: Path, text: str) -> None:
             return
     except (OSError, ValueError):
         pass
-    os.makedirs(path.parent, exist_ok=True)
+    remove_unfinished(path)
     write_atomically(path, text)

@@ -7,14 +7,19 @@ import re
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.paths import FIRMWARE
+from n6build.base.paths import FIRMWARE, SCONS_TOOLS
 
 MAKEFILE = Path(__file__).with_name("n6build.mk")
 CMAKE_FOLDER = Path(__file__).with_name("cmake")
 # Of n6_network.h.
 INCLUDE_FOLDER = FIRMWARE / "appli"
 # By the argument of n6build that asks for it.
-PLACES = {"--makefile": MAKEFILE, "--cmake-dir": CMAKE_FOLDER, "--include-dir": INCLUDE_FOLDER}
+PLACES = {
+    "--makefile": MAKEFILE,
+    "--cmake-dir": CMAKE_FOLDER,
+    "--include-dir": INCLUDE_FOLDER,
+    "--scons-dir": SCONS_TOOLS,
+}
 # Hosts name files of the folder in their own rules, in whatever way they quote.
 _PLAIN = re.compile(r"[\w./+@-]+", re.ASCII)
 

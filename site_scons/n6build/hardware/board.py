@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.span import Span
 from n6build.base.yaml_schema import Address, Identifier, Name, PlainFile, Range, Since, Size, Title
 from n6build.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.hardware.nor import Mode, NorCommands
 from n6build.hardware.psram import PsramCommands
-from n6build.hardware.soc import Clock, PoolFigures, Profile, Soc
+from n6build.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
 
 Alias = Literal["secure", "non-secure"]
 Severity = Literal["warning", "error"]
@@ -22,6 +23,8 @@ FIELD = "-field"
 
 # The pads at 1.8 V with their high-speed fuse blown (external memory chapter of the reference manual).
 _XSPI_LIMIT_HZ = 200_000_000
+# Of the pads of XSPI2, on all boards.
+NOR_SUPPLY = "VDDIO3"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class Nor:
     """The serial NOR at XSPI2. part: its name. base: of its memory-mapped window. size: bytes of the part. jedec_id: three
     bytes, manufacturer first. sector: bytes that one erase covers. commands: name of the file in boards/nor that describes
     the part's family. mode: lines and edges with which it is read; `opi-dtr` is eight lines at both edges of the clock, `spi`
-    one line. max_clock_hz: the fastest clock that part, board and pads allow. pins: of XSPI2.
+    one line. max_clock_hz: the fastest clock that part and board allow; the chip's `slow_pads_hz`, where that is less, while
+    the fuse of VDDIO3 for high speed is not blown. pins: of XSPI2.
     """
 
     part: Title
@@ -130,7 +134,7 @@ class Region:
 @dataclass(frozen=True)
 class Psram:
     """The part at XSPI1 that the firmware maps. part: its name. commands: name of the file in boards/psram that describes its
-    family. max_clock_hz: the fastest clock that part, board and pads allow.
+    family. max_clock_hz: as that of the NOR, with the fuse of `supply`.
 
     supply: of the pads of both ports, at 1.8 V. control: clock, strobes and chip select. data: sixteen lines.
     """
@@ -165,6 +169,14 @@ class ExternalPool(PoolFigures):
 
 
 @dataclass(frozen=True)
+class FileHeap:
+    """RAM inside the chip that another firmware of this board reads small files into. memory: its name. size: bytes."""
+
+    memory: Identifier
+    size: Size
+
+
+@dataclass(frozen=True)
 class ProgrammerHints:
     """external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot:
     positions of the boot selectors for running. dev_boot: those for programming."""
@@ -187,27 +199,28 @@ class Fuse:
 class BoardFile:
     """board.yaml as it is written; `Board` has the same fields with what their names refer to.
 
-    name: of the board and of its folder. title: as its maker prints it. soc: the chip, a file in boards/soc. clock_profile:
-    of the chip, with which the FSBL starts. max_speed: the fastest clock profile that every board of this kind supports, for
-    `mode=max-speed`. console: USART1, as the board has it. nor: the serial NOR at XSPI2. slots: parts of the NOR; they begin
-    on sectors, and the FSBL's at its start. programmer: what programmers and their users need to know. pools: memory pools
-    outside of the chip, by name. aliases: other names for `board=`. external_ram: PSRAM, divided into regions from its start.
-    pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used. smps_overdrive: pin that raises
-    the core supply, such as PB12. alias: of the chip's memories, which the pools are in. fuses: words of BSEC as the board
-    leaves the factory. i2c: devices that the virtual board has on its buses. unmodelled_registers: what a run on the virtual
-    board makes of registers that it only stores. trial: of new images; None: the board has no place for that.
+    name: of the board and of its folder. title: as its maker prints it. soc: the chip, a file in boards/soc. max_speed: the
+    fastest clock profile that every board of this kind supports. clock_profile: with which the FSBL starts, for a board that
+    is to start slower than that. console: USART1, as the board has it. nor: the serial NOR at XSPI2. slots: parts of the NOR;
+    they begin on sectors, and the FSBL's at its start. programmer: what programmers and their users need to know. pools:
+    memory pools outside of the chip, by name. aliases: other names for `board=`. external_ram: PSRAM, divided into regions
+    from its start. pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used. smps_overdrive:
+    pin that raises the core supply, such as PB12. alias: of the chip's memories, which the pools are in. fuses: words of BSEC
+    as the board leaves the factory. i2c: devices that the virtual board has on its buses. unmodelled_registers: what a run on
+    the virtual board makes of registers that it only stores. trial: of new images; None: the board has no place for that.
+    file_heap: where a firmware such as OpenMV's puts files that fit; None: nothing is known of one.
     """
 
     name: Name
     title: Title
     soc: Name
-    clock_profile: Name
     max_speed: Annotated[Name, Since("0.4.0", "max_speed: nominal (a profile that every board of this kind supports)")]
     console: Console
     nor: Nor
     slots: Slots
     programmer: ProgrammerHints
     pools: dict[Identifier, ExternalPool]
+    clock_profile: Name | None = None
     aliases: tuple[Name, ...] = ()
     external_ram: ExternalRam | None = None
     pool_sizes: dict[Identifier, Size] = field(default_factory=dict)
@@ -217,6 +230,7 @@ class BoardFile:
     i2c: tuple[I2cDevice, ...] = ()
     unmodelled_registers: Severity = "warning"
     trial: Trial | None = None
+    file_heap: FileHeap | None = None
 
 
 @dataclass(frozen=True)
@@ -254,30 +268,68 @@ class Board:
     i2c: tuple[OnBus, ...]
     unmodelled_registers: Severity
     trial: Trial | None
+    file_heap: FileHeap | None
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 
-    @property
-    def xspi_divider(self) -> int:
-        """Divides the clock source of XSPI2 so that the NOR stays within its limit, which is lower for reads on one line."""
-        limit = self.nor.max_clock_hz
+    def has_fast_pads(self, supply: str) -> bool:
+        """Return whether the board leaves the factory with the fuse of these pads for high speed."""
+        return self.soc.has_fast_pads(supply, {fuse.word: fuse.value for fuse in self.fuses})
+
+    def xspi_divider(self, *, fast_pads: bool) -> int:
+        """Return what the clock source of XSPI2 is divided by: the NOR stays within its limit, which is lower for reads on one
+        line and for pads whose fuse for high speed is not blown."""
+        limit = self.nor.max_clock_hz if fast_pads else min(self.nor.max_clock_hz, self.soc.slow_pads_hz)
         if self.nor.mode == "spi":
             limit = min(limit, self.nor_commands.read_max_hz)
         return -(-self.clock.xspi_source_hz // limit)
 
     @property
     def nor_clock_hz(self) -> int:
-        """Hz, after `xspi_divider`."""
-        return self.clock.xspi_source_hz // self.xspi_divider
+        """Hz, with the fuses that the board leaves the factory with."""
+        return self.clock.xspi_source_hz // self.xspi_divider(fast_pads=self.has_fast_pads(NOR_SUPPLY))
 
     @property
     def psram(self) -> Psram | None:
         """The external RAM that the firmware maps."""
         return self.external_ram.psram if self.external_ram else None
 
-    def psram_divider(self, psram: Psram) -> int:
-        """Divides HCLK, the clock source of XSPI1, so that the part stays within its limit."""
-        return -(-self.clock.hclk_hz // psram.max_clock_hz)
+    @property
+    def file_heap_span(self) -> Span | None:
+        """The RAM inside the chip that a firmware of this board reads files into."""
+        heap = self.file_heap
+        return Span(self.soc.memories[heap.memory].base, heap.size) if heap else None
+
+    def psram_divider(self, psram: Psram, *, fast_pads: bool) -> int:
+        """Return what HCLK, the clock source of XSPI1, is divided by: the part stays within its limit, as the NOR."""
+        limit = psram.max_clock_hz if fast_pads else min(psram.max_clock_hz, self.soc.slow_pads_hz)
+        return -(-self.clock.hclk_hz // limit)
+
+    @property
+    def psram_clock_hz(self) -> int:
+        """Hz, with the fuses that the board leaves the factory with; 0 without PSRAM."""
+        if self.psram is None:
+            return 0
+        return self.clock.hclk_hz // self.psram_divider(self.psram, fast_pads=self.has_fast_pads(self.psram.supply))
+
+    def at_clock(self, name: str) -> Clock:
+        """Return a clock profile of the chip.
+
+        Raises:
+            N6Error: N6-BOARD-003 if there is none of this name, or the board cannot raise its supply for it.
+        """
+        if name not in self.soc.clock_profiles:
+            hint = did_you_mean(name, self.soc.clock_profiles)
+            raise N6Error("N6-BOARD-003", f"'clock={name}': {self.soc.name} has no such clock profile", hint=hint)
+        if not self.can_run(self.soc.clock_profiles[name]):
+            what = f"it needs a raised core supply, and {self.title} has no pin that raises it"
+            able = [each for each, profile in self.soc.clock_profiles.items() if self.can_run(profile)]
+            raise N6Error("N6-BOARD-003", f"'clock={name}': {what}", hint=f"it can run {', '.join(able)}")
+        return self.soc.clock(name)
+
+    def can_run(self, profile: ClockProfile) -> bool:
+        """Return whether the supply of this board suffices for a clock profile."""
+        return self.smps_overdrive is not None or not profile.overdrive
 
     def profile(self, name: str) -> Profile:
         """A memory profile of the chip. Raises N6-BOARD-009 if the chip has no such profile, N6-BOARD-010 if this board lacks

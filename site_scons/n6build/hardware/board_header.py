@@ -39,17 +39,29 @@ class PinConstants:
 
 
 @dataclass(frozen=True)
+class PadClock:
+    """A clock of pads, and what its source is divided by."""
+
+    hz: int
+    divider: int
+
+
+def _pad_clock(source_hz: int, divider: int) -> PadClock:
+    return PadClock(source_hz // divider, divider)
+
+
+@dataclass(frozen=True)
 class NorConstants:
-    """What the firmware knows of the NOR. clock_hz: after `divider`, of PLL1 or HCLK. select: line of the chip select. commands:
-    name of their description. octal_mask: as `second_byte_mask`; octal_*: commands on eight lines. The others are as in `Nor`
-    and `NorCommands`."""
+    """What the firmware knows of the NOR. slow, fast: without and with the fuse of its pads; of PLL1 or HCLK. select: line of
+    the chip select. commands: name of their description. octal_mask: as `second_byte_mask`; octal_*: commands on eight lines.
+    The others are as in `Nor` and `NorCommands`."""
 
     base: int
     size: int
     jedec_id: int
     mode: Mode
-    clock_hz: int
-    divider: int
+    slow: PadClock
+    fast: PadClock
     from_pll1: bool
     pins: PinConstants
     select: int
@@ -82,20 +94,21 @@ class RegisterConstants:
 
 @dataclass(frozen=True)
 class PsramConstants:
-    """What the firmware knows of the PSRAM. memory: name of its window. clock_hz: after `divider`. select: line of the chip
-    select. commands: name of their description. read_cycles, write_cycles: latencies. density: with the code of the part's
-    size. The others are as in `Psram` and `PsramCommands`."""
+    """What the firmware knows of the PSRAM. memory: name of its window. slow, fast: as those of the NOR, of HCLK; with the
+    cycles between refreshes. select: line of the chip select. commands: name of their description. read_cycles, write_cycles:
+    latencies. density: with the code of the part's size. The others are as in `Psram` and `PsramCommands`."""
 
     memory: str
     size: int
-    clock_hz: int
-    divider: int
+    slow: PadClock
+    fast: PadClock
+    slow_refresh_cycles: int
+    fast_refresh_cycles: int
     supply: str
     control: PinConstants
     select: int
     data: PinConstants
     commands: str
-    refresh_cycles: int
     row: int
     memory_type: int
     reset: int
@@ -199,8 +212,8 @@ def _nor(board: Board) -> NorConstants:
         size=nor.size,
         jedec_id=nor.jedec_id,
         mode=nor.mode,
-        clock_hz=board.nor_clock_hz,
-        divider=board.xspi_divider,
+        slow=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=False)),
+        fast=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=True)),
         from_pll1="PLL1" in board.clock.profile.plls,
         pins=_pins(nor.pins),
         select=nor.pins.chip_select,
@@ -229,20 +242,22 @@ def _mapped(board: Board) -> PsramConstants | None:
 
 
 def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands) -> PsramConstants:
-    divider = board.psram_divider(psram)
-    clock_hz = board.clock.hclk_hz // divider
+    slow, fast = (
+        _pad_clock(board.clock.hclk_hz, board.psram_divider(psram, fast_pads=fast_pads)) for fast_pads in (False, True)
+    )
     density = commands.density
     return PsramConstants(
         memory=ram.memory,
         size=ram.size,
-        clock_hz=clock_hz,
-        divider=divider,
+        slow=slow,
+        fast=fast,
+        slow_refresh_cycles=commands.refresh_cycles(slow.hz),
+        fast_refresh_cycles=commands.refresh_cycles(fast.hz),
         supply=psram.supply,
         control=_pins(psram.control),
         select=psram.control.chip_select,
         data=_pins(psram.data),
         commands=commands.name,
-        refresh_cycles=commands.refresh_cycles(clock_hz),
         row=commands.row,
         memory_type=commands.memory_type,
         reset=commands.reset,

@@ -18,7 +18,8 @@ _PSRAM_DATA_LINES = 16
 
 def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
     """Raises N6-BOARD-003 to -008 and N6-BOARD-011, with the line of what is wrong."""
-    for key, name in (("clock_profile", board.clock_profile), ("max_speed", board.max_speed)):
+    clocks = (("max_speed", board.max_speed), ("clock_profile", board.clock_profile or board.max_speed))
+    for key, name in clocks:
         where = document.where(key)
         if name not in soc.clock_profiles:
             hint = did_you_mean(name, soc.clock_profiles)
@@ -30,7 +31,22 @@ def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
     _check_nor(board, soc, document)
     _check_slots(board, soc, document)
     _check_external_ram(board, soc, document)
+    _check_file_heap(board, soc, document)
     _check_pools(board, soc, document)
+
+
+def _check_file_heap(board: BoardFile, soc: Soc, document: Document) -> None:
+    heap = board.file_heap
+    if heap is None:
+        return
+    if heap.memory not in soc.memories:
+        where = document.where("file_heap", "memory")
+        hint = did_you_mean(heap.memory, soc.memories)
+        raise N6Error("N6-BOARD-011", f"no memory '{heap.memory}'", where=where, hint=hint)
+    beyond = heap.size - soc.memories[heap.memory].size
+    if beyond > 0:
+        where = document.where("file_heap", "size")
+        raise N6Error("N6-BOARD-011", f"is {beyond} bytes larger than {heap.memory}", where=where)
 
 
 def _check_external_ram(board: BoardFile, soc: Soc, document: Document) -> None:

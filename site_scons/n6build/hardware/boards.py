@@ -85,7 +85,7 @@ def read_board(path: Path) -> Board:
         title=described.title,
         aliases=described.aliases,
         soc=soc,
-        clock=soc.clock(described.clock_profile),
+        clock=soc.clock(described.clock_profile or described.max_speed),
         max_speed=soc.clock(described.max_speed),
         smps_overdrive=described.smps_overdrive,
         console=described.console,
@@ -101,6 +101,7 @@ def read_board(path: Path) -> Board:
         i2c=_devices(described, i2c_paths, folder),
         unmodelled_registers=described.unmodelled_registers,
         trial=described.trial,
+        file_heap=described.file_heap,
         alias=described.alias,
         files=(
             folder / name / "board.yaml",

@@ -3,7 +3,7 @@ from the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from n6build.base.span import Span
@@ -66,6 +66,71 @@ def slots_around(flash: BoardFlash, weights: Iterable[Span]) -> dict[str, Slot]:
         end = min((start for start in starts if start >= span.end), default=max(flash.nor.end, span.end))
         slots[weights_slot(flash, span.address)] = Slot(span.address, end - span.address)
     return slots
+
+
+def vectors_slot(flash: BoardFlash, weights: Sequence[Span], needed: int) -> Slot:
+    """Return the slot of the test vectors, which may be room that weights leave.
+
+    Args:
+        flash: Flash of the board.
+        weights: Images in flash. Relocatable models take all of slot 'weights'.
+        needed: Bytes of the vectors, each set rounded up to sectors.
+
+    Returns:
+        What weights leave of slot 'vectors'; if `needed` bytes are more than that, the room from there on through slot 'weights',
+        or else the largest room in both. It may be too small.
+    """
+    slot = slots_around(flash, weights)["vectors"]
+    if needed <= slot.size:
+        return slot
+    rooms = _rooms(flash, weights)
+    grown = [Slot(slot.address, room.end - slot.address) for room in rooms if room.address <= slot.address < room.end]
+    return next(
+        (room for room in grown if needed <= room.size), max([*grown, slot, *rooms], key=lambda room: room.size)
+    )
+
+
+def slots_with_vectors(flash: BoardFlash, weights: Sequence[Span], vectors: Sequence[Span]) -> dict[str, Slot]:
+    """Return the slots of the board around weights and test vectors.
+
+    Args:
+        flash: Flash of the board.
+        weights: Images in flash, and data that goes elsewhere.
+        vectors: Test vectors in flash, in their slot or in the room of `vectors_slot`.
+    """
+    slots = slots_around(flash, weights)
+    if not vectors:
+        return slots
+    own, of_weights = slots["vectors"], slots["weights"]
+    start, end = min(each.address for each in vectors), next_sector(flash, max(each.end for each in vectors))
+    if own.address <= start and end <= own.end:
+        return slots
+    if of_weights.address < start < of_weights.end:
+        slots |= {"vectors": Slot(start, of_weights.end - start)}
+        slots |= {"weights": Slot(of_weights.address, start - of_weights.address)}
+    else:
+        slots |= {"vectors": Slot(start, end - start)}
+        slots |= {"weights": Slot(max(end, of_weights.address), of_weights.end - max(end, of_weights.address))}
+    return slots
+
+
+def _rooms(flash: BoardFlash, taken: Sequence[Span]) -> list[Slot]:
+    """Free parts of slots 'vectors' and 'weights', by address, those without a gap between them as one, on sector boundaries."""
+    areas: list[Slot] = []
+    for slot in sorted((flash.slots.vectors, flash.slots.weights), key=lambda each: each.address):
+        if areas and areas[-1].end == slot.address:
+            areas[-1] = Slot(areas[-1].address, areas[-1].size + slot.size)
+        else:
+            areas.append(slot)
+    rooms = []
+    for area in areas:
+        start = area.address
+        for span in sorted(taken, key=lambda each: each.address):
+            if span.address < area.end and start < span.end:
+                rooms.append(Slot(start, max(0, span.address // flash.nor.sector * flash.nor.sector - start)))
+                start = next_sector(flash, span.end)
+        rooms.append(Slot(start, max(0, area.end - start)))
+    return [room for room in rooms if room.size]
 
 
 def _without(slot: Slot, taken: Iterable[Span]) -> Slot:

@@ -4,6 +4,7 @@ alias."""
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -231,9 +232,9 @@ class Soc:
     starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: for models that are installed. security_counters:
     fuse words of signed images. peripherals: blocks of registers, by name. npu: its units and registers. device_id,
     revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16 system
-    exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz:
-    the oscillators. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
-    clock_profiles: by name."""
+    exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz: the
+    oscillators. slow_pads_hz: of an XSPI clock whose pads have no fuse for high speed. interrupts: numbers by name.
+    dma_requests: numbers of hardware requests, by name. pools, profiles, clock_profiles: by name."""
 
     name: Name
     cpu: CpuName
@@ -257,9 +258,21 @@ class Soc:
     msi_hz: int
     lsi_hz: int
     pll_limits: PllLimits
+    slow_pads_hz: int
     clock_profiles: dict[Name, ClockProfile]
     pools: dict[Identifier, InternalPool]
     profiles: dict[Name, Profile]
+
+    def has_fast_pads(self, supply: str, fuses: Mapping[int, int]) -> bool:
+        """Return whether a fuse lets pads run at high speed with 1.8 V.
+
+        Args:
+            supply: Of the pads: VDDIO2 or VDDIO3.
+            fuses: Words of BSEC by their numbers; others are 0.
+        """
+        fuse = self.peripherals["BSEC"].registers["FVR124"]
+        low, _ = field_bits(fuse.fields[f"HSLV_{supply}"])
+        return bool(fuses.get(_PADS_WORD, 0) >> low & 1)
 
     def clock(self, name: str) -> Clock:
         """The clocks of a profile. Raises KeyError for a name that is not in `clock_profiles`."""
@@ -281,6 +294,10 @@ def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
     """bits: a bit, or [lowest, highest]. Returns (lowest bit, mask)."""
     low, high = (bits, bits) if isinstance(bits, int) else (bits[0], bits[-1])
     return low, ((1 << (high - low + 1)) - 1) << low
+
+
+# The word of BSEC that FVR124 is the shadow of.
+_PADS_WORD = 124
 
 
 @dataclass(frozen=True)

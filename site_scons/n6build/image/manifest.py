@@ -14,7 +14,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, read_in_chunks, to_json
 from n6build.base.span import Span
 from n6build.hardware.board import Slot, Trial
-from n6build.hardware.slots import BoardFlash, slots_around, weights_slot
+from n6build.hardware.slots import BoardFlash, slots_with_vectors, weights_slot
 
 # Segments that bring their address along, and may take room from slots.
 _PLACED = ("weights", "data")
@@ -102,7 +102,8 @@ def _size_and_digest(file: FlashFile) -> tuple[int, str]:
 def used_slots(flash: BoardFlash, manifest: FlashManifest) -> list[UsedSlot]:
     """The board's slots, empty ones too, then those of weights and data that go elsewhere."""
     placed = [each for each in manifest.segments if each.name in _PLACED]
-    slots = slots_around(flash, [Span(each.address, each.length) for each in placed])
+    vectors = [Span(each.address, each.length) for each in manifest.segments if each.name == "vectors"]
+    slots = slots_with_vectors(flash, [Span(each.address, each.length) for each in placed], vectors)
     data = {weights_slot(flash, each.address) for each in placed if each.name == "data"}
     return [
         UsedSlot(

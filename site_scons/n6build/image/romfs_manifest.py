@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, is_file, is_folder
+from n6build.base.files import files_in, is_file, is_folder, read_part
 from n6build.base.yaml_schema import Document, Range, Size, read_document
 from n6build.image.romfs import MAX_ALIGNMENT
 from n6build.models.model import MODEL_SUFFIXES
@@ -16,11 +18,12 @@ DEFAULT_PROFILE = "default"
 # A loader needs a model at a multiple of 4; its pools are best aligned to cache lines.
 _MODEL_ALIGNMENT = 32
 _FILE_ALIGNMENT = 4
+_RELOC_MAGIC = b"NBIN"
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """stages: of a Haar cascade. optimize: of a compiler for other chips."""
+    """An entry as OpenMV writes it. stages: of a Haar cascade, 0 for all. optimize: of a compiler for other chips."""
 
     type: Literal["tflite", "onnx", "txt", "bin", "file", "haar"]
     path: str
@@ -39,14 +42,25 @@ class _Partition:
 
 @dataclass(frozen=True)
 class RomfsEntry:
-    """model: the file becomes a relocatable model first. profile: of memory pools. where: in the description."""
+    """A file of the image.
+
+    Attributes:
+        path: its source.
+        name: in the image.
+        alignment: of its content in the image, bytes.
+        kind: a model becomes a relocatable model first, a cascade is converted, a file is taken as it is.
+        profile: of memory pools, for a model.
+        stages: of a cascade, 0 for all.
+        where: in the description.
+    """
 
     path: Path
     name: str
     alignment: int
-    model: bool
-    profile: str
+    kind: Literal["model", "cascade", "file"]
     where: str
+    profile: str = ""
+    stages: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,17 +72,45 @@ class RomfsPartition:
     entries: tuple[RomfsEntry, ...]
 
 
-def read_manifest(path: Path, variables: dict[str, str]) -> tuple[RomfsPartition, ...]:
-    """variables: what {TOP} and the like stand for. A model is followed by its labels, a file with its name and the suffix
-    .txt.
+def read_manifest(path: Path, build: Path) -> tuple[RomfsPartition, ...]:
+    """Read the description. A model is followed by its labels, a file with its name and the suffix .txt.
 
-    Raises N6-YAML-00x, N6-ROMFS-003 (a file that does not exist), N6-ROMFS-004 (an entry that n6build does not make).
+    Args:
+        path: of the description, which also decides where {TOP} is (`top_of`).
+        build: what {BUILD} stands for.
+
+    Raises:
+        N6Error: N6-YAML-00x; N6-ROMFS-003 for a file that does not exist, N6-ROMFS-004 for an entry that n6build does not make.
     """
     document = read_document(path)
+    partitions = document.load(dict[str, _Partition])
+    patterns = [entry.path for partition in partitions.values() for entry in partition.entries if entry.enabled]
+    variables = {"TOP": str(top_of(path.absolute().parent, patterns)), "BUILD": str(build.absolute())}
     return tuple(
         RomfsPartition(number, partition.size, tuple(_entries(document, number, partition, path.parent, variables)))
-        for number, partition in document.load(dict[str, _Partition]).items()
+        for number, partition in partitions.items()
     )
+
+
+def top_of(folder: Path, patterns: Sequence[str]) -> Path:
+    """Return what {TOP} stands for: the tree that the description belongs to.
+
+    It is the nearest folder above the description with all folders that the patterns name, such as `lib/models` of OpenMV's
+    sources; else the working directory if it has them, for a copied description; else the description's folder.
+
+    Args:
+        folder: of the description, absolute.
+        patterns: paths of its entries.
+    """
+    named = {_folder_of(pattern.removeprefix("{TOP}/")) for pattern in patterns if pattern.startswith("{TOP}/")}
+    candidates = (folder, *folder.parents, Path.cwd())
+    return next((each for each in candidates if all(is_folder(each / name) for name in sorted(named))), folder)
+
+
+def _folder_of(pattern: str) -> str:
+    """Up to the first wildcard."""
+    parts = pattern.split("/")[:-1]
+    return "/".join(itertools.takewhile(lambda part: not set(part) & set("*?[{"), parts))
 
 
 def _entries(
@@ -79,9 +121,6 @@ def _entries(
         if not entry.enabled:
             continue
         where = document.where(number, "entries", index)
-        if entry.type == "haar":
-            hint = 'convert it, and name the .cascade file with "type": "bin"; or "enabled": false'
-            raise N6Error("N6-ROMFS-004", "n6build does not convert Haar cascades", where=where, hint=hint)
         for file in _files(entry.path, folder, variables, where):
             entries += _with_labels(entry, file, where)
     return entries
@@ -89,17 +128,20 @@ def _entries(
 
 def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
     is_model = entry.type in ("tflite", "onnx")
-    if is_model and file.suffix not in MODEL_SUFFIXES:
+    # Of a firmware's release, or of another tool: it is for one version of ll_aton, which is checked.
+    is_made = is_model and read_part(file, 0, len(_RELOC_MAGIC)) == _RELOC_MAGIC
+    if is_model and not is_made and file.suffix not in MODEL_SUFFIXES:
         raise N6Error("N6-ROMFS-004", f"'{file.suffix}' is not a supported model format", where=where)
     alignment = entry.alignment or (_MODEL_ALIGNMENT if is_model else _FILE_ALIGNMENT)
     if alignment & (alignment - 1):
         raise N6Error("N6-ROMFS-004", f"alignment {alignment} is not a power of two", where=where)
-    name = f"{file.stem}.tflite" if is_model else file.name
-    own = RomfsEntry(file, name, alignment, is_model, entry.profile, where)
+    if entry.type == "haar":
+        return [RomfsEntry(file, f"{file.stem}.cascade", alignment, "cascade", where, stages=entry.stages or 0)]
+    if not is_model:
+        return [RomfsEntry(file, file.name, alignment, "file", where)]
+    own = RomfsEntry(file, f"{file.stem}.tflite", alignment, "file" if is_made else "model", where, entry.profile)
     labels = file.with_suffix(".txt")
-    if not is_model or not is_file(labels):
-        return [own]
-    return [own, RomfsEntry(labels, labels.name, _FILE_ALIGNMENT, model=False, profile="", where=where)]
+    return [own, *([RomfsEntry(labels, labels.name, _FILE_ALIGNMENT, "file", where)] if is_file(labels) else [])]
 
 
 def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) -> list[Path]:
@@ -118,7 +160,7 @@ def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) ->
             "N6-ROMFS-003",
             f"no file '{text}'",
             where=where,
-            hint="paths are relative to the description's folder, or begin with {TOP}",
+            hint="paths are relative to the description's folder, or begin with {TOP}, the tree that the description is in",
         )
     return files
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.span import Span
 from n6build.base.templates import render
 from n6build.memory_plan.board_memory import ModelsMemory
-from n6build.memory_plan.plan import MemoryPlan
+from n6build.memory_plan.plan import NPU_READ_AHEAD, MemoryPlan
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 from n6build.reloc.slots import executable_ram_part, name_crc32
 
@@ -29,7 +30,8 @@ def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *
     values = {
         "plan": plan,
         "banks": memory.memories,
-        "external_ram": _external_ram_parts(plan, memory),
+        "read_ahead": NPU_READ_AHEAD,
+        "external_ram": external_ram_parts(plan, memory.external),
         "part": part,
         "verified_from": part // 2 // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT,
         "alignment": READ_ONLY_ALIGNMENT,
@@ -40,11 +42,11 @@ def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *
     return render(MODELS_TEMPLATE, values)
 
 
-def _external_ram_parts(plan: MemoryPlan, memory: ModelsMemory) -> list[Span]:
+def external_ram_parts(plan: MemoryPlan, regions: Collection[str]) -> list[Span]:
     """Of each model, for its relative pools: equal parts of the region that memory pools of this board lie in. Empty ones where
-    the firmware can map no external RAM."""
+    the firmware can map no external RAM. regions: names of those that it maps."""
     count = len(plan.models)
-    whole = next((each for each in plan.external_regions if each.name in memory.external), None)
+    whole = next((each for each in plan.external_regions if each.name in regions), None)
     if whole is None:
         return [Span(0, 0)] * count
     size = whole.size // count // plan.cache_line * plan.cache_line

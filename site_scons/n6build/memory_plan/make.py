@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error
+from n6build.base.size_text import counted
 from n6build.base.span import Span
 from n6build.hardware.board import Slot
-from n6build.hardware.slots import BoardFlash, next_sector, slots_around
+from n6build.hardware.slots import BoardFlash, next_sector, vectors_slot
 from n6build.memory_plan.board_memory import BoardMemory
 from n6build.memory_plan.images import plan_images, spans_of
 from n6build.memory_plan.plan import (
+    NPU_READ_AHEAD,
     MemoryPlan,
     OwnBuffer,
     PlannedModel,
@@ -23,6 +26,7 @@ from n6build.memory_plan.plan import (
     PoolUse,
     application_name,
 )
+from n6build.memory_plan.seeded_vectors import seeded_shape
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file
 from n6build.memory_plan.vectors import VectorShape
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
@@ -40,11 +44,18 @@ class CompiledNetwork:
 
 
 def compiled_network(
-    model: str, folder: Path, name: str, weights: tuple[str, ...], vectors: VectorShape, *, is_classification: bool
+    model: str,
+    folder: Path,
+    name: str,
+    weights: tuple[str, ...],
+    vectors: VectorShape | None,
+    *,
+    is_classification: bool,
 ) -> CompiledNetwork:
-    """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. Raises what
-    `read_artifacts` does."""
-    return CompiledNetwork(model, read_artifacts(folder, name, weights), vectors, is_classification)
+    """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. vectors: None for
+    seeded ones. Raises what `read_artifacts` does."""
+    artifacts = read_artifacts(folder, name, weights)
+    return CompiledNetwork(model, artifacts, vectors or seeded_shape(artifacts.inputs), is_classification)
 
 
 def make_plan(
@@ -59,12 +70,11 @@ def make_plan(
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
     images = plan_images(board.flash, [network.artifacts for network in networks], claim_bytes)
-    vectors = slots_around(board.flash, spans_of(images))["vectors"]
-    plan = _plan(board, profile, networks, vectors, claim_bytes)
+    plan = _plan(board, profile, networks, spans_of(images), claim_bytes)
     return replace(
         plan,
         images=images,
-        banks=tuple(bank for bank in board.banks if _is_used(bank.span, plan.pools)),
+        banks=tuple(bank for bank in board.banks if _is_used(bank.span, plan.pools, NPU_READ_AHEAD)),
         maps_external_ram=board.psram is not None and _is_used(board.psram, plan.pools),
     )
 
@@ -81,22 +91,25 @@ def make_reloc_plan(
 
     Raises N6-PLAN-004 and N6-PLAN-005 for test vectors.
     """
-    return replace(_plan(board, profile, networks, board.flash.slots.vectors, claim_bytes), models=tuple(models))
+    # Models of another size may follow in their slots.
+    whole = board.flash.slots.weights
+    plan = _plan(board, profile, networks, [Span(whole.address, whole.size)], claim_bytes)
+    return replace(plan, models=tuple(models))
 
 
 def _plan(
     board: BoardMemory,
     profile: str,
     networks: Sequence[CompiledNetwork],
-    vectors: Slot,
+    weights: Sequence[Span],
     claim_bytes: int,
 ) -> MemoryPlan:
-    """What linked and installed networks have in common. vectors: the slot as weights leave it."""
+    """What linked and installed networks have in common. weights: where they are in flash."""
     return MemoryPlan(
         application=application_name([network.model for network in networks]),
         board=board.flash.name,
         profile=profile,
-        networks=_plan_networks(board.flash, networks, vectors, claim_bytes),
+        networks=_plan_networks(board.flash, networks, weights, claim_bytes),
         images=(),
         banks=(),
         pools=tuple(
@@ -115,35 +128,52 @@ def _plan(
 
 
 def _plan_networks(
-    flash: BoardFlash, networks: Sequence[CompiledNetwork], slot: Slot, claim_bytes: int
+    flash: BoardFlash, networks: Sequence[CompiledNetwork], weights: Sequence[Span], claim_bytes: int
 ) -> tuple[PlannedNetwork, ...]:
-    """Sets of test vectors follow one another in their slot, each on its own sector."""
-    source = slot.address
-    planned = []
+    """Sets of test vectors follow one another, each on its own sector."""
     for network in networks:
-        vectors = network.vectors
-        _check_vectors(vectors, network.artifacts)
-        file = vectors_slot_file(network.artifacts.name, len(networks)) if vectors.count else ""
-        planned.append(
-            PlannedNetwork(
-                model=network.model,
-                name=network.artifacts.name,
-                suffix=network.artifacts.suffix,
-                is_classification=network.is_classification,
-                vectors=PlannedVectors(file, source, vectors.count, vectors.bytes_each),
-                own_buffers=_own_buffers(network.artifacts),
-                keeps_state=bool(network.artifacts.states),
-            )
+        _check_vectors(network.vectors, network.artifacts)
+    sizes = [next_sector(flash, _vectors_bytes(network.vectors, claim_bytes)) for network in networks]
+    slot = vectors_slot(flash, weights, sum(sizes))
+    if sum(sizes) > slot.size:
+        raise _no_room(flash, networks, sum(sizes), slot)
+    starts = itertools.accumulate(sizes, initial=slot.address)
+    return tuple(
+        PlannedNetwork(
+            model=network.model,
+            name=network.artifacts.name,
+            suffix=network.artifacts.suffix,
+            is_classification=network.is_classification,
+            vectors=PlannedVectors(
+                vectors_slot_file(network.artifacts.name, len(networks)) if network.vectors.count else "",
+                start,
+                network.vectors.count,
+                network.vectors.bytes_each,
+            ),
+            own_buffers=_own_buffers(network.artifacts),
+            keeps_state=bool(network.artifacts.states),
         )
-        end = source + trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES + claim_bytes
-        if vectors.count and end > slot.end:
-            raise N6Error(
-                "N6-PLAN-005",
-                f"{vectors.count} test vectors need {end - slot.end} bytes more than their slot has",
-                where=f"boards/{flash.name}/board.yaml: slots.vectors",
-            )
-        source = next_sector(flash, end) if vectors.count else source
-    return tuple(planned)
+        for network, start in zip(networks, starts, strict=False)
+    )
+
+
+def _vectors_bytes(vectors: VectorShape, claim_bytes: int) -> int:
+    """In flash, with what follows them; 0 without vectors."""
+    if not vectors.count:
+        return 0
+    return trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES + claim_bytes
+
+
+def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int, room: Slot) -> N6Error:
+    """room: the largest."""
+    sets = [network.vectors for network in networks if network.vectors.count]
+    vectors = ", ".join(f"{counted(each.count, 'vector')} of {each.bytes_each} bytes in {each.name}" for each in sets)
+    what = (
+        f"test vectors need {needed} bytes of flash ({vectors}), {needed - room.size} more than the largest free room of slots "
+        f"'vectors' and 'weights', {room.size} bytes at 0x{room.address:08X}"
+    )
+    where = f"boards/{flash.name}/board.yaml: slots.vectors"
+    return N6Error("N6-PLAN-005", what, where=where, hint="store fewer vectors")
 
 
 def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
@@ -159,8 +189,9 @@ def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
     )
 
 
-def _is_used(span: Span, uses: Sequence[PoolUse]) -> bool:
-    return any(use.address < span.end and span.address < use.address + use.used for use in uses)
+def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:
+    """read_ahead: bytes that count, too, behind what a pool uses."""
+    return any(use.address < span.end and span.address < use.address + use.used + read_ahead for use in uses)
 
 
 def _check_relative(artifacts: NetworkArtifacts) -> None:

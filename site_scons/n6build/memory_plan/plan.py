@@ -64,6 +64,11 @@ class PlannedImage:
         return self.source + trailer_offset(self.bytes) + TRAILER_BYTES + self.claim_bytes
 
 
+# A stream engine may read this far behind a buffer: ST's compiler writes the end plus 64 as offset_limit of each. Its network in
+# a bank that is full has been seen to read one byte of the next.
+NPU_READ_AHEAD = 64
+
+
 @dataclass(frozen=True)
 class PlannedBank:
     """A RAM bank to power. name: of the memory. rcc_enable_mask: its bit in RCC MEMENR. ramcfg_cr: address of its RAMCFG

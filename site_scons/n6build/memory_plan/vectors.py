@@ -41,12 +41,13 @@ NO_VECTORS = VectorShape("none", 0, 0)
 
 @remembered
 def read_vectors(path: Path) -> VectorSet:
-    """From a .npy file with one row per vector. Raises N6-VEC-001 where it is not one."""
+    """From a .npy file with one row per vector. Raises N6-FILE-002, N6-FILE-006, N6-VEC-001 where it is not one."""
     import numpy as np  # noqa: PLC0415 - only where vectors are read.
 
+    content = read_bytes(path)
     try:
-        array = array_of(read_bytes(path))
-    except (N6Error, ValueError) as error:
+        array = array_of(content)
+    except ValueError as error:
         raise N6Error("N6-VEC-001", f"cannot be read as a NumPy array: {error}", where=path.name) from error
     if array.ndim < 2 or not array.size:
         raise N6Error("N6-VEC-001", "is not an array with one row for each vector", where=path.name)

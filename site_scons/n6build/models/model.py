@@ -13,12 +13,15 @@ from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import MODELS, own_folder
 from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
 from n6build.models.folder_name import RESERVED, folder_name, is_folder_name
+from n6build.models.relocatable import is_relocatable
 from n6build.network.backend import check_sha256
 from n6build.network.backend_names import backend_names
-from n6build.network.prebuilt.folder import holds_network
+from n6build.network.prebuilt.folder import folders_with_networks, holds_network
 
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
+# Of networks in a hint.
+_MOST_NAMED = 4
 Share = Annotated[float, Range(0, 1)]
 Cosine = Annotated[float, Range(-1, 1)]
 
@@ -97,17 +100,21 @@ class Tolerance:
     epoch: EpochTolerance = field(default_factory=EpochTolerance)
 
 
+# Of random inputs, on which several classes are nearly as likely as the first.
+OF_NOISE = Tolerance(cosine=0.9, top1=False)
+
+
 @dataclass(frozen=True)
 class ModelFile:
     """model.yaml as it is written; `Model` is what a build needs of it.
 
-    name: of the build folder, and on the console. file: of the model, .tflite or .onnx, in this folder. sha256:
-    of the file, in hex; another one is refused. description: a line for `scons models`. quality: a measured result, for
-    `scons models` and for the reader. made_by: the script that trained it; for the reader. network: how the model becomes a
-    network. checks: which findings are accepted. application: what the program around the network does; makes app_config.h
-    and app_buffers.h. result: what the output is, which decides how a run shows it. classes: names of the outputs of a
-    classification, in their order. vectors: test vectors. reference: what a run is compared with. tolerance: how far a
-    network with epochs on the NPU may be from the reference; without it, the defaults of its keys.
+    name: of the build folder, and on the console. file: of the model in this folder, .tflite or .onnx, or a relocatable one
+    (network_rel.bin) of any tool. sha256: of the file, in hex; another one is refused. description: a line for `scons models`.
+    quality: a measured result, for `scons models` and for the reader. made_by: the script that trained it; for the reader.
+    network: how the model becomes a network. checks: which findings are accepted. application: what the program around the
+    network does; makes app_config.h and app_buffers.h. result: what the output is, which decides how a run shows it. classes:
+    names of the outputs of a classification, in their order. vectors: test vectors. reference: what a run is compared with.
+    tolerance: how far a network with epochs on the NPU may be from the reference; without it, the defaults of its keys.
     """
 
     name: str
@@ -128,7 +135,8 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class Model:
-    """file: None for a network that was compiled elsewhere (folder `prebuilt`) and comes without its model.
+    """file: None for a network that was compiled elsewhere and comes without its model: as sources (folder `prebuilt`), or as a
+    relocatable model (file `relocatable`).
 
     inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None for
     a bare model file or folder. reference: model that the reference interpreter runs, None without one, or where not_compared
@@ -153,6 +161,7 @@ class Model:
     reference: Path | None
     not_compared: str
     tolerance: Tolerance | None
+    relocatable: Path | None = None
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
@@ -173,7 +182,7 @@ def models_folder(name: str) -> Path:
 
 def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:
     """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, of a folder with a
-    compiled network, or of network.c itself where a folder has several.
+    compiled network, of network.c itself where a folder has several, or of a relocatable model (network_rel.bin).
 
     relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-001 where there is no such
     model, N6-MODEL-002 for a file in another format; N6-MODEL-00x, N6-YAML-00x and N6-APP-00x for a faulty model.yaml.
@@ -183,7 +192,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
     path = (relative_to or Path()) / name
     if is_file(path / "model.yaml"):
         return _described(path, f"{name.rstrip('/')}/model.yaml")
-    if is_file(path) and path.suffix in MODEL_SUFFIXES:
+    if is_file(path) and (path.suffix in MODEL_SUFFIXES or is_relocatable(path)):
         return _bare(path)
     if is_folder(path) and holds_network(path):
         return _bare_network(path, path.resolve().name, None)
@@ -194,16 +203,24 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
             "N6-MODEL-002",
             f"'{path.suffix}' is not a supported model format",
             where=name,
-            hint="give a .tflite or .onnx file, or the network.c of a compiled network",
+            hint="give a .tflite or .onnx file, the network.c of a compiled network, or a network_rel.bin",
         )
     if "/" in name or "." in name:
         raise N6Error(
             "N6-MODEL-001",
             f"no model file or folder '{name}'",
             hint=_like(name, relative_to or Path())
-            or "a .tflite or .onnx file, a folder with a model.yaml, or one with network.c or od.c",
+            or _below(name, relative_to or Path())
+            or "a .tflite or .onnx file, a network_rel.bin, a folder with a model.yaml, or one with network.c or od.c",
         )
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
+
+
+def _below(name: str, start: Path) -> str:
+    """A hint that names compiled networks in folders of a folder, such as Model/STM32N6570-DK of Model."""
+    below = [path.relative_to(start / name) for path in folders_with_networks(start / name)[:_MOST_NAMED]]
+    found = [repr(str(Path(name) / path)) for path in below]
+    return f"compiled networks are in its folders: model={' or model='.join(found)}" if found else ""
 
 
 def _like(name: str, start: Path) -> str:
@@ -238,9 +255,11 @@ def _described(folder: Path, shown_as: str) -> Model:
 
 def _model(described: ModelFile, folder: Path, description_file: Path | None) -> Model:
     vectors = described.vectors
+    file = folder / described.file if described.file else None
+    relocatable = file if file and is_relocatable(file) else None
     return Model(
         name=described.name,
-        file=folder / described.file if described.file else None,
+        file=None if relocatable else file,
         prebuilt=folder / described.network.folder if described.network.folder else None,
         sha256=described.sha256,
         description=described.description,
@@ -254,14 +273,16 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
         inputs=folder / vectors.inputs if vectors else None,
         expected=folder / vectors.expected if vectors and vectors.expected else None,
         description_file=description_file,
-        reference=_reference(described, folder),
+        reference=_reference(described, folder, None if relocatable else described.file),
         not_compared=described.reference.waive.strip(),
         tolerance=described.tolerance,
+        relocatable=relocatable,
     )
 
 
-def _reference(described: ModelFile, folder: Path) -> Path | None:
-    named = described.reference.model or described.file
+def _reference(described: ModelFile, folder: Path, file: str | None) -> Path | None:
+    """file: of the model, if it is none that is linked already."""
+    named = described.reference.model or file
     if described.reference.waive or named is None or not named.endswith(MODEL_SUFFIXES):
         return None
     return folder / named

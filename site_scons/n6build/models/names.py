@@ -22,8 +22,13 @@ def network_names(models: Sequence[Model]) -> list[str]:
     for number, name in enumerate(names):
         if name in names[:number]:
             what = f"two networks of the application are called '{name}'"
-            raise N6Error("N6-NET-023", what, where=models[number].name, hint="set network.name in model.yaml")
+            raise N6Error("N6-NET-023", what, where=models[number].name, hint=_other_name(models[number]))
     return names
+
+
+def _other_name(model: Model) -> str:
+    """A hint: files and symbols of a compiled network have the name that its compiler was given."""
+    return "compile it again with --name" if model.prebuilt else "set network.name in model.yaml"
 
 
 def _name(model: Model, *, alone: bool) -> str:

@@ -10,7 +10,6 @@ from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, read_bytes, sha256
 from n6build.base.yaml_schema import Section
-from n6build.network.kernel_files import all_kernel_files
 from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
 from n6build.plan.step import Step
@@ -35,7 +34,7 @@ class ModelSource:
 class Compilation:
     """A network to be made. name: of its files and symbols. folder: for them. pools: in order of preference. ll_aton: version
     of the runtime. notes: folder that keeps what tools report about themselves; None: nothing is kept. roomier: profiles of the
-    board with more RAM, for hints."""
+    board with more RAM, for hints. relocatable: also make <name>_rel.bin, if the backend can."""
 
     source: ModelSource
     name: str
@@ -45,6 +44,7 @@ class Compilation:
     environment: Environment
     notes: Path | None
     roomier: tuple[RoomierProfile, ...] = ()
+    relocatable: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class Backend:
 
     suits: whether to take this backend for the model on this machine. check: raises N6Error where it cannot take the model.
     check_options: raises N6Error for options in the model.yaml that it does not know, also where another backend is taken.
-    step: the one that makes the network; its first output is network.c. kernels: C files of those that the network may call.
+    step: the one that makes the network; its first output is network.c. kernels: C files of this project's kernels that the
+    network calls.
     """
 
     name: str
@@ -69,8 +70,8 @@ class Backend:
     check: Callable[[ModelSource], None]
     check_options: Callable[[Section], None]
     step: Callable[[Compilation], Step]
+    kernels: Callable[[Compilation], tuple[Path, ...]]
     takes_pools: bool = True
-    kernels: Callable[[ModelSource], tuple[Path, ...]] = lambda _: all_kernel_files()
 
 
 def has_no_options(section: Section) -> None:

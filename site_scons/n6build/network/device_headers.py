@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, is_file, is_folder, read_text
+from n6build.base.files import is_file, is_folder, read_at_most, read_text
 from n6build.base.paths import BOARDS, FIRMWARE
+from n6build.base.walk import Tree, nearest, walk
 from n6build.hardware.aliases import non_secure_alias, secure_alias
 from n6build.hardware.soc import load_soc
 
 # By which the device headers know the chip. What is taken of its description here is the same for the whole family.
 DEVICE = "STM32N657xx"
 _CHIP = BOARDS / "soc" / "stm32n657.yaml"
-# In STM32Cube_FW_N6, and in the projects that STM32CubeMX makes, below one of these.
-_DRIVERS = ("Drivers", ".")
-_INCLUDES = (
-    "CMSIS/Core/Include",
-    "CMSIS/Include",
-    "CMSIS/Device/ST/STM32N6xx/Include",
-    "STM32N6xx_HAL_Driver/Inc",
-)
 _CONFIGURATION = "stm32n6xx_hal_conf.h"
-# As deep as projects have their own headers: Projects/GS/Inc, Appli/Core/Inc.
-_DEPTH = 4
+# The FSBL of a project has a configuration of its own, without what the NPU's cache needs.
+_WITH_CACHE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+HAL_CACHEAXI_MODULE_ENABLED\b", re.MULTILINE)
+_MOST_OF_A_HEADER = 1 << 20
 # What a runtime of ST cannot be compiled without, by a header that shows it.
 _NEEDED = {
     "core_cm55.h": "CMSIS",
@@ -45,7 +40,7 @@ _PLATFORM = "ll_aton_platform.h"
 _DEVICE_HEADER = "stm32n6xx.h"
 HINT = (
     f"cmsis=FOLDER, or {CMSIS}, names STM32Cube_FW_N6 (ST's package for STM32CubeMX and STM32CubeIDE, also on its own), a "
-    "project for an STM32N6, or the include folders of CMSIS, device and HAL"
+    "project for an STM32N6, or the include folders of CMSIS, device and HAL; cmsis=auto takes the project that you are in"
 )
 
 
@@ -60,10 +55,14 @@ class DeviceHeaders:
 
 
 def find_device_headers(named: Sequence[Path]) -> DeviceHeaders:
-    """named: include folders as they are, and roots of STM32Cube_FW_N6 or of a project, which are looked through.
+    """Find the headers that ST's runtime includes.
 
-    Raises N6-LLATON-005 for a folder that does not exist, or if one of the headers, or the HAL's cache driver, is in none of
-    them.
+    Args:
+        named: Include folders as they are, and roots of STM32Cube_FW_N6 or of a project, which are looked through.
+
+    Raises:
+        N6Error: N6-LLATON-005 for a folder that does not exist, or if one of the headers, or the HAL's cache driver, is in none
+            of them. N6-FILE-007 for a folder with too many files.
     """
     if not named:
         return DeviceHeaders()
@@ -72,16 +71,36 @@ def find_device_headers(named: Sequence[Path]) -> DeviceHeaders:
         if not is_folder(folder):
             raise N6Error("N6-LLATON-005", "is not a folder", where=str(folder), hint=HINT)
         found.update(dict.fromkeys(_folders_of(folder)))
-    where = os.pathsep.join(map(str, named))
+    headers, missing = _completed(tuple(found))
+    if missing:
+        raise N6Error("N6-LLATON-005", missing, where=os.pathsep.join(map(str, named)), hint=HINT)
+    return headers
+
+
+def headers_of_project(root: Path, runtime: Path) -> DeviceHeaders:
+    """Find the headers of a project, nearest to its runtime of ST. They are empty where it lacks one of them."""
+    if is_folder(root / "Utilities"):
+        # ST Edge AI Core has none that are complete, and thousands of files.
+        return DeviceHeaders()
+    headers, missing = _completed(tuple(headers_in(walk(root), runtime)))
+    return DeviceHeaders() if missing else headers
+
+
+def missing_header(folders: tuple[Path, ...]) -> str:
+    """Return what ST's runtime lacks in these folders, empty if nothing."""
+    return _completed(folders)[1]
+
+
+def _completed(folders: tuple[Path, ...]) -> tuple[DeviceHeaders, str]:
+    """The headers with the HAL's source, and what is missing, empty if nothing is."""
     for header, what in _NEEDED.items():
-        if not any(is_file(folder / header) for folder in found):
-            raise N6Error("N6-LLATON-005", f"no folder has {header}, of {what}", where=where, hint=HINT)
-    drivers = [folder.parent / "Src" / _HAL_CACHE for folder in found]
+        if not any(is_file(folder / header) for folder in folders):
+            return DeviceHeaders(), f"no folder has {header}, of {what}"
+    drivers = [folder.parent / "Src" / _HAL_CACHE for folder in folders]
     sources = [path for path in drivers if is_file(path)][:1]
     if not sources:
-        what = f"no folder Inc has Src/{_HAL_CACHE} beside it, of the HAL"
-        raise N6Error("N6-LLATON-005", what, where=where, hint=HINT)
-    return DeviceHeaders(tuple(found), tuple(sources))
+        return DeviceHeaders(), f"no folder Inc has Src/{_HAL_CACHE} beside it, of the HAL"
+    return DeviceHeaders(folders, tuple(sources)), ""
 
 
 def check_device_header(folders: Sequence[Path], flags: Sequence[str]) -> None:
@@ -109,21 +128,24 @@ def stand_in() -> DeviceHeaders:
 
 
 def _folders_of(folder: Path) -> Iterator[Path]:
-    root = next((folder / name for name in _DRIVERS if is_folder(folder / name / "CMSIS")), None)
-    if root is None:
+    if any(is_file(folder / header) for header in _NEEDED):
         yield folder
         return
-    yield from (root / name for name in _INCLUDES if is_folder(root / name))
-    if configuration := _configuration(folder, _DEPTH):
-        yield configuration
+    inside = headers_in(walk(folder), folder)
+    yield from inside or [folder]
 
 
-def _configuration(folder: Path, depth: int) -> Path | None:
-    """The first folder, by name, with the HAL's configuration."""
-    if is_file(folder / _CONFIGURATION):
-        return folder
-    if depth:
-        for inner in files_in(folder):
-            if is_folder(inner) and not inner.is_symlink() and (found := _configuration(inner, depth - 1)):
-                return found
-    return None
+def headers_in(tree: Tree, near: Path) -> list[Path]:
+    """Return the folders of a project that have the headers, as far as it has them; of several the nearest to `near`."""
+    found = []
+    for header in _NEEDED:
+        files = tree.named(header)
+        if header == _CONFIGURATION:
+            files = tuple(filter(_drives_cache, files)) or files
+        if (file := nearest(files, near)) is not None:
+            found.append(file.parent)
+    return list(dict.fromkeys(found))
+
+
+def _drives_cache(configuration: Path) -> bool:
+    return bool(_WITH_CACHE.search(read_at_most(configuration, _MOST_OF_A_HEADER).decode("utf-8", "replace")))

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from n6build.base.files import files_in, read_text
+from n6build.base.files import files_in, read_at_most, read_text, remembered
 from n6build.base.paths import FIRMWARE
+from n6build.network.artifacts.network_c import MAX_BYTES
 
 _FUNCTION = re.compile(r"^(?!static)\w[\w *]*\b(n6k_\w+)\(", re.MULTILINE)
 _NAMED = re.compile(r"\bn6k_(\w+)")
@@ -32,9 +33,11 @@ def files_of_kernels(names: Iterable[str]) -> tuple[Path, ...]:
     return tuple(sorted(needed))
 
 
+@remembered
 def files_of_calls(source: Path) -> tuple[Path, ...]:
-    """Of the kernels that a C file names. Raises N6-FILE-002."""
-    return files_of_kernels(set(_NAMED.findall(read_text(source))))
+    """Of the kernels that a C file names. Raises N6-FILE-002, N6-FILE-003, N6-FILE-006."""
+    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace")
+    return files_of_kernels(set(_NAMED.findall(text)))
 
 
 def _homes(name: str, home: dict[str, Path], texts: dict[Path, str]) -> list[Path]:

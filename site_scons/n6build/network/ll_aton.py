@@ -10,6 +10,15 @@ from n6build.base.files import read_text
 from n6build.base.paths import FIRMWARE
 
 Version = tuple[int, int, int, int]
+# Numbers in the version check of network.c, by the release of ST Edge AI Core that writes and ships them.
+CORE_RELEASES: dict[Version, str] = {
+    (1, 0, 0, 16): "2.0",
+    (1, 1, 0, 31): "2.1",
+    (1, 1, 1, 14): "2.2",
+    (1, 1, 3, 8): "3.0",
+    (1, 1, 3, 262): "4.0.0",
+    (1, 1, 3, 275): "4.0.1",
+}
 # Of the runtime in firmware/runtime.
 OWN_HEADER = FIRMWARE / "runtime" / "ll_aton_version.h"
 
@@ -38,3 +47,9 @@ def read_ll_aton_version(header: Path) -> Version:
 def version_text(version: Version) -> str:
     """Such as '1.1.3-262'."""
     return f"{version[0]}.{version[1]}.{version[2]}-{version[3]}"
+
+
+def release_name(version: Version) -> str:
+    """Return the release that ships this version, such as 'ST Edge AI Core 2.1'."""
+    release = CORE_RELEASES.get(version)
+    return f"ST Edge AI Core {release}" if release else "an unknown release of ST Edge AI Core"

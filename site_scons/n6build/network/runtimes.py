@@ -7,25 +7,18 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, is_file, is_folder
+from n6build.base.files import files_in, is_file
 from n6build.base.findings import Finding
+from n6build.base.foreign_flags import ADDED_FLAGS, UNKNOWN_FLAGS
 from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.device_headers import DEVICE, DeviceHeaders, find_device_headers, stand_in
-from n6build.network.ll_aton import Version, own_version, read_ll_aton_version, version_text
+from n6build.network.device_headers import DEVICE, DeviceHeaders, find_device_headers, headers_of_project, stand_in
+from n6build.network.ll_aton import Version, own_version, release_name, version_text
+from n6build.network.runtime_files import WHERE_TO_LOOK, RuntimeFiles, describe, find_runtime, missing_parts
 
 # The check of a mismatch, which is also made before the network is compiled.
 VERSION_GATE = "N6-CHECK-018"
 
-# Numbers in the version check of network.c, by the release of ST Edge AI Core that writes and ships them.
-CORE_RELEASES: dict[Version, str] = {
-    (1, 0, 0, 16): "2.0",
-    (1, 1, 0, 31): "2.1",
-    (1, 1, 1, 14): "2.2",
-    (1, 1, 3, 8): "3.0",
-    (1, 1, 3, 262): "4.0.0",
-    (1, 1, 3, 275): "4.0.1",
-}
 # Sources of ll_aton that a bare-metal application needs; optional ones exist from some release on, or for some networks.
 _SOURCES = (
     "ll_aton.c",
@@ -41,7 +34,8 @@ _OPTIONAL_SOURCES = ("ecloader.c", "ll_aton_cipher.c")
 # For stai_<network>.c, which networks have from Core 3.0 on; 2.0 has it already, and there it does not compile.
 _STAI_SOURCE = "ll_aton_stai_internal.c"
 _FIRST_STAI: Version = (1, 1, 3, 0)
-_DEVICE_SOURCES = ("mcu_cache.c", "npu_cache.c")
+# For trees without a driver of the NPU's cache.
+_NPU_CACHE = FIRMWARE / "st" / "npu_cache" / "npu_cache.c"
 # From Core 4.0 on the device's header is to bring the HAL along; before, the HAL's own headers came first, which that breaks.
 _HAL_BY_DEVICE = ("USE_HAL_DRIVER",)
 _FIRST_HAL_BY_DEVICE: Version = (1, 1, 3, 262)
@@ -54,11 +48,8 @@ _DEFINES = (
     "LL_ATON_DBG_BUFFER_INFO_EXCLUDED=0",
     "N6_RUNTIME_DRIVES_NPU=1",
 )
-# ST's code is written for GNU C11 and warns under the flags of this project. Under them newlib has no float_t, because the
-# compiler evaluates half floats in a way that its math.h does not know, and nano's inttypes.h no PRIx64.
-_COMPILE_FLAGS = ("-std=gnu11", "-mcmse", "-w", "-fpermitted-flt-eval-methods=c11", "-D__int64_t_defined=1")
-# Only the compiler in ST's IDE knows these; any other stops at them.
-_UNKNOWN_FLAGS = ("-fcyclomatic-complexity",)
+# ST's code is written for GNU C11 and warns under the flags of this project.
+_COMPILE_FLAGS = ("-std=gnu11", "-mcmse", "-w", *ADDED_FLAGS)
 
 
 # What of ll_aton becomes part of a relocatable model; the loader stays in the firmware.
@@ -129,13 +120,22 @@ class Runtime:
         return RuntimeVersion(self.name, self.version)
 
 
-def own_runtime() -> Runtime:
-    """The one in firmware/runtime. Raises N6-LLATON-001."""
+def own_runtime(version: Version | None = None) -> Runtime:
+    """Return the one in firmware/runtime.
+
+    Args:
+        version: of the ll_aton in the firmware that relocatable models are for; None for this project's own.
+
+    Raises:
+        N6Error: N6-LLATON-001.
+    """
     folder = FIRMWARE / "runtime"
     reloc = folder / "reloc"
+    numbers = zip(("MAJOR", "MINOR", "MICRO", "DEV"), version or (), strict=False)
+    defines = tuple(f"LL_ATON_VERSION_{name}={number}" for name, number in numbers)
     return Runtime(
         name="n6build",
-        version=own_version(),
+        version=version or own_version(),
         sources=tuple(files_in(folder, "*.c")),
         include_folders=(folder, reloc),
         foreign_folders=(),
@@ -144,60 +144,67 @@ def own_runtime() -> Runtime:
         libraries=(),
         system_libraries=(),
         glue=(),
-        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",), ()),
+        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",), defines),
     )
 
 
 def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
-    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: of the device headers, which are not part of it, as
-    `find_device_headers` takes them; where none is named, relocatable models get a stand-in for them, and a firmware nothing.
+    """Return ST's runtime as it lies below a folder.
 
-    Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 where its version cannot be read,
-    N6-LLATON-005 for device headers that are not there.
+    Args:
+        core: Root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that has the runtime in whatever layout.
+        cmsis: Of the device headers, as `find_device_headers` takes them. Where none is named, those of the project count if it
+            has them; otherwise relocatable models get a stand-in, and a firmware nothing.
+
+    Raises:
+        N6Error: N6-LLATON-001, N6-LLATON-002 and N6-LLATON-006 as `find_runtime`, N6-LLATON-002 for a part that is missing,
+            N6-LLATON-005 for device headers that are not there.
     """
-    middleware = core / "Middlewares" / "ST" / "AI"
-    ll_aton = _existing(middleware / "Npu" / "ll_aton")
-    # The folder is spelled in two ways.
-    device = _existing(middleware / "Npu" / "Devices" / "STM32N6XX", middleware / "Npu" / "Devices" / "STM32N6xx")
-    libraries = _existing(middleware / "Lib" / "GCC" / "ARMCortexM55")
-    runtimes = files_in(libraries, "NetworkRuntime*_CM55_GCC.a")
-    if not runtimes:
-        raise _missing(libraries / "NetworkRuntime*_CM55_GCC.a")
-    headers = find_device_headers(cmsis)
-    version = read_ll_aton_version(ll_aton / "ll_aton_version.h")
+    found = find_runtime(core)
+    sources = tuple(found.ll_aton / name for name in _SOURCES)
+    absent = [path.name for path in sources if not is_file(path)]
+    lacking = (*absent, *missing_parts(found))
+    if lacking:
+        what = f"{describe(found)} lacks {lacking[0]}" + (f", and {len(lacking) - 1} more" if lacking[1:] else "")
+        raise N6Error("N6-LLATON-002", what, where=str(core), hint=WHERE_TO_LOOK)
+    assert found.registers and found.headers and found.mcu_cache and found.library
+    headers = find_device_headers(cmsis) if cmsis else headers_of_project(core, found.ll_aton)
+    version = found.version
     hal = _HAL_BY_DEVICE if version >= _FIRST_HAL_BY_DEVICE else ()
     optional = (*_OPTIONAL_SOURCES, *([_STAI_SOURCE] if version >= _FIRST_STAI else []))
+    caches = (found.mcu_cache, *([found.npu_cache] if found.npu_cache else []))
+    own = () if found.npu_cache else (_NPU_CACHE,)
+    folders = (found.headers, found.ll_aton, found.registers, *(path.parent for path in caches), *headers.folders)
     return Runtime(
         name="st",
         version=version,
         sources=(
-            *(_existing(ll_aton / name) for name in _SOURCES),
-            *(ll_aton / name for name in optional if is_file(ll_aton / name)),
-            *(_existing(device / name) for name in _DEVICE_SOURCES),
+            *sources,
+            *(found.ll_aton / name for name in optional if is_file(found.ll_aton / name)),
+            *caches,
             *headers.sources,
         ),
-        include_folders=(FIRMWARE / "st",),
-        foreign_folders=(middleware / "Inc", ll_aton, device, *headers.folders),
+        include_folders=(FIRMWARE / "st", *(path.parent for path in own)),
+        foreign_folders=tuple(dict.fromkeys(folders)),
         defines=(*_DEFINES, *hal),
         compile_flags=_COMPILE_FLAGS,
-        libraries=(runtimes[-1],),
+        libraries=(found.library,),
         system_libraries=("m",),
-        glue=tuple(files_in(FIRMWARE / "st", "*.c")),
-        reloc=_st_reloc_parts(ll_aton, libraries, headers, hal),
+        glue=(*files_in(FIRMWARE / "st", "*.c"), *own),
+        reloc=_st_reloc_parts(found, headers, hal),
     )
 
 
-def _st_reloc_parts(ll_aton: Path, libraries: Path, headers: DeviceHeaders, hal: tuple[str, ...]) -> RelocParts | None:
-    """None in the releases before the first that had relocatable models (2.1)."""
-    archives = files_in(libraries, "NetworkRuntime*_CM55_GCC_PIC.a")
-    files = [ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
-    if not archives or not all(is_file(path) for path in files):
+def _st_reloc_parts(found: RuntimeFiles, headers: DeviceHeaders, hal: tuple[str, ...]) -> RelocParts | None:
+    """None in the releases before the first that had relocatable models (2.1), and in trees without what they need."""
+    files = [found.ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
+    if found.pic_library is None or not all(is_file(path) for path in files):
         return None
     more = DeviceHeaders() if headers.folders else stand_in()
     return RelocParts(
         tuple(files[:-1]),
         _TALKATIVE,
-        (archives[-1],),
+        (found.pic_library,),
         files[-1],
         _RELOC_COMPILE_FLAGS,
         (DEVICE, *hal, *more.defines),
@@ -205,21 +212,9 @@ def _st_reloc_parts(ll_aton: Path, libraries: Path, headers: DeviceHeaders, hal:
     )
 
 
-def _existing(*candidates: Path) -> Path:
-    for path in candidates:
-        if is_file(path) or is_folder(path):
-            return path
-    raise _missing(candidates[0])
-
-
-def _missing(path: Path) -> N6Error:
-    hint = "STEDGEAI_CORE_DIR has to name the root of ST Edge AI Core or of an X-CUBE-AI pack; unset it to use n6build's runtime"
-    return N6Error("N6-LLATON-002", f"ST's runtime has no {path.name}", where=str(path.parent), hint=hint)
-
-
 def without_unknown_flags(flags: list[str]) -> list[str]:
     """Flags of ST's projects without those that only the compiler in ST's IDE understands."""
-    return [flag for flag in flags if flag not in _UNKNOWN_FLAGS]
+    return [flag for flag in flags if flag not in UNKNOWN_FLAGS]
 
 
 def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> Finding | None:
@@ -230,9 +225,9 @@ def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, w
     whose = "ST's" if runtime.name == "st" else "n6build's own"
     return Finding(
         where,
-        f"asks for ll_aton {version_text(asked)} ({_release(asked)}), {whose} runtime is {version_text(runtime.version)} "
-        f"({_release(runtime.version)})",
-        f"compile the network with {_release(runtime.version)}, or point STEDGEAI_CORE_DIR to {_release(asked)}",
+        f"asks for ll_aton {version_text(asked)} ({release_name(asked)}), {whose} runtime is {version_text(runtime.version)} "
+        f"({release_name(runtime.version)})",
+        f"compile the network with {release_name(runtime.version)}, or point STEDGEAI_CORE_DIR to {release_name(asked)}",
     )
 
 
@@ -261,10 +256,5 @@ def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion,
         "N6-LLATON-004",
         f"the network needs ST's runtime: {why}",
         where=artifacts.source.name,
-        hint="point STEDGEAI_CORE_DIR to the root of ST Edge AI Core, or compile with backend=reference for the CPU",
+        hint=f"{WHERE_TO_LOOK}; or compile the model with backend=reference, for the CPU",
     )
-
-
-def _release(version: Version) -> str:
-    release = CORE_RELEASES.get(version)
-    return f"ST Edge AI Core {release}" if release else "an unknown release of ST Edge AI Core"

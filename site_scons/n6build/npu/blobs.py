@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most
+from n6build.base.files import is_file, read_at_most
 from n6build.formats.npu_blob import MAGIC
 
 # The instruction that a blob ends with.
@@ -55,6 +55,15 @@ def read_blobs(path: Path) -> tuple[Blob, ...]:
     return blobs_in_header(text, path.name) if "_ec_blob_" in text else blobs_in_binary(data, path.name)
 
 
+def blobs_of_network(source: Path, header: str | None) -> tuple[Blob, ...]:
+    """The blobs of a network. source: network.c, or a relocatable model, in which they are. header: name of the file with them,
+    beside network.c. Raises as `read_blobs`, but for a network without blobs."""
+    if source.suffix == ".c":
+        return read_blobs(source.parent / header) if header and is_file(source.parent / header) else ()
+    data = read_at_most(source, MAX_BYTES)
+    return tuple(_found(_words_of(data), data, source.name))
+
+
 def blobs_in_header(text: str, file: str) -> tuple[Blob, ...]:
     """Raises N6-NPU-001, N6-NPU-002."""
     plain = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
@@ -73,9 +82,7 @@ def blobs_in_header(text: str, file: str) -> tuple[Blob, ...]:
 def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
     """Of a blob alone, or all that are somewhere in a file, aligned to 8 bytes: a relocatable model, an image of flash. Raises
     N6-NPU-001, and N6-NPU-002 for a blob alone: elsewhere, what does not hold together is not one."""
-    words = array.array("I", data[: len(data) // 4 * 4])
-    if sys.byteorder == "big":
-        words.byteswap()
+    words = _words_of(data)
     if words and words[0] in (MAGIC, CONTAINER):
         return (_blob(words, file, file),)
     blobs = list(_found(words, data, file))
@@ -87,6 +94,13 @@ def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
 def blob_of_words(words: Sequence[int], name: str) -> Blob:
     """Of the words of a blob, its header and whatever container it has included. name: for messages. Raises N6-NPU-002."""
     return _blob(words, name, name)
+
+
+def _words_of(data: bytes) -> array.array[int]:
+    words = array.array("I", data[: len(data) // 4 * 4])
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words
 
 
 def _found(words: array.array[int], data: bytes, file: str) -> Iterator[Blob]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, read_at_most
+from n6build.base.files import read_at_most
 from n6build.hardware.npu import Npu, NpuRegister
 from n6build.network.artifacts.network_c import MAX_BYTES, parse_network_c
-from n6build.npu.blobs import read_blobs
+from n6build.npu.blobs import blobs_of_network
 from n6build.npu.names import names_of
 from n6build.npu.settings import EpochSettings, UnitSettings, epochs_of_blob
 from n6build.npu.source_settings import epochs_of_source
@@ -76,12 +76,13 @@ class NpuUse:
 
 
 def npu_use(source: Path, npu: Npu) -> NpuUse:
-    """source: network.c, with the header of its blobs beside it if it has any. Raises N6-FILE-00x, N6-NETC-00x, N6-NPU-00x."""
-    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace")
-    header = parse_network_c(text, source.name).ecblobs_header
+    """source: network.c, with the header of its blobs beside it if it has any, or a relocatable model, of which only blobs tell.
+    Raises N6-FILE-00x, N6-NETC-00x, N6-NPU-00x."""
+    is_c = source.suffix == ".c"
+    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
     names = names_of(npu)
-    if header and is_file(source.parent / header):
-        blobs = read_blobs(source.parent / header)
+    blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
+    if blobs:
         return summarised((epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), npu, by_blob=True)
     return summarised(epochs_of_source(text, names), npu, by_blob=False)
 

@@ -19,6 +19,8 @@ from n6build.options.option import (
     Setting,
     chosen,
     count,
+    folder,
+    listed_paths,
     names,
     number,
     option_text,
@@ -27,14 +29,16 @@ from n6build.options.option import (
     path,
     paths,
     placed_files,
-    size,
     switch,
     word,
 )
-from n6build.options.shard import Shard, parse_shard
+from n6build.options.targets import FLASHING, ON_A_BOARD, TALKING
 from n6build.options.until import Until, parse_until
 
+# For folders that are looked for.
+AUTO = "auto"
 LoadMode = Literal["copy", "xip"]
+_RUN = ("run",)
 # Images with a security counter of their own (formats/trust_claim.py), which a fuse word counts by its bits.
 COUNTED = ("appli", "model", "data")
 _MOST_UPDATES = 32
@@ -102,9 +106,16 @@ class Choices:
         ("auto", *backend_names()),
         environment="N6BUILD_BACKEND",
     )
+    core: str = folder(
+        "ST's runtime: root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that has it in whatever layout; auto is "
+        "the project around the folder in which the command is typed; default: STEDGEAI_CORE_DIR, which ST's compiler is "
+        "found by, too",
+        automatic=AUTO,
+    )
     cmsis: tuple[str, ...] = paths(
-        "device headers and HAL, which ST's runtime includes: STM32Cube_FW_N6, a project for an STM32N6, or the include folders "
-        "of CMSIS, device and HAL, separated as in PATH",
+        "device headers and HAL, which ST's runtime includes: STM32Cube_FW_N6, a project for an STM32N6, auto as for core, or "
+        "the include folders of CMSIS, device and HAL, separated as in PATH; default: those of core, if it has them",
+        automatic=AUTO,
         environment=CMSIS,
     )
     loader: Loader = word(
@@ -123,7 +134,9 @@ class Choices:
         "", "where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000", loader="reloc"
     )
     name: str = word("", "name of the only network: of its files, its symbols, and in the model", loader="reloc")
-    parse_only: bool = switch(False, "1 ends target reloc with the table of memory pools", loader="reloc")
+    parse_only: bool = switch(
+        False, "1 ends target reloc with the table of memory pools", loader="reloc", targets=("reloc",)
+    )
     gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
     trial: Literal["off", "on"] = word(
         "off",
@@ -138,12 +151,19 @@ class Choices:
         ("off", "on"),
         loader="reloc",
     )
-    romfs: str = path("target romfs: description of an OpenMV file system with models in it (romfs_config.json)")
+    romfs: str = path("description of an OpenMV file system with models in it (romfs_config.json)", targets=("romfs",))
+    firmware: str = word(
+        "",
+        "the OpenMV firmware that installs the models: openmv-5.0.0 or another release, its image, or the folder of its "
+        "sources; by default the sources that the description of romfs is in, else OpenMV 5.0.0",
+        targets=("romfs", "reloc"),
+    )
     probe: str = word(
         "auto",
         "what to program: auto (the only probe attached), virtual, a serial number, or a programmer "
         f"({', '.join(PROGRAMMERS)}), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
+        targets=(*ON_A_BOARD, "vscode", "matrix"),
     )
     fsbl: str = path(
         "an FSBL of your own in place of this project's: a signed image, or elf, hex or bin, which get a header"
@@ -180,68 +200,89 @@ class Choices:
         _counters,
         name="trust_counter",
     )
-    dry: bool = switch(False, "flash: 1 only prints what would be programmed")
+    dry: bool = switch(False, "1 only prints what would be programmed", targets=FLASHING)
     inputs: str = path(
-        "run: .npy with a row for each inference, sent over the console; default: the test vectors in flash"
+        ".npy with a row for each inference, sent over the console; compare: the inputs of the board; default: the test vectors",
+        targets=("run", "compare"),
+    )
+    captured: tuple[str, ...] = listed_paths(
+        "files with the outputs of a board, a,b: .npy, raw bytes as .bin, a console log with a hex dump",
+        targets=("compare",),
     )
     expected: str = path(
-        "run: .npy with the right outputs for each row of inputs; default: the model's own, for its own inputs"
+        ".npy with the right outputs for each row of inputs; default: the model's own, for its own inputs", targets=_RUN
     )
     console: str = word(
-        "", "run on a real board: its serial port; default: the one of the probe", environment="N6BUILD_CONSOLE"
+        "",
+        "serial port of a real board; default: the one of the probe",
+        environment="N6BUILD_CONSOLE",
+        targets=TALKING,
     )
     audio: str = path(
-        "run: WAV file that the virtual board's microphone hears, as long as the inputs are those in flash; default: silence"
+        "WAV file that the virtual board's microphone hears, as long as the inputs are those in flash; default: silence",
+        targets=_RUN,
     )
     runs: int = count(
-        "run: this many inferences over the console, the inputs in turn; default: each input once", "inferences"
+        "this many inferences over the console, the inputs in turn; default: each input once",
+        "inferences",
+        targets=_RUN,
     )
     modes: tuple[str, ...] = parsed(
         (),
-        "run: a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
-        "every board of this kind can do), copy or xip (as option load)",
+        "a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
+        "every board of this kind can do, which is the default of option clock), copy or xip (as option load)",
         _modes,
         name="mode",
     )
     start: Literal["flash", "ram"] = word(
         "flash",
-        "run on a real board: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for programming",
+        "how a real board starts: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for "
+        "programming",
         ("flash", "ram"),
+        targets=ON_A_BOARD,
     )
     until: Until | None = parsed(
         None,
-        "run (virtual board): ends at text:PART OF A LINE, symbol:NAME (symbol:fsbl:main of that program), address:0x34000400 or "
+        "virtual board: ends at text:PART OF A LINE, symbol:NAME (symbol:fsbl:main of that program), address:0x34000400 or "
         "instructions:N; nothing is compared then; default with appli: instructions:1_000_000_000",
         parse_until,
         name="until",
+        targets=_RUN,
     )
     epochs: bool = switch(
         False,
-        "run (virtual board): 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
+        "virtual board: 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
+        targets=_RUN,
     )
     trace: Literal["none", "npu"] = word(
         "none",
-        "run (virtual board): npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
+        "virtual board: npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
         ("none", "npu"),
+        targets=_RUN,
     )
     clock: str = word(
-        "", "target time: another clock profile of the chip, or clocks of CPU and NPU in MHz, such as 600/800"
+        "",
+        "clock profile of the chip, such as hsi (all of it at 64 MHz) or overdrive; default: the fastest that the board is rated "
+        "for",
+        environment="N6BUILD_CLOCK",
     )
-    flash: str = word("", "target time: another clock of the NOR in MHz, such as 200")
+    flash: str = word("", "another clock of the NOR in MHz, such as 200", targets=("time",))
     base: str = path(
-        "target merge-report or matrix: sizes.json or merge_report.json of the base branch, which this build is compared with"
+        "sizes.json or merge_report.json of the base branch, which this build is compared with",
+        targets=("merge-report", "matrix"),
     )
     gdb: bool = switch(
         False,
-        "run: 1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
+        "1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
+        targets=_RUN,
     )
     svd: str = path(
-        "target vscode: description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD"
+        "description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD", targets=("vscode",)
     )
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
     )
-    log: str = path("file for the summary of target reloc", loader="reloc")
+    log: str = path("file for the summary of target reloc", loader="reloc", targets=("reloc",))
     debug_info: bool = True
     field: bool = False
     ladder: bool = False
@@ -261,57 +302,13 @@ class Choices:
 _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
-        *("inputs", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
-        *("gen_c_file", "romfs", "linker_map", "linker_script", "clock", "flash"),
+        *("inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
+        *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }
 )
 # Of these: those that say which board is meant.
 _ON_THE_DESK = frozenset({"probe", "start", "console"})
 _MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
-
-
-@dataclass(frozen=True)
-class Invocation:
-    """How scons was called; it does not affect what a plan makes."""
-
-    boards: str = word("all", "target matrix: which boards, a,b or all")
-    models: str = word("all", "target matrix: which models, a,b or all")
-    shard: Shard | None = parsed(
-        None,
-        "target matrix: 3/8 builds the third of eight parts, for as many machines; `n6build matrix-merge` joins their results",
-        parse_shard,
-        name="shard",
-    )
-    cache: str = word(
-        "",
-        "what others have built: a folder, or a server as grpc://host:port/instance (docs/caches.md)",
-        environment="N6BUILD_CACHE",
-    )
-    cache_write: bool = switch(
-        True, "0 only reads the cache, and stores nothing in it", environment="N6BUILD_CACHE_WRITE"
-    )
-    cache_limit: int = size(
-        "10G",
-        "a folder as cache is trimmed to this size, by what was used longest ago; 0 lets it grow",
-        environment="N6BUILD_CACHE_LIMIT",
-    )
-    remote: str = word(
-        "",
-        "server of the Remote Execution API whose workers do steps: grpc://host:port/instance, or grpcs:// for TLS",
-        environment="N6BUILD_REMOTE",
-    )
-    debug: bool = switch(False, "1 is verbosity=2", loader="reloc")
-    no_color: bool = switch(False, "1 prints without colours, as NO_COLOR does")
-    verbose: bool = switch(False, "1 shows whole command lines")
-    front: bool = switch(
-        True, "0 lets the build itself find out that there is nothing to do, whatever an earlier one wrote down"
-    )
-    paranoid: bool = switch(
-        False,
-        "1 reads all contents again, and trusts no digest that an earlier build kept by the times of files: for daily builds",
-        environment="N6BUILD_PARANOID",
-    )
-    explain: str = word("", "explains why this file was or will be made again, or why not; nothing is built")
 
 
 def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
@@ -323,6 +320,9 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
     if choices.appli and not settings["model"].is_explicit:
         # A model that is only the usual one is not part of somebody's program.
         choices = replace(choices, models=())
+    if choices.clock and "max-speed" in choices.modes:
+        what = f"'mode=max-speed' and 'clock={choices.clock}' both choose the clock"
+        raise N6Error("N6-OPTION-002", what, where=settings["clock"].origin, hint="omit one of them")
     if choices.name and (len(choices.models) > 1 or not choices.name.isidentifier()):
         what = f"'name={choices.name}' names a single network, with letters, digits and _"
         raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")

@@ -17,6 +17,7 @@ from n6build.base.size_text import bytes_of
 T = TypeVar("T")
 
 _KEY = "n6build option"
+_FEW_TARGETS = 3
 Loader = Literal["linked", "reloc"]
 
 
@@ -43,7 +44,7 @@ class PlacedFile:
 class Option:
     """default: as text. choices: empty if any text is possible. environment: variable that gives the value, or None. loader:
     the only one that it is for, or None. field: of the dataclass that holds the value. parse: makes the value; relative paths
-    start at the folder that it gets. separator: of several values."""
+    start at the folder that it gets. separator: of several values. targets: the only ones that use it; empty: all that build."""
 
     name: str
     default: str
@@ -54,6 +55,7 @@ class Option:
     field: str
     parse: Callable[[Setting, Path], object]
     separator: str = ","
+    targets: tuple[str, ...] = ()
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
@@ -69,8 +71,13 @@ def described(option: Option) -> str:
     """The option's help, with its default and its variable."""
     default = f"; default {option.default}" if option.default else ""
     more = f" [{option.environment}]" if option.environment else ""
-    scope = f"{option.loader}: " if option.loader else ""
-    return f"{scope}{option.help}{default}{more}"
+    return f"{scoped_help(option)}{default}{more}"
+
+
+def scoped_help(option: Option) -> str:
+    """Return the help text, with the loader or the few targets that the option is for in front."""
+    scope = (option.loader,) if option.loader else option.targets
+    return f"{', '.join(scope)}: {option.help}" if 0 < len(scope) <= _FEW_TARGETS else option.help
 
 
 def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **others: object) -> T:
@@ -101,18 +108,29 @@ def word(
     *,
     environment: str | None = None,
     loader: Loader | None = None,
+    targets: tuple[str, ...] = (),
 ) -> Any:
     """A text, one of `choices` if there are any."""
-    return _field(default, default, help, lambda setting, _: setting.value, choices, environment, loader)
+    return _field(
+        default, default, help, lambda setting, _: setting.value, choices, environment, loader, targets=targets
+    )
 
 
 def names(default: str, help: str, *, name: str = "", environment: str | None = None) -> Any:
-    """a,b: a tuple of texts. name: of the option, if it differs from the field's."""
+    """a,b: a tuple of texts. name: of the option, if it differs from the field's. Its `parse` raises N6-OPTION-002."""
+
+    def parse(setting: Setting, _: Path) -> tuple[str, ...]:
+        found = tuple(setting.value.split(","))
+        if not all(each.strip() for each in found):
+            what = f"'{setting.option}={setting.value}' names nothing" + (" between its commas" if found[1:] else "")
+            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=f"such as {setting.option}={default}")
+        return found
+
     return _field(
         tuple(default.split(",")),
         default,
         help,
-        lambda setting, _: tuple(setting.value.split(",")),
+        parse,
         (),
         environment,
         None,
@@ -120,10 +138,18 @@ def names(default: str, help: str, *, name: str = "", environment: str | None = 
     )
 
 
-def switch(default: bool, help: str, *, environment: str | None = None, loader: Loader | None = None) -> Any:
+def switch(
+    default: bool,
+    help: str,
+    *,
+    environment: str | None = None,
+    loader: Loader | None = None,
+    targets: tuple[str, ...] = (),
+) -> Any:
     """0 or 1, as a bool. environment: variable from which it takes its value."""
+    text = str(int(default))
     return _field(
-        default, str(int(default)), help, lambda setting, _: setting.value == "1", ("0", "1"), environment, loader
+        default, text, help, lambda setting, _: setting.value == "1", ("0", "1"), environment, loader, targets=targets
     )
 
 
@@ -132,7 +158,7 @@ def number(default: int, help: str, choices: tuple[str, ...], *, loader: Loader 
     return _field(default, str(default), help, lambda setting, _: int(setting.value), choices, None, loader)
 
 
-def count(help: str, of: str) -> Any:
+def count(help: str, of: str, *, targets: tuple[str, ...] = ()) -> Any:
     """A number; 0 if nothing is given. of: what is counted, for the message. Its `parse` raises N6-OPTION-002."""
 
     def parse(setting: Setting, _: Path) -> int:
@@ -141,7 +167,7 @@ def count(help: str, of: str) -> Any:
             raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number such as 100")
         return int(setting.value or 0)
 
-    return _field(0, "", help, parse, (), None, None)
+    return _field(0, "", help, parse, (), None, None, targets=targets)
 
 
 def size(default: str, help: str, *, environment: str | None = None) -> Any:
@@ -157,7 +183,9 @@ def size(default: str, help: str, *, environment: str | None = None) -> Any:
     return _field(bytes_of(default), default, help, parse, (), environment, None)
 
 
-def path(help: str, *, loader: Loader | None = None, environment: str | None = None) -> Any:
+def path(
+    help: str, *, loader: Loader | None = None, environment: str | None = None, targets: tuple[str, ...] = ()
+) -> Any:
     """A path as text, empty if none is given; a relative one starts where the command was typed."""
     return _field(
         "",
@@ -167,16 +195,38 @@ def path(help: str, *, loader: Loader | None = None, environment: str | None = N
         (),
         environment,
         loader,
+        targets=targets,
     )
 
 
-def paths(help: str, *, environment: str | None = None) -> Any:
-    """Paths, separated as in PATH: a tuple of texts; relative ones start where the command was typed."""
+def paths(help: str, *, automatic: str, environment: str | None = None) -> Any:
+    """Paths, separated as in PATH: a tuple of texts; relative ones start where the command was typed. automatic: as for
+    `folder`."""
 
     def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
-        return tuple(str(launched / each) for each in setting.value.split(os.pathsep) if each)
+        named = [each for each in setting.value.split(os.pathsep) if each]
+        return tuple(each if each == automatic else str(launched / each) for each in named)
 
     return _field((), "", help, parse, (), environment, None, separator=os.pathsep)
+
+
+def folder(help: str, *, automatic: str) -> Any:
+    """A folder as text, empty if none is given; a relative one starts where the command was typed. automatic: the word that
+    leaves the search to the build, and is no folder."""
+
+    def parse(setting: Setting, launched: Path) -> str:
+        return setting.value if setting.value in ("", automatic) else str(launched / setting.value)
+
+    return _field("", "", help, parse, (), None, None)
+
+
+def listed_paths(help: str, *, targets: tuple[str, ...] = ()) -> Any:
+    """a,b: a tuple of paths as texts; relative ones start where the command was typed."""
+
+    def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
+        return tuple(str(launched / each) for each in setting.value.split(",") if each)
+
+    return _field((), "", help, parse, (), None, None, targets=targets)
 
 
 def placed_files(help: str) -> Any:
@@ -201,9 +251,9 @@ def _placed(setting: Setting, text: str, launched: Path) -> PlacedFile:
         raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint) from error
 
 
-def parsed(default: T, help: str, parse: Callable[[Setting], T], *, name: str) -> T:
+def parsed(default: T, help: str, parse: Callable[[Setting], T], *, name: str, targets: tuple[str, ...] = ()) -> T:
     """Whatever `parse` makes of the text. default: the value without a text. name: of the option."""
-    made: T = _field(default, "", help, lambda setting, _: parse(setting), (), None, None, name)
+    made: T = _field(default, "", help, lambda setting, _: parse(setting), (), None, None, name, targets=targets)
     return made
 
 
@@ -217,6 +267,7 @@ def _field(
     loader: Loader | None,
     name: str = "",
     separator: str = ",",
+    targets: tuple[str, ...] = (),
 ) -> Any:
-    option = Option(name, text, help, choices, environment, loader, "", parse, separator)
+    option = Option(name, text, help, choices, environment, loader, "", parse, separator, targets)
     return dataclasses.field(default=default, metadata={_KEY: option})

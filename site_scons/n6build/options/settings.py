@@ -3,17 +3,28 @@ build script < command line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import is_file
+from n6build.base.errors import N6Error, did_you_mean, nearest
+from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import check_text
-from n6build.options.choices import Choices, Invocation
+from n6build.options.choices import Choices
+from n6build.options.invocation import Invocation
 from n6build.options.option import Option, Setting, options_of
+from n6build.options.targets import LISTS, ON_A_BOARD, TARGETS
 
 SETTINGS_FILE = "n6build.local.yaml"
+# Of files that another tool has linked; `steps/given_model.py` looks into them.
+_RELOCATABLE = re.compile(r"\.bin(,|$)")
 OPTIONS = (*options_of(Choices), *options_of(Invocation))
+# They name one file, which no step makes.
+_FILES = ("inputs", "expected", "audio", "base", "svd")
+# Which board is on the desk, and how it starts: the same for all commands, so that it may be given to each.
+_ON_THE_DESK = frozenset({"probe", "console", "start"})
+# Of option mode: these two change nothing in flash.
+_MODES_OF_A_RUN = frozenset({"no-flash", "no-run"})
 
 
 def resolve(
@@ -44,6 +55,9 @@ def resolve(
     for name, value in arguments.items():
         _known(name, options, None)
         settings[name] = Setting(value, "command line", name, is_explicit=True)
+    if settings["loader"].origin == "default" and _RELOCATABLE.search(settings["model"].value):
+        # There is no other way for a model that is linked already.
+        settings["loader"] = Setting("reloc", settings["model"].origin, "loader")
     check_text(str(folder))
     for name, setting in settings.items():
         check_text(setting.value)
@@ -76,3 +90,59 @@ def _check(option: Option, setting: Setting, loader: str) -> None:
 def _known(name: str, options: Mapping[str, Option], where: str | None) -> None:
     if name not in options:
         raise N6Error("N6-OPTION-001", f"unknown option '{name}'", where=where, hint=did_you_mean(name, options))
+
+
+def uses(option: Option, target: str) -> bool:
+    """Return whether a target does anything with an option."""
+    if target in LISTS:
+        return option.name == "no_color" or (target == "doctor" and option.name == "cmsis")
+    return not option.targets or target in option.targets
+
+
+def check_effect(settings: Mapping[str, Setting], targets: Collection[str]) -> None:
+    """Refuse options of the command line that do nothing for its targets.
+
+    Args:
+        settings: As of `resolve`. A setting of a file or a variable is a habit, and not refused.
+        targets: Names of `TARGETS`, none for all that is built by default. Nothing is checked where a file or a target of
+            another project is among them.
+
+    Raises:
+        N6Error: N6-OPTION-020.
+    """
+    wanted = {*(targets or ("build",))} - {"plan"} or {"build"}
+    if not wanted <= TARGETS.keys():
+        return
+    if "matrix" in wanted:
+        # Each pair is flashed and run.
+        wanted |= {"flash", "run"}
+    for option in OPTIONS:
+        setting = settings[option.name]
+        if not setting.is_explicit or option.name in _ON_THE_DESK:
+            continue
+        for_run = option.name == "mode" and _MODES_OF_A_RUN.issuperset(setting.value.split(","))
+        if not any(uses(option, each) for each in wanted) or (for_run and wanted.isdisjoint(ON_A_BOARD)):
+            named = ON_A_BOARD if for_run else option.targets
+            what = f"'{option.name}={setting.value}' has no effect on {', '.join(sorted(wanted))}"
+            hint = f"it is for {', '.join(named)}" if named else "omit it"
+            raise N6Error("N6-OPTION-020", what, where=setting.origin, hint=hint)
+
+
+def check_files(settings: Mapping[str, Setting], folder: Path) -> None:
+    """Refuse a file that the command line names and that is not there, before anything is built.
+
+    Args:
+        settings: As of `resolve`.
+        folder: Where relative paths start.
+
+    Raises:
+        N6Error: N6-OPTION-022.
+    """
+    for name in _FILES:
+        setting = settings[name]
+        path = folder / setting.value
+        if setting.is_explicit and setting.value and not is_file(path):
+            beside = [file.name for file in files_in(path.parent)] if is_folder(path.parent) else []
+            near = nearest(path.name, beside)
+            hint = f"did you mean {' or '.join(repr(each) for each in near)}?" if near else None
+            raise N6Error("N6-OPTION-022", f"no file '{setting.value}' for '{name}'", where=setting.origin, hint=hint)

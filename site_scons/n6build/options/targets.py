@@ -22,6 +22,8 @@ TARGETS = {
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
     "verify": "read back all that the flash manifest names, and say which sectors of the board differ; writes nothing to it",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
+    "compare": "how far a board is from the reference interpreter: its captured outputs (option captured), and which known cause "
+    "explains them; needs no board and builds nothing",
     "field-report": "programs and runs the board once, and writes what only a real board knows into one file, to send or to keep",
     "ladder": "with backend=neural_art: small networks for the NPU, from one unit to a whole network, one after the other on the "
     "board until one differs; what that tells goes into a file, and into field-report",
@@ -39,6 +41,11 @@ TARGETS = {
 
 # These work without a compiler.
 LISTS = ("boards", "models", "doctor")
+FLASHING = ("flash", "flash-all", "flash-model")
+# They read the console of a board, or send requests over it.
+FIELD_REPORT, LADDER = "field-report", "ladder"
+TALKING = ("run", FIELD_REPORT, LADDER)
+ON_A_BOARD = (*FLASHING, "verify", *TALKING)
 
 _HELP_WIDTH = 110
 

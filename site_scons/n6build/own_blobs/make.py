@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.base.caller import in_words_of_caller
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import remove_others, write_atomically
@@ -171,7 +172,11 @@ def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], conf
     work, operators = whole_work(lowered.hardware.values()), work_of_operators(lowered.hardware.values())
     each_takes = f"{work.epochs / len(operators):.1f} epochs an operator"
     useful = f"{work.useful_text} are the model's; " if work.macs else ""
-    say("Work", f"{work.moved:,} bytes moved by the NPU", f"{each_takes}; {useful}scons time says how long it takes")
+    say(
+        "Work",
+        f"{work.moved:,} bytes moved by the NPU",
+        f"{each_takes}; {useful}{in_words_of_caller('scons time')} says how long it takes",
+    )
     for each in lowered.on_cpu:
         say("On CPU", f"operator {each.index} ({each.operator})", each.why)
     counted = Counter(each.grade for each in grades)

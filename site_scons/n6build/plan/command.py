@@ -14,6 +14,7 @@ from pathlib import Path
 from n6build.base.console import show
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, write_atomically
+from n6build.base.foreign_flags import hint_from
 from n6build.base.paths import FIRMWARE, ROOT, project_path
 from n6build.plan.step import Step
 
@@ -137,9 +138,15 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
         status = result.returncode
     except OSError as error:
         raise N6Error("N6-STEP-011", f"cannot be run: {error.strerror}", where=command[0]) from error
-    show(result.stdout.decode("utf-8", "replace"))
+    output = result.stdout.decode("utf-8", "replace")
+    show(output)
     if status:
         how = f"ended with status {status}" if status > 0 else f"was stopped by signal {-status}"
         where = step.sources[0] if step.stage == "compile" and step.sources else step.name
-        raise N6Error("N6-STEP-010", f"{Path(command[0]).name} {how}", where=where, hint="its output is above")
+        raise N6Error(
+            "N6-STEP-010",
+            f"{Path(command[0]).name} {how}",
+            where=where,
+            hint=hint_from(output) or "its output is above",
+        )
     make_map_portable(step)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from n6build.base import uses
 from n6build.base.errors import N6Error
+from n6build.base.files import remove_unfinished
 from n6build.plan.closure import Code
 from n6build.plan.explain import reasons_for
 from n6build.plan.ledger import UNSTABLE, Entry, Ledger, Output, digests, output_of
@@ -162,6 +163,7 @@ def _make_room(step: Step) -> None:
         for file in map(Path, _written(step)):
             file.unlink(missing_ok=True)
             file.parent.mkdir(parents=True, exist_ok=True)
+            remove_unfinished(file)
     except OSError as error:
         raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(error.filename)) from error
 

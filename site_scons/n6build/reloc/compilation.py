@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.files import is_file
 from n6build.base.paths import FIRMWARE
+from n6build.network.ll_aton import Version, version_text
 from n6build.network.runtimes import Runtime
+from n6build.reloc.layout import ABI_A, abi_of
 
 # Code that finds its data from r9 alone: without the last flag gcc would assume a fixed distance from code to data.
 POSITION_INDEPENDENT = (
@@ -54,9 +57,13 @@ _DEBUG_INFO = "LL_ATON_EB_DBG_INFO"
 # What ST's compiler puts in front of the blobs of the epoch controller: in reloc.ld.j2 this section is part of the weights.
 _BLOBS_IN_PARAMS = 'ECBLOB_CONST_SECTION=__attribute__((section(".ecblobs")))'
 
-
-# What runtime sources see in place of a model's own configuration: they are compiled once for all models.
-ANY_MODEL = FIRMWARE / "reloc" / "n6_reloc_any_conf.h"
+# Of Core 2.1. What ST's runtime has for them: sources that are not found elsewhere, and a library.
+_FIRST_VERSION: Version = (1, 1, 0, 31)
+_PARTS = ("ll_aton_reloc_network.c", "ll_aton_reloc_callbacks.c", "ecloader.c")
+_PIC_LIBRARY = "NetworkRuntime*_CM55_GCC_PIC.a"
+# The name by which ll_aton_reloc_network.h of every release includes the configuration of a model. Core 2.1 includes nothing
+# where macro MODEL_CONF names another file, so that it is not used.
+CONF_HEADER = "network_reloc_conf.h"
 
 
 @dataclass(frozen=True)
@@ -75,22 +82,17 @@ class ModelCode:
 
 def model_code(
     runtime: Runtime,
-    conf_header: str,
     kernels: Sequence[Path],
     *,
     secure: bool,
     debug_info: bool,
     blobs_in_params: bool,
 ) -> ModelCode:
-    """conf_header: name of the model's. kernels: C files of those that it may call. blobs_in_params: of the epoch controller,
+    """kernels: C files of those that it may call. blobs_in_params: of the epoch controller,
     which are constants otherwise. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
     parts = runtime.reloc
     if parts is None:
-        raise N6Error(
-            "N6-RELOC-020",
-            "ST's runtime has no parts for relocatable models (ll_aton_reloc_callbacks.c, NetworkRuntime*_CM55_GCC_PIC.a)",
-            hint="point STEDGEAI_CORE_DIR to ST Edge AI Core 2.1 or newer, or unset it to use n6build's runtime",
-        )
+        raise _no_parts(runtime)
     flags = (*_COMMON, SECURE) if secure else _COMMON
     of_runtime = [flag for flag in runtime.compile_flags if secure or flag != SECURE]
     own = (*flags, *of_runtime, *parts.compile_flags)
@@ -100,16 +102,49 @@ def model_code(
     return ModelCode(
         shared=(*of_kernels, *sources),
         network_flags=own,
-        include_folders=(*runtime.include_folders, ANY_MODEL.parent),
+        include_folders=(*runtime.include_folders, FIRMWARE / "reloc"),
         foreign_folders=(*runtime.foreign_folders, *parts.foreign_folders),
-        defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
-        network_defines=(
-            *defines,
-            f'MODEL_CONF="{conf_header}"',
-            *((_BLOBS_IN_PARAMS,) if blobs_in_params else ()),
-        ),
+        defines=defines,
+        network_defines=(*defines, *((_BLOBS_IN_PARAMS,) if blobs_in_params else ())),
         libraries=parts.libraries,
     )
+
+
+def _no_parts(runtime: Runtime) -> N6Error:
+    """Name what ST's runtime lacks, by its release: the first, or a copy in a project."""
+    own = version_text(runtime.version)
+    if runtime.version < _FIRST_VERSION:
+        return N6Error(
+            "N6-RELOC-020",
+            f"ll_aton {own} has no relocatable models: the first are of {version_text(_FIRST_VERSION)}, ST Edge AI Core 2.1",
+            where=str(runtime.sources[0].parent),
+            hint="compile the network again with a newer ST Edge AI Core, and point STEDGEAI_CORE_DIR to that",
+        )
+    folder = runtime.sources[0].parent
+    lacking = [path for path in (folder / name for name in _PARTS) if not is_file(path)]
+    lacking = lacking or [runtime.libraries[0].parent / _PIC_LIBRARY]
+    return N6Error(
+        "N6-RELOC-020",
+        f"relocatable models need {lacking[0].name}, which this copy of ST's runtime lacks",
+        where=str(lacking[0].parent),
+        hint=(
+            f"STEDGEAI_CORE_DIR names the installation of ST Edge AI Core with ll_aton {own}: a project often has a part of it "
+            "only; or unset it, for networks that the CPU alone runs"
+        ),
+    )
+
+
+def loader_flags(runtime: Runtime, *, secure: bool) -> tuple[str, ...]:
+    """Return the flags for the loader of a firmware that runs in the secure state, and for the check before it.
+
+    The loader compares the security state of models with its own. From Core 2.2 on, a secure one takes both. That of Core 2.1
+    takes its own only, so that it is compiled for the state of the models.
+
+    Args:
+        runtime: whose loader it is.
+        secure: whether the models are.
+    """
+    return () if abi_of(runtime.version) is ABI_A and not secure else (SECURE,)
 
 
 def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:
@@ -117,8 +152,3 @@ def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:
     drives_npu = int(runtime.name == "st")
     common = ("LL_ATON_RT_RELOC", f"N6_RUNTIME_DRIVES_NPU={drives_npu}")
     return (*common, _DEBUG_INFO) if debug_info else common
-
-
-def conf_header_name(name: str) -> str:
-    """name: of the network's files."""
-    return f"{name}_reloc_conf.h"

@@ -8,20 +8,22 @@ from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.ll_aton import Version
-from n6build.reloc.compilation import conf_header_name
-from n6build.reloc.layout import READ_ONLY_ALIGNMENT, Segment, abi_of, version_words
+from n6build.reloc.compilation import CONF_HEADER
+from n6build.reloc.layout import ABI_A, READ_ONLY_ALIGNMENT, Segment, abi_of, version_words
 from n6build.reloc.pools import PoolTable
 
 CONF_TEMPLATE = TEMPLATES / "reloc_conf.h.j2"
 POOLS_TEMPLATE = TEMPLATES / "reloc_pools.c.j2"
 WRAPPER_TEMPLATE = TEMPLATES / "reloc_network.c.j2"
 SCRIPT_TEMPLATE = TEMPLATES / "reloc.ld.j2"
+# The only one that the header of Core 2.1 knows, whose compiler uses no other without --network-name.
+_SUFFIX_OF_CORE_2_1 = "Default"
 RENDERED = (CONF_TEMPLATE, POOLS_TEMPLATE, WRAPPER_TEMPLATE, SCRIPT_TEMPLATE)
 
 
 @dataclass(frozen=True)
 class RelocSources:
-    """conf: the header that macro MODEL_CONF names. script: of the linker."""
+    """conf: the configuration of the model, a header. script: of the linker."""
 
     conf: str
     pools: str
@@ -45,7 +47,8 @@ def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Versio
         "version_dev": dev,
         "description": "n6build (RELOC.GCC)",
         "stubs": stubs,
-        "conf_header": conf_header_name(artifacts.name),
+        "alias_functions": abi_of(version) is ABI_A and artifacts.suffix != _SUFFIX_OF_CORE_2_1,
+        "conf_header": CONF_HEADER,
         "alignment": READ_ONLY_ALIGNMENT,
         "symbols": {
             f"_mem_pool_{fname}_{artifacts.suffix}": segment.origin

@@ -11,10 +11,11 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from n6build.hardware.cpu import CORTEX_M55
+from n6build.models.relocatable import NBIN
 from n6build.network.ll_aton import Version
 
 WORD = 4
-MAGIC = 0x4E49424E  # "NBIN"
+MAGIC = int.from_bytes(NBIN, "little")
 API = (8, 0)
 # Of the read-only part, of the data image, of the table of relocations and of a pool in the weights' file.
 ALIGNMENT = 8

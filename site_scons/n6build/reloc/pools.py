@@ -73,11 +73,10 @@ def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
 def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = False) -> PoolTable:
     """of_board: its pools are those of a board, where a writable one is RAM.
 
-    Raises N6-RELOC-001, N6-RELOC-002, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 where the network was not compiled for
+    Raises N6-RELOC-001, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 where the network was not compiled for
     relocation; the hint names the change to make.
     """
     used = [pool for pool in artifacts.pools if pool.used_bytes]
-    _check_weight_files(artifacts)
     for pool in used:
         _check_pool(pool, artifacts.described_by, secure=secure)
         if not of_board:
@@ -141,17 +140,6 @@ def _descriptor(pool: PoolRange, foff: int) -> PoolDescriptor:
         destination=pool.address,
         size=pool.used_bytes,
     )
-
-
-def _check_weight_files(artifacts: NetworkArtifacts) -> None:
-    """Weights as C arrays are compiled into a firmware; a relocatable model needs them as a file."""
-    if artifacts.weight_sources:
-        raise N6Error(
-            "N6-RELOC-002",
-            "has initializers as C arrays, a relocatable model takes them as raw files",
-            where=artifacts.weight_sources[0].name,
-            hint='"fformat": "FORMAT_RAW" for every pool of the memory pool descriptor, and compile the network again',
-        )
 
 
 def _check_pool(pool: PoolRange, where: str, *, secure: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,11 @@ class RelocFile:
         return up(offset(self.header["rel_end"])) if self.is_split else self.params_offset + self.params_bytes
 
     @property
+    def code_crc32(self) -> int:
+        """CRC-32 of all but the weights, by which those are known to belong to it."""
+        return zlib.crc32(self.data[: up(offset(self.header["rel_end"]))])
+
+    @property
     def got(self) -> range:
         """Link addresses of the words of the GOT."""
         return range(self.header["got_start"], self.header["got_end"], WORD)
@@ -119,7 +125,9 @@ def parse_reloc_file(data: bytes, file: str) -> RelocFile:
     """file: for messages. Raises N6-RELOC-030 (not such a file), N6-RELOC-031 (cut off), N6-RELOC-032 (an address out of
     range), N6-RELOC-033 (pools), N6-RELOC-034 (relocations)."""
     if len(data) < 4 or struct.unpack_from("<I", data)[0] != MAGIC:
-        raise N6Error("N6-RELOC-030", "is not a relocatable model: it does not begin with NBIN", where=file)
+        hint = "give the network_rel.bin that npu_driver.py or `stedgeai --relocatable` writes, not its weights or a firmware"
+        what = "is not a relocatable model: it does not begin with NBIN"
+        raise N6Error("N6-RELOC-030", what, where=file, hint=hint)
     if len(data) < ABI_A.header_bytes:
         what = f"ends after {len(data)} bytes, a header has at least {ABI_A.header_bytes}"
         raise N6Error("N6-RELOC-031", what, where=file)

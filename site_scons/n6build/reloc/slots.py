@@ -157,7 +157,7 @@ def check_room(size: int, room: int, file: str) -> None:
     weights."""
     if size > room:
         what = f"has {size} bytes, {size - room} more than its part of flash slot 'weights' ({room})"
-        hint = "slots=1, fewer models, or a larger slot in board.yaml"
+        hint = "slots=1, fewer models, addresses further apart, or a larger slot in board.yaml"
         raise N6Error("N6-SLOT-003", what, where=file, hint=hint)
 
 

@@ -298,3 +298,25 @@ def check_model(model: RelocFile, ram: Sequence[Span]) -> None:
         what = f"the model that was made is not sound: {wrong[0].what}{more}"
         hint = "this is a fault of n6build: tools/reloc.py verify shows all of it"
         raise N6Error("N6-RELOC-015", what, where=model.name, hint=hint)
+
+
+def check_given(model: RelocFile, params: bytes | None, ram: Sequence[Span], version: Version, file: str) -> None:
+    """The same of a model that another tool has made, for a secure Appli.
+
+    Args:
+        model: the file's content.
+        params: the file with its weights, if they are one.
+        ram: of the board.
+        version: of the Appli's ll_aton.
+        file: for messages.
+
+    Raises:
+        N6Error: N6-RELOC-041 where the loader would refuse it, or it is not sound.
+    """
+    wrong = errors(verify(model, params, ram, version, secure=True))
+    if wrong:
+        more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        hint = "tools/reloc.py verify shows all of it; make the model again, or copy it again"
+        raise N6Error(
+            "N6-RELOC-041", f"no loader can use it on this board: {wrong[0].what}{more}", where=file, hint=hint
+        )

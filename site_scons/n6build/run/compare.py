@@ -181,8 +181,8 @@ def check_complete(log: ConsoleLog, count: int) -> None:
 # What to do about errors that the firmware reports by id (firmware/fsbl/main.c, firmware/appli).
 _FIRMWARE_HINTS = {
     "N6-FW-003": "nor.mode spi in board.yaml reads the NOR slowly, but without a mode to switch",
-    "N6-FW-005": "clock_profile hsi-only in board.yaml needs no PLL",
-    "N6-FW-006": "clock_profile hsi in board.yaml, or no mode=max-speed, needs one PLL only",
+    "N6-FW-005": "clock=hsi-only needs no PLL",
+    "N6-FW-006": "clock=hsi needs one PLL only",
     "N6-FW-010": "scons flash programs it",
     "N6-FW-020": "scons flash programs it",
     "N6-FW-021": "scons flash programs it again",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from n6build.memory_plan.seeded_vectors import SEEDED
 from n6build.run.compare import ComparedOutput, Verdict, cosine_text
 from n6build.run.session import NetworkOutcome
 
@@ -51,6 +52,9 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
         if not _is_compared(network):
             why = f": {network.not_compared}" if network.not_compared else ""
             lines.append(f"{len(network.verdicts)} inferences, no expected outputs to compare with{why}")
+    seeded = " and ".join(network.model for network in networks if network.is_seeded)
+    if seeded:
+        lines.append(f"{seeded} ran on {SEEDED}: vectors.inputs in model.yaml names others")
     return lines
 
 

@@ -34,12 +34,12 @@ _MOST_BYTES_OF_NUMBERS = 1 << 16
 @dataclass(frozen=True)
 class FedNetwork:
     """A network of the application. reference: model that its interpreter runs. inputs: file with its test vectors, of which the
-    first is taken; None: zeros, as the board takes then."""
+    first is taken."""
 
     model: str
     artifacts: NetworkArtifacts
     reference: Path
-    inputs: Path | None
+    inputs: Path
     tolerance: EpochTolerance
 
 
@@ -125,8 +125,7 @@ def _prepared(index: int, network: FedNetwork) -> _Prepared:
         what = "neither network.c nor c_info lists the buffers between epochs"
         hint = "compile the network with --all-buffers-info, or put its c_info beside it"
         raise N6Error("N6-RUN-012", what, where=artifacts.source.name, hint=hint)
-    sizes = sum(port.bytes for port in artifacts.inputs)
-    row = rows(read_vectors(network.inputs))[0] if network.inputs else bytes(sizes)
+    row = rows(read_vectors(network.inputs))[0]
     tensors = interpret(network.reference, model_inputs(network.reference, artifacts, row))
     joined, others = join_buffers(buffers, tensors)
     found, more = watched(index, joined, artifacts.blocks)
@@ -165,7 +164,7 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
             *each.others,
             *(UnjoinedBuffer(one.joined.buffer, "its epoch did not run") for one, data in made if data is None),
         ]
-        inference += read_vectors(each.network.inputs).count if each.network.inputs else 1
+        inference += read_vectors(each.network.inputs).count
         outcomes.append(
             FedOutcome(
                 each.network.model,

@@ -30,16 +30,17 @@ from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 class RunModel:
     """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each vector, or
     none. classes: of its output. tolerance: None where its outputs have to be equal. against: what the expected outputs are,
-    in words. not_compared: why there are none."""
+    in words. not_compared: why there are none. is_seeded: whether inputs are random."""
 
     name: str
-    inputs: Path | None
+    inputs: Path
     expected: Path | None
     labels: tuple[str, ...]
     classes: tuple[str, ...]
     tolerance: Tolerance | None = None
     against: str = ""
     not_compared: str = ""
+    is_seeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class ExpectedMs:
 @dataclass(frozen=True)
 class NetworkOutcome:
     """model: its name. verdicts: of all inferences, in their order. epoch_cycles: of the first inference, by ST's number of
-    the epoch; by that of the first where a blob holds several. tolerance, against, not_compared: as of `RunModel`.
+    the epoch; by that of the first where a blob holds several. tolerance, against, not_compared, is_seeded: as of `RunModel`.
     npu_epochs: of the first inference, too, in their order; empty on a real board. expected: of an inference on the chip."""
 
     model: str
@@ -64,6 +65,7 @@ class NetworkOutcome:
     not_compared: str = ""
     npu_epochs: tuple[NpuEpoch, ...] = ()
     expected: ExpectedMs | None = None
+    is_seeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ def longest_line(networks: Sequence[NetworkArtifacts]) -> int:
 
 
 def _runs_of(model: RunModel) -> int:
-    return read_vectors(model.inputs).count if model.inputs else 1
+    return read_vectors(model.inputs).count
 
 
 def outcome_of(
@@ -268,6 +270,7 @@ def outcome_of(
         model.tolerance,
         model.against,
         model.not_compared,
+        is_seeded=model.is_seeded,
     )
 
 
@@ -286,3 +289,5 @@ def show_line(text: str) -> None:
     """Prints a line of the console as it comes, except the bytes of outputs: those are for the comparison."""
     if not text.startswith("n6 run "):
         say("Console", text)
+    if text.startswith("n6 fsbl nor ") and text.endswith(" slow-pads"):
+        say("Clock", "the NOR stays slow", "the fuse of its pads for high speed is not blown (docs/clocks.md)")

@@ -14,10 +14,12 @@ from n6build.base.environment import Environment
 from n6build.base.paths import project_path
 from n6build.hardware.boards import home_of_board, load_board
 from n6build.options.choices import Choices, given_options
+from n6build.options.targets import FIELD_REPORT, LADDER
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
+from n6build.steps.comparison import COMPARE, check_compare, compare_plan
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
@@ -25,7 +27,7 @@ from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.host_link import host_link
 from n6build.steps.images import Images, images_of, trial_of
-from n6build.steps.job import FIELD_REPORT, LADDER, Job, boards_of, check_device, check_goals, job_of
+from n6build.steps.job import Job, boards_of, check_device, check_goals, job_of
 from n6build.steps.lacking import lacking_step
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
@@ -38,6 +40,7 @@ from n6build.steps.reloc_pool_table import reloc_pool_table_step
 from n6build.steps.reloc_summary import reloc_summary_step
 from n6build.steps.report import report_step
 from n6build.steps.romfs_partitions import romfs_partitions
+from n6build.steps.seeded_inputs import with_inputs
 from n6build.steps.sizes import sizes_step
 from n6build.steps.verdict import verdict_step
 
@@ -50,6 +53,9 @@ def application_plan(
 
     Raises N6Error for whatever cannot be built as chosen.
     """
+    check_compare(choices, frozenset(goals))
+    if COMPARE in goals:
+        return compare_plan(choices)
     check_goals(choices, goals)
     boards = boards_of(choices)
     choices = replace(choices, board=boards[0])
@@ -58,6 +64,9 @@ def application_plan(
     if choices.program is not None and choices.program.is_linked_elsewhere:
         return host_library_plan(job)
     networks = network_steps(job.folder, job.models, job.stage1)
+    if not choices.is_foreign:
+        # No program but this project's Appli runs a network on what is in flash.
+        networks = tuple(with_inputs(job.folder, each) for each in networks)
     images = images_of(job, networks)
     manifest = flash_manifest_step(
         f"{job.folder}/flash_manifest.json",
@@ -77,6 +86,7 @@ def application_plan(
     build = Part(
         (
             *(each.step for each in networks),
+            *(each.seeded for each in networks if each.seeded),
             *images.steps,
             manifest,
             lacking,
@@ -148,7 +158,7 @@ def _merge_report(job: Job, sizes: Step) -> Part:
 
 def _editor(job: Job, images: Images) -> Part:
     """For each application of ours."""
-    elves = [model.elf for _, model in images.models]
+    elves = [model.elf for _, model in images.models if model.elf]
     if not images.elves:
         return Part((), {})
     choices, title = job.choices, f"{job.folder.rpartition('/')[2]} on {job.board.name}"

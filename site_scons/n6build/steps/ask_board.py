@@ -43,7 +43,7 @@ def asking_step(
     they are made, and as they are run. elves: at hand, by name; the first sources. Raises N6-OPTION-014."""
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
-    vectors = [path for _, each in networks for path in (each.inputs, each.expected) if path]
+    vectors = [path for _, each in networks for path in (each.inputs, each.expected, each.why_not) if path]
     files = dict.fromkeys((*(path for each, _ in networks for path in each.outputs), *vectors))
     return Step(
         verb=verb,

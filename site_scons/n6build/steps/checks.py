@@ -16,12 +16,15 @@ from n6build.checks.subject import CheckedModel, GivenPool, InstalledModel, Netw
 from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.program_board import ProgramBoard, program_board
-from n6build.memory_plan.plan import read_plan
+from n6build.memory_plan.board_memory import models_memory_of
+from n6build.memory_plan.generated_c import external_ram_parts
+from n6build.memory_plan.plan import MemoryPlan, read_plan
 from n6build.models.model import TensorType
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import ModelFacts, read_model_facts
 from n6build.network.runtimes import RuntimeVersion
 from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.openmv import refused_in_heap
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.slots import executable_ram_part
 from n6build.steps.compiled_network import NetworkSteps
@@ -56,8 +59,8 @@ class _Installed:
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_mode, executable_ram: of relocatable models, empty if there are none. foreign: programs that are not ours.
-    programs: what is read of them by, None if there are none."""
+    """load_mode, executable_ram, external: of relocatable models, empty if there are none; external: regions for them.
+    foreign: programs that are not ours. programs: what is read of them by, None if there are none."""
 
     board: CheckedBoard
     networks: tuple[_Network, ...]
@@ -65,6 +68,7 @@ class Parameters:
     installed: tuple[_Installed, ...]
     load_mode: str
     executable_ram: int
+    external: tuple[str, ...]
     foreign: tuple[GivenProgram, ...]
     programs: ProgramBoard | None
 
@@ -89,6 +93,7 @@ def checks_step(
         tuple(_Installed(network.model.name, file) for network, file in installed),
         load_mode if installed else "",
         board.soc.relocatable.executable_ram if installed else 0,
+        models_memory_of(board).external if installed else (),
         tuple(foreign),
         program_board(board) if foreign else None,
     )
@@ -140,12 +145,13 @@ def _facts(file: Path) -> ModelFacts | None:
 def make(call: Call) -> None:
     """Runs all checks and writes checks.json."""
     given = call.parameters_as(Parameters)
+    plan = read_plan(call.sources[0])
     subject = Subject(
         given.board,
         tuple(_subject(network) for network in given.networks),
-        read_plan(call.sources[0]),
+        plan,
         given.runtime,
-        tuple(_installed(each, given) for each in given.installed),
+        tuple(_installed(each, given, plan) for each in given.installed),
         tuple(read_foreign_program(each, given.programs) for each in given.foreign if given.programs),
         _appli_bytes(call.sources[1]) if given.foreign else 0,
     )
@@ -167,9 +173,15 @@ def _subject(network: _Network) -> NetworkSubject:
     )
 
 
-def _installed(model: _Installed, given: Parameters) -> InstalledModel:
+def _installed(model: _Installed, given: Parameters, plan: MemoryPlan) -> InstalledModel:
     file = read_reloc_file(Path(model.file))
-    needed = file.copy_bytes if given.load_mode == "copy" else file.xip_bytes
+    heap = given.board.file_heap
     return InstalledModel(
-        model.model, given.load_mode, needed, executable_ram_part(given.executable_ram, len(given.installed))
+        model.model,
+        given.load_mode,
+        file.copy_bytes if given.load_mode == "copy" else file.xip_bytes,
+        executable_ram_part(given.executable_ram, len(given.installed)),
+        file.context["external_ram_bytes"],
+        external_ram_parts(plan, given.external)[0].size,
+        refused_in_heap(file, heap) if heap else "",
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.base.paths import project_path
 from n6build.models.model import Model
 from n6build.network.backend import Backend
 from n6build.network.pools.memory_pools import MemoryPool
@@ -15,7 +16,7 @@ from n6build.plan.step import Step
 @dataclass(frozen=True)
 class NetworkSteps:
     """A network of the application. name: of its files. folder: of its files. pools: given to its compiler. kernels: C files
-    of those that it may call."""
+    of those that it may call. seeded: makes its inputs; None where its model has some, or nothing runs on them."""
 
     model: Model
     name: str
@@ -24,6 +25,14 @@ class NetworkSteps:
     pools: tuple[MemoryPool, ...]
     step: Step
     kernels: tuple[Path, ...]
+    seeded: Step | None = None
+
+    @property
+    def inputs(self) -> str:
+        """The file with its test vectors, empty where it has none."""
+        if self.seeded:
+            return self.seeded.name
+        return project_path(self.model.inputs) if self.model.inputs else ""
 
     @property
     def outputs(self) -> tuple[str, ...]:

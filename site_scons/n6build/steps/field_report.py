@@ -19,8 +19,6 @@ from n6build.flash.probe_programmer import ProbeProgrammer
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
-from n6build.memory_plan.vectors import VectorSet
-from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion
 from n6build.own_blobs.board_record import Ladder, read_ladder
@@ -36,8 +34,7 @@ from n6build.run.field_report import (
     inferences_of,
     judged,
 )
-from n6build.run.linked_session import LinkedNetwork
-from n6build.run.session import Outcome, RunModel, show_line
+from n6build.run.session import Outcome, show_line
 from n6build.steps.ask_board import ask, asking_step
 from n6build.steps.board import board_as_chosen
 from n6build.steps.compiled_network import NetworkSteps
@@ -92,7 +89,7 @@ def make(call: Call) -> None:
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
     prepared = [as_run(each) for each in given.networks]
-    networks = [_once(model, artifacts) for model, artifacts in prepared]
+    networks = [linked_network(model, artifacts, Session(runs=1)) for model, artifacts in prepared]
     lines: list[str] = []
 
     def on_line(line: str) -> None:
@@ -157,14 +154,6 @@ def ladder_of(record: Path, board: str, probe: str, *, is_virtual: bool) -> Ladd
         return None
     same = ladder and (ladder.board, ladder.virtual, ladder.probe) == (board, is_virtual, probe)
     return ladder if same else None
-
-
-def _once(model: RunModel, artifacts: NetworkArtifacts) -> LinkedNetwork:
-    """One inference, of zeros where the model has no inputs of its own."""
-    if model.inputs:
-        return linked_network(model, artifacts, Session(runs=1))
-    size = sum(port.bytes for port in artifacts.inputs)
-    return LinkedNetwork(model, artifacts, VectorSet("zeros", 1, size, bytes(size)), None, (), 1)
 
 
 def _without_serial(error: N6Error, programmer: Programmer) -> str:

@@ -16,7 +16,7 @@ from n6build.image.signing import Keys
 from n6build.network.runtimes import Runtime, without_unknown_flags
 from n6build.options.host_program import HostProgram
 from n6build.plan.step import Step, output_with, outputs_of
-from n6build.reloc.compilation import SECURE, firmware_defines
+from n6build.reloc.compilation import SECURE, firmware_defines, loader_flags
 from n6build.steps.board_header import board_header_steps
 from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
@@ -238,27 +238,48 @@ def _object_name(source: str) -> str:
 
 
 def reloc_appli(
-    folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool, confined: bool
+    folder: str,
+    firmware: BoardFirmware,
+    runtime: Runtime,
+    plan: Step,
+    *,
+    secure: bool,
+    debug_info: bool,
+    confined: bool,
 ) -> Program:
-    """The Appli without networks: it installs the models that it finds in flash. plan: of the memory. confined: they run
-    unprivileged."""
+    """The Appli without networks, which installs the models that it finds in flash.
+
+    Args:
+        folder: for its own objects and its ELF file.
+        firmware: what the board's programs share.
+        runtime: with its loader of models.
+        plan: of the memory.
+        secure: whether the models are compiled for the secure state. The Appli always is.
+        debug_info: whether their epoch tables have debug fields.
+        confined: whether they run unprivileged.
+    """
     assert runtime.reloc is not None
     trust = ["trust/reloc"] if firmware.trust else []
     places = ("bring_up", "trial", "confine", "appli", "appli_reloc", "reloc", *trust)
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
     how = how.looking_in_foreign(*runtime.foreign_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
-    # The security state of models is compared with that of this code.
-    how = how.with_flags(SECURE)
     common = f"{firmware.folder}/common/reloc" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
-    foreign = how.with_flags(*runtime.compile_flags)
-    of_runtime = compile_steps(f"{common}/runtime", (*runtime.sources, runtime.reloc.loader), foreign)
+    foreign = how.with_flags(*(flag for flag in runtime.compile_flags if flag != SECURE))
+    of_loader = loader_flags(runtime, secure=secure)
+    of_runtime = compile_steps(f"{common}/runtime", runtime.sources, foreign.with_flags(SECURE))
+    of_runtime += compile_steps(f"{common}/runtime", [runtime.reloc.loader], foreign.with_flags(*of_loader))
+    check = compile_steps(f"{common}/reloc", c_files("reloc"), how.with_flags(*of_loader))
+    how = how.with_flags(SECURE)
     of_runtime += compile_steps(f"{common}/glue", runtime.glue, how)
     shared = compile_steps(f"{common}/appli", [FIRMWARE / "appli" / f"{name}.c" for name in _SHARED], how)
     loader = [
-        step
-        for place in ("reloc", "appli_reloc", *(["confine"] if confined else []))
-        for step in compile_steps(f"{common}/{place}", c_files(place), how)
+        *check,
+        *(
+            step
+            for place in ("appli_reloc", *(["confine"] if confined else []))
+            for step in compile_steps(f"{common}/{place}", c_files(place), how)
+        ),
     ]
     if firmware.trust:
         loader += compile_steps(f"{common}/trust", c_files("trust/reloc"), how)

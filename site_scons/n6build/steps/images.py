@@ -153,9 +153,8 @@ _InSlot = tuple[tuple[Step, ...], FlashPart]
 def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[_InSlot]:
     made = []
     for network in networks:
-        if network.model.inputs:
-            inputs = project_path(network.model.inputs)
-            step = vectors_image_step(_slots_folder(job), inputs, network.name, len(networks))
+        if network.inputs:
+            step = vectors_image_step(_slots_folder(job), network.inputs, network.name, len(networks))
             made.append(_in_slot(job, step, "vectors", Content("vectors", network.name)))
     return made
 
@@ -177,7 +176,7 @@ def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     """Networks are linked into the Appli or installed by it, according to option loader. Inputs of target ladder go over the
     console, with what fills guards: none are in flash. Raises what stage 2, the memory plan and signing raise."""
     if job.choices.ladder:
-        networks = [replace(each, model=replace(each.model, inputs=None)) for each in networks]
+        networks = [replace(each, model=replace(each.model, inputs=None), seeded=None) for each in networks]
     return _reloc_images(job, networks) if job.choices.loader == "reloc" else _linked_images(job, networks)
 
 
@@ -261,7 +260,13 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     application = _application(
         job,
         lambda: reloc_appli(
-            job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info, confined=_is_confined(job)
+            job.folder,
+            firmware,
+            runtime,
+            placed.plan,
+            secure=choices.secure,
+            debug_info=choices.debug_info,
+            confined=_is_confined(job),
         ),
     )
     weights = list(zip(placed.slots, placed.parts, strict=True))

@@ -16,18 +16,19 @@ from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.memory_plan.plan import application_name
 from n6build.models.model import Model, load_model, models_folder
 from n6build.network.device_headers import check_device_header
+from n6build.network.ll_aton import version_text
+from n6build.network.runtime_files import project_around
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
-from n6build.options.choices import Choices
+from n6build.options.choices import AUTO, Choices
+from n6build.options.targets import FIELD_REPORT, FLASHING, LADDER, TALKING
+from n6build.reloc.openmv import Firmware, check_version, read_firmware
 from n6build.run.rungs import RUNGS, WHOLE
+from n6build.steps.given_choices import as_the_models_are
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
 from n6build.steps.trust import trust_of
 from n6build.trust.choice import Trust
 
-FIELD_REPORT = "field-report"
-LADDER = "ladder"
-FLASHING = frozenset({"flash", "flash-all", "flash-model"})
-ON_A_BOARD = FLASHING | {"verify", "run", FIELD_REPORT, LADDER}
 # For which no firmware is compiled.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model", "time"})
 ALL_BOARDS = "all"
@@ -91,6 +92,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         if choices.ladder
         else tuple(load_model(name, models_folder(name), relative_to=launched) for name in choices.models)
     )
+    choices = as_the_models_are(choices, models)
     if choices.name and models:
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
     board.profile(choices.profile)
@@ -98,11 +100,16 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, alias="non-secure")
     if "max-speed" in choices.modes:
         board = replace(board, clock=board.max_speed)
+    elif choices.clock:
+        board = replace(board, clock=board.at_clock(choices.clock))
     runtime = runtime_of(choices, environment)
+    if choices.firmware and not choices.romfs:
+        runtime = runtime_for(read_firmware(choices.firmware, launched), runtime)
     toolchain = find_toolchain(environment, notes)
     trust = trust_of(choices)
     board_folder = f"{choices.build}/{board.name}{FIELD if choices.field else ''}"
     board_folder += f"-{LADDER}" if choices.ladder else ""
+    board_folder += f"-ll_aton-{version_text(runtime.version)}" if choices.firmware and not choices.romfs else ""
     board_folder += f"-trust-{trust.level}" if trust else ""
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
@@ -119,15 +126,33 @@ def rungs() -> tuple[Model, ...]:
 
 def runtime_of(choices: Choices, environment: Environment) -> Runtime:
     """ST's if its Core is named, else the one of this project. Raises N6-LLATON-00x."""
-    cmsis = tuple(Path(folder) for folder in choices.cmsis)
-    return st_runtime(environment.core, cmsis) if environment.core else own_runtime()
+    start = Path(choices.launched)
+    cmsis = tuple(project_around(start) if folder == AUTO else Path(folder) for folder in choices.cmsis)
+    core = Path(choices.core) if choices.core else environment.core
+    if choices.core == AUTO:
+        core = project_around(start)
+    return st_runtime(core, cmsis) if core else own_runtime()
+
+
+def runtime_for(firmware: Firmware, runtime: Runtime) -> Runtime:
+    """Return the runtime of models for another firmware.
+
+    Args:
+        runtime: of the build. ST's has its own version; n6build's takes that of the firmware.
+
+    Raises:
+        N6Error: N6-ROMFS-010 where ST's runtime is of another version than the firmware.
+    """
+    if runtime.name == "n6build":
+        return own_runtime(firmware.ll_aton)
+    check_version(runtime.version, firmware, "the ll_aton of STEDGEAI_CORE_DIR")
+    return runtime
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
     """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023,
-    N6-HOST-002 and N6-ROMFS-007 for combinations that have no effect or make no sense."""
-    flashing = FLASHING & set(goals)
-    if "no-flash" in choices.modes and flashing:
+    N6-HOST-002, N6-ROMFS-007 and N6-ROMFS-011 for combinations that have no effect or make no sense."""
+    if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:
         what = "dry=1 programs nothing, and 'run' would run what was there before"
@@ -136,6 +161,8 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc")
     if choices.appli and {"flash-model"} & set(goals):
         raise N6Error("N6-FLASH-023", "the Appli is somebody else's", hint="omit appli, or flash all of it")
+    if choices.firmware:
+        _check_firmware(choices, goals)
     if "romfs" in goals and not choices.romfs:
         what = "target romfs needs the description of a file system"
         raise N6Error("N6-ROMFS-007", what, hint="romfs=romfs_config.json")
@@ -145,18 +172,23 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-HOST-002", what, hint="loader=linked")
     if choices.board == ALL_BOARDS and set(goals) - {"time", "network"}:
         raise N6Error("N6-TIME-004", "board=all only says what to expect of each board", hint="scons time board=all")
-    if (choices.clock or choices.flash) and "time" not in goals:
-        name = "clock" if choices.clock else "flash"
-        what = f"'{name}={getattr(choices, name)}' only changes what target time says"
-        hint = "scons time; a board starts with clock_profile of its board.yaml, or with mode=max-speed"
-        raise N6Error("N6-TIME-004", what, hint=hint)
     if FIELD_REPORT in goals and (choices.is_foreign or program):
         what = "a field report is made by this project's FSBL and Appli, which know what to ask the board"
         raise N6Error("N6-FIELD-001", what, hint="omit fsbl and appli")
     if LADDER in goals:
         check_ladder(choices, goals)
-    if {"run", FIELD_REPORT, LADDER} & set(goals):
+    if not {*TALKING}.isdisjoint(goals):
         _check_run(choices)
+
+
+def _check_firmware(choices: Choices, goals: Collection[str]) -> None:
+    """Raises N6-ROMFS-011 where no model for another firmware is made, or more than models."""
+    others = sorted(goal for goal in {*goals} - {"romfs", "reloc", "network"} if "/" not in goal)
+    if not goals or others or ("reloc" in goals and choices.loader != "reloc"):
+        what = f"'firmware={choices.firmware}' is for the models of another firmware alone"
+        what += f", and target {others[0]} makes this project's" if others else ""
+        hint = "scons romfs=romfs_config.json romfs, or loader=reloc reloc"
+        raise N6Error("N6-ROMFS-011", what, hint=hint)
 
 
 def check_ladder(choices: Choices, goals: Collection[str]) -> None:

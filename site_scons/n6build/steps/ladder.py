@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from n6build.base.caller import in_words_of_caller
 from n6build.base.console import clipped, printable, say
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
@@ -129,7 +130,7 @@ def make(call: Call) -> None:
     write_atomically(Path(given.record), ladder_json(ladder))
     for line in epoch_counts(ladder):
         say("Epochs", line)
-    say("Record", given.record, "scons field-report takes it along")
+    say("Record", given.record, in_words_of_caller("scons field-report takes it along"))
     if is_virtual:
         say("Note", "this is the virtual board", "it settles nothing about the chip")
     if stopped:

@@ -29,8 +29,8 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """weights: names of its raw files, which are not read. inputs: file of its test vectors, empty where it has none.
-    vectors: their shape; None where the file cannot be read.
+    """weights: names of its raw files, which are not read. inputs: file of its test vectors, empty where it has none, or
+    where they are seeded. vectors: their shape; None where the file cannot be read.
     version_header: file for the compiler, empty unless the version gate is waived."""
 
     model: str
@@ -40,6 +40,7 @@ class PlannedNetwork:
     is_classification: bool
     inputs: str
     vectors: VectorShape | None
+    is_seeded: bool = False
     version_header: str = ""
 
 
@@ -109,6 +110,7 @@ def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, 
             each.model.result == "classification",
             project_path(each.model.inputs) if each.model.inputs else "",
             _shape(each.model.inputs) if each.model.inputs else NO_VECTORS,
+            is_seeded=each.seeded is not None,
         )
         for each in networks
     )
@@ -140,7 +142,7 @@ def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
             Path(each.folder),
             each.name,
             each.weights,
-            each.vectors or read_vectors(Path(each.inputs)).shape,
+            None if each.is_seeded else each.vectors or read_vectors(Path(each.inputs)).shape,
             is_classification=each.is_classification,
         )
         for each in networks

@@ -7,20 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.environment import Environment
+from n6build.base.files import require_content
+from n6build.base.findings import refuse
+from n6build.checks.checked_board import checked_board
+from n6build.checks.rules.memory import LACKED_MEMORY, lacked_memory
 from n6build.hardware.board import Board
+from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.models.model import Model
 from n6build.models.names import network_names
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.backend import Compilation, ModelSource
 from n6build.network.backends import BACKENDS, backend_for
 from n6build.network.pools.board_pools import pools_of_networks, relocatable, roomier_profiles
 from n6build.network.runtimes import Runtime
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.given_model import given_network
 
 
 @dataclass(frozen=True)
 class Stage1:
     """What stage 1 needs to know besides the models. backend: as asked for. loader: linked or reloc. notes: folder for what
-    ST's tool says about itself."""
+    ST's tool says about itself. relocatable: networks also as <name>_rel.bin, by a backend that can."""
 
     board: Board
     profile: str
@@ -29,13 +36,15 @@ class Stage1:
     runtime: Runtime
     environment: Environment
     notes: Path | None
+    relocatable: bool = False
 
 
 def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
     """A single network goes to <folder>/network, each of several to a folder of its own, with its part of the pool for
     weights.
 
-    Raises N6Error for invalid pools, a backend that cannot take a model, and missing tools.
+    Raises N6Error for invalid pools, a model that Git LFS has not downloaded, a backend that cannot take one, missing tools, and
+    memory of a compiled network that the board lacks.
     """
     names = network_names(models)
     if not models:
@@ -45,23 +54,42 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
     networks = []
     for model, name, absolute in zip(models, names, pools_of_each, strict=True):
         check_options(model)
+        if model.file:
+            require_content(model.file)
+        own_folder = f"{folder}/network" if len(models) == 1 else f"{folder}/{name}"
+        if model.relocatable:
+            networks.append(given_network(own_folder, name, model, given.board, given.runtime.identity))
+            continue
         # The command line overrides model.yaml.
         asked = given.backend if given.backend != "auto" else model.network.backend
         backend = backend_for(_source(model, asked), asked, given.environment)
         compilation = Compilation(
             source=_source(model, backend.name),
             name=name,
-            folder=f"{folder}/network" if len(models) == 1 else f"{folder}/{name}",
+            folder=own_folder,
             pools=relocatable(absolute) if given.loader == "reloc" else absolute,
             ll_aton=given.runtime.version,
             environment=given.environment,
             notes=given.notes,
             roomier=roomier,
+            relocatable=given.relocatable,
         )
         step = backend.step(compilation)
-        kernels = backend.kernels(compilation.source)
+        if not backend.takes_pools:
+            _refuse_lacked_memory(given.board, model, Path(step.sources[0]))
+        kernels = backend.kernels(compilation)
         networks.append(NetworkSteps(model, name, compilation.folder, backend, absolute, step, kernels))
     return tuple(networks)
+
+
+def _refuse_lacked_memory(board: Board, model: Model, source: Path) -> None:
+    """source: network.c. Raises N6-CHECK-002 for a network that was compiled for memory that the board lacks."""
+    artifacts = read_artifacts(source.parent, source.stem, ())
+    if not any(lacked_memory(checked_board(board), model.name, artifacts)):
+        return
+    others = (checked_board(load_board(name, home_of_board(name))) for name in known_boards() if name != board.name)
+    have_it = [other.name for other in others if not any(lacked_memory(other, model.name, artifacts))]
+    refuse(LACKED_MEMORY, next(lacked_memory(checked_board(board), model.name, artifacts, have_it)), model.waived)
 
 
 def check_options(model: Model) -> None:

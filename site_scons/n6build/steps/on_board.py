@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
 from n6build.flash.receipt import VIRTUAL
+from n6build.options.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD
 from n6build.options.until import BY_DEFAULT
 from n6build.plan.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
@@ -17,7 +18,7 @@ from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
 from n6build.steps.images import Images, trial_of
-from n6build.steps.job import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD, Job, runs_until
+from n6build.steps.job import Job, runs_until
 from n6build.steps.ladder import ladder_step, record_of
 from n6build.steps.part import Part
 from n6build.steps.reference_outputs import expected_outputs
@@ -47,7 +48,7 @@ def on_board(
     programmer: str,
 ) -> Part:
     """asked: targets; no steps if none of them needs a board. programmer: as given to steps. Raises N6-OPTION-006."""
-    if not ON_A_BOARD & set(asked):
+    if {*ON_A_BOARD}.isdisjoint(asked):
         return Part((), {})
     choices = job.choices
     target = target_of(
@@ -63,12 +64,12 @@ def on_board(
     steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
     receipts = outputs_of(steps)
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
-    goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in sorted(FLASHING)}
+    goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in FLASHING}
     if not alone:
         goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *before.origin, *receipts)
     if "verify" in asked:
         # Alone, it looks at the board as it is.
-        verify = _verify_step(job, images, before, receipts if FLASHING & set(asked) else (), target)
+        verify = _verify_step(job, images, before, () if {*FLASHING}.isdisjoint(asked) else receipts, target)
         steps.append(verify)
         goals["verify"] = verify.outputs
     if "run" in asked:

@@ -13,6 +13,7 @@ from n6build.base.environment import read_environment
 from n6build.base.paths import ROOT, check_text
 from n6build.flash.receipt import VIRTUAL, settled
 from n6build.options.choices import Choices
+from n6build.options.targets import ON_A_BOARD
 from n6build.plan.ledger import FOLDER
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan
@@ -20,7 +21,6 @@ from n6build.plan.remember import remembered_plan
 from n6build.steps.code_behind import with_code
 
 _PLANNER = "n6build.steps.application"
-_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "verify", "run", "field-report", "ladder"})
 
 
 def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: bool = True) -> Plan:
@@ -29,7 +29,7 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
     environment = read_environment()
     notes = site.build / FOLDER if keep else None
     goals = sorted({*targets} - {"plan"})
-    programmer = _programmer(choices, goals) if _ON_A_BOARD & {*goals} else ""
+    programmer = _programmer(choices, goals) if {*ON_A_BOARD} & {*goals} else ""
     emulators = _emulators() if "run" in goals and programmer == VIRTUAL else ()
     key = [asdict(choices), goals, programmer, emulators, _texts(asdict(environment)), str(ROOT), str(site.top)]
 

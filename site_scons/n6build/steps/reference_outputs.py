@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.compare.installed import INSTALL, missing_interpreter, package_of
@@ -28,12 +29,14 @@ class Parameters:
 @dataclass(frozen=True)
 class Expected:
     """What the outputs of a network are compared with. file: a row for each vector, empty where there is nothing. against: what
-    it is, in words. not_compared: why there is nothing. step: that makes the file, None for a stored one."""
+    it is, in words. not_compared: why there is nothing. step: that makes the file, None for a stored one. why_not: file with the
+    reason where that step made an empty file; empty where such a step fails instead."""
 
     file: str = ""
     against: str = ""
     not_compared: str = ""
     step: Step | None = None
+    why_not: str = ""
 
 
 def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: str) -> Expected:
@@ -42,8 +45,6 @@ def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: 
     stored = expected or (str(model.expected) if model.expected and not inputs else "")
     if stored:
         return Expected(project_path(stored), Path(stored).name)
-    if not inputs and not model.inputs:
-        return Expected(not_compared="without test vectors (vectors.inputs in model.yaml), it ran on zeros")
     if model.not_compared:
         return Expected(not_compared=model.not_compared)
     if model.reference is None:
@@ -51,15 +52,18 @@ def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: 
     missing = missing_interpreter(model.reference)
     if missing:
         return Expected(not_compared=f"{missing} is not installed, which runs {model.reference.name}; {INSTALL}")
-    step = _step(f"{folder}/reference/{network.name}.npy", network, model.reference, inputs or str(model.inputs))
-    return Expected(step.name, f"{model.reference.name} on {package_of(model.reference)}", step=step)
+    # Who gave no inputs has not asked for a comparison: one that is impossible is a reason, and no error.
+    why_not = "" if inputs or not network.seeded else f"{folder}/reference/{network.name}.txt"
+    outputs = (f"{folder}/reference/{network.name}.npy", *([why_not] if why_not else []))
+    step = _step(outputs, network, model.reference, inputs or network.inputs)
+    return Expected(step.name, f"{model.reference.name} on {package_of(model.reference)}", step=step, why_not=why_not)
 
 
-def _step(output: str, network: NetworkSteps, reference: Path, inputs: str) -> Step:
+def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inputs: str) -> Step:
     return Step(
         verb="Reference",
         stage="run",
-        outputs=(output,),
+        outputs=outputs,
         sources=tuple(dict.fromkeys((project_path(reference), project_path(inputs), *network.described))),
         parameters=to_parameters(Parameters(network.name, network.folder, network.weights)),
         function="n6build.steps.reference_outputs:make",
@@ -69,11 +73,23 @@ def _step(output: str, network: NetworkSteps, reference: Path, inputs: str) -> S
 
 
 def make(call: Call) -> None:
-    """Writes the outputs. Raises N6-COMPARE-00x, N6-VEC-001, N6-VEC-002."""
+    """Write the outputs, or with a second output the reason why there are none. Raises N6-COMPARE-00x, N6-VEC-00x."""
     from n6build.run.reference import reference_npy  # noqa: PLC0415 - planning computes nothing.
 
     given = call.parameters_as(Parameters)
     model, vectors = call.sources[0], read_vectors(call.sources[1])
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
-    write_atomically(call.outputs[0], reference_npy(model, artifacts, vectors))
+    outputs, why_not = b"", ""
+    try:
+        outputs = reference_npy(model, artifacts, vectors)
+    except N6Error as error:
+        # The interpreter refuses the model, or its inputs and outputs cannot be joined with the network's.
+        if len(call.outputs) == 1 or not error.id.startswith("N6-COMPARE-"):
+            raise
+        why_not = f"{error.where}: {error.what}" if error.where else error.what
+    for path, content in zip(call.outputs, (outputs, why_not.encode()), strict=False):
+        write_atomically(path, content)
+    if why_not:
+        say("Note", f"nothing to compare with: {why_not}")
+        return
     say("Interpreted", model.name, f"{vectors.count} inferences on {package_of(model)}")

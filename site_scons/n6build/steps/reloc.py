@@ -14,13 +14,12 @@ from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.hardware.board import Board
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
-from n6build.network.kernel_files import files_of_calls
-from n6build.network.prebuilt.backend import import_step
+from n6build.network.prebuilt.backend import called_kernels, import_step
 from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
-from n6build.reloc.compilation import ANY_MODEL, LINK, conf_header_name, model_code
+from n6build.reloc.compilation import LINK, model_code
 from n6build.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.reloc.verify import ram_of
 from n6build.steps.c_array import c_array_step
@@ -73,7 +72,8 @@ class SourceNetwork:
 
 @dataclass(frozen=True)
 class ModelSteps:
-    """file: network_rel.bin. params: file of the weights if they are split off, else None. others: further files asked for."""
+    """elf: empty for a model that another tool has linked. file: network_rel.bin. params: file of the weights if they are split
+    off, else None. others: further files asked for."""
 
     steps: tuple[Step, ...]
     description: str
@@ -113,7 +113,6 @@ def model_steps(
     out = out or folder
     code = model_code(
         runtime,
-        conf_header_name(name),
         network.kernels,
         secure=options.secure,
         debug_info=options.debug_info,
@@ -137,17 +136,11 @@ def model_steps(
     # Next to network.c, whose own headers it needs.
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
     own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
-    own = (own if network.strict else own.with_flags("-w")).behind(headers).including(conf)
+    own = (own if network.strict else own.with_flags("-w")).behind(headers)
     of_network = compile_steps(folder, (wrapper, pools), own)
-    of_kernels = base.defining(*code.defines)
-    of_runtime = of_kernels.including(ANY_MODEL)
+    of_all = base.defining(*code.defines)
     shared = tuple(
-        compile_step(
-            f"{common}/{source.stem}.o",
-            source,
-            (of_kernels if source.parent.name == "kernels" else of_runtime).with_flags(*flags),
-        )
-        for source, flags in code.shared
+        compile_step(f"{common}/{source.stem}.o", source, of_all.with_flags(*flags)) for source, flags in code.shared
     )
     link = link_step(
         f"{folder}/{name}_rel.elf",
@@ -180,7 +173,7 @@ def model_steps(
 
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
     """A network made by another tool, imported as a folder of stage 1 inside `work`. It may come from the reference backend, and
-    is linked with the kernels that it calls. Raises N6-FILE-002."""
+    is linked with the kernels that it calls. Raises as `called_kernels`."""
     folder = f"{work}/network"
     return SourceNetwork(
         found.name,
@@ -188,7 +181,7 @@ def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
         import_step(folder, found),
         strict=False,
         of_board=False,
-        kernels=files_of_calls(found.source),
+        kernels=called_kernels(found),
     )
 
 
@@ -215,6 +208,8 @@ def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
     """The steps of a model in <folder>/<name>_rel. Raises N6-RELOC-020."""
+    if network.model.relocatable:
+        return _given_model(f"{folder}/{network.name}_rel", network, options)
     source = SourceNetwork(
         network.name,
         network.folder,
@@ -226,6 +221,13 @@ def reloc_network(
     )
     common = common_folder(board_folder, runtime, options)
     return model_steps(f"{folder}/{network.name}_rel", common, source, runtime, toolchain, options)
+
+
+def _given_model(folder: str, network: NetworkSteps, options: ModelOptions) -> ModelSteps:
+    """Nothing but a C array is made of one that another tool has linked."""
+    _, description, file, *params = network.outputs
+    arrays = (c_array_step(f"{folder}/{network.name}_rel.c", file),) if options.c_file else ()
+    return ModelSteps(arrays, description, "", file, params[0] if params else None, outputs_of(arrays))
 
 
 def reloc_plan(

@@ -10,16 +10,14 @@ from n6build.base.files import read_text, write_atomically
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.network.artifacts.network_c import read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.artifacts.signature import network_signature
 from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.compilation import conf_header_name
+from n6build.reloc.compilation import CONF_HEADER
 from n6build.reloc.description import describe, description_json
 from n6build.reloc.generated_c import RENDERED, reloc_sources
 from n6build.reloc.pools import pool_table
-from n6build.reloc.preconditions import check_buffers_known, version_for
 from n6build.steps.compiled_network import described_by
 
 
@@ -51,7 +49,7 @@ def reloc_sources_step(
     """of_board: the network has the pools of the board. waived: ids of checks. Outputs: configuration, pool table, wrapper,
     linker script, description."""
     names = (
-        conf_header_name(name),
+        CONF_HEADER,
         f"{name}_reloc_pools.c",
         f"{name}_reloc.c",
         f"{name}_reloc.ld",
@@ -77,9 +75,9 @@ def make(call: Call) -> None:
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     check_epochs(artifacts, given.runtime, runs_blobs=False)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
-    check_buffers_known(artifacts, read_network_c(artifacts.source))
     table = pool_table(artifacts, secure=given.secure, of_board=given.of_board)
-    version = given.runtime.version if given.waived else version_for(artifacts, given.runtime.version)
+    # What network.c asks for, which the version gate has compared with the runtime's.
+    version = given.runtime.version if given.waived else artifacts.ll_aton or given.runtime.version
     made = reloc_sources(artifacts, table, version, read_text(artifacts.source))
     described = describe(artifacts, table, network_signature(artifacts.source))
     wrapper = version_header(artifacts.ll_aton) + made.wrapper if given.waived else made.wrapper

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 
 from n6build.base.console import kib, say
 from n6build.base.files import read_bytes, write_atomically
+from n6build.base.span import Span
 from n6build.image.romfs import RomfsFile, make_romfs
 from n6build.image.romfs_manifest import RomfsPartition, check_size
+from n6build.network.ll_aton import version_text
 from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.openmv import Firmware, check_version, refused_in_heap
+from n6build.reloc.reader import parse_reloc_file
+
+_MODEL = b"NBIN"
 
 
 @dataclass(frozen=True)
@@ -20,33 +26,61 @@ class _Entry:
 
 @dataclass(frozen=True)
 class Parameters:
-    """size: of the partition, bytes. entries: names of the sources, in their order. described_in: file, for messages."""
+    """size: of the partition, bytes. entries: names of the sources, in their order. described_in: file, for messages. firmware:
+    that installs the models."""
 
     number: str
     size: int
     entries: tuple[_Entry, ...]
     described_in: str
+    firmware: Firmware
+    file_heap: Span | None
 
 
-def romfs_step(output: str, partition: RomfsPartition, files: Sequence[str], described_in: str) -> Step:
-    """files: of the partition's entries, models as network_rel.bin. described_in: name of the description, for messages."""
+def romfs_step(
+    output: str,
+    partition: RomfsPartition,
+    files: Sequence[str],
+    described_in: str,
+    firmware: Firmware,
+    file_heap: Span | None,
+) -> Step:
+    """files: of the partition's entries, models as network_rel.bin. described_in: name of the description, for messages.
+    firmware: that installs the models. file_heap: RAM inside the chip that it reads files into."""
     entries = tuple(_Entry(entry.name, entry.alignment) for entry in partition.entries)
     return Step(
         verb="Romfs",
         stage="image",
         outputs=(output,),
         sources=tuple(files),
-        parameters=to_parameters(Parameters(partition.number, partition.size, entries, described_in)),
+        parameters=to_parameters(
+            Parameters(partition.number, partition.size, entries, described_in, firmware, file_heap)
+        ),
         function="n6build.steps.romfs:make",
     )
 
 
 def make(call: Call) -> None:
-    """Writes the image of the partition, and says how full it is."""
+    """Write the image of the partition, and report how full it is.
+
+    Raises:
+        N6Error: N6-ROMFS-001, N6-ROMFS-005; N6-ROMFS-010 for a model of another ll_aton, N6-RELOC-03x for a damaged one.
+    """
     given = call.parameters_as(Parameters)
-    files = zip(given.entries, call.sources, strict=True)
-    image = make_romfs([RomfsFile(entry.name, read_bytes(file), entry.alignment) for entry, file in files])
+    named = zip(given.entries, call.sources, strict=True)
+    files = [RomfsFile(entry.name, read_bytes(file), entry.alignment) for entry, file in named]
+    models = {file.name: parse_reloc_file(file.data, file.name) for file in files if file.data.startswith(_MODEL)}
+    for name, model in models.items():
+        check_version(model.version, given.firmware, name)
+    image = make_romfs(files)
     check_size(given.number, given.size, len(image), given.described_in)
     write_atomically(call.outputs[0], image)
     used = f"{kib(len(image))} of {kib(given.size)} ({len(image) / given.size:.1%})"
     say("Romfs", f"partition {given.number}", f"{len(given.entries)} files, {used}")
+    if models:
+        firmware = given.firmware
+        say("Romfs", firmware.title, f"{len(models)} models for its ll_aton {version_text(firmware.ll_aton)}")
+        heap = given.file_heap
+        if heap and (in_place := sum(bool(refused_in_heap(model, heap)) for model in models.values())):
+            what = f"load from /rom only: as files of less than {kib(heap.size)} the camera reads them to SRAM2"
+            say("Note", f"{in_place} models", what)

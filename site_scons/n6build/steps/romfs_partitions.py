@@ -2,61 +2,119 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.paths import project_path
 from n6build.image.romfs_manifest import DEFAULT_PROFILE, RomfsEntry, read_manifest
 from n6build.models.model import load_model
+from n6build.network.runtimes import Runtime
+from n6build.options.choices import Choices
 from n6build.plan.step import Step
-from n6build.steps.job import Job
+from n6build.reloc.openmv import DEFAULT, Firmware, firmware_of_tree, read_firmware
+from n6build.steps.cascade import cascade_step
+from n6build.steps.job import Job, runtime_for
 from n6build.steps.network import network_steps
 from n6build.steps.part import Part
-from n6build.steps.reloc import ModelSteps, reloc_network
+from n6build.steps.reloc import reloc_network
 from n6build.steps.romfs import romfs_step
+
+# What `default` means in OpenMV's own neuralart.json: the NPU's RAM first, then external RAM.
+_PROFILE = "allmems"
+
+
+@dataclass
+class _Making:
+    """Steps so far. models, cascades: of all partitions, which may share them."""
+
+    job: Job
+    firmware: Firmware
+    runtime: Runtime
+    steps: list[Step] = field(default_factory=list)
+    models: dict[tuple[Path, str], str] = field(default_factory=dict)
+    cascades: dict[tuple[Path, int], Step] = field(default_factory=dict)
 
 
 def romfs_partitions(job: Job) -> Part:
-    """Every model is compiled with the profile of its entry; 'default' is that of the build.
+    """Every model is compiled for the firmware, with the profile of its entry; 'default' is OpenMV's, or that of the build.
 
-    Raises N6-ROMFS-00x for the description, and what stages 1 and 2 raise for a model.
+    Raises N6-ROMFS-00x for the description and the firmware, and what stages 1 and 2 raise for a model.
     """
-    steps: list[Step] = []
-    images: list[str] = []
-    made: dict[tuple[Path, str], ModelSteps] = {}
+    if not job.choices.romfs:
+        return Part((), {"romfs": ()})
     path = Path(job.choices.romfs)
-    variables = {"TOP": str(Path.cwd()), "BUILD": str(Path(job.choices.build).absolute())}
-    for partition in read_manifest(path, variables) if job.choices.romfs else ():
-        files = [
-            _model(job, entry, made, steps).file if entry.model else project_path(entry.path)
-            for entry in partition.entries
-        ]
+    firmware = _firmware(job.choices, path)
+    making = _Making(job, firmware, runtime_for(firmware, job.runtime))
+    images: list[str] = []
+    for partition in read_manifest(path, Path(job.choices.build)):
+        files = [_file(making, entry) for entry in partition.entries]
         output = f"{job.board_folder}/romfs/romfs{partition.number}.img"
-        image = romfs_step(output, partition, files, path.name)
-        steps.append(image)
+        image = romfs_step(output, partition, files, path.name, firmware, job.board.file_heap_span)
+        making.steps.append(image)
         images += image.outputs
-    return Part(tuple(steps), {"romfs": tuple(images)})
+    return Part(tuple(making.steps), {"romfs": tuple(images)})
 
 
-def _model(job: Job, entry: RomfsEntry, made: dict[tuple[Path, str], ModelSteps], steps: list[Step]) -> ModelSteps:
-    """made: models of all partitions so far."""
-    choices, board = job.choices, job.board
-    profile = choices.profile if entry.profile == DEFAULT_PROFILE else entry.profile
-    if profile not in board.profiles():
-        hint = did_you_mean(profile, [*board.profiles(), DEFAULT_PROFILE])
-        raise N6Error("N6-ROMFS-006", f"{board.title} has no profile '{profile}'", where=entry.where, hint=hint)
+def _firmware(choices: Choices, description: Path) -> Firmware:
+    """As named, else of the source tree that the description is in, else the newest release."""
+    if choices.firmware:
+        return read_firmware(choices.firmware, Path(choices.launched))
+    trees = (firmware_of_tree(folder) for folder in description.absolute().parents)
+    return next((found for found in trees if found), DEFAULT)
+
+
+def _file(making: _Making, entry: RomfsEntry) -> str:
+    """The file that goes into the image."""
+    if entry.kind == "model":
+        return _model(making, entry)
+    if entry.kind == "cascade":
+        return _cascade(making, entry).name
+    return project_path(entry.path)
+
+
+def _cascade(making: _Making, entry: RomfsEntry) -> Step:
+    key = entry.path.resolve(), entry.stages
+    if key not in making.cascades:
+        same = sum(path.stem == entry.path.stem for path, _ in making.cascades)
+        # Two folders may have a cascade of the same name.
+        output = f"{making.job.board_folder}/romfs/{entry.path.stem}" + (f"-{same + 1}" if same else "") + ".cascade"
+        step = cascade_step(output, project_path(entry.path), entry.stages)
+        making.cascades[key] = step
+        making.steps.append(step)
+    return making.cascades[key]
+
+
+def _model(making: _Making, entry: RomfsEntry) -> str:
+    """The relocatable model: as ST's tool makes it from Core 4.0 on, as OpenMV's own tools do, else made here."""
+    job = making.job
+    profile = _default_profile(job) if entry.profile == DEFAULT_PROFILE else entry.profile
+    if profile not in job.board.profiles():
+        hint = did_you_mean(profile, [*job.board.profiles(), DEFAULT_PROFILE])
+        raise N6Error("N6-ROMFS-006", f"{job.board.title} has no profile '{profile}'", where=entry.where, hint=hint)
     key = entry.path.resolve(), entry.profile
-    if key not in made:
-        same = sum(path.stem == entry.path.stem and other == entry.profile for path, other in made)
-        place = f"{job.board_folder}/romfs/{entry.path.stem}"
+    if key not in making.models:
+        same = sum(path.stem == entry.path.stem and other == entry.profile for path, other in making.models)
+        folder = f"{job.board_folder}/romfs"
+        place = f"{folder}/{entry.path.stem}"
         place += "" if entry.profile == DEFAULT_PROFILE else f"-{profile}"
         # Two folders may have a model of the same name.
         place += f"-{same + 1}" if same else ""
-        stage1 = replace(job.stage1, profile=profile, loader="reloc")
+        stage1 = replace(
+            job.stage1, profile=profile, loader="reloc", runtime=making.runtime, relocatable=job.choices.secure
+        )
         (network,) = network_steps(place, [load_model(str(key[0]))], stage1)
-        options = replace(job.model_options, split=False)
-        model = reloc_network(place, job.board_folder, network, job.runtime, job.toolchain, options)
-        steps += [network.step, *model.steps]
-        made[key] = model
-    return made[key]
+        making.steps.append(network.step)
+        made = [output for output in network.step.outputs if output.endswith("_rel.bin")]
+        if not made:
+            options = replace(job.model_options, split=False)
+            model = reloc_network(place, folder, network, making.runtime, job.toolchain, options)
+            making.steps += model.steps
+            made = [model.file]
+        (making.models[key],) = made
+    return making.models[key]
+
+
+def _default_profile(job: Job) -> str:
+    chosen = job.choices.profile
+    return _PROFILE if chosen == Choices().profile and _PROFILE in job.board.profiles() else chosen

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error
-from n6build.base.files import to_json, write_atomically
+from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import remember_running
@@ -18,7 +18,7 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.flash.survey import doubted_if_it_fails
 from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import read_vectors
-from n6build.models.model import Tolerance
+from n6build.models.model import OF_NOISE, Tolerance
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.npu.trace import TracedNetwork
@@ -45,13 +45,14 @@ from n6build.virtual_board.recording import convert_recording
 
 @dataclass(frozen=True)
 class NetworkOnBoard:
-    """inputs: file of the model's own test vectors. expected: for those, or for the session's inputs. exact: its backend copies
-    the reference interpreter bit for bit. tolerance: of model.yaml. against, not_compared: as of `Expected`."""
+    """inputs: file of the test vectors. expected: for those, or for the session's inputs. exact: its backend copies the reference
+    interpreter bit for bit. tolerance: of model.yaml. against, not_compared, why_not: as of `Expected`. is_seeded: whether inputs
+    are random."""
 
     model: str
     name: str
     folder: str
-    inputs: str | None
+    inputs: str
     expected: str | None
     labels: tuple[str, ...]
     classes: tuple[str, ...]
@@ -59,6 +60,8 @@ class NetworkOnBoard:
     tolerance: Tolerance | None
     against: str
     not_compared: str
+    why_not: str
+    is_seeded: bool
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,10 @@ def run_board_step(
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
     described = tuple(network_on_board(each, expected) for each, expected in networks)
+    if session.inputs:
+        described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
-    vectors = [file for each in described for file in (each.inputs, each.expected) if file]
+    vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not) if file]
     vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
@@ -144,7 +149,7 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
         model.name,
         steps.name,
         steps.folder,
-        project_path(model.inputs) if model.inputs else None,
+        steps.inputs,
         expected.file or None,
         model.labels,
         model.classes,
@@ -152,6 +157,8 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
         model.tolerance,
         expected.against,
         expected.not_compared,
+        expected.why_not,
+        steps.seeded is not None,
     )
 
 
@@ -223,17 +230,19 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
     """The NPU rounds otherwise than the reference interpreter; what runs on the CPU alone has to be equal, unless model.yaml says
     otherwise of another compiler's network."""
     artifacts = read_artifacts(Path(network.folder), network.name)
-    tolerance = None if network.exact else network.tolerance or (Tolerance() if artifacts.uses_npu else None)
-    inputs, expected = (Path(file) if file else None for file in (network.inputs, network.expected))
+    usual = OF_NOISE if network.is_seeded else Tolerance()
+    tolerance = None if network.exact else network.tolerance or (usual if artifacts.uses_npu else None)
+    why_not = read_bytes(Path(network.why_not)).decode() if network.why_not else ""
     model = RunModel(
         network.model,
-        inputs,
-        expected,
+        Path(network.inputs),
+        Path(network.expected) if network.expected and not why_not else None,
         network.labels,
         network.classes,
         tolerance,
         network.against,
-        network.not_compared,
+        network.not_compared or why_not,
+        network.is_seeded,
     )
     return model, artifacts
 
@@ -257,12 +266,8 @@ def _linked(networks: list[tuple[RunModel, NetworkArtifacts]], session: Session)
 
 
 def linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Session) -> LinkedNetwork:
-    """Raises N6-VEC-003 without inputs, N6-VEC-004 for another number of outputs."""
-    file = Path(session.inputs) if session.inputs else model.inputs
-    if file is None:
-        hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"
-        raise N6Error("N6-VEC-003", f"there are no inputs to run model {model.name} on", hint=hint)
-    inputs = read_vectors(file)
+    """Raises N6-VEC-004 for another number of outputs."""
+    inputs = read_vectors(Path(session.inputs) if session.inputs else model.inputs)
     expected = read_vectors(model.expected) if model.expected else None
     if expected and expected.count != inputs.count:
         what = f"has {expected.count} rows, but the inputs have {inputs.count}"

@@ -26,7 +26,7 @@ from n6build.steps.flash_board import Target
 
 @dataclass(frozen=True)
 class _Network:
-    """reference, inputs: files; inputs: empty for zeros."""
+    """reference, inputs: files."""
 
     model: str
     name: str
@@ -59,7 +59,7 @@ def run_epochs_step(
     files = dict.fromkeys(
         (
             *(file for each in networks for file in each.outputs),
-            *(file for each in described for file in (each.reference, each.inputs) if file),
+            *(file for each in described for file in (each.reference, each.inputs)),
         )
     )
     return Step(
@@ -87,9 +87,8 @@ def _network(steps: NetworkSteps) -> _Network:
     if missing:
         what = f"{missing} is not installed, which runs {model.reference.name}"
         raise N6Error("N6-OPTION-018", what, where="option epochs", hint=INSTALL)
-    inputs = project_path(model.inputs) if model.inputs else ""
     tolerance = (model.tolerance or Tolerance()).epoch
-    return _Network(model.name, steps.name, steps.folder, project_path(model.reference), inputs, tolerance)
+    return _Network(model.name, steps.name, steps.folder, project_path(model.reference), steps.inputs, tolerance)
 
 
 def make(call: Call) -> None:
@@ -101,7 +100,7 @@ def make(call: Call) -> None:
             each.model,
             read_artifacts(Path(each.folder), each.name),
             Path(each.reference),
-            Path(each.inputs) if each.inputs else None,
+            Path(each.inputs),
             each.tolerance,
         )
         for each in given.networks

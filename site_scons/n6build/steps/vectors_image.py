@@ -9,7 +9,7 @@ from n6build.plan.step import Call, Step
 
 
 def vectors_image_step(folder: str, inputs: str, network: str, networks: int) -> Step:
-    """inputs: .npy of the model. networks: number in the application."""
+    """inputs: .npy with a row for each vector. networks: number in the application."""
     return Step(
         verb="Vectors",
         stage="image",

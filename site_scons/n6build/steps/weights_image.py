@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.memory_plan.plan import read_plan
 from n6build.memory_plan.slot_image import slot_image, weights_slot_file
-from n6build.network.artifacts.read_artifacts import check_weights
+from n6build.network.artifacts.weights import check_weights
 from n6build.plan.step import Call, Step, to_parameters
 
 

@@ -14,7 +14,7 @@ from n6build.hardware.soc import Soc
 from n6build.network.artifacts.c_info_costs import EpochCosts, read_costs
 from n6build.network.artifacts.description import ON_CPU, OWN_TOOL, EpochBlock, EpochInfo, NetworkArtifacts
 from n6build.network.artifacts.network_c import MAX_BYTES, NetworkSource, parse_network_c
-from n6build.npu.blobs import read_blobs
+from n6build.npu.blobs import blobs_of_network
 from n6build.npu.moved import Moves, moves_of
 from n6build.npu.names import names_of
 from n6build.npu.settings import EpochSettings, epochs_of_blob
@@ -74,21 +74,27 @@ def work_of(artifacts: NetworkArtifacts, soc: Soc) -> NetworkWork:
         for each in run
     )
     if not problem and any(each.on == "NPU" and each.elements is None for each in epochs):
-        problem = "neither c_info, nor blobs, nor network.c tell what all of its epochs move"
+        told = "its blobs do not" if artifacts.is_linked else "neither c_info, nor blobs, nor network.c"
+        problem = f"{told} tell what all of its epochs move"
     weights = sum(
         pool.weights_bytes for pool in artifacts.pools if places.of_pool(pool.name) == "flash" and pool.weights_bytes
     )
     return NetworkWork(epochs, problem, sum(each.total_cycles for each in costs.values()), weights)
 
 
-def _source(artifacts: NetworkArtifacts) -> tuple[str, NetworkSource]:
+def _source(artifacts: NetworkArtifacts) -> tuple[str, NetworkSource] | None:
+    """None for a network that is linked already."""
+    if artifacts.is_linked:
+        return None
     text = read_at_most(artifacts.source, MAX_BYTES).decode("utf-8", "replace")
     return text, parse_network_c(text, artifacts.source.name)
 
 
-def _sizes(source: tuple[str, NetworkSource]) -> dict[int, int]:
+def _sizes(source: tuple[str, NetworkSource] | None) -> dict[int, int]:
     """Elements of the largest tensor that each epoch makes, as far as network.c lists them."""
     sizes: dict[int, int] = {}
+    if source is None:
+        return sizes
     for buffer in (*source[1].internals, *source[1].outputs):
         elements = min(math.prod(buffer.shape), buffer.offset_end - buffer.offset_start)
         sizes[buffer.epoch] = max(sizes.get(buffer.epoch, 0), elements)
@@ -131,15 +137,16 @@ def _costs(artifacts: NetworkArtifacts) -> tuple[dict[int, EpochCosts], str]:
         return {}, f"{error.where}: {error.what}"
 
 
-def _moves(artifacts: NetworkArtifacts, source: tuple[str, NetworkSource], soc: Soc) -> tuple[dict[int, Moves], str]:
+def _moves(
+    artifacts: NetworkArtifacts, source: tuple[str, NetworkSource] | None, soc: Soc
+) -> tuple[dict[int, Moves], str]:
     """By number of the epoch, and why there are none."""
-    text, header = source[0], source[1].ecblobs_header
     names = names_of(soc.npu)
     try:
-        if header and is_file(artifacts.source.parent / header):
-            blobs = read_blobs(artifacts.source.parent / header)
+        blobs = blobs_of_network(artifacts.source, source[1].ecblobs_header if source else None)
+        if blobs:
             return _by_number(epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), ""
-        return _by_number(epochs_of_source(text, names)), ""
+        return _by_number(epochs_of_source(source[0] if source else "", names)), ""
     except N6Error as error:
         # Of a network that may well run: what its epochs take is not known then.
         return {}, f"{error.where}: {error.what}"

@@ -285,7 +285,7 @@ static void act(void)
     send(0xABu);
     show("awake", word(OFFSET));
 #elif DO == TOO_FAST
-    n6_modify(N6_RCC_IC3CFGR, N6_RCC_IC3CFGR_INT, N6_FIELD(N6_RCC_IC3CFGR_INT, 5u));
+    n6_modify(N6_RCC_IC3CFGR, N6_RCC_IC3CFGR_INT, N6_FIELD(N6_RCC_IC3CFGR_INT, 3u));
     show("id", read_bytes(LINE | DATA, 0, 0x9Fu, 0, 3u));
 #endif
 }

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from n6build.base.console import kib
 from n6build.base.findings import Finding
 from n6build.checks.check import check
+from n6build.checks.checked_board import CheckedBoard
 from n6build.checks.subject import NetworkSubject, Subject
 from n6build.hardware.aliases import is_secure_alias, secure_alias
 from n6build.memory_plan.plan import PlannedRegion
-from n6build.network.artifacts.description import PoolRange
+from n6build.network.artifacts.description import NetworkArtifacts, PoolRange
 
+# Of networks that were compiled elsewhere, it is also looked at before anything is compiled.
+LACKED_MEMORY = "N6-CHECK-002"
 # Bytes by which the size of the last of several adjacent pools may be printed too small.
 _SIZE_TOLERANCE = 8
 _INTERNAL = (0x2000_0000, 0x4000_0000)
@@ -84,7 +87,11 @@ def _kept_beside_another_network(subject: Subject) -> list[_Kept]:
 
 
 def _at(network: NetworkSubject, pool: PoolRange) -> str:
-    return f"{network.model.name}: pool {pool.name} (0x{pool.address:08X}..0x{pool.used_end:08X})"
+    return _place(network.model.name, pool)
+
+
+def _place(model: str, pool: PoolRange) -> str:
+    return f"{model}: pool {pool.name} (0x{pool.address:08X}..0x{pool.used_end:08X})"
 
 
 def _is_internal(pool: PoolRange) -> bool:
@@ -123,20 +130,37 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
         yield Finding(_at(network, pool), what, hint)
 
 
-@check("N6-CHECK-002", "weights and activations lie in memories of the board", "error", _used)
+@check(LACKED_MEMORY, "weights and activations lie in memories of the board", "error", _used)
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
     """A pool in use that is not inside one memory, the NOR or the external RAM."""
-    board = subject.board
+    for network in subject.networks:
+        yield from lacked_memory(subject.board, network.model.name, network.artifacts)
+
+
+def lacked_memory(
+    board: CheckedBoard, model: str, artifacts: NetworkArtifacts, others: Sequence[str] = ()
+) -> Iterator[Finding]:
+    """Yield the pools in use that lie in no single memory of a board.
+
+    Args:
+        board: The board.
+        model: Name of the model, for messages.
+        artifacts: Its network.
+        others: Boards that have all the memory.
+    """
     spans = [*board.memories.values(), board.nor, *([board.external_ram] if board.external_ram else [])]
-    for network, pool in _used(subject):
+    for pool in artifacts.pools:
+        if not pool.used_bytes or pool.relative:
+            continue
         address = secure_alias(pool.address) if _is_internal(pool) else pool.address
         if not any(span.address <= address and address + pool.used_bytes <= span.end for span in spans):
             holds = "weights" if pool.weights_bytes else "activations"
-            yield Finding(
-                _at(network, pool),
-                f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.name}",
-                f"choose a profile that the board has: {', '.join(board.profiles)}",
-            )
+            hint = f"compile the network for this board: tools/pools.py board {board.name} PROFILE writes its pools "
+            hint += f"(profiles: {', '.join(board.profiles)})"
+            if others:
+                hint = f"{' or '.join(f'board={other}' for other in others)} has this memory; or {hint}"
+            what = f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.name}"
+            yield Finding(_place(model, pool), what, hint)
 
 
 @check("N6-CHECK-003", "activations stay inside the chip", "warning", _beside_the_chip)
@@ -263,9 +287,28 @@ def mixed_aliases(subject: Subject) -> Iterator[Finding]:
             )
 
 
-@check("N6-CHECK-025", "relocatable models fit into the executable RAM", "error", lambda subject: subject.installed)
-def executable_ram(subject: Subject) -> Iterator[Finding]:
-    """Code and data of every installed model have a part of the Appli's RAM."""
+@check(
+    "N6-CHECK-040",
+    "relocatable models load from a file, too",
+    "warning",
+    lambda subject: subject.installed if subject.board.file_heap else (),
+)
+def file_heap(subject: Subject) -> Iterator[Finding]:
+    """A small model that a camera's firmware reads into RAM inside the chip, where the NPU's cache does not reach its weights."""
+    heap = subject.board.file_heap
+    assert heap is not None
+    for installed in subject.installed:
+        if installed.refused_in_heap:
+            yield Finding(
+                f"{installed.model}: as a file",
+                f"the firmware reads a file of less than {kib(heap.size)} to 0x{heap.address:08X}: {installed.refused_in_heap}",
+                "put the model into the read-only file system (romfs), from where it is not copied",
+            )
+
+
+@check("N6-CHECK-025", "relocatable models fit into the RAM of models", "error", lambda subject: subject.installed)
+def models_ram(subject: Subject) -> Iterator[Finding]:
+    """Code and data of every installed model have a part of the Appli's RAM, its relative pools one of the external RAM."""
     for installed in subject.installed:
         if installed.needed > installed.room:
             yield Finding(
@@ -273,4 +316,12 @@ def executable_ram(subject: Subject) -> Iterator[Finding]:
                 f"{kib(installed.needed)} are needed with load={installed.load_mode}, {kib(installed.needed - installed.room)} "
                 f"more than the {kib(installed.room)} of a model",
                 "load=xip leaves the code in flash; relocatable.executable_ram in boards/soc; fewer models",
+            )
+        # Where nothing maps any, N6-CHECK-021 says so.
+        if installed.external > installed.external_room > 0:
+            yield Finding(
+                f"{installed.model}: external RAM",
+                f"{kib(installed.external)} are asked for, {kib(installed.external - installed.external_room)} more than the "
+                f"{kib(installed.external_room)} of a model",
+                "a larger region (external_ram.regions in board.yaml), fewer models, or a network with smaller relative pools",
             )

@@ -4,13 +4,15 @@
 #
 #     find_package(n6build CONFIG REQUIRED)               # cmake -Dn6build_DIR=$(n6build --cmake-dir)
 #     n6build_add_network(app MODEL model/keyword.tflite BOARD nucleo-n657 [PROFILE p] [OPTIONS name=value ...]
-#         [DEPENDS file ...])                             # files that the project makes, and n6build reads
+#         [DEPENDS file ...]                              # files that the project makes, and n6build reads
+#         [OWN_RUNTIME])                                  # the project itself links networks and runtime
 #     n6build_image(app [ALL])                            # target app_n6_image: images and checks
 #     n6build_flash(app [OPTIONS probe=... ...])          # target app_n6_flash
 #     n6build_run(app [OPTIONS probe=virtual until=... ...])   # target app_n6_run
 #
-# All four belong into the CMakeLists.txt that makes the target. It is linked with the networks, and takes the Appli's place in
-# flash. What n6build makes is in n6build/app of the build folder, with Ninja Multi-Config in n6build/app/<configuration>.
+# All four belong into the CMakeLists.txt that makes the target, in any order, and also before add_executable: what cannot be done
+# yet is done at the end of the file. The target is linked with the networks, and takes the Appli's place in flash. What n6build
+# makes is in n6build/app of the build folder, with Ninja Multi-Config in n6build/app/<configuration>.
 if(CMAKE_VERSION VERSION_LESS 3.21)
     set(n6build_FOUND FALSE)
     set(n6build_NOT_FOUND_MESSAGE "n6build needs CMake 3.21 or later, this is ${CMAKE_VERSION}")
@@ -45,7 +47,11 @@ if(NOT n6build_place STREQUAL n6build_here)
 endif()
 
 function(n6build_add_network target)
-    cmake_parse_arguments(PARSE_ARGV 1 n6 "" "BOARD;PROFILE" "MODEL;OPTIONS;DEPENDS")
+    if(NOT TARGET ${target} AND NOT n6build_pass)
+        n6build_defer(1 n6build_add_network ${ARGV})
+        return()
+    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 n6 "OWN_RUNTIME" "BOARD;PROFILE" "MODEL;OPTIONS;DEPENDS")
     n6build_check_target(${target})
     n6build_refuse("n6build_add_network(${target})" "${n6_UNPARSED_ARGUMENTS}" "${n6_KEYWORDS_MISSING_VALUES}")
     if(NOT n6_MODEL)
@@ -81,41 +87,59 @@ function(n6build_add_network target)
     set(n6_place "${CMAKE_CURRENT_BINARY_DIR}/${n6_folder}")
     set(n6_program "${n6_place}/program/${target}.elf")
     set(n6_call --build "${n6_folder}" --host "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt" "appli=${n6_program}" ${n6_chosen})
-    # The same files for each board, model and profile. They keep their times where their bytes are as before.
-    set(n6_library "${n6_place}/libn6networks.a" "${n6_place}/n6_networks.ld")
-    set(n6_jobs "")
-    if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
-        set(n6_jobs JOB_SERVER_AWARE ON)
-    endif()
-    add_custom_target(${target}_n6_library
-        DEPENDS ${n6_DEPENDS}
-        BYPRODUCTS ${n6_library} "${n6_place}/.n6build/host-library"
-        COMMAND sh "${n6_script}" --library "${n6_place}/.n6build/host-library" ${n6_call}
-        WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
-        COMMENT "n6build library of ${target}" ${n6_jobs} VERBATIM)
-    execute_process(
-        COMMAND "${N6BUILD_EXECUTABLE}" --include-dir
-        OUTPUT_VARIABLE n6_include OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    add_dependencies(${target} ${target}_n6_library)
-    target_link_libraries(${target} PRIVATE ${n6_library})
-    target_include_directories(${target} PRIVATE "${n6_include}")
-    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${n6_library})
+    set_target_properties(${target} PROPERTIES
+        N6_FOLDER "${n6_folder}" N6_SCRIPT "${n6_script}" N6_CALL "${n6_call}" N6_NEEDS "${n6_DEPENDS}"
+        N6_PROGRAM "${n6_program}" N6_IMAGE "")
     set_property(DIRECTORY APPEND PROPERTY ADDITIONAL_CLEAN_FILES "${n6_place}")
     add_custom_command(
         OUTPUT "${n6_program}"
         DEPENDS ${target}
         COMMAND ${CMAKE_COMMAND} -E copy "$<TARGET_FILE:${target}>" "${n6_program}"
         COMMENT "" VERBATIM)
+    if(NOT n6_OWN_RUNTIME)
+        n6build_link(${target} "${n6_place}")
+    endif()
+endfunction()
+
+# Sets the variable `jobs` to the arguments by which a command of n6build shares the jobs of make.
+function(n6build_jobs jobs)
+    set(${jobs} "" PARENT_SCOPE)
+    if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.28)
+        set(${jobs} JOB_SERVER_AWARE ON PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Links the networks into the target. place: folder of what n6build makes.
+function(n6build_link target place)
+    n6build_jobs(n6_jobs)
+    foreach(n6_name SCRIPT CALL NEEDS PROGRAM)
+        get_target_property(n6_${n6_name} ${target} N6_${n6_name})
+    endforeach()
+    # The same files for each board, model and profile. They keep their times where their bytes are as before.
+    set(n6_library "${place}/libn6networks.a" "${place}/n6_networks.ld")
+    add_custom_target(${target}_n6_library
+        DEPENDS ${n6_NEEDS}
+        BYPRODUCTS ${n6_library} "${place}/.n6build/host-library"
+        COMMAND sh "${n6_SCRIPT}" --library "${place}/.n6build/host-library" ${n6_CALL}
+        WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+        COMMENT "n6build library of ${target}" ${n6_jobs} VERBATIM)
+    execute_process(
+        COMMAND "${N6BUILD_EXECUTABLE}" --include-dir
+        OUTPUT_VARIABLE n6_include OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    add_dependencies(${target} ${target}_n6_library)
+    # The project may call target_link_libraries with PRIVATE or, as STM32CubeMX does, without; both forms at once are an error.
+    set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${n6_library})
+    target_include_directories(${target} PRIVATE "${n6_include}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${n6_library})
     # Not at all where n6build has found nothing to do, and the program is as it was.
     add_custom_command(
-        OUTPUT "${n6_place}/.n6build/host-build"
-        DEPENDS "${n6_program}" "${n6_place}/.n6build/host-library"
-        COMMAND sh "${n6_script}" library build ${n6_call}
-        COMMAND ${CMAKE_COMMAND} -E touch "${n6_place}/.n6build/host-build"
+        OUTPUT "${place}/.n6build/host-build"
+        DEPENDS "${n6_PROGRAM}" "${place}/.n6build/host-library"
+        COMMAND sh "${n6_SCRIPT}" library build ${n6_CALL}
+        COMMAND ${CMAKE_COMMAND} -E touch "${place}/.n6build/host-build"
         WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
         COMMENT "n6build images of ${target}" ${n6_jobs} VERBATIM)
-    set_target_properties(${target} PROPERTIES
-        N6_FOLDER "${n6_folder}" N6_SCRIPT "${n6_script}" N6_CALL "${n6_call}" N6_IMAGE "${n6_place}/.n6build/host-build")
+    set_target_properties(${target} PROPERTIES N6_IMAGE "${place}/.n6build/host-build")
 endfunction()
 
 # Refuses what cannot be built, and writes the script that calls n6build. Behind needs, files that the project makes: the options.
@@ -143,12 +167,27 @@ function(n6build_check_options target folder script needs)
 endfunction()
 
 function(n6build_image target)
-    n6build_needs_network(n6build_image ${target})
+    n6build_has_network(n6_is_known n6build_image ${ARGV})
+    if(NOT n6_is_known)
+        return()
+    endif()
     cmake_parse_arguments(PARSE_ARGV 1 n6 "ALL" "" "")
     n6build_refuse("n6build_image(${target})" "${n6_UNPARSED_ARGUMENTS}" "")
     if(NOT TARGET ${target}_n6_image)
-        get_target_property(n6_image ${target} N6_IMAGE)
-        add_custom_target(${target}_n6_image DEPENDS ${n6_image})
+        n6build_jobs(n6_jobs)
+        foreach(n6_name SCRIPT CALL NEEDS PROGRAM IMAGE)
+            get_target_property(n6_${n6_name} ${target} N6_${n6_name})
+        endforeach()
+        if(n6_IMAGE)
+            add_custom_target(${target}_n6_image DEPENDS "${n6_IMAGE}")
+        else()
+            # Without a library, nothing else says whether a model has changed: n6build is asked each time.
+            add_custom_target(${target}_n6_image
+                DEPENDS "${n6_PROGRAM}" ${n6_NEEDS}
+                COMMAND sh "${n6_SCRIPT}" build ${n6_CALL}
+                WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+                COMMENT "n6build images of ${target}" ${n6_jobs} VERBATIM)
+        endif()
         # Not only its files: make knows no rule for the library in this target.
         add_dependencies(${target}_n6_image ${target})
         set_target_properties(${target}_n6_image PROPERTIES EXCLUDE_FROM_ALL TRUE)
@@ -167,11 +206,14 @@ function(n6build_run target)
 endfunction()
 
 function(n6build_on_board function target name)
+    n6build_has_network(n6_is_known ${function} ${target} ${ARGN})
+    if(NOT n6_is_known)
+        return()
+    endif()
     set(n6_goals flash)
     if(name STREQUAL "run")
         list(APPEND n6_goals run)
     endif()
-    n6build_needs_network(${function} ${target})
     cmake_parse_arguments(PARSE_ARGV 3 n6 "" "" "OPTIONS")
     n6build_refuse("${function}(${target})" "${n6_UNPARSED_ARGUMENTS}" "${n6_KEYWORDS_MISSING_VALUES}")
     n6build_image(${target})
@@ -184,20 +226,47 @@ function(n6build_on_board function target name)
     add_dependencies(${target}_n6_${name} ${target}_n6_image)
 endfunction()
 
-function(n6build_needs_network function target)
-    if(NOT TARGET ${target})
+# Sets the variable `known` to whether the target has networks. If not yet, the call is repeated at the end of CMakeLists.txt, behind
+# all calls of n6build_add_network.
+function(n6build_has_network known function target)
+    set(n6_folder "")
+    if(TARGET ${target})
+        get_target_property(n6_folder ${target} N6_FOLDER)
+    endif()
+    if(n6_folder)
+        set(${known} TRUE PARENT_SCOPE)
+        return()
+    endif()
+    set(${known} FALSE PARENT_SCOPE)
+    if(NOT n6build_pass)
+        n6build_defer(1 ${function} ${target} ${ARGN})
+    elseif(n6build_pass EQUAL 1)
+        n6build_defer(2 ${function} ${target} ${ARGN})
+    elseif(NOT TARGET ${target})
         message(FATAL_ERROR "${function}(${target}): there is no target ${target}")
+    else()
+        message(FATAL_ERROR "${function}(${target}): n6build_add_network(${target} ...) is missing")
     endif()
-    get_target_property(n6_folder ${target} N6_FOLDER)
-    if(NOT n6_folder)
-        message(FATAL_ERROR "${function}(${target}): n6build_add_network(${target} ...) comes first")
-    endif()
+endfunction()
+
+# Repeats a call at the end of the CMakeLists.txt that is read: those of pass 2 behind those of pass 1. Brackets keep blanks and
+# quotes in arguments.
+function(n6build_defer pass)
+    set(n6_words "")
+    foreach(n6_word IN LISTS ARGN)
+        string(APPEND n6_words " [==[${n6_word}]==]")
+    endforeach()
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL n6build_repeat ${pass}${n6_words})")
+endfunction()
+
+function(n6build_repeat n6build_pass function)
+    cmake_language(CALL ${function} ${ARGN})
 endfunction()
 
 function(n6build_check_target target)
     set(n6_call "n6build_add_network(${target})")
     if(NOT TARGET ${target})
-        message(FATAL_ERROR "${n6_call}: there is no target ${target}; add_executable comes first")
+        message(FATAL_ERROR "${n6_call}: there is no target ${target}; add_executable makes it")
     endif()
     get_target_property(n6_type ${target} TYPE)
     get_target_property(n6_imported ${target} IMPORTED)

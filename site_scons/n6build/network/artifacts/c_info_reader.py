@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.network.artifacts.c_info_pools import require_schema
 from n6build.network.artifacts.description import (
     OWN_TOOLS,
     EpochInfo,
@@ -33,7 +34,6 @@ TYPES: dict[str, TensorType] = {
 # The postfix of a pool's file; a pool of the C array format has another ending.
 _POOL_FILE = re.compile(r"[^.]*\.([A-Za-z_]\w*)\.\w+", re.ASCII)
 _EPOCH = re.compile(r"epoch_(\d{1,9})", re.ASCII)
-_SCHEMA_MAJOR = "2"
 # Real networks have a few ports, tensors a few axes, and one scale for each of some thousand channels.
 _MAX_PORTS, MAX_AXES, _MAX_CHANNELS, _MAX_PARTS = 256, 16, 1 << 16, 1 << 14
 
@@ -57,9 +57,7 @@ def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo
     """
     document = read_json(path)
     _require_network(document)
-    version = document["json_schema_version"]
-    if version.text().split(".")[0] != _SCHEMA_MAJOR:
-        raise version.error(f"version {version.text()[:20]} of the schema is not known, {_SCHEMA_MAJOR}.x is")
+    require_schema(document)
     graph = document["graphs"].first()
     _require_epochs(graph["nodes"])
     buffers = {buffer["id"].count(): buffer for buffer in document["buffers"]}

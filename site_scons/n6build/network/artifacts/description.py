@@ -124,13 +124,13 @@ class EpochBlock:
 
 @dataclass(frozen=True)
 class NetworkArtifacts:
-    """name: of its files. suffix: of its symbols in C. source: network.c.
+    """name: of its files. suffix: of its symbols in C. source: network.c, or the relocatable model that another tool has linked
+    of it.
 
-    weight_sources: initializers as C arrays, which are compiled into the Appli. ll_aton: version of the runtime that it asks
-    for. library_call: a function of ST's library that it calls, None where n6build's runtime is all it needs. tools: name and
-    version of what made it. described_by: the file that this was read from. blocks: the table of epoch blocks in its order,
-    in which the firmware counts; epochs: those in its blocks, since others are listed, too, that nothing runs for. states: as the
-    reference backend names them.
+    ll_aton: version of the runtime that it asks for. library_call: a function of ST's library that it calls, None where n6build's
+    runtime is all it needs. tools: name and version of what made it. described_by: the file that this was read from. blocks: the
+    table of epoch blocks in its order, in which the firmware counts; epochs: those in its blocks, since others are listed, too,
+    that nothing runs for. states: as the reference backend names them.
     """
 
     name: str
@@ -138,7 +138,6 @@ class NetworkArtifacts:
     source: Path
     pools: tuple[PoolRange, ...]
     initializers: tuple[InitializerImage, ...]
-    weight_sources: tuple[Path, ...]
     inputs: tuple[IoBuffer, ...]
     outputs: tuple[IoBuffer, ...]
     quantised: tuple[Quantised, ...]
@@ -155,6 +154,11 @@ class NetworkArtifacts:
         """Whether the NPU has a part in any of its epochs."""
         mappings = {*(epoch.mapping for epoch in self.epochs), *(block.mapping for block in self.blocks)}
         return mappings - {ON_CPU} != set()
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether there is no network.c, but a file that was linked of it."""
+        return self.source.suffix != ".c"
 
     @property
     def compiled_here(self) -> bool:

@@ -29,7 +29,7 @@ class JsonValue:
             "N6-NET-020",
             what,
             where=f"{self.file}: {self.path}" if self.path else self.file,
-            hint="compile the network again: this is not a description that ST Edge AI Core writes for the NPU",
+            hint="compile the network again: this is not a description that ST Edge AI Core writes",
         )
 
     def __getitem__(self, key: str) -> JsonValue:

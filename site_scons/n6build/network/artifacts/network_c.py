@@ -33,6 +33,9 @@ _DESCRIPTION = re.compile(r'\bGIT_DESCRIPTION "([^"\n]{0,200})"')
 _ALL_BUFFERS = re.compile(r"^ \* --all-buffers-info = true$", re.MULTILINE)
 _ECBLOBS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\w+_ecblobs\.h)"', re.MULTILINE)
 _POOL_USE = re.compile(r"/\* global pool (\d{1,6}) is ([^*\n]{0,60})\*/")
+# Rounded to its last digit where it is not of bytes.
+_USED = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))? (bytes|B|KB|MB|GB)", re.IGNORECASE)
+_UNITS = {"bytes": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _POOL = re.compile(
     r"/\* index=(\d{1,6}) file postfix=(\w*) name=(\w+) offset=0x([0-9a-fA-F]{1,99})\s{1,8}(absolute|relative)_mode "
     r"size=(\d{1,99}) (vpool )?READ_(ONLY|WRITE)\b([^*\n]{0,400})\*/"
@@ -50,7 +53,8 @@ _KINDS: dict[str, EpochKind] = {"blob": "ec", "pure_sw": "sw", "hybrid": "hybrid
 
 @dataclass(frozen=True)
 class SourcePool:
-    """used: something was placed in it. is_virtual: a view of several adjacent pools."""
+    """A memory pool of the compiler. is_virtual: a view of several adjacent ones, below which its buffers count, too. used_bytes:
+    from its base, as many as the rounded number of a comment may mean; 0 where nothing was placed in it."""
 
     index: int
     fname: str
@@ -61,7 +65,7 @@ class SourcePool:
     is_virtual: bool
     rights: Literal["ACC_READ", "ACC_WRITE"]
     use_for_initializers: bool
-    used: bool
+    used_bytes: int
 
 
 @dataclass(frozen=True)
@@ -184,19 +188,32 @@ def _version(text: str) -> Version | None:
 def _pools(text: str, file: str) -> Iterator[SourcePool]:
     uses = {index: use.strip() for index, use in _POOL_USE.findall(text)}
     for match in _POOL.finditer(text):
-        index, fname, name, address, mode, size, virtual, rights, more = match.groups()
+        index, fname, name, address, mode, number, virtual, rights, more = match.groups()
+        size = _integer(number, text, match.start(), file)
         yield SourcePool(
             index=int(index),
             fname=fname,
             name=name,
             address=_hexadecimal(address, text, match.start(), file),
             relative=mode == "relative",
-            size=_integer(size, text, match.start(), file),
+            size=size,
             is_virtual=virtual is not None,
             rights="ACC_READ" if rights == "ONLY" else "ACC_WRITE",
             use_for_initializers="use4initializers=YES" in more,
-            used=uses.get(index, "?") != "?",
+            used_bytes=_used_bytes(uses.get(index, "?"), size),
         )
+
+
+def _used_bytes(comment: str, size: int) -> int:
+    """Return the largest number of bytes that the compiler's comment may mean, at most the pool's size."""
+    if comment == "?":
+        return 0
+    match = _USED.fullmatch(comment)
+    if match is None:
+        return size
+    decimals, unit = match[2] or "", _UNITS[match[3].lower()]
+    halves = 2 * int(match[1] + decimals) + (unit > 1)
+    return min(-(-halves * unit // int(2 * 10 ** len(decimals))), size)
 
 
 def _line(text: str, position: int, file: str) -> str:

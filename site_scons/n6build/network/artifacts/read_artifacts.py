@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import file_size, files_in, is_file, remembered
+from n6build.base.files import is_file, remembered
 from n6build.network.artifacts.c_info_reader import CInfo, read_c_info
 from n6build.network.artifacts.description import (
     EpochBlock,
@@ -20,6 +20,8 @@ from n6build.network.artifacts.description import (
     weights_name,
 )
 from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
+from n6build.network.artifacts.stored import read_stored, stored_name
+from n6build.network.artifacts.weights import check_weights
 
 # Of the names that the reference backend gives to what a network keeps from one inference to the next.
 STATE_PREFIX = "State_"
@@ -36,6 +38,8 @@ def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = No
     N6-NET-021 where a raw file has another size than its pool's initializers.
     """
     path = folder / f"{name}.c"
+    if not is_file(path) and is_file(stored := folder / stored_name(name)):
+        return read_stored(stored)
     info_path = folder / f"{name}_c_info.json"
     source = _source(path, info_path)
     postfixes = {pool.name: pool.fname for pool in source.pools}
@@ -46,7 +50,6 @@ def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = No
         source=path,
         pools=info.pools,
         initializers=_initializers(folder, name, info.pools, weights),
-        weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
         inputs=info.inputs,
         outputs=info.outputs,
         quantised=info.quantised,
@@ -110,9 +113,6 @@ def _initializers(
     images = []
     for pool in pools:
         file = folder / weights_name(name, pool.fname)
-        if pool.weights_bytes and is_file(folder / f"{name}_atonbuf.{pool.fname}.c"):
-            # As a C array they are compiled into the Appli.
-            continue
         if holding == [pool] and not is_there(file) and is_there(unnamed):
             file = unnamed
         if pool.weights_bytes or is_there(file):
@@ -120,26 +120,6 @@ def _initializers(
                 InitializerImage(pool.name, pool.fname, pool.address, file, pool.weights_bytes, pool.relative)
             )
     return tuple(images)
-
-
-def check_weights(file: Path, expected: int) -> None:
-    """file: as stage 1 made it. expected: bytes of the initializers of its memory pool. Raises N6-FILE-002, N6-NET-021."""
-    try:
-        size = file_size(file)
-    except N6Error as error:
-        raise N6Error(
-            "N6-FILE-002",
-            f"cannot read the initializers of a memory pool: {error.what.removeprefix('cannot read: ')}",
-            where=str(file),
-            hint="the network compiler writes it beside network.c",
-        ) from error
-    if size != expected:
-        raise N6Error(
-            "N6-NET-021",
-            f"has {size} bytes, the initializers of its memory pool take {expected}",
-            where=file.name,
-            hint="compile the network again",
-        )
 
 
 def _from_source(source: NetworkSource, path: Path) -> CInfo:
@@ -181,19 +161,20 @@ def _pool(pool: SourcePool, buffers: Sequence[SourceBuffer], *, all_buffers: boo
         ),
         0,
     )
-    if not pool.used:
+    if not pool.used_bytes:
         used = 0
     elif pool.rights == "ACC_READ":
         used = weights
-    elif all_buffers and not pool.relative:
+    elif not all_buffers:
+        used = max(weights, pool.used_bytes)
+    elif pool.relative:
+        used = max((buffer.offset_end for buffer in buffers if buffer.pool == pool.fname), default=0)
+    else:
         used = max(
             0,
             *(min(end - pool.address, pool.size) for begin, end in _spans(buffers) if begin < pool.address + pool.size),
             0,
         )
-    else:
-        # Without its internal buffers nothing says how much of the pool the network needs: assume all of it.
-        used = pool.size
     address = 0 if pool.relative else pool.address
     return PoolRange(pool.name, pool.fname, address, pool.size, used, weights, pool.rights, pool.relative)
 

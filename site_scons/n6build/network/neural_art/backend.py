@@ -11,7 +11,7 @@ from n6build.base.paths import BOARDS, ROOT, own_folder, project_path
 from n6build.base.templates import with_included
 from n6build.base.yaml_schema import Section
 from n6build.network.backend import Backend, Compilation, ModelSource, require_file
-from n6build.network.kernel_files import all_kernel_files, files_of_kernels
+from n6build.network.kernel_files import files_of_kernels
 from n6build.network.ll_aton import Version
 from n6build.network.neural_art import blob_header
 from n6build.network.neural_art.options import Allowed, NpuOptions
@@ -110,14 +110,14 @@ def _step(given: Compilation) -> Step:
     )
 
 
-def _kernels(source: ModelSource) -> tuple[Path, ...]:
-    """All of them where the model cannot be compiled, which its step then says."""
+def _kernels(given: Compilation) -> tuple[Path, ...]:
+    """None of a model that cannot be compiled, which its step then says."""
     from n6build.network.reference.compile import kernels_of  # noqa: PLC0415 - only where a plan is made.
 
     try:
-        return files_of_kernels(kernels_of(require_file(NAME, source)))
+        return files_of_kernels(kernels_of(require_file(NAME, given.source)))
     except N6Error:
-        return all_kernel_files()
+        return ()
 
 
 BACKEND = Backend(

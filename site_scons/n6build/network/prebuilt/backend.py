@@ -10,14 +10,16 @@ from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
 from n6build.base.paths import project_path
 from n6build.network.backend import Backend, Compilation, ModelSource, has_no_options
-from n6build.network.prebuilt.folder import PrebuiltNetwork, WeightsFile, find_network, import_network
+from n6build.network.kernel_files import files_of_calls
+from n6build.network.prebuilt.folder import PrebuiltNetwork, WeightsFile, find_network
+from n6build.network.prebuilt.imported import import_network
 from n6build.plan.step import Call, Step, to_parameters
 
 
 @dataclass(frozen=True)
 class Parameters:
     """The files of a network, by their positions among the sources: network.c is the first, `others` follow it, then weights,
-    one file for each of `pools`, and the rest are C arrays of weights."""
+    one file for each of `pools`."""
 
     name: str
     others: int
@@ -36,6 +38,15 @@ def import_step(folder: str, found: PrebuiltNetwork) -> Step:
     )
 
 
+def called_kernels(found: PrebuiltNetwork) -> tuple[Path, ...]:
+    """Return the C files of the kernels that a network calls, if any.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003, N6-FILE-006.
+    """
+    return files_of_calls(found.source)
+
+
 def _folder(source: ModelSource) -> Path:
     if source.folder is None:
         hint = "model.yaml names the folder: network.folder"
@@ -47,8 +58,12 @@ def _check(source: ModelSource) -> None:
     _folder(source)
 
 
+def _found(given: Compilation) -> PrebuiltNetwork:
+    return find_network(_folder(given.source), given.name)
+
+
 def _step(given: Compilation) -> Step:
-    return import_step(given.folder, find_network(_folder(given.source), given.name))
+    return import_step(given.folder, _found(given))
 
 
 BACKEND = Backend(
@@ -61,12 +76,13 @@ BACKEND = Backend(
     check=_check,
     check_options=has_no_options,
     step=_step,
+    kernels=lambda given: called_kernels(_found(given)),
     takes_pools=False,
 )
 
 
 def make(call: Call) -> None:
-    """Writes the files of the network. Raises N6-PRE-003."""
+    """Writes the files of the network. Raises as `import_network`."""
     network = _network(call.parameters_as(Parameters), call.sources)
     say("Backend", "prebuilt", f"{len(network.inputs)} files of {network.source.absolute().parent.name}")
     # Files that another tool left there would be mistaken for this one's.
@@ -76,11 +92,9 @@ def make(call: Call) -> None:
 
 def _network(given: Parameters, files: tuple[Path, ...]) -> PrebuiltNetwork:
     weights = 1 + given.others
-    arrays = weights + len(given.pools)
     return PrebuiltNetwork(
         name=given.name,
         source=files[0],
         others=files[1:weights],
-        weights=tuple(WeightsFile(pool, file) for pool, file in zip(given.pools, files[weights:arrays], strict=True)),
-        weight_sources=files[arrays:],
+        weights=tuple(WeightsFile(pool, file) for pool, file in zip(given.pools, files[weights:], strict=True)),
     )

@@ -7,22 +7,12 @@ to know beforehand follows from the names of the files alone; nothing is parsed 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import (
-    files_in,
-    is_file,
-    read_bytes,
-    read_in_chunks,
-    remembered,
-    require_at_most,
-    write_atomically,
-    write_chunks_atomically,
-)
-from n6build.base.intel_hex import read_intel_hex
+from n6build.base.files import file_size, files_in, is_file, is_folder, read_bytes, remembered, require_content
 from n6build.network.artifacts.description import weights_name
 
 # The part of a file's name that names the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
@@ -40,9 +30,10 @@ _COPIED = (
 _NOT_NETWORKS = re.compile(r"stai_\w+|\w+_atonbuf\.\w+|\w+_weights|main|app_\w+", re.ASCII)
 # Weights as the tool itself calls them: the network, and what follows its name.
 _TOOLS_NAME = re.compile(r"(\w+)_atonbuf\b", re.ASCII)
+# Of folders that are looked through for a hint.
+_DEPTH, _MOST_ENTRIES = 3, 100
 # Defined by every network.
 _EPOCH_TABLE = re.compile(rb"\bLL_ATON_EpochBlockItems_\w+\s*\(\s*void\s*\)\s*\{")
-MAX_WEIGHTS_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -55,25 +46,23 @@ class WeightsFile:
 
 @dataclass(frozen=True)
 class PrebuiltNetwork:
-    """name: of the network's files. others: copied as they are. weight_sources: initializers as C arrays."""
+    """name: of the network's files. others: copied as they are. weights: one file for each pool."""
 
     name: str
     source: Path
     others: tuple[Path, ...]
     weights: tuple[WeightsFile, ...]
-    weight_sources: tuple[Path, ...]
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """All its files, network.c first."""
-        return (self.source, *self.others, *(weights.file for weights in self.weights), *self.weight_sources)
+        return (self.source, *self.others, *(weights.file for weights in self.weights))
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Names of what `import_network` writes, network.c first."""
         names = [self.source.name, *(path.name for path in self.others)]
-        names += [weights_name(self.name, weights.pool) for weights in self.weights]
-        return (*names, *(path.name for path in self.weight_sources))
+        return (*names, *(weights_name(self.name, weights.pool) for weights in self.weights))
 
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
@@ -90,18 +79,42 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
         what = f"'{name}' is not a valid name for a network: a C identifier"
         raise N6Error("N6-MODEL-007", what, where=str(found[name]), hint="rename the file as its symbols are called")
     listed = (folder / pattern.format(name=name) for pattern in _COPIED)
+    weights = _weights(folder, name, {*networks, name})
+    pools = {each.pool for each in weights} - {""}
     return PrebuiltNetwork(
         name=name,
         source=found[name],
         others=tuple(path for path in listed if is_file(path)),
-        weights=_weights(folder, name, {*networks, name}),
-        weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
+        weights=(*weights, *(each for each in _arrays(folder, name) if each.pool not in pools)),
     )
 
 
 def holds_network(folder: Path) -> bool:
     """Whether `find_network` would find one or several."""
     return bool(_networks(folder))
+
+
+def folders_with_networks(folder: Path, depth: int = _DEPTH) -> list[Path]:
+    """Return the folders below one that hold networks with their weights.
+
+    Args:
+        folder: Where the search begins.
+        depth: Levels below it.
+    """
+    found: list[Path] = []
+    for path in files_in(folder)[:_MOST_ENTRIES] if depth else []:
+        if not is_folder(path):
+            continue
+        networks = [name for name, source in _networks(path).items() if _is_network(source)]
+        found += [path] if any(_is_complete(path, name, networks) for name in networks) else []
+        found += folders_with_networks(path, depth - 1)
+    return found
+
+
+def _is_complete(folder: Path, name: str, networks: Collection[str]) -> bool:
+    """Whether a network has a file with weights, or several."""
+    files = [*(each.file for each in _weights(folder, name, networks)), *files_in(folder, f"{name}_atonbuf.*.c")]
+    return any(map(_is_whole, files))
 
 
 def _networks(folder: Path) -> dict[str, Path]:
@@ -125,7 +138,8 @@ def _only_network(folder: Path, networks: Sequence[str]) -> str:
         hint = "give the folder that ST's tool wrote network.c to"
         raise N6Error("N6-PRE-001", "holds no compiled network", where=str(folder), hint=hint)
     if len(networks) > 1:
-        hint = f"name the file: model={folder / networks[0]}.c, or set network.name in a model.yaml"
+        shown = next((name for name in networks if _is_complete(folder, name, networks)), networks[0])
+        hint = f"name the file: model={folder / shown}.c, or set network.name in a model.yaml"
         raise N6Error("N6-PRE-002", f"holds several networks: {', '.join(networks)}", where=str(folder), hint=hint)
     return networks[0]
 
@@ -138,14 +152,32 @@ def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[Weight
     foreign = [path for path in files if path not in owned and _TOOLS_NAME.match(path.name)]
     if len(networks) == 1:
         owned += [path for path in files if path not in owned and (path not in foreign or not owned)]
+    # Of the same weights in several files, some may be placeholders.
+    whole = [path for path in owned if len(owned) == 1 or _is_whole(path)]
     by_pool: dict[str, Path] = {}
-    for path in owned:
+    for path in (*whole, *owned):
         match = _POOL_IN_NAME.search(path.stem)
         by_pool.setdefault(match[1] if match else "", path)
-    if len(by_pool) > 1:
+    if len(by_pool) > 1 and "" in by_pool:
         # A file that names its pool is what the tool wrote; one that does not is a copy of it.
-        by_pool.pop("", None)
+        copy = by_pool.pop("")
+        by_pool = {"": copy} if whole == [copy] else by_pool
     return tuple(WeightsFile(pool, path) for pool, path in sorted(by_pool.items()))
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether the file is more than a placeholder: not empty, and no pointer of Git LFS."""
+    try:
+        require_content(path)
+    except N6Error:
+        return False
+    return file_size(path) > 0
+
+
+def _arrays(folder: Path, name: str) -> list[WeightsFile]:
+    """Weights as C arrays."""
+    files = files_in(folder, f"{name}_atonbuf.*.c")
+    return [WeightsFile(path.stem.removeprefix(f"{name}_atonbuf."), path) for path in files]
 
 
 def _owner(path: Path, networks: Collection[str]) -> str | None:
@@ -154,31 +186,3 @@ def _owner(path: Path, networks: Collection[str]) -> str | None:
         return named[1] if named[1] in networks else None
     fitting = [name for name in networks if path.name.startswith((f"{name}_", f"{name}-", f"{name}."))]
     return max(fitting, key=len, default=None)
-
-
-def import_network(network: PrebuiltNetwork, out: Path) -> None:
-    """Writes `network.outputs` to the folder `out`. Raises N6-PRE-003 for a hex file that is empty or spans several pools, and as
-    `read_intel_hex`."""
-    for path in (network.source, *network.others, *network.weight_sources):
-        write_atomically(out / path.name, read_bytes(path))
-    for weights in network.weights:
-        write_chunks_atomically(out / weights_name(network.name, weights.pool), _initializers(weights.file))
-
-
-def _initializers(path: Path) -> Iterable[bytes]:
-    """In pieces. A hex file is read completely before the first of them, since it may be faulty anywhere."""
-    if path.suffix != ".hex":
-        require_at_most(path, MAX_WEIGHTS_BYTES)
-        return read_in_chunks(path)
-    memory = read_intel_hex(path, MAX_WEIGHTS_BYTES)
-    start, end = memory.start, memory.end
-    if end <= start:
-        raise N6Error("N6-PRE-003", "is an empty Intel hex file", where=path.name)
-    if end - start > MAX_WEIGHTS_BYTES:
-        raise N6Error(
-            "N6-PRE-003",
-            f"spans {end - start} bytes, from 0x{start:08X} to 0x{end:08X}: more than one memory pool",
-            where=path.name,
-            hint="give the raw file of each pool instead",
-        )
-    return memory.chunks(start, end)

@@ -13,7 +13,7 @@ from n6build.base.paths import project_path
 from n6build.base.size_text import counted
 from n6build.base.templates import with_included
 from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
-from n6build.network.kernel_files import all_kernel_files, files_of_kernels
+from n6build.network.kernel_files import files_of_kernels
 from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.network.reference.generated_c import RENDERED
@@ -57,14 +57,14 @@ def _step(given: Compilation) -> Step:
     )
 
 
-def _kernels(source: ModelSource) -> tuple[Path, ...]:
-    """All of them where the model cannot be compiled, which its step then says."""
+def _kernels(given: Compilation) -> tuple[Path, ...]:
+    """None of a model that cannot be compiled, which its step then says."""
     from n6build.network.reference.compile import kernels_of  # noqa: PLC0415 - only where a plan is made.
 
     try:
-        return files_of_kernels(kernels_of(require_file("reference", source)))
+        return files_of_kernels(kernels_of(require_file("reference", given.source)))
     except N6Error:
-        return all_kernel_files()
+        return ()
 
 
 BACKEND = Backend(

@@ -29,7 +29,7 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """waived: ids of the checks that are made here."""
+    """waived: ids of the checks that are made here. relocatable: make a relocatable model, too."""
 
     name: str
     pools: tuple[MemoryPool, ...]
@@ -37,6 +37,7 @@ class Parameters:
     waived: tuple[str, ...]
     options: CompilerOptions
     version: CoreVersion
+    relocatable: bool
 
 
 def _check(source: ModelSource) -> None:
@@ -55,8 +56,9 @@ def _step(given: Compilation) -> Step:
     described = source.options.load(CompilerOptions) if source.options else CompilerOptions()
     options = with_profile(described, source.described_in)
     waived = tuple(id for id in (KEPT_QUANTISATION, FLOAT_MODEL, IR_VERSION) if id in source.waived)
-    parameters = Parameters(name, given.pools, source.sha256, waived, options, version)
-    names = (*output_names(name, given.pools, options, version), f"{name}_stedgeai.log")
+    relocatable = given.relocatable and version.makes_relocatable
+    parameters = Parameters(name, given.pools, source.sha256, waived, options, version, relocatable)
+    names = (*output_names(name, given.pools, options, version, relocatable=relocatable), f"{name}_stedgeai.log")
     return Step(
         verb="Network",
         stage="network",
@@ -80,6 +82,8 @@ BACKEND = Backend(
     check=_check,
     check_options=_check_options,
     step=_step,
+    # The operators that run on the CPU are in ST's library.
+    kernels=lambda _: (),
 )
 
 
@@ -117,4 +121,5 @@ def make(call: Call) -> None:
         on_progress=lambda percent: progress("Compile", name, percent),
         on_note=lambda note: say("Note", name, note),
         waived=given.waived,
+        relocatable=given.relocatable,
     )

@@ -43,13 +43,19 @@ def initializer_candidates(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...
 
 
 def output_names(
-    name: str, pools: Sequence[MemoryPool], options: CompilerOptions, version: CoreVersion
+    name: str,
+    pools: Sequence[MemoryPool],
+    options: CompilerOptions,
+    version: CoreVersion,
+    *,
+    relocatable: bool = False,
 ) -> tuple[str, ...]:
     """Of all files that `compile_network` writes, network.c first; known before the compiler runs."""
     names = [f"{name}.c", f"{name}_c_info.json", f"{name}_generate_report.txt"]
     names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_candidates(pools)]
     names += [f"{name}_ecblobs.h"] if EPOCH_CONTROLLER in compiler_options(options, version).split() else []
     names += [f"{name}.h", f"stai_{name}.h", f"stai_{name}.c"] if version.writes_stai else []
+    names += [f"{name}_rel.bin"] if relocatable else []
     return tuple(names)
 
 
@@ -66,9 +72,11 @@ def compile_network(
     on_progress: Callable[[int], None],
     on_note: Callable[[str], None],
     waived: Container[str] = (),
+    relocatable: bool = False,
     timeout_s: float = TIMEOUT_S,
 ) -> None:
-    """Writes `output_names` to `out`; a pool without initializers leaves an empty file. waived: ids of checks.
+    """Writes `output_names` to `out`; a pool without initializers leaves an empty file. waived: ids of checks. relocatable: have
+    the tool make a relocatable model, too.
 
     Raises N6-STAI-011 and N6-STAI-012 before the tool runs, N6-STAI-042 where it cannot be started, N6-STAI-041 where it takes
     longer than timeout_s, N6-CHECK-017 where it has dropped the quantisation, N6-STAI-021 to N6-STAI-034 for what it reports,
@@ -84,7 +92,14 @@ def compile_network(
         write_atomically(mpool, mpool_text(pools))
         write_atomically(profile, profile_text(PROFILE, mpool, compiler_options(options, version)))
         command = generate_command(
-            installation, model.resolve(), options, name=name, profile=profile, output=output, workspace=workspace
+            installation,
+            model.resolve(),
+            options,
+            name=name,
+            profile=profile,
+            output=output,
+            workspace=workspace,
+            relocatable=relocatable,
         )
         status, text = _run(command, room, scrubbed(environment), on_progress, timeout_s)
         log = read_log(text)
@@ -94,7 +109,8 @@ def compile_network(
         refuse(KEPT_QUANTISATION, dropped_quantisation(log), waived)
         if error := diagnose(log, status, pool_bytes=sum(pool.size for pool in pools)):
             raise error
-        contents = _collect(output, workspace, name, output_names(name, pools, options, version), version, log)
+        names = output_names(name, pools, options, version, relocatable=relocatable)
+        contents = _collect(output, workspace, name, names, version, log)
     for file, content in contents.items():
         write_atomically(out / file, content)
 
@@ -176,6 +192,8 @@ def _collect(
     if not version.has_c_info_in_output and c_info not in found:
         left = sorted(workspace.rglob("c_info.json"))
         found |= {c_info: left[0]} if left else {}
+    # A relocatable model stays where it was linked.
+    found = {path.name: path for path in workspace.rglob("*_rel.bin")} | found
     contents: dict[str, bytes | str] = {}
     for file in wanted:
         path = found.get(file)

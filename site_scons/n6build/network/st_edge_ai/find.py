@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
-from n6build.base.environment import CORE_DIR, Environment
+from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, files_in, is_file, to_json, write_atomically
 from n6build.compiler.toolchain import which
@@ -54,19 +54,22 @@ class CoreVersion:
         return self.major < 3
 
     @property
+    def makes_relocatable(self) -> bool:
+        """Whether `--relocatable` makes a relocatable model of a network for the NPU."""
+        return self.major >= 4
+
+    @property
     def writes_stai(self) -> bool:
         """Whether stai_<name>.h and stai_<name>.c are among its output."""
         return self.major >= 3
 
 
 def find_tool(environment: Environment) -> Installation | None:
-    """STEDGEAI_CORE_DIR, then the newest X-CUBE-AI pack, then PATH; None where it is in none of them. Raises N6-STAI-001 where
-    the first names a folder without the tool."""
-    if root := environment.core:
-        found = _in_root(root)
-        if found is None:
-            hint = f"it has to name the folder above {_EXECUTABLES[0]}, of ST Edge AI Core or of an X-CUBE-AI pack"
-            raise N6Error("N6-STAI-001", f"{CORE_DIR} names a folder without stedgeai", where=str(root), hint=hint)
+    """Find ST's compiler: in the core, then in the newest X-CUBE-AI pack, then in PATH. None where it is in none of them.
+
+    The core of a project has the runtime alone.
+    """
+    if environment.core and (found := _in_root(environment.core)):
         return found
     for pack in sorted(files_in(environment.home / _PACKS), key=lambda path: _numbers(path.name), reverse=True):
         if found := _in_root(pack):

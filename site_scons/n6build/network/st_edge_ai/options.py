@@ -48,6 +48,8 @@ _SET_BY_THE_BUILD = (
     "--workspace",
     "--no-workspace",
     "--no-report",
+    "-r",
+    "--relocatable",
     "--no-c-files",
 )
 
@@ -133,9 +135,12 @@ def generate_command(
     profile: Path,
     output: Path,
     workspace: Path,
+    relocatable: bool = False,
 ) -> list[str]:
-    """profile: file with the profile `n6build`. All paths have to be absolute: the tool runs in its own folder."""
+    """profile: file with the profile `n6build`. relocatable: make <name>_rel.bin, too. All paths have to be absolute: the tool
+    runs in its own folder."""
     command = [str(installation.executable), "generate", "--model", str(model), "--target", "stm32n6"]
+    command += ["--relocatable"] if relocatable else []
     command += ["--st-neural-art", f"{PROFILE}@{profile}", "--name", name]
     command += ["--output", str(output), "--workspace", str(workspace)]
     for flag, value in (

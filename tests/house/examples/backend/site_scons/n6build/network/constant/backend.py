@@ -45,6 +45,7 @@ BACKEND = Backend(
     check=_check,
     check_options=_check_options,
     step=_step,
+    kernels=reference.BACKEND.kernels,
 )
 
 

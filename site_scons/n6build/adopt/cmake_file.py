@@ -1,0 +1,192 @@
+"""CMake scripts as text: commands with their arguments. Nothing of them is carried out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.adopt.linker_script import scripts_in
+from n6build.adopt.variables import expand, is_open
+from n6build.base.bounded import WRONG_FIELDS, parse_json
+from n6build.base.files import files_in, is_file, read_at_most
+
+MAX_BYTES = 4 << 20
+_MOST_INCLUDED = 32
+_PRESETS = ("CMakePresets.json", "CMakeUserPresets.json")
+_COMMAND = re.compile(r"[ \t]*([A-Za-z_]\w{0,99})[ \t]*\(")
+# A bracket argument or comment: [[...]], [==[...]==].
+_BRACKET = re.compile(r"\[(=*)\[")
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|#[^\n]*|([()])|((?:[^\s()#"\\]|\\.)+)|\s+|(.)', re.DOTALL)
+_NO_PROGRAMS = frozenset({"IMPORTED", "ALIAS"})
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a script. name: in lower case. line: of its name, from 1. end: of its last line."""
+
+    name: str
+    arguments: tuple[str, ...]
+    line: int
+    end: int
+
+
+@dataclass(frozen=True)
+class CMakeText:
+    """What a CMakeLists.txt says, with the files that it includes and the toolchain file of its presets.
+
+    Attributes:
+        commands: Of all these files.
+        own: Of the CMakeLists.txt itself.
+        variables: Values by name; CMAKE_CURRENT_SOURCE_DIR and its like are the folder of the script.
+        included: Files that were read, too.
+    """
+
+    commands: tuple[Command, ...]
+    own: tuple[Command, ...]
+    variables: dict[str, str]
+    included: tuple[Path, ...]
+
+    def value(self, text: str) -> str:
+        """Replace the variables in a text."""
+        return expand(text, self.variables)
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Targets of add_executable in the file itself, as it spells them."""
+        made = (each for each in self.own if each.name == "add_executable" and each.arguments)
+        return tuple(dict.fromkeys(each.arguments[0] for each in made if not _NO_PROGRAMS & {*each.arguments}))
+
+    @property
+    def linker_scripts(self) -> tuple[str, ...]:
+        """Scripts that flags name, replaced."""
+        flags = (self.value(" ".join(each.arguments)) for each in self.commands)
+        return tuple(dict.fromkeys(name for text in flags for name in scripts_in(text)))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Each argument, replaced; names of files are among them."""
+        found = dict.fromkeys(
+            word for each in self.commands for text in each.arguments for word in self.value(text).split(";")
+        )
+        return tuple(word for word in found if word and not is_open(word))
+
+
+def read_cmake(path: Path) -> CMakeText:
+    """Read a CMakeLists.txt. Raises N6-FILE-002, N6-FILE-003."""
+    here = str(path.parent)
+    places = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR")
+    variables = dict.fromkeys(places, here)
+    own = parse_cmake(read_at_most(path, MAX_BYTES).decode("utf-8", "replace"))
+    commands, seen = list(own), {path}
+    waiting = [*_included(own), *_toolchains(path.parent)]
+    _set_variables(own, variables)
+    while waiting and len(seen) < _MOST_INCLUDED:
+        other = path.parent / expand(waiting.pop(0), variables)
+        if other in seen or is_open(str(other)) or not is_file(other):
+            continue
+        seen.add(other)
+        found = parse_cmake(read_at_most(other, MAX_BYTES).decode("utf-8", "replace"))
+        _set_variables(found, variables)
+        commands += found
+        waiting += _included(found)
+    return CMakeText(tuple(commands), own, variables, tuple(sorted(seen - {path})))
+
+
+def _included(commands: tuple[Command, ...]) -> list[str]:
+    return [each.arguments[0] for each in commands if each.name == "include" and each.arguments]
+
+
+def _toolchains(folder: Path) -> Iterator[str]:
+    """Toolchain files that presets name, and those that lie where STM32CubeMX writes them."""
+    for name in _PRESETS:
+        if is_file(folder / name):
+            try:
+                presets = parse_json(read_at_most(folder / name, MAX_BYTES))
+                named = [each.get("toolchainFile") for each in presets["configurePresets"]]  # type: ignore[index]
+                yield from (text.replace("${sourceDir}", str(folder)) for text in named if isinstance(text, str))
+            except WRONG_FIELDS:
+                continue
+    for place in (folder, folder / "cmake", folder.parent, folder.parent / "cmake"):
+        yield from map(str, files_in(place, "*gcc*.cmake"))
+
+
+def _set_variables(commands: tuple[Command, ...], variables: dict[str, str]) -> None:
+    for each in commands:
+        if each.name == "set" and len(each.arguments) > 1:
+            name, *values = each.arguments
+            value = ";".join(_without_cache(values))
+            before = variables.get(name, "")
+            # set(FLAGS "${FLAGS} -g") adds to it.
+            variables[name] = value.replace(f"${{{name}}}", before)
+        elif each.name == "project" and each.arguments:
+            variables["PROJECT_NAME"] = each.arguments[0]
+
+
+def _without_cache(values: list[str]) -> list[str]:
+    for mark in ("CACHE", "PARENT_SCOPE"):
+        if mark in values:
+            values = values[: values.index(mark)]
+    return values
+
+
+def parse_cmake(text: str) -> tuple[Command, ...]:
+    """Read the commands of a script. What is no command is passed over."""
+    commands = []
+    at = 0
+    while at < len(text):
+        if text[at] in " \t\r\n":
+            at += 1
+        elif text[at] == "#":
+            at = _end_of_comment(text, at)
+        elif found := _COMMAND.match(text, at):
+            arguments, end = _arguments(text, found.end())
+            lines = (text.count("\n", 0, found.start(1)) + 1, text.count("\n", 0, end) + 1)
+            commands.append(Command(found[1].lower(), arguments, *lines))
+            at = end
+        else:
+            newline = text.find("\n", at)
+            at = len(text) if newline < 0 else newline + 1
+    return tuple(commands)
+
+
+def _end_of_comment(text: str, at: int) -> int:
+    if bracket := _BRACKET.match(text, at + 1):
+        return _end_of_bracket(text, bracket)
+    newline = text.find("\n", at)
+    return len(text) if newline < 0 else newline + 1
+
+
+def _end_of_bracket(text: str, opened: re.Match[str]) -> int:
+    close = f"]{opened[1]}]"
+    end = text.find(close, opened.end())
+    return len(text) if end < 0 else end + len(close)
+
+
+def _arguments(text: str, at: int) -> tuple[tuple[str, ...], int]:
+    """Arguments from behind the parenthesis, and the place behind the one that closes it."""
+    found: list[str] = []
+    depth = 1
+    while at < len(text):
+        if text[at] == "[" and (bracket := _BRACKET.match(text, at)):
+            end = _end_of_bracket(text, bracket)
+            found.append(text[bracket.end() : max(bracket.end(), end - len(bracket[1]) - 2)])
+            at = end
+            continue
+        if text[at] == "#":
+            at = _end_of_comment(text, at)
+            continue
+        token = _TOKEN.match(text, at)
+        assert token is not None
+        at = token.end()
+        quoted, parenthesis, plain, other = token.groups()
+        if parenthesis:
+            depth += 1 if parenthesis == "(" else -1
+            if not depth:
+                break
+        elif quoted is not None:
+            found.append(quoted.replace('\\"', '"'))
+        elif plain or other:
+            found.append(plain or other)
+    return tuple(found), at

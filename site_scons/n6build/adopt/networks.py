@@ -1,0 +1,127 @@
+"""Networks of a project: network.c, wherever it lies, with its weights and how whole they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import file_size, is_file, read_part, require_content
+from n6build.base.walk import Tree, nearest
+from n6build.network.artifacts.network_c import NetworkSource, read_network_c
+from n6build.network.ll_aton import Version
+from n6build.network.prebuilt.folder import find_network
+
+# A network.c includes the runtime's headers or asks for its version within its first lines.
+_HEAD_BYTES = 32 << 10
+_MARKS = (b"LL_ATON_VERSION_", b"ll_aton_NN_interface.h")
+_NOT_NETWORKS = re.compile(r"ll_\w*|stai_\w+|stm32n6xx\w*|\w+_(?:weights|atonbuf\.\w+)", re.ASCII)
+_MOST_NETWORKS = 64
+_WEIGHTS = (".raw", ".bin", ".hex", ".c")
+MODEL_SUFFIXES = (".tflite", ".onnx", ".h5", ".keras")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A file with weights. fault: why it is not usable, empty if it is."""
+
+    file: Path
+    fault: str
+
+
+@dataclass(frozen=True)
+class FoundNetwork:
+    """A network of ST's compiler.
+
+    Attributes:
+        source: Its C file.
+        version: Of the runtime that it asks for, None where it does not.
+        blobs: Whether it needs the header with blobs of the epoch controller.
+        weights: Files beside it that the build takes.
+        elsewhere: Files of its pools in other folders of the project, where there are none beside it.
+        missing: Pools whose weights are nowhere.
+        fault: Why it cannot be read, empty if it can.
+    """
+
+    source: Path
+    version: Version | None
+    blobs: bool
+    weights: tuple[Weights, ...]
+    elsewhere: tuple[Weights, ...]
+    missing: tuple[str, ...]
+    fault: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether nothing keeps a build from its weights."""
+        usable = not any(each.fault for each in (*self.weights, *self.elsewhere))
+        return usable and not self.missing and not self.fault
+
+
+def find_networks(tree: Tree) -> tuple[FoundNetwork, ...]:
+    """Find the networks of a project, nearest to its root first."""
+    sources = [path for path in tree.ending(".c") if not _NOT_NETWORKS.fullmatch(path.stem) and _looks_like_one(path)]
+    return tuple(found for path in sources[:_MOST_NETWORKS] if (found := _network(path, tree)) is not None)
+
+
+def _looks_like_one(path: Path) -> bool:
+    try:
+        head = read_part(path, 0, _HEAD_BYTES)
+    except N6Error:
+        return False
+    return any(mark in head for mark in _MARKS)
+
+
+def _network(path: Path, tree: Tree) -> FoundNetwork | None:
+    try:
+        source = read_network_c(path)
+    except N6Error as error:
+        # An application that calls the runtime includes its headers, too.
+        is_application = error.id == "N6-NETC-001"
+        return None if is_application else FoundNetwork(path, None, False, (), (), (), error.what)
+    blobs = source.ecblobs_header is not None
+    fault = ""
+    if blobs and not is_file(path.parent / (source.ecblobs_header or "")):
+        fault = f"{source.ecblobs_header} is not beside it: the blobs of the epoch controller"
+    pools = _pools(source)
+    try:
+        beside = _beside(path)
+    except N6Error as error:
+        return FoundNetwork(path, source.ll_aton, blobs, (), (), (), error.what)
+    if beside or not pools:
+        return FoundNetwork(path, source.ll_aton, blobs, beside, (), (), fault)
+    elsewhere = {pool: _elsewhere(path, pool, tree) for pool in pools}
+    return FoundNetwork(
+        path,
+        source.ll_aton,
+        blobs,
+        (),
+        tuple(_weights(file) for file in elsewhere.values() if file is not None),
+        tuple(pool for pool, file in elsewhere.items() if file is None),
+        fault,
+    )
+
+
+def _pools(source: NetworkSource) -> tuple[str, ...]:
+    """Pools that hold weights, by the names that files have."""
+    return tuple(sorted({buffer.pool for buffer in source.params if buffer.pool}))
+
+
+def _beside(path: Path) -> tuple[Weights, ...]:
+    return tuple(_weights(each.file) for each in find_network(path.parent, path.stem).weights)
+
+
+def _weights(path: Path) -> Weights:
+    try:
+        require_content(path)
+        return Weights(path, "" if file_size(path) else "is empty")
+    except N6Error as error:
+        return Weights(path, error.what)
+
+
+def _elsewhere(path: Path, pool: str, tree: Tree) -> Path | None:
+    """The file of this name that is nearest to the network, and not beside another network, whose it is."""
+    wanted = {f"{path.stem}_{kind}.{pool}{suffix}".lower() for kind in ("atonbuf", "data") for suffix in _WEIGHTS}
+    named = (file for file in tree.ending(*_WEIGHTS) if file.name.lower() in wanted)
+    return nearest(tuple(file for file in named if not is_file(file.with_name(path.name))), path.parent)

@@ -1,0 +1,244 @@
+"""Programs of a project, by the scripts that build them: Makefiles, CMake, STM32CubeIDE, PlatformIO, SCons."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.adopt.cmake_file import CMakeText, read_cmake
+from n6build.adopt.cube_ide import read_cube_project
+from n6build.adopt.kinds import Kind
+from n6build.adopt.linker_script import scripts_in
+from n6build.adopt.make_file import read_makefile
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file, read_at_most
+from n6build.base.walk import Tree
+from n6build.image.memory_regions import read_memory_regions
+
+_MAKEFILES = ("GNUmakefile", "Makefile", "makefile")
+_MAX_BYTES = 4 << 20
+_MOST_SCRIPTS = 200
+# Of ST's CMSIS device folder, and of a middleware: its scripts and makefiles build no program of the project.
+_NOT_OF_THE_PROJECT = re.compile(r"(?:^|/)(?:Drivers/CMSIS|Drivers/STM32N6xx_HAL_Driver|Drivers/BSP/Components)(?:/|$)")
+_ELF_IN_TEXT = re.compile(r"""["']([^"'\s]{1,200}\.elf)["']""")
+_FSBL = re.compile(r"fsbl", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that a script of the project builds.
+
+    Attributes:
+        kind: Of build system.
+        script: The file that is read, and in which the lines belong.
+        name: The program as the script spells it: a file, or the target of CMake.
+        others: Further programs of the script.
+        file: The program's file as far as the script tells it, from the folder of the script.
+        linker_script: The one that the script names, None where it names none that exists.
+        starts_at: Where the linker script puts the program; None where it says nothing that could be read.
+        words: Files, folders and flags that the script names, with its variables replaced.
+        flags: All text of the script, where flags may stand.
+        board: As the script names it, empty where it does not.
+        after: Command behind a build, of STM32CubeIDE.
+    """
+
+    kind: Kind
+    script: Path
+    name: str
+    others: tuple[str, ...]
+    file: str
+    linker_script: Path | None
+    starts_at: int | None
+    words: tuple[str, ...]
+    flags: str
+    board: str = ""
+    after: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the script, from which its relative names start."""
+        return self.script.parent
+
+    @property
+    def is_fsbl(self) -> bool:
+        """Return whether this is what the boot ROM starts, by the names of its linker script and folder."""
+        named = (self.linker_script.name if self.linker_script else "", self.folder.name, self.name)
+        return any(_FSBL.search(each) for each in named)
+
+    def names(self, path: Path) -> bool:
+        """Return whether the script names a file."""
+        return any(word.endswith(path.name) and _same(self.folder / word, path) for word in self.words)
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.resolve() == other.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def find_programs(tree: Tree) -> tuple[tuple[Program, ...], tuple[str, ...]]:
+    """Read the scripts of a project.
+
+    Returns:
+        The programs, nearest to the root first, and a sentence for each script that could not be read.
+    """
+    found: list[Program] = []
+    problems: list[str] = []
+    scripts = [path for path in tree.named(*_READERS) if not _NOT_OF_THE_PROJECT.search(_below(path, tree.root))]
+    for path in scripts[:_MOST_SCRIPTS]:
+        try:
+            found += _READERS[path.name](path)
+        except N6Error as error:
+            problems.append(f"{_below(path, tree.root)} {error.what}")
+    if len(scripts) > _MOST_SCRIPTS:
+        problems.append(f"{len(scripts) - _MOST_SCRIPTS} build scripts were not read")
+    return tuple(found), tuple(problems)
+
+
+def _below(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _make(path: Path) -> Iterator[Program]:
+    text = read_makefile(path)
+    if not text.programs:
+        return
+    scripts = [text.value(name) for name in text.linker_scripts]
+    script = _existing(path.parent, scripts)
+    name, *others = text.programs
+    yield Program(
+        kind="make",
+        script=path,
+        name=name,
+        others=tuple(others),
+        file=text.value(name),
+        linker_script=script,
+        starts_at=_start(script),
+        words=text.words,
+        flags=text.value(text.flags[:_MAX_BYTES]),
+    )
+
+
+def _cmake(path: Path) -> Iterator[Program]:
+    text = read_cmake(path)
+    if not text.programs or not _is_for_arm(text):
+        return
+    script = _existing(path.parent, text.linker_scripts)
+    name, *others = text.programs
+    # By the module of CMake for this kind of system, .elf is what STM32CubeMX sets.
+    target = text.value(name)
+    yield Program(
+        kind="cmake",
+        script=path,
+        name=name,
+        others=tuple(others),
+        file=target if target.endswith(".elf") else f"{target}.elf",
+        linker_script=script,
+        starts_at=_start(script),
+        words=text.words,
+        flags="\n".join(text.words),
+    )
+
+
+def _is_for_arm(text: CMakeText) -> bool:
+    """Whether a program is for this chip, and not a test for the host computer."""
+    return any("cortex-m55" in word or "arm-none-eabi" in word or "STM32N6" in word.upper() for word in text.words)
+
+
+def _cube_ide(path: Path) -> Iterator[Program]:
+    text = read_cube_project(path)
+    if not text.configurations:
+        return
+    first = text.configurations[0]
+    # A relative name starts in the folder of the configuration, which is not there before the first build.
+    scripts = [each.linker_script for each in text.configurations]
+    script = _existing(path.parent, [*scripts, *(name.removeprefix("../") for name in scripts)])
+    yield Program(
+        kind="cubeide",
+        script=path,
+        name="${BuildArtifactFileName}",
+        others=(),
+        file=f"{first.name}/${{BuildArtifactFileName}}",
+        linker_script=script,
+        starts_at=_start(script),
+        # Include paths start in the folder of the configuration.
+        words=tuple(word.removeprefix("../") if word.startswith("../") else word for word in text.words) + text.sources,
+        flags="\n".join(text.words),
+        board=first.board,
+        after=next((each.after for each in text.configurations if each.after), ""),
+    )
+
+
+def read_platformio(path: Path) -> Iterator[Program]:
+    """Read the environments of a platformio.ini. Raises N6-ADOPT-003, N6-FILE-002, N6-FILE-003."""
+    text = read_at_most(path, _MAX_BYTES).decode("utf-8", "replace")
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise N6Error("N6-ADOPT-003", f"cannot be read: {str(error).splitlines()[0]}", where=str(path)) from error
+    for section in parser.sections():
+        if not section.startswith("env:"):
+            continue
+        values = dict(parser[section])
+        script = _existing(path.parent, [values.get("board_build.ldscript", "")])
+        yield Program(
+            kind="platformio",
+            script=path,
+            name=section.removeprefix("env:"),
+            others=(),
+            file=f".pio/build/{section.removeprefix('env:')}/firmware.elf",
+            linker_script=script,
+            starts_at=_start(script),
+            words=tuple(" ".join(values.values()).split()),
+            flags=values.get("build_flags", ""),
+            board=values.get("board", ""),
+        )
+
+
+def _scons(path: Path) -> Iterator[Program]:
+    text = read_at_most(path, _MAX_BYTES).decode("utf-8", "replace")
+    programs = tuple(dict.fromkeys(_ELF_IN_TEXT.findall(text)))
+    if not programs:
+        return
+    script = _existing(path.parent, scripts_in(text))
+    yield Program(
+        kind="scons",
+        script=path,
+        name=programs[0],
+        others=programs[1:],
+        file=programs[0],
+        linker_script=script,
+        starts_at=_start(script),
+        words=tuple(re.findall(r"""["']([^"'\n]{1,400})["']""", text)),
+        flags=text,
+    )
+
+
+_READERS = {
+    **dict.fromkeys(_MAKEFILES, _make),
+    "CMakeLists.txt": _cmake,
+    ".cproject": _cube_ide,
+    "platformio.ini": read_platformio,
+    "SConstruct": _scons,
+}
+
+
+def _existing(folder: Path, names: Iterable[str]) -> Path | None:
+    return next((folder / name for name in names if name and "$" not in name and is_file(folder / name)), None)
+
+
+def _start(script: Path | None) -> int | None:
+    """The lowest address that code is linked to: that of the region that the chip's vector table opens."""
+    if script is None:
+        return None
+    try:
+        regions = read_memory_regions(script, script.name)
+    except N6Error:
+        return None
+    named = [each for each in regions if each.name.upper() in ("ROM", "FLASH", "ROM_D", "AXISRAM2_S")] or list(regions)
+    return named[0].address if named else None

@@ -1,0 +1,143 @@
+"""The table of what a project has, what is missing, and why that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from n6build.adopt.networks import FoundNetwork
+from n6build.adopt.project import Application, Project
+from n6build.network.ll_aton import release_name
+from n6build.network.runtime_files import describe, missing_parts
+
+_KINDS = {
+    "make": "make",
+    "cmake": "CMake",
+    "cubeide": "STM32CubeIDE",
+    "scons": "SCons",
+    "platformio": "PlatformIO",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table. why: what it is needed for, of what is missing."""
+
+    state: Literal["found", "missing", "unfit"]
+    what: str
+    text: str
+    why: str = ""
+
+
+def rows_of(project: Project) -> tuple[Row, ...]:
+    """Return the rows, in the order in which they are shown."""
+    return tuple(_rows(project))
+
+
+def _rows(project: Project) -> Iterator[Row]:
+    yield from _runtime(project)
+    yield from _headers(project)
+    for application in project.applications:
+        yield from _application(application, project)
+    for program in project.fsbls:
+        yield Row("found", "FSBL", f"{_below(program.script, project.root)} builds {program.file}")
+    for path in project.fsbl_images:
+        yield Row("found", "FSBL", f"{_below(path, project.root)}, an image")
+    if not (project.fsbls or project.fsbl_images):
+        yield Row("missing", "FSBL", "none", "n6build's own starts a program that is linked to 0x34000400")
+    for network in project.networks:
+        yield from _network(network, project)
+    if not project.networks:
+        yield Row("missing", "network", "none", "n6build compiles a model that is named: model=FILE")
+    for path in project.models:
+        yield Row("found", "model", _below(path, project.root))
+    if not project.models:
+        yield Row("missing", "model", "none", "the outputs of a run are compared with nothing")
+    for problem in project.problems:
+        yield Row("unfit", "read", problem)
+
+
+def _below(path: Path, root: Path) -> str:
+    try:
+        return path.relative_to(root).as_posix() or "."
+    except ValueError:
+        return path.as_posix()
+
+
+def _runtime(project: Project) -> Iterator[Row]:
+    found = project.runtime
+    if found is None:
+        why = "networks for the NPU cannot be linked; n6build's own runtime computes on the Cortex-M55"
+        yield Row("missing", "runtime", f"the project {project.runtime_fault}", why)
+        return
+    yield Row("found", "runtime", f"{describe(found)} in {_below(found.ll_aton, project.root)}")
+    if found.library:
+        pic = f", and {found.pic_library.name}" if found.pic_library else ""
+        yield Row("found", "library", f"{_below(found.library, project.root)}{pic}")
+        if not found.pic_library:
+            why = "relocatable models (loader=reloc) call it"
+            yield Row("missing", "library", "NetworkRuntime*_CM55_GCC_PIC.a", why)
+    for part in missing_parts(found):
+        name, _, why = part.partition(": ")
+        yield Row("missing", "runtime", name, why)
+
+
+def _headers(project: Project) -> Iterator[Row]:
+    for folder in project.headers:
+        yield Row("found", "CMSIS, HAL", _below(folder, project.root))
+    if project.headers_fault:
+        yield Row(
+            "missing", "CMSIS, HAL", project.headers_fault, "n6build's own firmware with ST's runtime includes it"
+        )
+    for folder in project.bsp:
+        yield Row("found", "BSP", _below(folder, project.root))
+
+
+def _application(application: Application, project: Project) -> Iterator[Row]:
+    program, root = application.program, project.root
+    others = f", and {len(program.others)} more" if program.others else ""
+    yield Row(
+        "found", "program", f"{_below(program.script, root)} ({_KINDS[program.kind]}) builds {program.name}{others}"
+    )
+    if application.board:
+        yield Row("found", "  board", f"{application.board.name}, by {application.board.evidence}")
+    else:
+        yield Row("missing", "  board", "nothing names it", "flash and RAM are the board's: board=NAME")
+    if program.linker_script:
+        at = f" starts at 0x{program.starts_at:08X}" if program.starts_at is not None else ""
+        yield Row("found", "  linker script", f"{_below(program.linker_script, root)}{at}")
+    else:
+        why = "checks compare its MEMORY with the board"
+        yield Row("missing", "  linker script", "the script names none that exists", why)
+    if application.fsbl:
+        yield Row("found", "  started by", f"{_below(application.fsbl, root)}, since it executes in flash")
+    for network in application.networks:
+        yield Row("found", "  network", _below(network.source, root))
+    for flag in application.unknown_flags:
+        why = "the gcc of a distribution does not know it: n6build adopt FOLDER --gcc build/gcc"
+        yield Row("unfit", "  flag", flag, why)
+
+
+def _network(network: FoundNetwork, project: Project) -> Iterator[Row]:
+    root = project.root
+    asks = f", of {release_name(network.version)}" if network.version else ""
+    yield Row("found", "network", f"{_below(network.source, root)}{asks}")
+    if network.version and project.runtime and network.version != project.runtime.version:
+        text = f"asks for {release_name(network.version)}, the runtime is {release_name(project.runtime.version)}"
+        yield Row("unfit", "  version", text, "its C file stops the compiler, or runs wrongly")
+    if network.fault:
+        yield Row("unfit", "  file", network.fault)
+    for weights in (*network.weights, *network.elsewhere):
+        state: Literal["found", "unfit"] = "unfit" if weights.fault else "found"
+        apart = "" if weights in network.weights else ", not beside the network"
+        yield Row(state, "  weights", f"{_below(weights.file, root)} {weights.fault}".rstrip() + apart)
+    for pool in network.missing:
+        why = "the NPU reads them there; repositories often leave them out"
+        yield Row("missing", "  weights", f"{network.source.stem}_atonbuf.{pool}.raw, .bin or .hex", why)
+
+
+def widest(rows: Iterable[Row]) -> int:
+    """Return the width of the second column."""
+    return max((len(row.what) for row in rows), default=0)

@@ -1,0 +1,136 @@
+"""A walk through the folders of a third-party project: bounded, and safe from links that lead in circles.
+
+Each folder that is looked into counts as listed, so that a plan made from the walk is made again if a file appears or goes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base import uses
+from n6build.base.errors import N6Error
+from n6build.base.files import is_folder
+
+# A getting-started application of ST has about 4,000 files, and the whole of STM32Cube_FW_N6 about 40,000.
+MAX_ENTRIES = 100_000
+# The deepest file of these is 12 folders down.
+MAX_DEPTH = 16
+# Products of builds, what no build reads, and n6build itself with what it makes: names as build systems choose them.
+_PASSED_OVER = (
+    "build",
+    "n6build",
+    "debug",
+    "release",
+    "cmakefiles",
+    "node_modules",
+    "__pycache__",
+    "venv",
+    "site-packages",
+)
+_BUILD_MARK = "CMakeCache.txt"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of the tree with its files.
+
+    Attributes:
+        path: Of the folder, below the root of the walk.
+        files: Names, sorted. A link to a file is one of them.
+        links: Names of links to folders, which are not followed.
+    """
+
+    path: Path
+    files: tuple[str, ...]
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Folders of a project, nearest to the root first, then by name."""
+
+    root: Path
+    folders: tuple[Folder, ...]
+
+    def named(self, *names: str) -> tuple[Path, ...]:
+        """Return the files with one of these names, nearest to the root first."""
+        return tuple(each.path / name for each in self.folders for name in names if name in each.files)
+
+    def ending(self, *suffixes: str) -> tuple[Path, ...]:
+        """Return the files whose names end so, in any case, nearest to the root first."""
+        return tuple(
+            each.path / name for each in self.folders for name in each.files if name.lower().endswith(suffixes)
+        )
+
+    @property
+    def links(self) -> tuple[Path, ...]:
+        """Links to folders, which the walk did not follow."""
+        return tuple(each.path / name for each in self.folders for name in each.links)
+
+
+def walk(root: Path) -> Tree:
+    """Look through a project.
+
+    Args:
+        root: Folder to begin with. It may be a link itself; links to folders below it are not followed.
+
+    Raises:
+        N6Error: N6-FILE-007 for a folder with too many files, N6-FILE-002 for one that cannot be read.
+    """
+    if not is_folder(root):
+        raise N6Error("N6-FILE-002", "is not a folder", where=str(root))
+    found: list[Folder] = []
+    left = MAX_ENTRIES
+    waiting = deque([(root, 0)])
+    while waiting:
+        path, depth = waiting.popleft()
+        folder, inner = _listed(path)
+        left -= len(folder.files) + len(folder.links) + len(inner)
+        if left < 0:
+            what = f"has more than {MAX_ENTRIES:,} files and folders"
+            raise N6Error("N6-FILE-007", what, where=str(root), hint="name the folder of one project")
+        if _BUILD_MARK in folder.files and path != root:
+            continue
+        found.append(folder)
+        if depth < MAX_DEPTH:
+            waiting.extend((path / name, depth + 1) for name in inner if not _is_passed_over(name))
+    return Tree(root, tuple(found))
+
+
+def _listed(path: Path) -> tuple[Folder, list[str]]:
+    """Return the folder, and the names of those inside."""
+    uses.note("listing", path, "*")
+    files, links, inner = [], [], []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    inner.append(entry.name)
+                elif entry.is_dir():
+                    links.append(entry.name)
+                elif entry.is_file():
+                    files.append(entry.name)
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    return Folder(path, tuple(sorted(files)), tuple(sorted(links))), sorted(inner)
+
+
+def _is_passed_over(name: str) -> bool:
+    return name.startswith(".") or name.lower().startswith(_PASSED_OVER)
+
+
+def nearest(places: tuple[Path, ...], to: Path) -> Path | None:
+    """Return the place that shares the longest way from the root with `to`, the first of several."""
+    return max(places, key=lambda each: _shared(each.parts, to.parts), default=None)
+
+
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    count = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count

@@ -1,0 +1,83 @@
+"""The command `n6build clean`: removes what builds have made in a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from n6build.base.console import only_errors, say
+from n6build.base.files import cannot_write
+from n6build.base.paths import project_path
+from n6build.command_line.arguments import CommandParser, add_build, add_quiet
+from n6build.plan.ledger import FOLDER, ledger_path, read_ledger
+from n6build.plan.lock import locked_build_folder
+from n6build.plan.progress import say_kept
+
+NAME = "clean"
+HELP = "removes what n6build has made; what virtual boards hold, and files of others, stay"
+
+
+def clean(words: Sequence[str]) -> None:
+    """Remove the outputs of all steps that the build folder has records of, whatever they were made for.
+
+    Args:
+        words: Those behind the command.
+
+    Raises:
+        N6Error: N6-OPTION-019 for words that it does not know, N6-FILE-001 for a file that cannot be removed.
+    """
+    options = clean_parser().parse_args(words)
+    with only_errors(options.quiet):
+        _clean(Path(project_path(options.build)))
+
+
+def _clean(build: Path) -> None:
+    if not (build / FOLDER).is_dir():
+        say("Nothing", "to clean", f"n6build has built nothing in {build}")
+        return
+    lock = locked_build_folder(build)
+    ledger = read_ledger(build)
+    # A compiler's list of headers lies beside its object.
+    outputs = {
+        Path(output + more) for entry in ledger.entries.values() for output in entry.outputs for more in ("", ".d")
+    }
+    removed = [path for path in sorted(outputs) if _is_inside(path, build) and _removed(path)]
+    # Without the record, the next build knows that all of it is to be made.
+    for record in (ledger_path(build), build / FOLDER / "front", build / FOLDER / "plans"):
+        _forget(record)
+    say("Removed", f"{len(removed)} files", str(build))
+    say_kept(build)
+    os.close(lock)
+
+
+def _is_inside(path: Path, build: Path) -> bool:
+    """Return whether a product is in the build folder: what was written elsewhere, such as a log, is its user's."""
+    return ".." not in path.parts and path.is_relative_to(build)
+
+
+def _removed(path: Path) -> bool:
+    """Return whether there was such a file."""
+    try:
+        path.unlink()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    return True
+
+
+def _forget(record: Path) -> None:
+    files = [*record.iterdir()] if record.is_dir() else [record]
+    for file in files:
+        with suppress(OSError):
+            file.unlink()
+
+
+def clean_parser() -> CommandParser:
+    """Return the parser of the words behind `n6build clean`."""
+    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
+    add_build(parser)
+    add_quiet(parser)
+    return parser

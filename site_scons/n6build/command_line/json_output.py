@@ -1,0 +1,60 @@
+"""Option --json: the tables of a command as one JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+
+from n6build.base.bounded import parse_json
+from n6build.base.console import show_document
+from n6build.base.files import read_bytes, to_json
+from n6build.options.targets import FLASHING, LADDER, TARGETS
+from n6build.plan.inspect import files_of
+from n6build.plan.plan import Plan
+
+# Products that hold what a target prints as a table.
+_TABLES = {
+    "build": ("sizes.json", "checks.json"),
+    "image": ("sizes.json",),
+    "check": ("checks.json",),
+    "run": ("run.json", "epochs.json", "started.json", "debugged.json"),
+    "time": ("time.json",),
+    "report": ("report.json",),
+    "merge-report": ("merge_report.json",),
+}
+# They leave a record in the folder of the boards instead.
+_ON_BOARDS = {**dict.fromkeys((*FLASHING, "verify"), "flash"), LADDER: "ladder"}
+
+
+def print_json(value: object) -> None:
+    """Print a value, whatever `only_errors` says."""
+    show_document(to_json(value))
+
+
+def json_of(goals: Sequence[str], plan: Plan) -> dict[str, dict[str, object]]:
+    """Return the tables of targets that were built.
+
+    Args:
+        goals: Targets, and files: a JSON file is its own table.
+        plan: With these goals.
+
+    Returns:
+        For each goal, contents by the names of their files without the suffix.
+    """
+    return {goal: {PurePath(file).stem: _content(file) for file in _files(goal, plan)} for goal in goals}
+
+
+def _files(goal: str, plan: Plan) -> list[str]:
+    wanted = files_of([goal], plan)
+    if goal not in TARGETS:
+        return [file for file in wanted if file.endswith(".json")]
+    folder = _ON_BOARDS.get(goal)
+    if folder:
+        return [file for file in wanted if PurePath(file).parent.name == folder]
+    # The checks are behind a verdict, for example.
+    behind = (output for step in plan.behind(wanted) for output in step.outputs)
+    return [file for file in behind if PurePath(file).name in _TABLES.get(goal, ())]
+
+
+def _content(file: str) -> object:
+    return parse_json(read_bytes(Path(file)))

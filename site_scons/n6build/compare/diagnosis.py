@@ -1,0 +1,371 @@
+"""Which known cause explains how far captured outputs are from the reference.
+
+A cause is named only if the outputs are within tolerance without it, and if that cannot be an accident: each cause that is tried
+has to prove itself in bits (closeness.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from n6build.compare.closeness import (
+    Closeness,
+    Steps,
+    closeness,
+    is_nearer,
+    proof_of_outputs,
+    proof_of_values,
+    spread,
+)
+from n6build.compare.input_causes import ChangedInput
+from n6build.compare.measure import measure
+from n6build.compare.output_causes import Undone, undone
+from n6build.compare.readings import CapturedOutput, Reading, elements_of, is_quantised, readings_of
+from n6build.compare.tensors import Port
+
+# An accident is named in one of a thousand comparisons.
+_SURE = 10.0
+# Of floating-point outputs, the least difference that means anything, as a share of the standard deviation.
+_FLOAT_STEP = 1 / 256
+# Causes that are as near as the nearest one, within this factor, cannot be told apart.
+_AS_NEAR = 1.5
+_MUCH_NEARER = 2.0
+# Pairs of causes are only looked for where few are.
+_MOST_PAIRS = 4000
+_MOST_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the reference interpreter makes of one output.
+
+    Attributes:
+        wanted: For the inputs as they are, in steps, a row for each vector.
+        changed: For changed inputs, each with what was changed, of the first vectors.
+        unrelated: For inputs that have nothing to do with these, a row for each.
+        of_all: Computes one of them for all vectors.
+    """
+
+    wanted: Steps
+    changed: tuple[tuple[ChangedInput, Steps], ...]
+    unrelated: Steps
+    of_all: Callable[[ChangedInput], Steps]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A cause without which an output is within tolerance.
+
+    Attributes:
+        causes: The name of each, mostly one.
+        what: What happened on the board, for each of them.
+        near: How near the output is without them.
+        bits: How much that proves; negative if it may as well be an accident.
+        is_free: Whether an order was chosen that fits; a rule that fits as well is the better explanation.
+    """
+
+    causes: tuple[str, ...]
+    what: tuple[str, ...]
+    near: Closeness
+    bits: float
+    is_free: bool = False
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """How far one output is from the reference, and why.
+
+    Attributes:
+        name: Of the output.
+        type: Of the model's output.
+        rows: Number of vectors.
+        how: What the captured values were read as.
+        where: Files and lines.
+        near: How near they are as they are.
+        cosine: The least of a vector.
+        other_top: Number of vectors with another class.
+        within: Whether they are within tolerance.
+        fits: Causes that explain them; several if they cannot be told apart.
+        unproved: Causes that would explain them, too, but may do so by accident.
+        written: What every byte is, where the output was never written.
+    """
+
+    name: str
+    type: str
+    rows: int
+    how: str
+    where: tuple[str, ...]
+    near: Closeness
+    cosine: float
+    other_top: int
+    within: bool
+    fits: tuple[Fit, ...]
+    unproved: tuple[Fit, ...]
+    written: str = ""
+
+
+def diagnose(
+    output: CapturedOutput, reference: Reference, others: Sequence[tuple[str, Steps]], cosine: float, *, top1: bool
+) -> Diagnosis:
+    """Return how far an output is from the reference, and which causes explain it.
+
+    Args:
+        output: As it was captured.
+        reference: Of this output; of at least as many vectors.
+        others: Outputs of the model with as many elements: name, and what the reference makes of them.
+        cosine: Least cosine of each vector.
+        top1: Whether the largest element has to be the same.
+    """
+    port, rows = output.port, output.rows
+    wanted = reference.wanted[:rows]
+    readings = readings_of(output)
+    plain = readings[0]
+    step = _step_of(port, wanted)
+    near = closeness(plain.steps, wanted, step)
+    least, other_top = _by_vector(plain.steps, wanted, port)
+    limit = math.sqrt(2 * (1 - cosine))
+    # The cosine does not see another scale.
+    is_near = near.max <= step or _relative(plain.steps, wanted, port) <= limit
+    within = least >= cosine and is_near and not (top1 and other_top) and not plain.cause
+    fits: list[Fit] = []
+    unproved: list[Fit] = []
+    if near.max or plain.cause:
+        search = _Search(port, readings, reference, rows, others, step)
+        found = [fit for fit in search.fits(limit) if _is_better(fit, near, plain, within=within)]
+        # What is nearer but unproved is not outdone by what is proved and less near.
+        nearest = _nearest(found)
+        fits = [fit for fit in nearest if fit.bits >= 0]
+        unproved = [] if fits else nearest
+    return Diagnosis(
+        port.name,
+        port.type,
+        rows,
+        plain.how,
+        output.where,
+        near,
+        least,
+        other_top,
+        within,
+        tuple(fits),
+        tuple(unproved),
+        "" if within else _never_written(output),
+    )
+
+
+def is_equal(output: CapturedOutput, wanted: Steps) -> bool:
+    """Return whether an output is that of the reference, read as usual.
+
+    Args:
+        output: As it was captured.
+        wanted: Of the reference, of at least as many vectors.
+    """
+    plain = readings_of(output)[0]
+    return not plain.cause and np.array_equal(plain.steps, wanted[: output.rows])
+
+
+def _is_better(fit: Fit, near: Closeness, plain: Reading, *, within: bool) -> bool:
+    if within:
+        # Rounding differs on the NPU; only what explains it to the bit is worth a word.
+        return fit.near.max == 0
+    return bool(plain.cause) or fit.near.error * _MUCH_NEARER <= near.error
+
+
+def _step_of(port: Port, wanted: Steps) -> float:
+    """In steps of quantised values, 1; floats have a share of their standard deviation."""
+    return 1.0 if is_quantised(port) else max(float(wanted.std()) * _FLOAT_STEP, float(np.finfo(np.float32).tiny))
+
+
+def _by_vector(got: Steps, wanted: Steps, port: Port) -> tuple[float, int]:
+    """The least cosine, and the number of vectors with another largest element."""
+    cosines = [measure(mine, theirs, port.zero_point).cosine for mine, theirs in zip(got, wanted, strict=True)]
+    with np.errstate(all="ignore"):
+        tops = [theirs[np.nan_to_num(mine).argmax()] != theirs.max() for mine, theirs in zip(got, wanted, strict=True)]
+    return min(cosines, default=1.0), sum(map(bool, tops))
+
+
+def _relative(got: Steps, wanted: Steps, port: Port) -> float:
+    """The largest length of a vector's difference, divided by that of the reference, from the zero point."""
+    with np.errstate(all="ignore"):
+        differences = np.linalg.norm(got - wanted, axis=1)
+        lengths = np.linalg.norm(wanted - port.zero_point, axis=1)
+    return float(np.nan_to_num(differences / np.maximum(lengths, 1e-30), nan=np.inf).max(initial=0))
+
+
+def _never_written(output: CapturedOutput) -> str:
+    """What every byte is, where all are one."""
+    data = np.frombuffer(output.values.tobytes(), np.uint8)
+    if data.size < 4 or (data != data[0]).any():
+        return ""
+    return "0" if data[0] == 0 else f"0x{data[0]:02X}"
+
+
+def _nearest(fits: Sequence[Fit]) -> list[Fit]:
+    """Those that are as near as the nearest; of equal results, the one that changes least."""
+    best = min((fit.near.error for fit in fits), default=0.0)
+    near = [fit for fit in fits if fit.near.error <= best * _AS_NEAR + 1e-9]
+    simplest = min(((len(fit.causes), fit.is_free) for fit in near), default=(0, False))
+    found = [fit for fit in near if (len(fit.causes), fit.is_free) == simplest]
+    # The same cause may be described in two ways that give the same: the first one is enough.
+    return list({(fit.causes, fit.near): fit for fit in reversed(found)}.values())[::-1][:_MOST_SHOWN]
+
+
+@dataclass(frozen=True)
+class _Search:
+    port: Port
+    readings: Sequence[Reading]
+    reference: Reference
+    rows: int
+    others: Sequence[tuple[str, Steps]]
+    step: float
+
+    @property
+    def wanted(self) -> Steps:
+        return self.reference.wanted[: self.rows]
+
+    def fits(self, limit: float) -> list[Fit]:
+        """limit: the largest error."""
+        plain = self.readings[0].steps
+        values = [each for reading in self.readings for each in undone(reading, self.wanted, self.port)]
+        values += [
+            Undone("outputs in another order", f"these are the values of '{name}'", plain, steps)
+            for name, steps in self._others()
+        ]
+        tried = len(values) + len(self.reference.changed) + 1
+        needed = _SURE + math.log2(tried)
+        found = [fit for each in values if (fit := self._of_values(each, limit, needed))]
+        found += [
+            fit for change, steps in self.reference.changed if (fit := self._of_input(change, steps, limit, needed))
+        ]
+        found += self._of_vectors(limit, needed)
+        if found:
+            return found
+        pairs = [
+            (each, change, steps)
+            for each in values
+            if each.wanted is self.wanted or np.array_equal(each.wanted, self.wanted)
+            for change, steps in self.reference.changed
+        ]
+        if len(pairs) > _MOST_PAIRS:
+            return []
+        needed = _SURE + math.log2(tried + len(pairs))
+        return [fit for each, change, steps in pairs if (fit := self._of_both(each, change, steps, limit, needed))]
+
+    def _others(self) -> list[tuple[str, Steps]]:
+        return [(name, steps[: self.rows]) for name, steps in self.others if steps.shape[1] == elements_of(self.port)]
+
+    def _near(self, got: Steps, wanted: Steps, limit: float) -> Closeness | None:
+        if got.shape != wanted.shape:
+            return None
+        near = closeness(got, wanted, self.step)
+        return near if near.error <= limit or near.max <= self.step else None
+
+    def _of_values(self, each: Undone, limit: float, needed: float) -> Fit | None:
+        near = self._near(each.got, each.wanted, limit)
+        if near is None:
+            return None
+        # Floats may differ by less than a step of the model's integers.
+        step = min(self.step, float(each.wanted.std()) * _FLOAT_STEP) if each.is_real else self.step
+        bits = proof_of_values(self._far(), each.got, each.wanted, step or self.step, each.fields)
+        return Fit((each.cause,), (each.what,), near, bits - each.freedom - needed, each.freedom > 0)
+
+    def _far(self) -> Steps:
+        """How far the values are as captured; where no usual reading fits, nothing was near before."""
+        plain = self.readings[0]
+        if plain.cause:
+            return np.full_like(self.wanted, np.inf)
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(np.abs(plain.steps - self.wanted), nan=np.inf)
+
+    def _pool(self, without: Steps) -> list[Steps]:
+        """Outputs of the reference for everything else: what an unrelated result may look like."""
+        pool = [steps[: self.rows] for _, steps in self.reference.changed if steps is not without]
+        shape = pool[0].shape if pool else self.wanted.shape
+        rows = (*self.reference.wanted, *self.reference.unrelated)
+        return [*pool, *(np.broadcast_to(row, shape) for row in rows)]
+
+    def _of_input(self, change: ChangedInput, steps: Steps, limit: float, needed: float) -> Fit | None:
+        got = self.readings[0].steps
+        near = self._near_changed(got, change, steps, limit)
+        if near is None or not is_nearer(got[: len(steps)], steps[: self.rows], self.reference.unrelated, self.step):
+            return None
+        bits = self._proof(got, steps) - needed
+        return Fit((change.cause,), (change.what,), near, bits)
+
+    def _near_changed(self, got: Steps, change: ChangedInput, steps: Steps, limit: float) -> Closeness | None:
+        first = steps[: self.rows]
+        near = self._near(got[: len(first)], first, limit)
+        if near is None or len(first) == self.rows:
+            return near
+        return self._near(got, self.reference.of_all(change)[: self.rows], limit)
+
+    def _proof(self, got: Steps, steps: Steps) -> float:
+        """By the vectors that were computed with all changes."""
+        first = steps[: self.rows]
+        rows = len(first)
+        pool = [each[:rows] for each in self._pool(steps)]
+        return proof_of_outputs(got[:rows], self.wanted[:rows], first, pool, self.step)
+
+    def _of_both(self, each: Undone, change: ChangedInput, steps: Steps, limit: float, needed: float) -> Fit | None:
+        near = self._near_changed(each.got, change, steps, limit)
+        if near is None:
+            return None
+        rows = len(steps[: self.rows])
+        if not is_nearer(each.got[:rows], steps[:rows], self.reference.unrelated, self.step):
+            return None
+        bits = proof_of_values(self._far()[:rows], each.got[:rows], steps[:rows], self.step)
+        bits = min(bits, self._proof(each.got, steps)) - each.freedom - needed
+        return Fit((each.cause, change.cause), (each.what, change.what), near, bits)
+
+    def _of_vectors(self, limit: float, needed: float) -> list[Fit]:
+        """Outputs of other vectors: a buffer that is stale, or vectors in another order."""
+        got, all_rows = self.readings[0].steps, self.reference.wanted
+        width = (limit * spread(self.wanted, self.step)) ** 2
+        places = []
+        for number, mine in enumerate(got):
+            with np.errstate(all="ignore"):
+                distances = np.nan_to_num(np.square(all_rows - mine).mean(axis=1), nan=np.inf)
+            least = float(distances.min())
+            is_own = distances[number] <= least * _AS_NEAR**2 + (self.step / 2) ** 2
+            place = number if is_own else int(distances.argmin())
+            if distances[place] <= width:
+                places.append(place)
+            elif number == 0 and len(got) > 2:
+                # What was in the buffer before the first vector may be anything.
+                places.append(-1)
+            else:
+                return []
+        if places == [*range(len(places))]:
+            return []
+        cause, what, free = _of_places(places, len(all_rows))
+        first = int(places[0] < 0)
+        if first and what != _BEFORE:
+            return []
+        moved = all_rows[places]
+        moved[:first] = got[:first]
+        if not is_nearer(got[first:], moved[first:], self.reference.unrelated, self.step):
+            return []
+        near = closeness(got[first:], moved[first:], self.step)
+        return [Fit((cause,), (what,), near, self._proof(got, moved) - free - needed)]
+
+
+_BEFORE = "outputs are those of the vector before"
+
+
+def _of_places(places: Sequence[int], count: int) -> tuple[str, str, float]:
+    """Cause, what happened, and the bits that were free to choose. places: of the reference's vector for each captured one."""
+    wrong = [number for number, place in enumerate(places) if place != number]
+    each = math.log2(max(count, 2))
+    if len(places) > 1 and sorted(places) == [*range(count)]:
+        what = "each output is that of another vector, all of them once"
+        return "vectors in another order", what, math.log2(math.factorial(count)) if count < 100 else count * each
+    if len(set(places)) == 1:
+        return "stale output buffer", f"every output is that of vector {places[0]}", each
+    if all(places[number] == number - 1 for number in wrong):
+        return "stale output buffer", _BEFORE, 0.0
+    shown = ", ".join(f"{number} is that of {places[number]}" for number in wrong[:4])
+    more = ", ..." if len(wrong) > 4 else ""
+    return "stale output buffer", f"outputs of other vectors: {shown}{more}", len(wrong) * each

@@ -1,0 +1,21 @@
+"""Files of relocatable models that another tool has made, as models of an application."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from n6build.base.files import is_file, read_part
+
+# The first bytes of every such file.
+NBIN = b"NBIN"
+SUFFIX = ".bin"
+
+
+def is_relocatable(path: Path) -> bool:
+    """Whether the file is a relocatable model, by its content: the file system of a camera calls one `model.tflite`."""
+    return is_file(path) and (path.suffix == SUFFIX or read_part(path, 0, len(NBIN)) == NBIN)
+
+
+def params_beside(path: Path) -> Path:
+    """Return the file with the weights of a split model: network_rel_params.bin beside network_rel.bin."""
+    return path.with_name(f"{path.stem}_params{path.suffix}")

@@ -1,0 +1,35 @@
+"""A Haar cascade in the binary form of OpenMV's firmware."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.base.files import read_at_most, write_atomically
+from n6build.image.haar_cascade import MAX_BYTES, haar_cascade
+from n6build.plan.step import Call, Step, to_parameters
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """stages: the first ones to keep, 0 for all."""
+
+    stages: int
+
+
+def cascade_step(output: str, source: str, stages: int) -> Step:
+    """source: XML of OpenCV. stages: the first ones to keep, 0 for all."""
+    return Step(
+        verb="Cascade",
+        stage="image",
+        outputs=(output,),
+        sources=(source,),
+        parameters=to_parameters(Parameters(stages)),
+        function="n6build.steps.cascade:make",
+    )
+
+
+def make(call: Call) -> None:
+    """Convert the cascade. Raises N6-ROMFS-008."""
+    (source,) = call.sources
+    stages = call.parameters_as(Parameters).stages
+    write_atomically(call.outputs[0], haar_cascade(read_at_most(source, MAX_BYTES), stages, source.name))

@@ -1,0 +1,72 @@
+"""The plan of target compare, which needs no board and builds nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file
+from n6build.base.paths import project_path
+from n6build.models.model import Tolerance, load_model, models_folder
+from n6build.options.choices import Choices
+from n6build.plan.plan import Plan, make_plan
+from n6build.steps.compare_board import Parameters, compare_board_step
+
+COMPARE = "compare"
+_HINT = "n6build compare model=net.tflite captured=out.bin inputs=in.npy"
+
+
+def check_compare(choices: Choices, goals: frozenset[str]) -> None:
+    """Check what target compare is given.
+
+    Args:
+        choices: Of the command line.
+        goals: All that is asked for.
+
+    Raises:
+        N6Error: N6-CAPTURE-005 for what is missing.
+    """
+    if COMPARE not in goals:
+        return
+    what = ""
+    if goals != {COMPARE}:
+        what = "target compare is asked for alone: it needs no board and builds nothing"
+    elif not choices.captured:
+        what = "no captured outputs are named"
+    elif len(choices.models) != 1:
+        what = "target compare is for a single model"
+    if what:
+        raise N6Error("N6-CAPTURE-005", what, hint=_HINT)
+
+
+def compare_plan(choices: Choices) -> Plan:
+    """Return the plan of target compare.
+
+    Args:
+        choices: With a single model.
+
+    Raises:
+        N6Error: N6-MODEL-00x, N6-CAPTURE-001 for a missing file, N6-CAPTURE-005 for a model that no interpreter runs.
+    """
+    (name,) = choices.models
+    model = load_model(name, models_folder(name), relative_to=Path(choices.launched))
+    if model.reference is None:
+        what = f"no interpreter runs {model.name}: {model.not_compared or 'model.yaml names no model for it'}"
+        raise N6Error("N6-CAPTURE-005", what, hint="reference.model in model.yaml, or model=net.tflite")
+    for option, files in {"captured": choices.captured, "inputs": (choices.inputs,)}.items():
+        for file in files:
+            if file and not is_file(Path(file)):
+                raise N6Error(
+                    "N6-CAPTURE-001", "there is no such file", where=project_path(file), hint=f"option {option}"
+                )
+    inputs = choices.inputs or (str(model.inputs) if model.inputs else "")
+    parameters = Parameters(
+        f"{choices.build}/{COMPARE}/{model.name}",
+        project_path(model.reference),
+        project_path(inputs) if inputs else "",
+        tuple(map(project_path, choices.captured)),
+        model.tolerance or Tolerance(),
+        len(model.classes),
+    )
+    step = compare_board_step(parameters)
+    return make_plan([step], {COMPARE: step.outputs})

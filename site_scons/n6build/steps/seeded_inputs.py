@@ -1,0 +1,61 @@
+"""Test vectors of a network whose model has none: seeded random inputs, as a .npy file that another board can be given, too."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.files import write_atomically
+from n6build.memory_plan.seeded_vectors import SEEDED, seeded_array
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.compiled_network import NetworkSteps
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A network whose files are the sources.
+
+    Attributes:
+        name: Of the network.
+        folder: Of its files.
+        weights: Names of its raw files, which are not read.
+    """
+
+    name: str
+    folder: str
+    weights: tuple[str, ...]
+
+
+def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
+    """Return the network with a step that makes inputs, if its model has none.
+
+    Args:
+        folder: Of the application.
+        network: Of the application.
+    """
+    if network.model.inputs:
+        return network
+    step = Step(
+        verb="Inputs",
+        stage="image",
+        outputs=(f"{folder}/inputs/{network.name}.npy",),
+        sources=network.described,
+        parameters=to_parameters(Parameters(network.name, network.folder, network.weights)),
+        function="n6build.steps.seeded_inputs:make",
+    )
+    return replace(network, seeded=step)
+
+
+def make(call: Call) -> None:
+    """Write the inputs."""
+    import numpy as np  # noqa: PLC0415 - planning makes no vectors.
+
+    given = call.parameters_as(Parameters)
+    array = seeded_array(read_artifacts(Path(given.folder), given.name, given.weights).inputs)
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    write_atomically(call.outputs[0], buffer.getvalue())
+    say("Seeded", given.name, f"{len(array)} {SEEDED}; vectors.inputs in model.yaml takes others")

@@ -1,0 +1,87 @@
+"""The networks of the samples, each with the runtime of its release: run, or refused for a reason that is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from samples import sample
+
+from end_to_end.conftest import Project
+
+DETECTION = "projects/STM32N6-GettingStarted-ObjectDetection"
+CUBE_MX = "projects/STM32N6Example"
+DK, NUCLEO = "stm32n6570-dk", "nucleo-n657"
+HEADERS = "apps/audio"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A network of the samples.
+
+    Attributes:
+        network: Its folder.
+        core: A folder that has ST's runtime of its release.
+        board: That it was compiled for.
+        ends: A part of the last lines of `flash run`.
+        weights: The file with its weights, where that is not beside network.c.
+    """
+
+    network: str
+    core: str
+    board: str
+    ends: str
+    weights: str = ""
+
+
+RUNS = "Result 2 inferences, no expected outputs to compare with"
+ROWS = {
+    "YAMNet, Core 2.2": Row("npu/yamnet-core-2.2", "core/2.2", DK, RUNS),
+    # Images of 96 KiB: one vector.
+    "ReID MobileNetV2, Core 3.0": Row(
+        "npu/reid-mobilenetv2-core-3.0", "core/3.0", NUCLEO, RUNS.replace("2 inferences", "1 inferences")
+    ),
+    "segmentation, Core 4.0.1, weights as a C array": Row("npu/square-seg-core-4.0.1", "core/4.0.1", DK, RUNS),
+    "MobileNetV2 of STM32CubeMX, Core 2.1": Row(
+        f"{CUBE_MX}/Appli/X-CUBE-AI/App", CUBE_MX, DK, RUNS, weights=f"{CUBE_MX}/network_atonbuf.xSPI2.raw"
+    ),
+    "YOLO-X of the DK, Core 2.1": Row(
+        f"{DETECTION}/Model/STM32N6570-DK", DETECTION, DK, RUNS.replace("2 inferences", "1 inferences")
+    ),
+    "YOLO of the Nucleo, without weights": Row(
+        f"{DETECTION}/Model/NUCLEO-N657X0-Q",
+        DETECTION,
+        NUCLEO,
+        "error N6-NET-025: the weights of pool xSPI2 are missing",
+    ),
+    # The virtual NPU does not model these yet; silicon runs both.
+    "MoveNet, Core 2.1": Row("npu/pose-movenet-core-2.1", DETECTION, DK, "error N6-NPU-004"),
+    "SSD, Core 2.1": Row("npu/fallguard-ssd-core-2.1", DETECTION, DK, "error N6-NPU-002"),
+    # Its own buffers need more than the Appli's RAM.
+    "YOLO-X, Core 2.2": Row("npu/yolox-core-2.2", "core/2.2", DK, "error N6-STEP-010"),
+}
+
+
+def folder_of(row: Row, tmp_path: Path) -> Path:
+    """Return the network's folder, with links where the weights are elsewhere, as `n6build adopt` makes them."""
+    if not row.weights:
+        return sample(row.network)
+    folder = tmp_path / "network"
+    folder.mkdir()
+    for file in (*sample(row.network).glob("network*"), sample(row.weights)):
+        (folder / file.name).symlink_to(file)
+    return folder
+
+
+# In every run: test_real_core.py, with ReID and the runtime of Core 3.0.
+@pytest.mark.slow
+@pytest.mark.parametrize("row", list(ROWS.values()), ids=list(ROWS))
+def test_a_network_of_the_samples(row: Row, project: Project, tmp_path: Path) -> None:
+    environment = {"STEDGEAI_CORE_DIR": str(sample(row.core)), "N6BUILD_CMSIS": str(sample(HEADERS))}
+    folder = folder_of(row, tmp_path)
+    result = project.scons(f"board={row.board}", f"model={folder}", "probe=virtual", "flash", "run", **environment)
+    assert row.ends in result.output, result.output
+    assert (result.status == 0) == ("error" not in row.ends), result.output
+    assert "Finding" not in result.output
+    assert "Traceback" not in result.output

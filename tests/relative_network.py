@@ -1,0 +1,119 @@
+"""Networks of ST's compiler whose flash pool is made relative, for lack of real ones.
+
+The samples have one network with a relative pool. Of the others the weights lie at a fixed address, which relocatable models
+cannot have. What ST's compiler would have written for USEMODE_RELATIVE is known from that one network: the pool's symbol in
+place of its address in network.c, and in a blob of the epoch controller offsets with a table of where they stand.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from n6build.network.artifacts.network_c import SourcePool, parse_network_c
+from n6build.network.prebuilt.folder import find_network
+from n6build.network.prebuilt.imported import import_network
+from n6build.npu.blobs import CONTAINER, blob_of_words
+from n6build.npu.disassemble import WriteSeries, instructions
+
+# Registers of a stream engine that hold addresses: ADDR and LIMITADDR.
+_ADDRESSES = (0x08, 0x38)
+_READ_AHEAD = 64
+_ARRAY = re.compile(r"(static const uint64_t (_ec_blob_\w+)\[)\d+(\] =\n\{\n)([^}]*)(\};)")
+_COPIED = re.compile(r"  if \(!ec_copy_blob\(\(ECInstr \*\)(\w+)_ptr,.*?\n  \}\n", re.DOTALL)
+
+
+def with_relative_flash(source: Path, out: Path, fname: str = "xSPI2") -> Path:
+    """Write the network of a folder with a relative pool, and return the folder with it.
+
+    Args:
+        source: with the network as ST's compiler wrote it, at fixed addresses, its blobs in containers.
+        out: is made.
+        fname: of the pool with the weights.
+    """
+    out.mkdir(parents=True)
+    found = find_network(source)
+    import_network(found, out)
+    path = out / found.source.name
+    text = path.read_text()
+    parsed = parse_network_c(text, path.name)
+    (pool,) = (each for each in parsed.pools if each.fname == fname)
+    symbol = f"_mem_pool_{fname}_{parsed.suffix}"
+    weights = max(buffer.offset_end for buffer in parsed.params)
+    line = next(each for each in text.splitlines() if each.startswith("/* index=") and f"postfix={fname} " in each)
+    declared = line.replace("absolute_mode", "relative_mode") + f"\nextern unsigned char {symbol}[]; /* [{weights}]; */"
+    assert declared.count("relative_mode") == 1
+    code = text.replace(line, declared)
+    path.write_text(re.sub(rf"\b0x{pool.address:08x}UL\b", f"((uintptr_t){symbol})", code))
+    for header in out.glob("*_ecblobs.h"):
+        header.write_text(_relative_blobs(header.read_text(), pool, symbol))
+    return out
+
+
+def _relative_blobs(text: str, pool: SourcePool, symbol: str) -> str:
+    indices: dict[str, int] = {}
+
+    def relative(match: re.Match[str]) -> str:
+        words = [
+            int(word, 16) >> shift & 0xFFFF_FFFF for word in re.findall(r"0x(\w+)UL", match[4]) for shift in (0, 32)
+        ]
+        container, indices[match[2]] = _relocated(words, pool)
+        pairs = struct.unpack(f"<{len(container) // 2}Q", struct.pack(f"<{len(container)}I", *container))
+        numbers = ", ".join(f"0x{pair:016x}UL" for pair in pairs)
+        return f"{match[1]}{len(pairs)}{match[3]}{numbers}\n{match[5]}"
+
+    def relocating(match: re.Match[str]) -> str:
+        blob = match[1]
+        return (
+            f"{match[0]}  {{\n    ECAddr base = 0;\n    if (!ec_reloc((ECInstr *){blob}_ptr, {blob}_reloc_table_ptr, "
+            f"{indices[blob]}, (ECAddr)(uintptr_t){symbol}, &base)) return false;\n  }}\n"
+        )
+
+    return _COPIED.sub(relocating, _ARRAY.sub(relative, text))
+
+
+def _relocated(words: Sequence[int], pool: SourcePool) -> tuple[list[int], int]:
+    """Return a container whose blob has offsets instead of addresses of the pool, and the index of their relocation."""
+    assert words[0] == CONTAINER
+    tables = [*_tables(words), (pool.fname, [])]
+    begin = words[4] // 4
+    blob = list(words[begin:])
+    found = blob_of_words(words, pool.fname)
+    for each in instructions(found):
+        if not isinstance(each, WriteSeries):
+            continue
+        for number, value in enumerate(each.values):
+            if each.offset + number * each.step in _ADDRESSES and 0 <= value - pool.address < pool.size + _READ_AHEAD:
+                place = each.at + 1 + number
+                blob[2 + place] -= pool.address
+                tables[-1][1].append(place)
+    assert tables[-1][1]
+    size = 4 + 12 * len(tables) + sum(4 * len(places) + _padded(name) for name, places in tables)
+    start = -(-(24 + size) // 8) * 8
+    header = [CONTAINER, 24, 0, 0, start, 0, len(tables)]
+    offset = 4 + 12 * len(tables)
+    body = b""
+    for name, places in tables:
+        header += [offset, len(places), offset + _padded(name)]
+        body += name.encode().ljust(_padded(name), b"\0") + struct.pack(f"<{len(places)}I", *places)
+        offset += _padded(name) + 4 * len(places)
+    head = struct.pack(f"<{len(header)}I", *header) + body
+    whole = [*struct.unpack(f"<{start // 4}I", head.ljust(start, b"\0")), *blob]
+    return whole + [0] * (len(whole) % 2), len(tables) - 1
+
+
+def _tables(words: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
+    """Name and places of each relocation of a container."""
+    data = struct.pack(f"<{len(words)}I", *words)
+    table = words[1]
+    (count,) = struct.unpack_from("<I", data, table)
+    for number in range(count):
+        name, places, at = struct.unpack_from("<3I", data, table + 4 + 12 * number)
+        text = data[table + name : data.index(b"\0", table + name)].decode()
+        yield text, list(struct.unpack_from(f"<{places}I", data, table + at))
+
+
+def _padded(name: str) -> int:
+    return (len(name) + 4) // 4 * 4

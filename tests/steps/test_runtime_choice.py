@@ -1,0 +1,51 @@
+"""Which runtime a build is linked with: n6build's own, the one that is named, or the one of the project around."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from adopt.trees import CORE, make_project
+from core_tree import make_core
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.network.runtimes import Runtime
+from n6build.options.choices import choices_of
+from n6build.options.settings import resolve
+from n6build.steps.job import runtime_of
+
+
+def runtime(launched: Path, named: str = "", **options: str) -> Runtime:
+    """named: by STEDGEAI_CORE_DIR."""
+    choices = choices_of(resolve(options, {}, launched), launched)
+    return runtime_of(choices, read_environment({"PATH": "", "STEDGEAI_CORE_DIR": named}))
+
+
+def test_without_a_core_it_is_ours(tmp_path: Path) -> None:
+    assert runtime(tmp_path).name == "n6build"
+
+
+def test_auto_is_the_project_around_the_folder_of_the_command(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    found = runtime(folder, core="auto")
+    assert (found.name, found.version) == ("st", CORE.ll_aton)
+    # With the headers of the same project.
+    headers = {each.relative_to(tmp_path / "project").as_posix() for each in found.foreign_folders[3:]}
+    assert "STM32Cube_FW_N6/Drivers/STM32N6xx_HAL_Driver/Inc" in headers
+    with pytest.raises(N6Error, match="N6-LLATON-002: is in no project with ST's runtime"):
+        runtime(tmp_path / "elsewhere", core="auto")
+
+
+def test_a_core_on_the_command_line_is_stronger_than_the_variable(tmp_path: Path) -> None:
+    make_project(tmp_path / "project")
+    other = make_core(tmp_path / "other", (1, 1, 1, 14))
+    assert runtime(tmp_path, str(other)).version == (1, 1, 1, 14)
+    assert runtime(tmp_path, str(other), core="project").version == CORE.ll_aton
+    assert runtime(tmp_path, str(tmp_path / "project")).version == CORE.ll_aton
+
+
+def test_headers_of_the_project_around_go_with_a_core_that_has_none(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project")
+    other = make_core(tmp_path / "other", (1, 1, 1, 14))
+    assert not any("STM32Cube_FW_N6" in str(each) for each in runtime(folder, str(other)).foreign_folders)
+    assert any("STM32Cube_FW_N6" in str(each) for each in runtime(folder, str(other), cmsis="auto").foreign_folders)
