@@ -89,5 +89,5 @@ def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     code = f"import sys\n{WITHOUT}\nfrom n6build.__main__ import main\nsys.exit(main(['boards']))"
     result = call(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(ROOT / "site_scons"))
     assert result.returncode == 2
-    assert result.stderr.startswith("error N6-SETUP-003: Python package 'yaml' is missing in ")
+    assert result.stderr.startswith("error N6-SETUP-003: Python package 'platformdirs' is missing in ")
     assert f"-m pip install -r {ROOT / 'requirements/runtime.lock'}" in result.stderr

@@ -12,8 +12,6 @@ from typing import NoReturn
 from n6build.base.caller import in_words_of_caller
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import is_file, is_folder
-from n6build.models.model import MODEL_SUFFIXES
-from n6build.network.prebuilt.folder import holds_network
 from n6build.options.option import Option, described
 from n6build.options.settings import OPTIONS, uses
 from n6build.options.targets import LISTS, TARGETS
@@ -94,6 +92,10 @@ def _begins_a_build(word: str) -> bool:
 
 def is_model(word: str) -> bool:
     """Return whether a word names a model file, or a folder with a model: not a target, nor a product of a build."""
+    # Most calls name none: they do not wait for all that reads models.
+    from n6build.models.model import MODEL_SUFFIXES
+    from n6build.network.prebuilt.folder import holds_network
+
     path = Path(word)
     if path.suffix in MODEL_SUFFIXES:
         return True
@@ -123,7 +125,7 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
             given[name] = value
         elif word in _ALONE:
             raise N6Error("N6-OPTION-019", f"'{word}' is not a target for 'n6build {command}'", hint=_hint_for(word))
-        elif is_model(word) and not _is_below(word, found.build):
+        elif word not in TARGETS and is_model(word) and not _is_below(word, found.build):
             models.append(word)
         else:
             goals.append(word)
