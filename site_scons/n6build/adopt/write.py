@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -45,8 +45,13 @@ def add_block(path: Path, lines: Sequence[str]) -> Result:
     Raises:
         N6Error: N6-FILE-001, N6-FILE-002.
     """
+    return _rewrite(path, lambda text: with_block(text, lines))
+
+
+def _rewrite(path: Path, change: Callable[[str], tuple[str, Result]]) -> Result:
+    """Change the text of a file, whatever its encoding, and return what was done. Raises N6-FILE-001, N6-FILE-002."""
     text = read_bytes(path).decode("utf-8", "surrogateescape")
-    changed, result = with_block(text, lines)
+    changed, result = change(text)
     if changed != text:
         _write(path, changed.encode("utf-8", "surrogateescape"))
     return result
@@ -78,11 +83,7 @@ def add_step(path: Path, command: str) -> Result:
     Raises:
         N6Error: N6-FILE-001, N6-FILE-002.
     """
-    text = read_bytes(path).decode("utf-8", "surrogateescape")
-    changed, result = with_step(text, command)
-    if changed != text:
-        _write(path, changed.encode("utf-8", "surrogateescape"))
-    return result
+    return _rewrite(path, lambda text: with_step(text, command))
 
 
 def with_step(text: str, command: str) -> tuple[str, Result]:

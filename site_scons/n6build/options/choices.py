@@ -306,8 +306,8 @@ _NOT_IN_FLASH = frozenset(
         *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }
 )
-# Of these: those that say which board is meant.
-_ON_THE_DESK = frozenset({"probe", "start", "console"})
+# Which board is on the desk, and how it starts: the same for all commands, so that they may be given to each.
+ON_THE_DESK = frozenset({"probe", "start", "console"})
 _MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
 
 
@@ -340,7 +340,7 @@ def options_in_flash(choices: Choices) -> dict[str, str]:
 
 def given_options(choices: Choices) -> tuple[str, ...]:
     """name=value of `options_in_flash`, and of which board on the desk is meant."""
-    return tuple(f"{name}={text}" for name, text in _texts(choices, _NOT_IN_FLASH - _ON_THE_DESK).items() if text)
+    return tuple(f"{name}={text}" for name, text in _texts(choices, _NOT_IN_FLASH - ON_THE_DESK).items() if text)
 
 
 def _texts(choices: Choices, without: Collection[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error, did_you_mean, nearest
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import check_text
-from n6build.options.choices import Choices
+from n6build.options.choices import ON_THE_DESK, Choices
 from n6build.options.invocation import Invocation
 from n6build.options.option import Option, Setting, options_of
 from n6build.options.targets import LISTS, ON_A_BOARD, TARGETS
@@ -21,8 +21,6 @@ _RELOCATABLE = re.compile(r"\.bin(,|$)")
 OPTIONS = (*options_of(Choices), *options_of(Invocation))
 # They name one file, which no step makes.
 _FILES = ("inputs", "expected", "audio", "base", "svd")
-# Which board is on the desk, and how it starts: the same for all commands, so that it may be given to each.
-_ON_THE_DESK = frozenset({"probe", "console", "start"})
 # Of option mode: these two change nothing in flash.
 _MODES_OF_A_RUN = frozenset({"no-flash", "no-run"})
 
@@ -118,7 +116,7 @@ def check_effect(settings: Mapping[str, Setting], targets: Collection[str]) -> N
         wanted |= {"flash", "run"}
     for option in OPTIONS:
         setting = settings[option.name]
-        if not setting.is_explicit or option.name in _ON_THE_DESK:
+        if not setting.is_explicit or option.name in ON_THE_DESK:
             continue
         for_run = option.name == "mode" and _MODES_OF_A_RUN.issuperset(setting.value.split(","))
         if not any(uses(option, each) for each in wanted) or (for_run and wanted.isdisjoint(ON_A_BOARD)):
