@@ -43,8 +43,10 @@ class Front:
 
 @pytest.fixture(params=["ccache", "sccache"])
 def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Front]:
-    program = shutil.which(request.param) or str(SERVERS / request.param)
-    assert Path(program).is_file(), "make setup-tests installs it"
+    # The installed one first: a program of that name on PATH may be a script that starts whatever its own name says.
+    installed = SERVERS / request.param
+    program = str(installed) if installed.is_file() else shutil.which(request.param)
+    assert program, "make setup-tests installs it"
     compiler = real_compiler()
     assert compiler is not None
     (tmp_path / "bin").mkdir()

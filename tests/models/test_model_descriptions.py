@@ -146,7 +146,10 @@ def test_the_model_itself_is_the_reference_unless_another_is_named_or_a_reason_g
     waived = described(models, "reference: {waive: an operator of our own}\n")
     assert (waived.reference, waived.not_compared) == (None, "an operator of our own")
     compiled = described(models, "network: {folder: .}\n", "file: tiny.tflite\n")
-    assert (compiled.reference, compiled.not_compared) == (None, "")
+    assert compiled.reference is None
+    assert compiled.not_compared.startswith("network.c does not say which model it was compiled from")
+    named = described(models, "network: {folder: .}\nreference: {model: other.onnx}\n", "file: tiny.tflite\n")
+    assert (named.reference, named.not_compared) == (models / "tiny" / "other.onnx", "")
 
 
 def test_tolerances_that_are_not_named_are_those_of_the_facts(models: Path) -> None:

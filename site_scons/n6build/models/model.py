@@ -16,6 +16,7 @@ from n6build.models.folder_name import RESERVED, folder_name, is_folder_name
 from n6build.models.relocatable import is_relocatable
 from n6build.network.backend import check_sha256
 from n6build.network.backend_names import backend_names
+from n6build.network.prebuilt.compiled_from import Origin, origin_of
 from n6build.network.prebuilt.folder import folders_with_networks, holds_network
 
 TensorType = Literal["int8", "uint8", "float32"]
@@ -135,8 +136,8 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class Model:
-    """file: None for a network that was compiled elsewhere and comes without its model: as sources (folder `prebuilt`), or as a
-    relocatable model (file `relocatable`).
+    """file: None for a network that was compiled elsewhere and comes without its model: as sources (folder `prebuilt`) with no
+    such model beside them, or as a relocatable model (file `relocatable`).
 
     inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None for
     a bare model file or folder. reference: model that the reference interpreter runs, None without one, or where not_compared
@@ -257,10 +258,12 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
     vectors = described.vectors
     file = folder / described.file if described.file else None
     relocatable = file if file and is_relocatable(file) else None
+    prebuilt = folder / described.network.folder if described.network.folder else None
+    origin = origin_of(prebuilt, described.network.name, MODEL_SUFFIXES) if prebuilt and not file else Origin(file)
     return Model(
         name=described.name,
-        file=None if relocatable else file,
-        prebuilt=folder / described.network.folder if described.network.folder else None,
+        file=None if relocatable else origin.file,
+        prebuilt=prebuilt,
         sha256=described.sha256,
         description=described.description,
         quality=described.quality,
@@ -273,19 +276,17 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
         inputs=folder / vectors.inputs if vectors else None,
         expected=folder / vectors.expected if vectors and vectors.expected else None,
         description_file=description_file,
-        reference=_reference(described, folder, None if relocatable else described.file),
-        not_compared=described.reference.waive.strip(),
+        reference=_reference(described, folder, None if relocatable else origin.file),
+        not_compared=described.reference.waive.strip() or ("" if described.reference.model else origin.why_not),
         tolerance=described.tolerance,
         relocatable=relocatable,
     )
 
 
-def _reference(described: ModelFile, folder: Path, file: str | None) -> Path | None:
+def _reference(described: ModelFile, folder: Path, file: Path | None) -> Path | None:
     """file: of the model, if it is none that is linked already."""
-    named = described.reference.model or file
-    if described.reference.waive or named is None or not named.endswith(MODEL_SUFFIXES):
-        return None
-    return folder / named
+    named = folder / described.reference.model if described.reference.model else file
+    return named if named and not described.reference.waive and named.suffix in MODEL_SUFFIXES else None
 
 
 def _check(model: ModelFile, folder: Path, document: Document) -> None:

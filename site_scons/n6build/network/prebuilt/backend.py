@@ -11,6 +11,7 @@ from n6build.base.files import remove_others
 from n6build.base.paths import project_path
 from n6build.network.backend import Backend, Compilation, ModelSource, has_no_options
 from n6build.network.kernel_files import files_of_calls
+from n6build.network.prebuilt.compiled_from import require_origin
 from n6build.network.prebuilt.folder import PrebuiltNetwork, WeightsFile, find_network
 from n6build.network.prebuilt.imported import import_network
 from n6build.plan.step import Call, Step, to_parameters
@@ -19,20 +20,21 @@ from n6build.plan.step import Call, Step, to_parameters
 @dataclass(frozen=True)
 class Parameters:
     """The files of a network, by their positions among the sources: network.c is the first, `others` follow it, then weights,
-    one file for each of `pools`."""
+    one file for each of `pools`, at last the model that it was compiled from, if that is known and c_info has its hash."""
 
     name: str
     others: int
     pools: tuple[str, ...]
 
 
-def import_step(folder: str, found: PrebuiltNetwork) -> Step:
-    """The step that copies the files of a network into `folder`."""
+def import_step(folder: str, found: PrebuiltNetwork, model: Path | None = None) -> Step:
+    """The step that copies the files of a network into `folder`. model: that it is said to be compiled from."""
+    compared = (model,) if model and found.c_info else ()
     return Step(
         verb="Network",
         stage="network",
         outputs=tuple(f"{folder}/{each}" for each in found.outputs),
-        sources=tuple(map(project_path, found.inputs)),
+        sources=tuple(map(project_path, (*found.inputs, *compared))),
         parameters=to_parameters(Parameters(found.name, len(found.others), tuple(each.pool for each in found.weights))),
         function="n6build.network.prebuilt.backend:make",
     )
@@ -63,7 +65,7 @@ def _found(given: Compilation) -> PrebuiltNetwork:
 
 
 def _step(given: Compilation) -> Step:
-    return import_step(given.folder, _found(given))
+    return import_step(given.folder, _found(given), given.source.file)
 
 
 BACKEND = Backend(
@@ -82,19 +84,25 @@ BACKEND = Backend(
 
 
 def make(call: Call) -> None:
-    """Writes the files of the network. Raises as `import_network`."""
-    network = _network(call.parameters_as(Parameters), call.sources)
+    """Writes the files of the network. Raises as `import_network` and `require_origin`."""
+    network, models = _network(call.parameters_as(Parameters), call.sources)
     say("Backend", "prebuilt", f"{len(network.inputs)} files of {network.source.absolute().parent.name}")
+    for model in models:
+        assert network.c_info is not None
+        require_origin(network.c_info, model)
     # Files that another tool left there would be mistaken for this one's.
     remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
     import_network(network, call.outputs[0].parent)
 
 
-def _network(given: Parameters, files: tuple[Path, ...]) -> PrebuiltNetwork:
+def _network(given: Parameters, files: tuple[Path, ...]) -> tuple[PrebuiltNetwork, tuple[Path, ...]]:
+    """Also the model, if it is to be compared."""
     weights = 1 + given.others
-    return PrebuiltNetwork(
+    end = weights + len(given.pools)
+    network = PrebuiltNetwork(
         name=given.name,
         source=files[0],
         others=files[1:weights],
-        weights=tuple(WeightsFile(pool, file) for pool, file in zip(given.pools, files[weights:], strict=True)),
+        weights=tuple(WeightsFile(pool, file) for pool, file in zip(given.pools, files[weights:end], strict=True)),
     )
+    return network, files[end:]

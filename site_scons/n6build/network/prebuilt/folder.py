@@ -54,6 +54,11 @@ class PrebuiltNetwork:
     weights: tuple[WeightsFile, ...]
 
     @property
+    def c_info(self) -> Path | None:
+        """Description of the network, where the tool wrote one."""
+        return next((path for path in self.others if path.name == f"{self.name}_c_info.json"), None)
+
+    @property
     def inputs(self) -> tuple[Path, ...]:
         """All its files, network.c first."""
         return (self.source, *self.others, *(weights.file for weights in self.weights))
@@ -94,6 +99,13 @@ def holds_network(folder: Path) -> bool:
     return bool(_networks(folder))
 
 
+def source_of(folder: Path, name: str | None = None) -> Path | None:
+    """network.c of the network that is meant, None where `find_network` would find none or several."""
+    found = _networks(folder)
+    names = [name] if name in found else [] if name else _recognised(found)
+    return found[names[0]] if len(names) == 1 else None
+
+
 def folders_with_networks(folder: Path, depth: int = _DEPTH) -> list[Path]:
     """Return the folders below one that hold networks with their weights.
 
@@ -114,7 +126,7 @@ def folders_with_networks(folder: Path, depth: int = _DEPTH) -> list[Path]:
 def _is_complete(folder: Path, name: str, networks: Collection[str]) -> bool:
     """Whether a network has a file with weights, or several."""
     files = [*(each.file for each in _weights(folder, name, networks)), *files_in(folder, f"{name}_atonbuf.*.c")]
-    return any(map(_is_whole, files))
+    return any(map(is_whole, files))
 
 
 def _networks(folder: Path) -> dict[str, Path]:
@@ -153,7 +165,7 @@ def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[Weight
     if len(networks) == 1:
         owned += [path for path in files if path not in owned and (path not in foreign or not owned)]
     # Of the same weights in several files, some may be placeholders.
-    whole = [path for path in owned if len(owned) == 1 or _is_whole(path)]
+    whole = [path for path in owned if len(owned) == 1 or is_whole(path)]
     by_pool: dict[str, Path] = {}
     for path in (*whole, *owned):
         match = _POOL_IN_NAME.search(path.stem)
@@ -165,7 +177,7 @@ def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[Weight
     return tuple(WeightsFile(pool, path) for pool, path in sorted(by_pool.items()))
 
 
-def _is_whole(path: Path) -> bool:
+def is_whole(path: Path) -> bool:
     """Whether the file is more than a placeholder: not empty, and no pointer of Git LFS."""
     try:
         require_content(path)

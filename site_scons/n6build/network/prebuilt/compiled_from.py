@@ -1,0 +1,106 @@
+"""The model that a compiled network was made from: found beside it by name, and told apart from another by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file, read_in_chunks, read_part, remembered
+from n6build.network.artifacts.json_value import JsonValue, read_json
+from n6build.network.prebuilt.folder import is_whole, source_of
+
+# ST's compiler opens network.c with its options, below a licence: 2 to 4 KiB.
+_HEAD = 16 << 10
+# What ST Edge AI Core hands to the compiler is the model as ONNX, named after it and the version of the converter.
+_ORIGIN = re.compile(rb'^ \* --onnx-input = "(?:[^"\r\n]*[/\\])?([^"\r\n/\\]{1,255})\.onnx"', re.MULTILINE)
+_CONVERTED = re.compile(r"_OE_\d+_\d+_\d+$", re.ASCII)
+_MD5 = re.compile(r"0x([0-9a-f]{32})", re.ASCII)
+_CORE = "ST.EdgeAI.Core"
+_MOST_TOOLS = 16
+_NAME_IT = "a model.yaml can name it: reference.model"
+
+
+@remembered
+def origin_name(source: Path) -> str:
+    """Return the name of the model that a network was compiled from, without its suffix; empty where network.c does not tell.
+
+    Args:
+        source: network.c.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-006.
+    """
+    found = _ORIGIN.search(read_part(source, 0, _HEAD))
+    return _CONVERTED.sub("", found[1].decode("utf-8", "replace")) if found else ""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The model of a compiled network. file: None where it is not known, and `why_not` says why."""
+
+    file: Path | None
+    why_not: str = ""
+
+
+def origin_of(folder: Path, name: str | None, suffixes: tuple[str, ...]) -> Origin:
+    """Find the model that a network was compiled from, in the folder of the network or in the one above.
+
+    Args:
+        folder: With the network. ST's projects keep one network for each board in folders below that of the model.
+        name: Of the network, None where the folder holds only one.
+        suffixes: Of model files, the preferred one first.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-006.
+    """
+    source = source_of(folder, name)
+    model = origin_name(source) if source else ""
+    if source is None or not model:
+        return Origin(None, f"network.c does not say which model it was compiled from; {_NAME_IT}")
+    beside = [
+        path for each in (folder, folder.parent) for suffix in suffixes if is_file(path := each / (model + suffix))
+    ]
+    whole = next(filter(is_whole, beside), None)
+    if whole is None and beside:
+        return Origin(None, f"{beside[0].name} is empty, or Git LFS has not downloaded it")
+    return Origin(whole, "" if whole else f"the model that it was compiled from, {model}, is not beside it; {_NAME_IT}")
+
+
+def require_origin(c_info: Path, model: Path) -> None:
+    """Refuse a model that a network was not compiled from.
+
+    Args:
+        c_info: Description of the network; ST Edge AI Core writes the MD5 of the model file into it.
+        model: File that is said to be the network's model.
+
+    Raises:
+        N6Error: N6-PRE-005 where its content is another one, N6-NET-020, N6-FILE-002.
+    """
+    named = _hash_of_model(read_json(c_info))
+    if named is None:
+        return
+    digest = hashlib.md5(usedforsecurity=False)
+    for chunk in read_in_chunks(model):
+        digest.update(chunk)
+    if digest.hexdigest() == named[1]:
+        return
+    raise N6Error(
+        "N6-PRE-005",
+        f"is not the model that the network was compiled from: {c_info.name} names {named[0]} with the MD5 {named[1]}, "
+        f"this file has {digest.hexdigest()}",
+        where=model.name,
+        hint="compile the model again, or bring back the file that the network was compiled from",
+    )
+
+
+def _hash_of_model(c_info: JsonValue) -> tuple[str, str] | None:
+    """Name and MD5 of the model file; None where there are none, or several, since which of them is meant is not said."""
+    for tool in c_info["environment"]["tools"].at_most(_MOST_TOOLS):
+        model = tool.get("input_model") if tool["name"].text() == _CORE else None
+        files = list(model["model_files"].at_most(_MOST_TOOLS)) if model else []
+        if len(files) == 1 and (match := _MD5.fullmatch(files[0]["signature"].text())):
+            return files[0]["name"].text(), match[1]
+    return None
