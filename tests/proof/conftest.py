@@ -133,6 +133,11 @@ def forget_the_outputs(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
 
 
+def capture_the_outputs(project: Project) -> None:
+    """As somebody else's board gave them."""
+    shutil.copy(project.root / "models/keyword/expected.npy", project.root / "theirs.npy")
+
+
 def bring_a_model(project: Project) -> None:
     """A relocatable one that another tool has linked."""
     (project.root / "given").mkdir()
@@ -159,7 +164,7 @@ KINDS = {
         Kind("whole", ("loader=reloc", "model=anomaly", "slots=2", "build", "reloc")),
         Kind("pools", ("loader=reloc", "model=anomaly", "parse_only=1", "reloc")),
         Kind("romfs", ("romfs=rom/romfs_config.json", "romfs"), describe_a_file_system),
-        Kind("prebuilt", ("model=./elsewhere", "network"), compile_elsewhere),
+        Kind("prebuilt", ("model=./elsewhere", "network", f"{BOARD}/elsewhere/inputs/network.npy"), compile_elsewhere),
         Kind("given", ("model=given/network_rel.bin", "network"), bring_a_model),
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),
@@ -185,6 +190,7 @@ KINDS = {
             ("model=anomaly", "probe=virtual", "flash", "run", "report"),
         ),
         Kind("compared", ("model=keyword", "probe=virtual", "flash", "run"), forget_the_outputs),
+        Kind("captured", ("model=keyword", "captured=theirs.npy", "compare"), capture_the_outputs),
         Kind("update", ("loader=reloc", "model=anomaly", "slots=2", "probe=virtual", "flash")),
         Kind("started", ("model=anomaly", "probe=virtual", "mode=no-run", "flash", "run")),
         Kind("told", ("model=anomaly", "probe=virtual", "flash", "verify", "time", "vscode")),

@@ -277,10 +277,10 @@ def _slot_steps(
 ) -> list[tuple[tuple[Step, ...], Content]]:
     described = network.model
     test = None
-    if described.inputs:
+    if network.inputs:
         # Only the reference backend guarantees exactly the bytes of the reference interpreter.
         expected = described.expected if network.backend.exact else None
-        test = SelfTestFiles(project_path(described.inputs), project_path(expected) if expected else None)
+        test = SelfTestFiles(network.inputs, project_path(expected) if expected else None)
     part = planned.slots[0]
 
     def image(name: str, file: str, room: int, ram: tuple[Span, ...] | None, test: SelfTestFiles | None) -> Step:
