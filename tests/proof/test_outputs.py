@@ -15,7 +15,19 @@ from proof.conftest import KINDS, Build, Builds
 from proof.test_data_edits import steps_of
 
 # Those that do or show something at every call; a board's record and what ran on it are no products.
-_NEVER_DONE = ("run", "compared", "captured", "update", "started", "watched", "told", "field", "epochs", "ladder", "trial")
+_NEVER_DONE = (
+    "run",
+    "compared",
+    "captured",
+    "update",
+    "started",
+    "watched",
+    "told",
+    "field",
+    "epochs",
+    "ladder",
+    "trial",
+)
 NAMES = [name for name in KINDS if name not in _NEVER_DONE]
 
 

@@ -12,15 +12,16 @@ from n6build.options.targets import FLASHING, LADDER, TARGETS
 from n6build.plan.inspect import files_of
 from n6build.plan.plan import Plan
 
-# Products that hold what a target prints as a table.
+# Products that hold what a target prints as a table, by the ends of their names.
 _TABLES = {
-    "build": ("sizes.json", "checks.json"),
-    "image": ("sizes.json",),
-    "check": ("checks.json",),
-    "run": ("run.json", "epochs.json", "started.json", "debugged.json"),
-    "time": ("time.json",),
-    "report": ("report.json",),
-    "merge-report": ("merge_report.json",),
+    "build": ("/sizes.json", "/checks.json"),
+    "image": ("/sizes.json",),
+    "reloc": ("_reloc.json",),
+    "check": ("/checks.json",),
+    "run": ("/run.json", "/epochs.json", "/started.json", "/debugged.json"),
+    "time": ("/time.json",),
+    "report": ("/report.json",),
+    "merge-report": ("/merge_report.json",),
 }
 # They leave a record in the folder of the boards instead.
 _ON_BOARDS = {**dict.fromkeys((*FLASHING, "verify"), "flash"), LADDER: "ladder"}
@@ -53,7 +54,7 @@ def _files(goal: str, plan: Plan) -> list[str]:
         return [file for file in wanted if PurePath(file).parent.name == folder]
     # The checks are behind a verdict, for example.
     behind = (output for step in plan.behind(wanted) for output in step.outputs)
-    return [file for file in behind if PurePath(file).name in _TABLES.get(goal, ())]
+    return [file for file in behind if file.endswith(_TABLES.get(goal, ()))]
 
 
 def _content(file: str) -> object:
