@@ -273,7 +273,7 @@ def test_buffers_that_a_network_wants_from_the_application(project: Project, des
     assert result.status == 0, result.output
     assert EQUAL in result.output
     plan = json.loads((project.root / "build/nucleo-n657/keyword/memory_plan.json").read_text())
-    assert plan["networks"][0]["own_buffers"] == [{"direction": "output", "index": 0, "bytes": 12}]
+    assert plan["networks"][0]["own_buffers"] == [{"direction": "output", "index": 0, "bytes": 12, "address": 0}]
 
 
 @pytest.mark.slow

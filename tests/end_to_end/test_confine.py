@@ -18,7 +18,8 @@ from end_to_end.crafted_models import HANGS, MASKED, RETURNS, halfwords, load, p
 from end_to_end.test_reloc import EQUAL, application, board_folder, images_of, update_of
 
 BOARD = load_board("nucleo-n657")
-ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "confine=on")
+# The slowest clock: of a model that hangs, the virtual board runs every instruction of ten seconds.
+ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "confine=on", "clock=hsi")
 APPLI = BOARD.soc.load_and_run.load_address
 NOT_ITS_OWN = "N6-FW-083 goes for memory that is not its own"
 EVERY = [each for each in itertools.product(("copy", "xip"), "01") if each != ("copy", "0")]

@@ -58,8 +58,8 @@ ROWS = {
     # The virtual NPU does not model these yet; silicon runs both.
     "MoveNet, Core 2.1": Row("npu/pose-movenet-core-2.1", DETECTION, DK, "error N6-NPU-004"),
     "SSD, Core 2.1": Row("npu/fallguard-ssd-core-2.1", DETECTION, DK, "error N6-NPU-002"),
-    # Its own buffers need more than the Appli's RAM.
-    "YOLO-X, Core 2.2": Row("npu/yolox-core-2.2", "core/2.2", DK, "error N6-STEP-010"),
+    # What it wants from the application is more than the Appli's RAM.
+    "YOLO-X, Core 2.2": Row("npu/yolox-core-2.2", "core/2.2", DK, "error N6-NPU-002"),
 }
 
 

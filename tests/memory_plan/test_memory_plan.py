@@ -287,6 +287,45 @@ def test_buffers_of_the_application_lie_on_cache_lines_of_their_own(tmp_path: Pa
     assert "static uint8_t a_output_0[64] __attribute__((aligned(32)));" in plan_source(plan)
 
 
+def wants(folder: Path, *sizes: int) -> CompiledNetwork:
+    """A network with an output of each size that the application has to give."""
+    one = network(folder, "a", pool="xSPI1", address=0x9000_0000, size=1000)
+    own = tuple(IoBuffer(f"out{size}", None, size, "int8", (1, size), 1.0, 0, own=True) for size in sizes)
+    return replace(one, artifacts=replace(one.artifacts, outputs=own))
+
+
+def test_buffers_that_are_too_large_for_the_appli_are_in_external_ram_behind_the_pools(tmp_path: Path) -> None:
+    """An eighth of the Appli's 1 MiB of RAM is for them; what ST's YOLO-X of 480 x 480 wants is more than all of it."""
+    plan = plan_of(wants(tmp_path, 16_200, 691_201, 259_200, 64_800), board=load_board("stm32n6570-dk"))
+    places = [(each.bytes, each.address) for each in plan.networks[0].own_buffers]
+    assert places == [(16_200, 0), (691_201, 0x9000_0400), (259_200, 0x9000_0400 + 691_232), (64_800, 0)]
+    source = plan_source(plan)
+    assert "{0, 1, (uint8_t *)0x90000400u, 691201}," in source
+    assert "a_output_1" not in source
+    assert "static uint8_t a_output_3[64800]" in source
+
+
+def test_a_board_without_external_ram_keeps_all_buffers_in_the_appli(tmp_path: Path) -> None:
+    plan = plan_of(wants(tmp_path, 691_200))
+    assert [each.address for each in plan.networks[0].own_buffers] == [0]
+
+
+def test_external_ram_is_mapped_for_buffers_alone(tmp_path: Path) -> None:
+    one = wants(tmp_path, 691_200)
+    one = replace(one, artifacts=replace(one.artifacts, pools=()))
+    plan = plan_of(one, board=load_board("stm32n6570-dk"))
+    assert plan.networks[0].own_buffers[0].address == 0x9000_0000
+    assert plan.maps_external_ram
+
+
+def test_buffers_that_fit_no_region_are_refused_by_how_much(tmp_path: Path) -> None:
+    with pytest.raises(N6Error) as error:
+        plan_of(wants(tmp_path, 16 << 20), board=load_board("stm32n6570-dk"))
+    assert "error N6-PLAN-010: inputs and outputs of the application need 1024 bytes more than region 'network'" in str(
+        error.value
+    )
+
+
 def test_the_tables_for_the_appli_name_every_network(tmp_path: Path) -> None:
     source = plan_source(
         plan_of(

@@ -85,6 +85,16 @@ def test_a_model_that_is_not_there_as_a_whole_is_a_reason_and_no_error(tmp_path:
     assert load_model(str(folder)).not_compared == "net.tflite is empty, or Git LFS has not downloaded it"
 
 
+def test_the_text_of_a_link_is_a_reason_and_no_error(tmp_path: Path) -> None:
+    """As a folder of ST's repositories looks on a machine where Git makes no links."""
+    folder = network(tmp_path / "Model", "net_OE_3_3_1.onnx")
+    (tmp_path / "net.bin").write_bytes(MODEL)
+    (folder / "net.tflite").write_text("../net.bin")
+    assert load_model(str(folder)).not_compared.startswith("net.tflite is a file with the path of another")
+    (folder / "net.onnx").write_bytes(MODEL)
+    assert load_model(str(folder)).reference == folder / "net.onnx"
+
+
 def test_of_several_networks_the_named_one_counts(tmp_path: Path) -> None:
     network(network(tmp_path, "first_OE_3_3_1.onnx", "one"), "second_OE_3_3_1.onnx", "two")
     (tmp_path / "second.tflite").write_bytes(MODEL)
@@ -122,7 +132,6 @@ def test_a_description_without_one_hash_of_one_file_compares_nothing(tmp_path: P
         ("npu/yamnet-core-2.2", "yamnet_1024_64x96_tl_qdq_int8.onnx"),
         ("npu/pose-movenet-core-2.1", "st_movenet_lightning_heatmaps_192_int8_pc.tflite"),
         ("npu/fallguard-ssd-core-2.1", "fall_guard_st_ssd_mobilenet_v1_256v2.tflite"),
-        ("npu/yolox-core-2.2", "st_yolo_x_nano_480_1.0_0.25_3_st_int8.tflite"),
         (
             "projects/STM32N6-GettingStarted-ObjectDetection/Model/STM32N6570-DK",
             "../st_yolo_x_nano_480_1.0_0.25_3_st_int8.tflite",

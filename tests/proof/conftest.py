@@ -135,7 +135,8 @@ def forget_the_outputs(project: Project) -> None:
 
 def capture_the_outputs(project: Project) -> None:
     """As somebody else's board gave them."""
-    shutil.copy(project.root / "models/keyword/expected.npy", project.root / "theirs.npy")
+    (project.root / "theirs").mkdir()
+    shutil.copy(project.root / "models/keyword/expected.npy", project.root / "theirs/outputs.npy")
 
 
 def bring_a_model(project: Project) -> None:
@@ -190,7 +191,7 @@ KINDS = {
             ("model=anomaly", "probe=virtual", "flash", "run", "report"),
         ),
         Kind("compared", ("model=keyword", "probe=virtual", "flash", "run"), forget_the_outputs),
-        Kind("captured", ("model=keyword", "captured=theirs.npy", "compare"), capture_the_outputs),
+        Kind("captured", ("model=keyword", "captured=theirs/outputs.npy", "compare"), capture_the_outputs),
         Kind("update", ("loader=reloc", "model=anomaly", "slots=2", "probe=virtual", "flash")),
         Kind("started", ("model=anomaly", "probe=virtual", "mode=no-run", "flash", "run")),
         Kind("told", ("model=anomaly", "probe=virtual", "flash", "verify", "time", "vscode")),

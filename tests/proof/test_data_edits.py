@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from intelhex import Record
+from reloc.synthetic import WEIGHTS, synthetic_model
 from slow_rows import telling_rows
 from trust.host_verifier import key_file
 
@@ -191,6 +192,11 @@ def another_byte(build: Build, file: str) -> None:
     path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
 
 
+def another_model(build: Build, file: str) -> None:
+    made = synthetic_model((1, 1, 3, 8), weights=WEIGHTS[:-1] + b"!", tables=True, npu=False)
+    (build.root / file).write_bytes(made)
+
+
 def one_byte_more(build: Build, file: str) -> None:
     with (build.root / file).open("ab") as opened:
         opened.write(b"\n")
@@ -266,6 +272,7 @@ EDITS = (
     Edit("prebuilt", "elsewhere/network_c_info.json", one_byte_more),
     Edit("prebuilt", "elsewhere/network_generate_report.txt", one_byte_more),
     Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", another_byte),
+    Edit("given", "given/network_rel.bin", another_model),
     Edit("foreign", "theirs/fsbl.bin", one_byte_more),
     Edit("foreign", "theirs/appli.bin", one_byte_more),
     Edit("foreign", "theirs/data.hex", one_record_more),

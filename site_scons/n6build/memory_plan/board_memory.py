@@ -17,7 +17,8 @@ from n6build.network.pools.board_pools import external_regions
 @dataclass(frozen=True)
 class BoardMemory:
     """banks: of RAM that are off after reset, by address. psram: the window of the external RAM that the firmware maps, None if
-    it maps none. external_regions: as they are laid out for the networks."""
+    it maps none. external_regions: as they are laid out for the networks. pool_region: the one of them with memory pools, None
+    where the firmware maps none."""
 
     flash: BoardFlash
     programs: ProgramPlaces
@@ -25,6 +26,7 @@ class BoardMemory:
     banks: tuple[PlannedBank, ...]
     psram: Span | None
     external_regions: tuple[PlannedRegion, ...]
+    pool_region: PlannedRegion | None
 
 
 @dataclass(frozen=True)
@@ -53,29 +55,35 @@ def memory_of(board: Board, sizes: Mapping[str, int]) -> BoardMemory:
     soc, ram = board.soc, board.external_ram
     powered = [(name, memory) for name, memory in soc.memories.items() if memory.power]
     window = soc.memories[ram.memory] if ram and ram.psram else None
-    regions = external_regions(board, sizes).items()
+    spans = external_regions(board, sizes).items()
+    regions = tuple(PlannedRegion(name, span.address, span.size) for name, span in spans)
     return BoardMemory(
         flash_of(board),
         places_of(soc),
         soc.cache_line,
         tuple(_bank(soc, *each) for each in sorted(powered, key=lambda each: each[1].base)),
         Span(window.base, window.size) if window else None,
-        tuple(PlannedRegion(name, region.address, region.size) for name, region in regions),
+        regions,
+        next((region for region in regions if region.name in _mapped_regions(board)), None),
     )
+
+
+def _mapped_regions(board: Board) -> set[str]:
+    """Names of the regions of the external RAM that memory pools lie in, if the firmware maps it."""
+    return {pool.region for pool in board.pools.values() if pool.region} if board.psram else set()
 
 
 def models_memory_of(board: Board) -> ModelsMemory:
     """What relocatable models get of a board."""
     soc = board.soc
     memories = {pool.memory: soc.memories[pool.memory] for pool in soc.pools.values()}
-    regions = {pool.region for pool in board.pools.values() if pool.region} if board.psram else set()
     return ModelsMemory(
         tuple(
             ModelMemory(name, memory.base, memory.size, _bank(soc, name, memory) if memory.power else None)
             for name, memory in sorted(memories.items(), key=lambda each: each[1].base)
         ),
         soc.relocatable.executable_ram,
-        tuple(sorted(regions)),
+        tuple(sorted(_mapped_regions(board))),
     )
 
 

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.size_text import counted
@@ -15,10 +14,10 @@ from n6build.hardware.board import Slot
 from n6build.hardware.slots import BoardFlash, next_sector, vectors_slot
 from n6build.memory_plan.board_memory import BoardMemory
 from n6build.memory_plan.images import plan_images, spans_of
+from n6build.memory_plan.own_buffers import in_external_ram, own_buffers
 from n6build.memory_plan.plan import (
     NPU_READ_AHEAD,
     MemoryPlan,
-    OwnBuffer,
     PlannedModel,
     PlannedNetwork,
     PlannedRegion,
@@ -29,7 +28,7 @@ from n6build.memory_plan.plan import (
 from n6build.memory_plan.seeded_vectors import seeded_shape
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file
 from n6build.memory_plan.vectors import VectorShape
-from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 
 
@@ -71,11 +70,17 @@ def make_plan(
     _check_symbols([network.artifacts for network in networks])
     images = plan_images(board.flash, [network.artifacts for network in networks], claim_bytes)
     plan = _plan(board, profile, networks, spans_of(images), claim_bytes)
+    placed = plan.networks
+    if board.pool_region:
+        room = board.programs.appli.max_bytes
+        placed = in_external_ram(placed, plan.pools, board.pool_region, room, board.cache_line)
+    moved = any(buffer.address for network in placed for buffer in network.own_buffers)
     return replace(
         plan,
+        networks=placed,
         images=images,
         banks=tuple(bank for bank in board.banks if _is_used(bank.span, plan.pools, NPU_READ_AHEAD)),
-        maps_external_ram=board.psram is not None and _is_used(board.psram, plan.pools),
+        maps_external_ram=moved or (board.psram is not None and _is_used(board.psram, plan.pools)),
     )
 
 
@@ -150,7 +155,7 @@ def _plan_networks(
                 network.vectors.count,
                 network.vectors.bytes_each,
             ),
-            own_buffers=_own_buffers(network.artifacts),
+            own_buffers=own_buffers(network.artifacts),
             keeps_state=bool(network.artifacts.states),
         )
         for network, start in zip(networks, starts, strict=False)
@@ -174,19 +179,6 @@ def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int
     )
     where = f"boards/{flash.name}/board.yaml: slots.vectors"
     return N6Error("N6-PLAN-005", what, where=where, hint="store fewer vectors")
-
-
-def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
-    directions: list[tuple[Literal["input", "output"], tuple[IoBuffer, ...]]] = [
-        ("input", artifacts.inputs),
-        ("output", artifacts.outputs),
-    ]
-    return tuple(
-        OwnBuffer(direction, index, port.bytes)
-        for direction, ports in directions
-        for index, port in enumerate(ports)
-        if port.own
-    )
 
 
 def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:

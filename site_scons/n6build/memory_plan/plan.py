@@ -100,11 +100,12 @@ class PlannedVectors:
 @dataclass(frozen=True)
 class OwnBuffer:
     """An input or output that the network wants from the application. direction: which of both. bytes: of the buffer. index:
-    among the inputs, or among the outputs."""
+    among the inputs, or among the outputs. address: in external RAM; 0: the linker places it in the Appli's RAM."""
 
     direction: Literal["input", "output"]
     index: int
     bytes: int
+    address: int = 0
 
 
 @dataclass(frozen=True)
@@ -155,14 +156,19 @@ class PlannedRegion:
     address: int
     size: int
 
+    @property
+    def end(self) -> int:
+        """The address behind it."""
+        return self.address + self.size
+
 
 @dataclass(frozen=True)
 class MemoryPlan:
     """application: names of the models. board: its name. profile: of memory pools. networks: in the order of the application.
     images: of weights, in flash. banks: to power. pools: in use. linker_regions: RAM of FSBL and Appli. external_regions: of
     the external RAM. cache_line: bytes; what NPU and CPU share begins and ends on one. models: relocatable ones; without any
-    the networks are linked into the Appli, and `images` are their weights. maps_external_ram: those have weights or
-    activations in external RAM, which the Appli has to map; installed ones say themselves whether they want it."""
+    the networks are linked into the Appli, and `images` are their weights. maps_external_ram: those have weights,
+    activations or buffers in external RAM, which the Appli has to map; installed ones say themselves whether they want it."""
 
     application: str
     board: str

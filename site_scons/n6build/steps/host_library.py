@@ -41,7 +41,8 @@ def host_library_plan(job: Job) -> Plan:
     """Goals: network; library, with whatever else has to be linked. Raises what stage 1 and the memory plan raise."""
     networks = network_steps(job.folder, job.models, job.stage1)
     check_library(job.choices, networks)
-    plan = memory_plan_step(job.folder, job.board, job.choices.profile, networks, job.runtime.identity, signed=False)
+    profile, runtime = job.choices.profile, job.runtime.identity
+    plan = memory_plan_step(job.folder, job.board, profile, networks, runtime, signed=False, has_own_main=True)
     firmware = board_firmware(job.board_folder, job.board, job.toolchain, job.flags)
     linked = linked_networks(job.folder, firmware, job.runtime, networks, plan)
     library = host_library(job.folder, linked, job.toolchain, plan)

@@ -183,7 +183,13 @@ def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
 def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     board, runtime = job.board, job.runtime
     plan = memory_plan_step(
-        job.folder, board, job.choices.profile, networks, runtime.identity, signed=job.trust is not None
+        job.folder,
+        board,
+        job.choices.profile,
+        networks,
+        runtime.identity,
+        signed=job.trust is not None,
+        has_own_main=job.choices.is_foreign,
     )
     firmware = board_firmware(
         job.board_folder,

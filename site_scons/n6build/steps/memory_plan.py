@@ -69,13 +69,17 @@ def memory_plan_step(
     runtime: RuntimeVersion,
     *,
     signed: bool,
+    has_own_main: bool,
 ) -> Step:
-    """signed: whether images of data are. Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
+    """signed: whether images of data are. has_own_main: whether a program of somebody else calls the networks: its linker
+    script places all buffers. Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
     planned = tuple(
         replace(network, version_header=version_header_of(folder, each))
         for network, each in zip(planned_networks(networks), networks, strict=True)
     )
     memory = memory_of(board, sizes_of(networks))
+    if has_own_main:
+        memory = replace(memory, pool_region=None)
     parameters = Parameters(memory, profile, planned, claim_of(signed=signed), runtime)
     headers = tuple(each.version_header for each in planned if each.version_header)
     return Step(

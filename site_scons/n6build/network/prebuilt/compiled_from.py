@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, read_in_chunks, read_part, remembered
+from n6build.base.files import file_size, is_file, read_bytes, read_in_chunks, read_part, remembered
 from n6build.network.artifacts.json_value import JsonValue, read_json
 from n6build.network.prebuilt.folder import is_whole, source_of
 
@@ -20,6 +20,8 @@ _CONVERTED = re.compile(r"_OE_\d+_\d+_\d+$", re.ASCII)
 _MD5 = re.compile(r"0x([0-9a-f]{32})", re.ASCII)
 _CORE = "ST.EdgeAI.Core"
 _MOST_TOOLS = 16
+# Of a path, as Linux allows it for a name.
+_LONGEST_LINK = 255
 _NAME_IT = "a model.yaml can name it: reference.model"
 
 
@@ -63,10 +65,22 @@ def origin_of(folder: Path, name: str | None, suffixes: tuple[str, ...]) -> Orig
     beside = [
         path for each in (folder, folder.parent) for suffix in suffixes if is_file(path := each / (model + suffix))
     ]
-    whole = next(filter(is_whole, beside), None)
-    if whole is None and beside:
-        return Origin(None, f"{beside[0].name} is empty, or Git LFS has not downloaded it")
-    return Origin(whole, "" if whole else f"the model that it was compiled from, {model}, is not beside it; {_NAME_IT}")
+    if not beside:
+        return Origin(None, f"the model that it was compiled from, {model}, is not beside it; {_NAME_IT}")
+    damage = {path: _placeholder(path) for path in beside}
+    whole = next((path for path, why in damage.items() if not why), None)
+    return Origin(whole, "" if whole else f"{beside[0].name} {damage[beside[0]]}")
+
+
+def _placeholder(path: Path) -> str:
+    """What a file is that only stands for a model, in words; empty for any other."""
+    if not is_whole(path):
+        return "is empty, or Git LFS has not downloaded it"
+    if file_size(path) > _LONGEST_LINK:
+        return ""
+    text = read_bytes(path).decode("utf-8", "replace")
+    is_link = text.isprintable() and is_file(path.parent / text)
+    return "is a file with the path of another, as Git writes a link where it may not make one" if is_link else ""
 
 
 def require_origin(c_info: Path, model: Path) -> None:

@@ -1,0 +1,84 @@
+"""Where the inputs and outputs lie that networks want from the application."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from n6build.base.errors import N6Error
+from n6build.memory_plan.plan import OwnBuffer, PlannedNetwork, PlannedRegion, PoolUse
+from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
+
+# Of the Appli's RAM, for such buffers. The code and the constants of a large network have been seen to take two thirds of it.
+_SHARE = 8
+# Name of the network, and the buffer.
+_Key = tuple[str, OwnBuffer]
+
+
+def own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
+    """Return the inputs, then the outputs that a network was compiled without."""
+    directions: list[tuple[Literal["input", "output"], tuple[IoBuffer, ...]]] = [
+        ("input", artifacts.inputs),
+        ("output", artifacts.outputs),
+    ]
+    return tuple(
+        OwnBuffer(direction, index, port.bytes)
+        for direction, ports in directions
+        for index, port in enumerate(ports)
+        if port.own
+    )
+
+
+def in_external_ram(
+    networks: Sequence[PlannedNetwork],
+    pools: Sequence[PoolUse],
+    region: PlannedRegion,
+    appli_ram: int,
+    cache_line: int,
+) -> tuple[PlannedNetwork, ...]:
+    """Move buffers, the largest first, out of the Appli's RAM where together they would take too much of it.
+
+    Args:
+        networks: With all buffers in the Appli's RAM.
+        pools: In use. What they take of the region stays theirs.
+        region: Of the external RAM.
+        appli_ram: Bytes that the Appli is linked to.
+        cache_line: Bytes; each buffer begins on one.
+
+    Raises:
+        N6Error: N6-PLAN-010 where the region has no room for them.
+    """
+    moved = _too_many(networks, appli_ram // _SHARE)
+    inside = (pool.address + pool.used for pool in pools if region.address <= pool.address < region.end)
+    free = max(inside, default=region.address)
+    starts: dict[_Key, int] = {}
+    for key in moved:
+        starts[key] = math.ceil(free / cache_line) * cache_line
+        free = starts[key] + key[1].bytes
+    if free > region.end:
+        what = (
+            f"inputs and outputs of the application need {free - region.end} bytes more than region '{region.name}' has"
+        )
+        hint = "compile without --no-inputs-allocation and --no-outputs-allocation, or give the region more room"
+        raise N6Error("N6-PLAN-010", what, where=f"external_ram.regions.{region.name}", hint=hint)
+    return tuple(
+        replace(
+            each,
+            own_buffers=tuple(replace(own, address=starts.get((each.name, own), 0)) for own in each.own_buffers),
+        )
+        for each in networks
+    )
+
+
+def _too_many(networks: Sequence[PlannedNetwork], limit: int) -> list[_Key]:
+    """Those that do not go into `limit` bytes."""
+    buffers = [(network.name, own) for network in networks for own in network.own_buffers]
+    buffers.sort(key=lambda each: -each[1].bytes)
+    left = sum(own.bytes for _, own in buffers)
+    count = 0
+    while left > limit:
+        left -= buffers[count][1].bytes
+        count += 1
+    return buffers[:count]
