@@ -35,20 +35,20 @@ class Row:
     weights: str = ""
 
 
-RUNS = "Result 2 inferences, no expected outputs to compare with"
+# Its model is not among the samples.
+RUNS = "Result 2 inferences, no expected outputs to compare with: the model that it was compiled from, "
+# Its model lies beside it.
+EQUALS = "outputs are as the facts say, expected of the chip, cosine 0.9"
 ROWS = {
-    "YAMNet, Core 2.2": Row("npu/yamnet-core-2.2", "core/2.2", DK, RUNS),
+    "YAMNet, Core 2.2": Row("npu/yamnet-core-2.2", "core/2.2", DK, f"Result 2 of 2 {EQUALS}"),
     # Images of 96 KiB: one vector.
-    "ReID MobileNetV2, Core 3.0": Row(
-        "npu/reid-mobilenetv2-core-3.0", "core/3.0", NUCLEO, RUNS.replace("2 inferences", "1 inferences")
-    ),
+    "ReID MobileNetV2, Core 3.0": Row("npu/reid-mobilenetv2-core-3.0", "core/3.0", NUCLEO, f"Result 1 of 1 {EQUALS}"),
     "segmentation, Core 4.0.1, weights as a C array": Row("npu/square-seg-core-4.0.1", "core/4.0.1", DK, RUNS),
     "MobileNetV2 of STM32CubeMX, Core 2.1": Row(
         f"{CUBE_MX}/Appli/X-CUBE-AI/App", CUBE_MX, DK, RUNS, weights=f"{CUBE_MX}/network_atonbuf.xSPI2.raw"
     ),
-    "YOLO-X of the DK, Core 2.1": Row(
-        f"{DETECTION}/Model/STM32N6570-DK", DETECTION, DK, RUNS.replace("2 inferences", "1 inferences")
-    ),
+    # The virtual board's data cache is too strict for ST's Concat: the outputs are wrong there, not on silicon.
+    "YOLO-X of the DK, Core 2.1": Row(f"{DETECTION}/Model/STM32N6570-DK", DETECTION, DK, "error N6-RUN-005"),
     "YOLO of the Nucleo, without weights": Row(
         f"{DETECTION}/Model/NUCLEO-N657X0-Q",
         DETECTION,
