@@ -10,15 +10,17 @@ from core_tree import make_core
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.network.runtimes import Runtime
+from n6build.network.st_edge_ai.find import find_tool
 from n6build.options.choices import choices_of
 from n6build.options.settings import resolve
-from n6build.steps.job import runtime_of
+from n6build.steps.job import environment_of, runtime_of
 
 
 def runtime(launched: Path, named: str = "", **options: str) -> Runtime:
     """named: by STEDGEAI_CORE_DIR."""
     choices = choices_of(resolve(options, {}, launched), launched)
-    return runtime_of(choices, read_environment({"PATH": "", "STEDGEAI_CORE_DIR": named}))
+    environment = read_environment({"PATH": "", "STEDGEAI_CORE_DIR": named})
+    return runtime_of(choices, environment_of(choices, environment))
 
 
 def test_without_a_core_it_is_ours(tmp_path: Path) -> None:
@@ -49,3 +51,20 @@ def test_headers_of_the_project_around_go_with_a_core_that_has_none(tmp_path: Pa
     other = make_core(tmp_path / "other", (1, 1, 1, 14))
     assert not any("STM32Cube_FW_N6" in str(each) for each in runtime(folder, str(other)).foreign_folders)
     assert any("STM32Cube_FW_N6" in str(each) for each in runtime(folder, str(other), cmsis="auto").foreign_folders)
+
+
+def test_a_core_on_the_command_line_brings_its_compiler(tmp_path: Path) -> None:
+    """ST's compiler looks for its own files by the variable."""
+    for name in ("one", "two"):
+        (tmp_path / name / "Utilities/linux").mkdir(parents=True)
+        (tmp_path / name / "Utilities/linux/stedgeai").touch()
+    named = read_environment({"PATH": "", "HOME": str(tmp_path), "STEDGEAI_CORE_DIR": str(tmp_path / "one")})
+    choices = choices_of(resolve({"core": "two"}, {}, tmp_path), tmp_path)
+    environment = environment_of(choices, named)
+    tool = find_tool(environment)
+    assert tool is not None
+    assert tool.root == tmp_path / "two"
+    assert dict(environment.stedgeai)["STEDGEAI_CORE_DIR"] == str(tmp_path / "two")
+    unnamed = find_tool(environment_of(choices_of(resolve({}, {}, tmp_path), tmp_path), named))
+    assert unnamed is not None
+    assert unnamed.root == tmp_path / "one"

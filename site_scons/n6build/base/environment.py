@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 CORE_DIR = "STEDGEAI_CORE_DIR"
@@ -31,6 +31,11 @@ class Environment:
     core: Path | None
     commands: tuple[tuple[str, str], ...]
     stedgeai: tuple[tuple[str, str], ...]
+
+    def with_core(self, core: Path) -> Environment:
+        """The same with another core, as if the variable named it."""
+        stedgeai = tuple(sorted({**dict(self.stedgeai), CORE_DIR: str(core)}.items()))
+        return replace(self, core=core, stedgeai=stedgeai)
 
 
 @dataclass(frozen=True)

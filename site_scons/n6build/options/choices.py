@@ -107,9 +107,9 @@ class Choices:
         environment="N6BUILD_BACKEND",
     )
     core: str = folder(
-        "ST's runtime: root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that has it in whatever layout; auto is "
-        "the project around the folder in which the command is typed; default: STEDGEAI_CORE_DIR, which ST's compiler is "
-        "found by, too",
+        "ST's runtime, and ST's compiler if it is there: root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that "
+        "has the runtime in whatever layout; auto is the project around the folder in which the command is typed; default: "
+        "STEDGEAI_CORE_DIR",
         automatic=AUTO,
     )
     cmsis: tuple[str, ...] = paths(

@@ -102,6 +102,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, clock=board.max_speed)
     elif choices.clock:
         board = replace(board, clock=board.at_clock(choices.clock))
+    environment = environment_of(choices, environment)
     runtime = runtime_of(choices, environment)
     if choices.firmware and not choices.romfs:
         runtime = runtime_for(read_firmware(choices.firmware, launched), runtime)
@@ -124,14 +125,20 @@ def rungs() -> tuple[Model, ...]:
     return (*(load_model(each.name, MODELS / LADDER) for each in RUNGS), load_model(WHOLE, MODELS))
 
 
+def environment_of(choices: Choices, environment: Environment) -> Environment:
+    """Return the environment with what option core names in place of STEDGEAI_CORE_DIR: ST's runtime and ST's compiler are looked
+    for there. Raises N6-LLATON-002 where `auto` finds no project."""
+    if not choices.core:
+        return environment
+    automatic = choices.core == AUTO
+    return environment.with_core(project_around(Path(choices.launched)) if automatic else Path(choices.core))
+
+
 def runtime_of(choices: Choices, environment: Environment) -> Runtime:
-    """ST's if its Core is named, else the one of this project. Raises N6-LLATON-00x."""
+    """ST's if the environment names a core, else the one of this project. Raises N6-LLATON-00x."""
     start = Path(choices.launched)
     cmsis = tuple(project_around(start) if folder == AUTO else Path(folder) for folder in choices.cmsis)
-    core = Path(choices.core) if choices.core else environment.core
-    if choices.core == AUTO:
-        core = project_around(start)
-    return st_runtime(core, cmsis) if core else own_runtime()
+    return st_runtime(environment.core, cmsis) if environment.core else own_runtime()
 
 
 def runtime_for(firmware: Firmware, runtime: Runtime) -> Runtime:
