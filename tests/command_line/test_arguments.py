@@ -63,7 +63,7 @@ def test_a_value_may_hold_an_equals_sign() -> None:
         (["boards", "model=keyword"], "N6-OPTION-020: 'model=keyword' has no effect on boards\n  hint: omit it"),
         (["run", "inputs=nothere.npy"], "N6-OPTION-022: no file 'nothere.npy' for 'inputs'"),
         (["clean", "flash"], "N6-OPTION-019: unrecognized arguments: flash"),
-        (["new"], "N6-OPTION-019: the following arguments are required: FOLDER"),
+        (["new"], "N6-OPTION-019: the following arguments are required: FOLDER\n"),
         (["new", "here", "modle=x"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'model'?"),
         (["new", "here", "board="], "N6-OPTION-002: 'board=' names nothing"),
         (["new", "here", "keyword"], "N6-OPTION-019: 'keyword' is neither a model nor an option"),
@@ -97,6 +97,22 @@ def test_a_mistake_gets_one_clear_answer(
     assert main(words) == 2
     assert f"error {message}" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] in ([], ["build"])
+
+
+@pytest.mark.parametrize(
+    "words", [["net.tflit"], ["build", "nte.tflite"], ["flash", "build", "folder/net.tflit"]], ids=" ".join
+)
+def test_a_misspelt_model_is_no_unknown_target(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for file in ("net.tflite", "folder/net.tflite"):
+        (tmp_path / file).touch()
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert f"error N6-MODEL-001: no model file or folder '{words[-1]}'" in said
+    assert f"did you mean '{Path(words[-1]).parent / 'net.tflite'}'?" in said
 
 
 def test_the_overview_names_every_target_that_needs_no_scons(capsys: pytest.CaptureFixture[str]) -> None:

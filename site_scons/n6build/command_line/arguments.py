@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from n6build.base.caller import in_words_of_caller
-from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import is_file, is_folder
+from n6build.base.errors import N6Error, did_you_mean, nearest
+from n6build.base.files import files_in, is_file, is_folder
 from n6build.options.option import Option, described
 from n6build.options.settings import OPTIONS, uses
 from n6build.options.targets import LISTS, TARGETS
@@ -74,6 +74,7 @@ def read_call(words: Sequence[str]) -> Asked:
     if words[0] in COMMANDS:
         return read_words(words[0], words[1:])
     if not _begins_a_build(words[0]):
+        _refuse_misspelt_model(words[0])
         raise _no_command(words[0])
     found = parser_of("build").parse_known_intermixed_args(words)[0]
     named = found.words
@@ -128,6 +129,7 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
         elif word not in TARGETS and is_model(word) and not _is_below(word, found.build):
             models.append(word)
         else:
+            _refuse_misspelt_model(word, found.build)
             goals.append(word)
     if models:
         if "model" in given:
@@ -162,6 +164,17 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
 def _is_below(word: str, build: str) -> bool:
     """Whether a path is in the build folder."""
     return Path(os.path.abspath(word)).is_relative_to(os.path.abspath(build))
+
+
+def _refuse_misspelt_model(word: str, build: str = "") -> None:
+    """Raises N6-MODEL-001 for a word that is nearly the name of a model's file beside it, and neither a target nor a product."""
+    path = Path(word)
+    if word in TARGETS or not path.suffix or is_file(path) or (build and _is_below(word, build)):
+        return
+    names = nearest(path.name, (each.name for each in files_in(path.parent)))
+    if found := [repr(str(path.parent / name)) for name in names if is_model(str(path.parent / name))]:
+        hint = f"did you mean {' or '.join(found)}?"
+        raise N6Error("N6-MODEL-001", f"no model file or folder '{word}'", hint=hint)
 
 
 def _no_command(word: str) -> N6Error:

@@ -163,6 +163,6 @@ def new_parser() -> CommandParser:
         allow_abbrev=False,
     )
     parser.add_argument("folder", metavar="FOLDER", help="of the project; it must not exist, or be empty")
-    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
     parser.add_argument("--with", dest="kind", choices=[*KINDS], default="make", help="the build system; default: make")
     return parser
