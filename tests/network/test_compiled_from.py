@@ -70,6 +70,14 @@ def test_the_model_lies_beside_the_network_or_above_it(tmp_path: Path, place: st
     assert reference.samefile(folder / place)
 
 
+def test_the_model_lies_beside_what_a_link_leads_to(tmp_path: Path) -> None:
+    folder = network(tmp_path / "there", "net_OE_3_3_1.onnx")
+    (folder / "net.tflite").write_bytes(MODEL)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links/network.c").symlink_to(folder / "network.c")
+    assert load_model(str(tmp_path / "links")).reference == folder / "net.tflite"
+
+
 def test_a_model_of_another_name_is_not_taken_for_it(tmp_path: Path) -> None:
     folder = network(tmp_path, "net_OE_3_3_1.onnx")
     (folder / "other.tflite").write_bytes(MODEL)

@@ -62,9 +62,9 @@ def origin_of(folder: Path, name: str | None, suffixes: tuple[str, ...]) -> Orig
     model = origin_name(source) if source else ""
     if source is None or not model:
         return Origin(None, f"network.c does not say which model it was compiled from; {_NAME_IT}")
-    beside = [
-        path for each in (folder, folder.parent) for suffix in suffixes if is_file(path := each / (model + suffix))
-    ]
+    # Where network.c is a link, as `n6build adopt` makes them, also beside what it leads to.
+    places = dict.fromkeys(near for each in (folder, source.resolve().parent) for near in (each, each.parent))
+    beside = [path for each in places for suffix in suffixes if is_file(path := each / (model + suffix))]
     if not beside:
         return Origin(None, f"the model that it was compiled from, {model}, is not beside it; {_NAME_IT}")
     damage = {path: _placeholder(path) for path in beside}
