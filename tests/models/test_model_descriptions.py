@@ -49,7 +49,7 @@ def test_a_path_with_a_typo_is_answered_with_the_nearest_one(wrong: str, tmp_pat
 def test_a_path_that_is_like_no_other_gets_the_forms_of_models(wrong: str, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "keyword.tflite").touch()
-    with pytest.raises(N6Error, match=r"no model file or folder .*\n.*a \.tflite or \.onnx file"):
+    with pytest.raises(N6Error, match=r"no model (file or folder|in folder) .*\n.*a \.tflite or \.onnx file"):
         load_model(wrong, relative_to=tmp_path)
 
 

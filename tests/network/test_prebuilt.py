@@ -149,7 +149,7 @@ def test_a_folder_with_network_c_is_a_model(tmp_path: Path) -> None:
 def test_so_is_one_whose_network_has_another_name(tmp_path: Path) -> None:
     model = load_model(str(put(tmp_path / "net", {"od.c": network_c(RELEASE_3), "main.c": ""})))
     assert (model.file, network_names([model])) == (None, ["od"])
-    with pytest.raises(N6Error, match="N6-MODEL-001: no model file or folder"):
+    with pytest.raises(N6Error, match="N6-MODEL-001: no model in folder"):
         load_model(str(put(tmp_path / "program", {"main.c": "", "app_x.c": ""})))
 
 
@@ -162,7 +162,7 @@ def test_a_folder_of_folders_with_networks_names_those_with_weights(tmp_path: Pa
     with pytest.raises(N6Error) as caught:
         load_model("./Model", relative_to=tmp_path)
     assert str(caught.value).splitlines() == [
-        "error N6-MODEL-001: no model file or folder './Model'",
+        "error N6-MODEL-001: no model in folder './Model'",
         "  hint: compiled networks are in its folders: model='Model/C/array' or model='Model/DK'",
     ]
     with pytest.raises(N6Error, match=f"model='{tmp_path}/Model/C/array' or"):

@@ -11,6 +11,7 @@ from n6build.adopt.programs import Program, find_programs
 from n6build.base.errors import N6Error
 from n6build.base.files import require_content
 from n6build.base.foreign_flags import UNKNOWN_FLAGS
+from n6build.base.size_text import counted
 from n6build.base.walk import Tree, nearest, walk
 from n6build.network.device_headers import headers_in, missing_header
 from n6build.network.runtime_files import RuntimeFiles, runtime_in
@@ -126,7 +127,8 @@ def read_project(root: Path) -> Project:
     )
     if project.is_empty:
         what = (
-            f"holds no STM32N6 project: no runtime, HAL, network, model or build script in {len(tree.folders)} folders"
+            "holds no STM32N6 project: no runtime, HAL, network, model or build script in "
+            f"{counted(len(tree.folders), 'folder')}"
         )
         hint = "name the folder that has them all, such as the root of the repository"
         raise N6Error("N6-ADOPT-001", what, where=str(root), hint=hint)

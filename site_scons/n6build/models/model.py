@@ -206,10 +206,10 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
             where=name,
             hint="give a .tflite or .onnx file, the network.c of a compiled network, or a network_rel.bin",
         )
-    if "/" in name or "." in name:
+    if is_folder(path) or "/" in name or "." in name:
         raise N6Error(
             "N6-MODEL-001",
-            f"no model file or folder '{name}'",
+            f"no model in folder '{name}'" if is_folder(path) else f"no model file or folder '{name}'",
             hint=_like(name, relative_to or Path())
             or _below(name, relative_to or Path())
             or "a .tflite or .onnx file, a network_rel.bin, a folder with a model.yaml, or one with network.c or od.c",

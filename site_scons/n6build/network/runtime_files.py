@@ -8,6 +8,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, is_folder, read_part, require_content
+from n6build.base.size_text import counted
 from n6build.base.walk import Tree, nearest, walk
 from n6build.network.ll_aton import Version, read_ll_aton_version, release_name, version_text
 
@@ -193,7 +194,7 @@ def _fault(library: Path) -> str:
 
 
 def _nothing(tree: Tree) -> N6Error:
-    what = f"has no {_RUNTIME} with {_VERSION} beside it in any of {len(tree.folders)} folders"
+    what = f"has no {_RUNTIME} with {_VERSION} beside it in {counted(len(tree.folders), 'folder')}"
     links = [*tree.links, *(path for path in _texts_of_links(tree))]
     if links:
         named = ", ".join(str(path.relative_to(tree.root)) for path in links[:3])
