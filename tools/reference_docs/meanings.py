@@ -1,4 +1,4 @@
-"""What the fields of a dataclass mean: this project writes `name: what it means.` into docstrings."""
+"""Meanings of the fields of a dataclass, or of a function's arguments, read from docstrings of Google's style."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import fnmatch
 import inspect
 import re
 
+# Headings of sections: names follow the first ones, and nothing about names the others.
+_NAMES, _OTHERS = (
+    re.compile(r"^\s*(?:Attributes|Args):$", re.MULTILINE),
+    re.compile(r"^\s*(?:Returns|Raises|Yields):$", re.MULTILINE),
+)
+
 
 def meanings(kind: type) -> dict[str, str]:
-    """Of the fields that its docstring, or one of a class that it is derived from, says something about."""
+    """Return the meanings of a dataclass's fields, also of those that it inherits."""
     names = [field.name for field in dataclasses.fields(kind)]
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
@@ -19,15 +25,16 @@ def meanings(kind: type) -> dict[str, str]:
 
 
 def introduction(kind: type) -> str:
-    """What the docstring says before it comes to the fields."""
+    """Return the docstring of a dataclass without the meanings of its fields."""
     # That of a dataclass without a docstring is its signature.
     doc = "" if (kind.__doc__ or "").startswith(f"{kind.__name__}(") else kind.__doc__
     return parts(doc or "", [field.name for field in dataclasses.fields(kind)])[0]
 
 
 def parts(doc: str, names: list[str]) -> tuple[str, dict[str, str]]:
-    """What a docstring says first, and what it says of each of `names`: fields, or arguments."""
-    words = " ".join(inspect.cleandoc(doc).split())
+    """Return a docstring's text in front of names, and the meaning of each of `names`: fields, or arguments."""
+    described = _OTHERS.split(inspect.cleandoc(doc))[0]
+    words = " ".join(_NAMES.sub("", described).split())
     places = _places(words, names)
     ends = [*(place.start() for place in places), len(words)]
     said: dict[str, str] = {}
@@ -38,6 +45,6 @@ def parts(doc: str, names: list[str]) -> tuple[str, dict[str, str]]:
 
 
 def _places(words: str, names: list[str]) -> list[re.Match[str]]:
-    """Where it begins to say something of a name, or of several."""
+    """Return the places at which the meaning of a name, or of several, begins."""
     places = re.finditer(r"(?:^|(?<=[.;:] ))(?P<names>[\w*]+(?:, [\w*]+)*): ", words)
     return [place for place in places if all(fnmatch.filter(names, each) for each in place["names"].split(", "))]
