@@ -50,6 +50,8 @@ def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
 
 @pytest.mark.slow
 def test_a_base_that_is_none(project: Project) -> None:
+    (project.root / FOLDER).mkdir(parents=True)
+    (project.root / FOLDER / "sizes.json").write_text("{}")
     own = project.scons(*KEYWORD, f"base={FOLDER}/sizes.json")
     assert own.status == 2
     assert "N6-SIZES-003" in own.output

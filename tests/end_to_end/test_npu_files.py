@@ -15,6 +15,7 @@ from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.npu_files import NpuFiles
 from n6build.virtual_board.npu_record import NpuEpoch, read_npu_record
 from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+from numpy.typing import NDArray
 from samples import sample
 from virtual_board.npu.test_real_network import picture
 
@@ -115,16 +116,20 @@ def test_tensors_are_put_and_got_by_label_and_by_place(nor: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_a_tensor_is_replaced_once_it_was_got(nor: Path, tmp_path: Path) -> None:
-    zeros = output_of(run(nor, NpuFiles()))
-    signed = (picture((256, 128, 3)).astype(np.int16) - 128).astype(np.int8)
+    before = output_of(run(nor, NpuFiles()))
     tensors = tmp_path / "tensors"
-    tensors.with_name("tensors.in").write_bytes(signed.tobytes())
+    tensors.with_name("tensors.in").write_bytes(signed(picture((256, 128, 3))).tobytes())
     where = f"0 label {FIRST_LABEL} 0x{SIGNED:08x} {BYTES} 0"
     tensors.write_text(f"replace {where}\nget {where}\n")
-    assert output_of(run(nor, NpuFiles(tensors=tensors))) != zeros
+    assert output_of(run(nor, NpuFiles(tensors=tensors))) != before
     got = np.frombuffer(tensors.with_name("tensors.out").read_bytes(), np.int8)
-    # What the epoch itself made of zeros.
-    assert np.array_equal(got, np.full(BYTES, -128))
+    # The epoch itself made this of the network's inputs, which are seeded random ones.
+    (inputs,) = (nor.parents[2] / BOARD.name).glob("*/inputs/*.npy")
+    assert np.array_equal(got, signed(np.load(inputs)[0]).ravel())
+
+
+def signed(pixels: NDArray[np.uint8]) -> NDArray[np.int8]:
+    return (pixels.astype(np.int16) - 128).astype(np.int8)
 
 
 @pytest.mark.parametrize(
