@@ -107,8 +107,19 @@ def main() -> int:
         install_packages(missing)
         or make_environment()
         or (make_servers() if arguments.tests else 0)
+        or (check_commits() if arguments.tests else 0)
         or build_emulator(not arguments.no_virtual_board)
     )
+
+
+def check_commits() -> int:
+    """Let Git check the messages of commits, unless this checkout has hooks of its own. Return 0."""
+    git = shutil.which("git")
+    if git and (ROOT / ".git").exists():
+        setting = [git, "-C", str(ROOT), "config", "core.hooksPath"]
+        if subprocess.run(setting, capture_output=True, check=False).returncode:
+            subprocess.run([*setting, "tools/hooks"], check=False)
+    return 0
 
 
 def missing_parts() -> list[str]:
