@@ -66,7 +66,9 @@ def expected(model: RelocFile, loader: Loader, mode: Mode) -> int:
 
 
 def test_altered_models_get_the_codes_of_the_loader(loader: Loader, model: RelocFile, tmp_path: Path) -> None:
-    altered = {name: change(model) for name, (change, _) in ALTERED.items()}
+    # Models before Core 2.2 do not carry the sizes of structures.
+    changes = {name: change for name, (change, _) in ALTERED.items() if name != "other structs" or has_sizes(model)}
+    altered = {name: change(model) for name, change in changes.items()}
     files = [(each.data, mode) for each in altered.values() for mode in BOTH]
     for (name, each), *both in zip(altered.items(), *halves(outcomes(loader, files, tmp_path)), strict=True):
         for outcome, mode in zip(both, BOTH, strict=True):
@@ -75,6 +77,10 @@ def test_altered_models_get_the_codes_of_the_loader(loader: Loader, model: Reloc
             assert outcome.result == (ours if loader.runtime.name == "n6build" else expected(each, loader, mode)), name
             # The check does not know of a board's external RAM.
             assert outcome.status != FITS or outcome.result == -7, name
+
+
+def has_sizes(model: RelocFile) -> bool:
+    return "struct_sizes" in model.abi.context_fields
 
 
 def test_what_no_loader_of_st_sees_the_check_before_it_does(loader: Loader, model: RelocFile, tmp_path: Path) -> None:
