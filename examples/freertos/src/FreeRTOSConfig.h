@@ -9,7 +9,7 @@
 #define configENABLE_FPU 1
 #define configENABLE_MVE 1
 
-/* As clock=hsi in the Makefile; 600000000u without it, with which n6build's FSBL starts this board. */
+/* n6build starts a host program with the clocks of a reset; 600000000u with clock=nominal in the Makefile. */
 #define configCPU_CLOCK_HZ 64000000u
 #define configTICK_RATE_HZ 1000u
 #define configUSE_PREEMPTION 1

@@ -233,6 +233,10 @@ class BoardFile:
     file_heap: FileHeap | None = None
 
 
+# The clock profile with CPU and buses as after a reset; it exists for every chip that includes stm32n6.yaml.
+RESET_CLOCK = "hsi"
+
+
 @dataclass(frozen=True)
 class OnBus:
     """A part on an I2C bus. bus: such as I2C2. address: of 7 bits."""

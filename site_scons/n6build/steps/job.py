@@ -11,7 +11,7 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
 from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.board import FIELD, Board
+from n6build.hardware.board import FIELD, RESET_CLOCK, Board
 from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.memory_plan.plan import application_name
 from n6build.models.model import Model, load_model, models_folder
@@ -102,6 +102,10 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, clock=board.max_speed)
     elif choices.clock:
         board = replace(board, clock=board.at_clock(choices.clock))
+    elif choices.is_foreign and RESET_CLOCK in board.soc.clock_profiles and board.clock.profile.dividers:
+        # ST's HAL refuses to change a PLL while the CPU runs on it (stm32n6xx_hal_rcc.c, HAL_RCC_OscConfig), and programs of
+        # STM32CubeMX stop there for ever.
+        board = replace(board, clock=board.at_clock(RESET_CLOCK))
     environment = environment_of(choices, environment)
     runtime = runtime_of(choices, environment)
     if choices.firmware and not choices.romfs:
