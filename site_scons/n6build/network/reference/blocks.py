@@ -40,7 +40,7 @@ def phases(
 
     Yields:
         The elements of `batches`, the numbers of them before and behind the image in each
-            dimension, and the elements of `image`.
+        dimension, and the elements of `image`.
 
     Raises:
         ValueError: The sizes do not fit together.
