@@ -92,8 +92,8 @@ def pack(blocks: Sequence[Block], stretches: Sequence[Stretch], traffic: Sequenc
 def _orders(blocks: Sequence[Block], traffic: Sequence[int]) -> Iterator[list[int]]:
     """Yield the orders that the search begins with.
 
-    First come the large blocks, the long-lived, both, the much used, or those of the fullest epoch
-    and then those before and after it.
+    Each order has other blocks first: the large, the long-lived, both, the much used, or those of
+    the fullest epoch, followed by those before and after it.
     """
     sizes = [aligned(block.bytes) for block in blocks]
     lives = [block.lifetime for block in blocks]
