@@ -1,4 +1,7 @@
-"""Backend reference: a .tflite or .onnx file -> network.c, of which every epoch runs on the Cortex-M55."""
+"""The backend `reference`, which compiles a model for the Cortex-M55 alone.
+
+It reads a .tflite or .onnx file and writes network.c, in which every epoch runs on the Cortex-M55.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,15 @@ _READS = (".tflite", ".onnx")
 
 @dataclass(frozen=True)
 class Parameters:
-    """sha256: of the model file, as its description gives it. ll_aton: version of the runtime that the source is for. roomier:
-    profiles with more RAM."""
+    """Parameters of the step that compiles a model.
+
+    Attributes:
+        name: Name of the network.
+        pools: Memory pools of the profile.
+        sha256: Digest of the model file in the model's description, or None.
+        ll_aton: Version of the runtime that the source is for.
+        roomier: Profiles of the board with more RAM.
+    """
 
     name: str
     pools: tuple[MemoryPool, ...]
@@ -58,7 +68,10 @@ def _step(given: Compilation) -> Step:
 
 
 def _kernels(given: Compilation) -> tuple[Path, ...]:
-    """None of a model that cannot be compiled, which its step then says."""
+    """Return the sources of the kernels, or none if the model cannot be compiled.
+
+    In that case the network's step reports the error.
+    """
     from n6build.network.reference.compile import kernels_of  # noqa: PLC0415 - only where a plan is made.
 
     try:
@@ -82,7 +95,12 @@ BACKEND = Backend(
 
 
 def make(call: Call) -> None:
-    """Compiles the model. Raises N6-MODEL-006, and as `compile_network`."""
+    """Compile the model.
+
+    Raises:
+        N6Error: N6-MODEL-006 if the model file is not the described one; also the errors of
+            `compile_network`.
+    """
     from n6build.network.reference.compile import compile_network  # noqa: PLC0415 - planning compiles nothing.
 
     given = call.parameters_as(Parameters)

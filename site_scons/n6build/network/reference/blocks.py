@@ -8,13 +8,19 @@ from collections.abc import Iterator, Sequence
 
 from n6build.network.reference.movement import Array, regrouped
 
-# Each is a call of a kernel where borders are padded or cropped.
+# Limit on the positions in a block: where borders are padded or cropped, each position is one call of a kernel.
 _MAX_PHASES = 400
 
 
 def in_blocks(image: Array, block: int) -> Array:
-    """[batch][row of blocks][row in it][column of blocks][column in it][channel] of an NHWC tensor. Raises ValueError for
-    sizes that are no multiples of `block`."""
+    """Return a view of an NHWC tensor that is divided into square blocks.
+
+    Its dimensions are [batch][row of blocks][row in block][column of blocks][column in
+    block][channel].
+
+    Raises:
+        ValueError: The height or the width is not a multiple of `block`.
+    """
     batch, height, width, channels = image.shape
     return regrouped(image, (batch, height // block, block, width // block, block, channels))
 
@@ -22,11 +28,23 @@ def in_blocks(image: Array, block: int) -> Array:
 def phases(
     batches: Array, image: Array, blocks: Sequence[int], before: Sequence[int]
 ) -> Iterator[tuple[Array, list[tuple[int, int]], Array]]:
-    """For each position in a block: those elements of `batches`, how many of them lie before and behind the image in each
-    dimension, and those elements of `image`.
+    """Yield the matching elements of two tensors for each position in a block.
 
-    batches: a tensor whose first dimension holds the positions, the batches of `image` inside. before: by dimension, how far the
-    image begins behind the first block's start. Raises ValueError where they do not fit together."""
+    Args:
+        batches: Tensor whose first dimension holds the positions in a block, with the batches of
+            `image` inside.
+        image: Tensor that is divided into blocks.
+        blocks: Size of a block, by dimension.
+        before: Distance of the image's start behind the first block's start in elements, by
+            dimension.
+
+    Yields:
+        The elements of `batches`, the numbers of them before and behind the image in each
+        dimension, and the elements of `image`.
+
+    Raises:
+        ValueError: The sizes do not fit together.
+    """
     if min(blocks) < 1 or math.prod(blocks) > _MAX_PHASES or len(blocks) >= min(image.ndim, batches.ndim):
         raise ValueError(f"blocks of {blocks}")
     apart = regrouped(batches, (*blocks, image.shape[0], *batches.shape[1:]))
@@ -38,7 +56,11 @@ def phases(
 
 
 def _inside(phase: int, block: int, before: int, count: int, size: int) -> tuple[tuple[int, int], slice]:
-    """How many of `count` blocks have their position `phase` before and behind the image, and where the others have it there."""
+    """Return the numbers of blocks outside the image, and a slice for the others.
+
+    The numbers count those of `count` blocks whose position `phase` is before or behind the image.
+    The slice selects the position of the other blocks in the image.
+    """
     first = max(0, -((phase - before) // block))
     start = phase + first * block - before
     inside = max(0, min(count - first, -(-(size - start) // block)))

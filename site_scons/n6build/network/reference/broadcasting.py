@@ -1,4 +1,7 @@
-"""Operators of two tensors whose shapes broadcast as NumPy's do: their rule, and the order in which kernels walk through them."""
+"""Operators of two tensors whose shapes broadcast as in NumPy.
+
+The module has their rule and the order in which kernels walk through the operands.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ _LOOP = Structure(
     "n6k_loop_t",
     (Member("count", "uint32_t"), Member("a_step", "int32_t"), Member("b_step", "int32_t")),
 )
-# A tensor has six dimensions at most, of which one is the run.
+# A tensor has six dimensions at most, and one of them is the run.
 _LOOPS = 5
-# Elements of a constant that is stored several times, so that runs are long.
+# Limit in elements up to which a constant is stored several times, so that runs are long.
 _MOST_TILED = 256
 _BROADCAST = Structure(
     "n6k_broadcast_t",
@@ -38,7 +41,13 @@ _BROADCAST = Structure(
 
 
 def broadcast_members(a: str, b: str = "", output: str = "") -> tuple[Member, ...]:
-    """Of a descriptor, in this order. a, b, output: C types of their elements, those that are not said as that of `a`."""
+    """Return the members of a descriptor for two operands that broadcast, in order.
+
+    Args:
+        a: C type of the elements of operand a.
+        b: C type of the elements of operand b; empty for that of `a`.
+        output: C type of the elements of the output; empty for that of `a`.
+    """
     return (
         Member("a", reads(a)),
         Member("b", reads(b or a)),
@@ -48,13 +57,19 @@ def broadcast_members(a: str, b: str = "", output: str = "") -> tuple[Member, ..
 
 
 BROADCAST_MEMBERS = broadcast_members("int8_t")
-# The output may take the memory of an operand that is as large: such a one is walked through as the output is.
+# The output may take the memory of an operand of the same size, because a kernel walks through both in the same order.
 IN_PLACE = ("a", "b")
 
 
 @dataclass(frozen=True)
 class _Dimension:
-    """Neighbouring dimensions in one. a, b: whether that operand advances along it."""
+    """A dimension, or several neighbouring dimensions merged into one.
+
+    Attributes:
+        size: Number of elements along it.
+        a: True if operand a advances along it.
+        b: True if operand b advances along it.
+    """
 
     size: int
     a: bool
@@ -62,7 +77,7 @@ class _Dimension:
 
 
 def check_broadcast(operands: Operands) -> Iterator[Problem]:
-    """The shapes of all inputs broadcast to that of the output."""
+    """Check that the shapes of all inputs broadcast to the output's shape."""
     tensors, output = [tensor for tensor in operands.inputs if tensor], operands.output
     try:
         expected = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
@@ -83,7 +98,10 @@ def check_broadcast(operands: Operands) -> Iterator[Problem]:
 
 
 def broadcast_arguments(operands: Operands) -> dict[str, Argument]:
-    """`broadcast_members` of the first two inputs; either may be a constant."""
+    """Return the arguments for `broadcast_members` from the first two inputs.
+
+    Either input may be a constant.
+    """
     a, b = operands.first, operands.required(1)
     whole = np.broadcast_shapes(*(tensor.shape for tensor in operands.inputs if tensor))
     dimensions = _dimensions(a.shape, b.shape, whole)
@@ -99,8 +117,12 @@ def broadcast_arguments(operands: Operands) -> dict[str, Argument]:
 
 
 def _with_longer_run(dimensions: list[_Dimension], name: str, elements: int) -> tuple[list[_Dimension], int]:
-    """For a constant operand that begins anew in each run, as one value for each channel does: the dimensions with as many runs
-    in one as there are copies of it, and that number, 1 where it cannot be. elements: of the constant."""
+    """Return dimensions with a longer run, and the number of copies of a constant.
+
+    A constant operand that begins anew in each run, such as one value for each channel, is stored
+    several times. Several runs then become one. The number is 1 if that is impossible. `elements`
+    is the size of the constant.
+    """
     *outer, around, run = [_Dimension(1, a=True, b=True), *dimensions]
     if around.size == 1 or getattr(around, name) or not (run.a and run.b):
         return dimensions, 1
@@ -110,7 +132,7 @@ def _with_longer_run(dimensions: list[_Dimension], name: str, elements: int) -> 
 
 
 def _walk(dimensions: list[_Dimension]) -> Fields:
-    """The member of type n6k_broadcast_t."""
+    """Return the member of type n6k_broadcast_t."""
     *outer, run = dimensions
     loops = []
     inside_a, inside_b = run.size if run.a else 1, run.size if run.b else 1
@@ -139,8 +161,11 @@ def _walk(dimensions: list[_Dimension]) -> Fields:
 
 
 def _dimensions(*shapes: tuple[int, ...]) -> list[_Dimension]:
-    """shapes: of both operands and of what all operands together make, whose dimensions these are, without those of size 1;
-    neighbours along which the same operands advance are one."""
+    """Return the dimensions of a broadcast, without those of size 1.
+
+    The shapes are those of both operands and the result of broadcasting all operands. Neighbours
+    along which the same operands advance become one dimension.
+    """
     rank = max(map(len, shapes))
     sizes = zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True)
     each = [_Dimension(max(a, b, output), a > 1, b > 1) for a, b, output in sizes if max(a, b, output) > 1]

@@ -1,4 +1,4 @@
-"""Operators that there are for several types of elements, each with kernels of its own."""
+"""Operators with separate kernels for several types of elements."""
 
 from __future__ import annotations
 
@@ -16,8 +16,14 @@ from n6build.network.reference.rules import CONVERT, Problem, shown
 
 
 def also_of(kind: OperatorKind, *others: OperatorKind) -> OperatorKind:
-    """The operator `kind`, of int8, for the types of the others as well. All inputs that are not constants by rule, and the
-    output, have one type."""
+    """Return an operator that also supports the element types of other operators.
+
+    All its inputs and its output must have one type.
+
+    Args:
+        kind: The operator of int8 or another type, whose name and options the result keeps.
+        others: Operators that compute the same for other types.
+    """
     by_type = {dtype: each for each in (kind, *others) for dtype in each.rule.output}
 
     def of(operands: Operands) -> OperatorKind:

@@ -1,4 +1,7 @@
-"""network_c_info.json: the compiled network for programs, in version 2.0 of ST's schema, as far as its values are known."""
+"""The file network_c_info.json, which describes a compiled network to programs.
+
+It follows version 2.0 of ST's schema as far as its values are known.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ FORMATS = {
     "float64": "STAI_FORMAT_FLOAT",
     "bool": "STAI_FORMAT_BOOL",
 }
-# Latency counts upwards in descriptors of pools, downwards in this schema.
+# The scale of latency in descriptors of pools is the reverse of that in this schema.
 _LATENCY = {"LOW": "HIGH", "MID": "MID", "HIGH": "LOW"}
 
 
@@ -39,7 +42,17 @@ def c_info(
     tool: str,
     tool_version: str,
 ) -> dict[str, object]:
-    """The document. pools: all that the profile has. model: its file. tool: what compiled it."""
+    """Return the content of network_c_info.json.
+
+    Args:
+        network: The compiled network.
+        placement: Places of its buffers and initializers.
+        pools: All memory pools of the profile.
+        name: Name of the network.
+        model: The model file.
+        tool: Name of the compiler.
+        tool_version: Version of the compiler.
+    """
     views = {joined.pool.name: joined for joined in placement.joined}
     everything = [*pools, *(joined.pool for joined in placement.joined)]
     pool_ids = {pool.name: number for number, pool in enumerate(everything, 1)}
@@ -70,7 +83,7 @@ def c_info(
                         "name": model.stem,
                         "type": model.suffix[1:],
                         "size": file_size(model),
-                        # Its digest is in the provenance: here it would make all that reads this again for each new weight.
+                        # The digest is in the provenance. Here, each new weight would rebuild all that reads this file.
                         "model_files": [{"name": model.name, "signature": ""}],
                     },
                 }
@@ -110,8 +123,11 @@ def _pool(
     ids: dict[str, int],
     view: JoinedPool | None,
 ) -> dict[str, Any]:
-    """view: of the pools that this one joins, None for a concrete pool. Concrete ones count their share of buffers that lie
-    across a border."""
+    """Return the entry of a memory pool.
+
+    A concrete pool counts its share of buffers that cross its border. `view` is the joined pool, or
+    None for a concrete pool.
+    """
     return {
         "id": pool_ids[pool.name],
         "name": pool.name,
@@ -225,7 +241,7 @@ def _nodes(network: Network, ids: dict[str, int]) -> list[dict[str, Any]]:
 
 
 def _edges(network: Network, nodes: Sequence[dict[str, Any]], ids: dict[str, int]) -> list[dict[str, Any]]:
-    """From the epoch that makes a buffer to each that reads it."""
+    """Return an edge from the epoch that makes a buffer to each epoch that reads it."""
     makers: dict[str, tuple[Epoch, int]] = {
         output: (epoch, node["id"])
         for epoch, node in zip(network.epochs, nodes, strict=True)
@@ -250,7 +266,10 @@ def _edges(network: Network, nodes: Sequence[dict[str, Any]], ids: dict[str, int
 
 
 def _original(port: Port) -> dict[str, Any]:
-    """A float tensor has no quantizer."""
+    """Return the entry of an input or output of the model.
+
+    A float tensor has no quantizer.
+    """
     tensor = port.tensor
     types = {"uint8": "UNSIGNED", "bool": "UNSIGNED", "float32": "FLOAT"}
     data_format: dict[str, Any] = {"type": types.get(tensor.dtype, "SIGNED"), "size": ELEMENT_BITS[tensor.dtype]}

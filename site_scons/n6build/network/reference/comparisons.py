@@ -1,4 +1,7 @@
-"""Two elements compared: quantised ones by what they stand for, of whatever scales."""
+"""Comparisons of two tensors, element by element.
+
+Quantised elements are compared by the real values that they represent. Their scales may differ.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import BOOL, CONVERT, Problem, Rule, shown
 
-# How one element is related to another: one bit each.
+# Relations of one element to another, one bit each.
 _RELATIONS = {"LESS": 1, "EQUAL": 2, "GREATER": 4, "UNORDERED": 8}
-# With the number of each in a descriptor.
+# Types of elements, with the number of each in a descriptor.
 _TYPES: dict[DType, int] = {"int8": 0, "bool": 1, "int32": 2, "int64": 3, "float32": 4}
 
 _COMPARED = Structure(
@@ -41,7 +44,14 @@ _KERNEL = Kernel(
 
 
 def comparison(name: str, label: str, *relations: str) -> OperatorKind:
-    """relations: of an element to another those for which the result is true, by their names in C."""
+    """Return an operator that compares two tensors.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        relations: Relations of the first to the second element for which the result is true, by
+            their names in C.
+    """
     types = tuple(dtype for dtype in _TYPES if dtype != "bool" or ("LESS" in relations) == ("GREATER" in relations))
 
     def lower(operands: Operands) -> KernelCall:
@@ -69,7 +79,11 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _scaling(tensor: Tensor) -> Fields:
-    """Raises ScaleError where the reference resolver stops."""
+    """Return the scaling of an operand.
+
+    Raises:
+        ScaleError: The scale is 1 or more, at which the reference resolver stops.
+    """
     multiplier = shift = zero_point = 0
     if tensor.dtype == "int8":
         quantisation = required_quantisation(tensor)

@@ -1,6 +1,8 @@
-"""The reference backend: compiles an int8 .tflite or .onnx model so that every epoch runs on the Cortex-M55.
+"""The compiler of the reference backend, from a model file to C source.
 
-Its results are those of LiteRT's reference resolver, bit for bit. Equal inputs give byte-identical files.
+It compiles an int8 .tflite or .onnx model so that every epoch runs on the Cortex-M55. The results
+of the network are those of LiteRT's reference resolver, bit for bit. Equal inputs give
+byte-identical files.
 """
 
 from __future__ import annotations
@@ -30,21 +32,29 @@ from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
 from n6build.network.reference.unsigned import as_signed
 
-# Of the generated files: raised with every change to them, since version control is not part of an installed library.
+# Version of the generated files. Every change to them raises it, because an installed library has no version control.
 VERSION = "1.1"
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """What is said of a network that was compiled. external: external RAM that it uses. transposes: epochs that put the
-    dimensions of a tensor in another order."""
+    """Facts about a compiled network for the console.
+
+    Attributes:
+        external: Uses of external RAM; empty if the network uses none.
+        transposes: Number of epochs that put the dimensions of a tensor in another order.
+    """
 
     external: tuple[ExternalUse, ...]
     transposes: int
 
 
 def kernels_of(model: Path) -> tuple[str, ...]:
-    """Names of the kernels that its operators may call, sorted. Raises N6Error where the file is no such model."""
+    """Return the sorted names of the kernels that a model's operators may call.
+
+    Raises:
+        N6Error: The file is not a model that this backend reads.
+    """
     kinds = {operator.kind for operator in graph_of(model).operators}
     return tuple(sorted({kernel.name for kind in kinds for kernel in KINDS[kind].kernels}))
 
@@ -57,14 +67,23 @@ def compile_network(
     ll_aton: Version | None = None,
     roomier: Sequence[RoomierProfile] = (),
 ) -> Compiled:
-    """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
+    """Compile a model and write the files of the network to a folder.
 
-    The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
-    ll_aton: version of the runtime that the source is for, None for n6build's own. roomier: profiles of the board with more RAM,
-    for the hint where this one has too little. external is empty where there is no external RAM in use.
+    The files are <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and
+    <name>_generate_report.txt. The raw files are those of `initializer_pools(pools)`. They are
+    empty for a network without weights.
 
-    Raises N6-NET-014 for a name that is not a C identifier, N6-NET-0xx for a model or pools that cannot be compiled; `out` is
-    then left as it was.
+    Args:
+        model: The .tflite or .onnx file.
+        pools: Memory pools of the profile.
+        out: Folder of the files. It stays as it was if the model cannot be compiled.
+        name: Suffix of every symbol.
+        ll_aton: Version of the runtime that the source is for; None for n6build's own.
+        roomier: Profiles of the board with more RAM, for the hint if this one has too little.
+
+    Raises:
+        N6Error: N6-NET-014 if the name is not a C identifier; N6-NET-0xx if the model or the pools
+            cannot be compiled.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
@@ -99,7 +118,13 @@ def compile_network(
 
 
 def graph_of(model: Path) -> Graph:
-    """Of a model file, with constants folded, everything as int8. Raises N6Error where the file is no such model."""
+    """Read a model file into a graph with constants folded.
+
+    A uint8 model becomes an int8 model unless all its operators support uint8.
+
+    Raises:
+        N6Error: The file is not a model that this backend reads.
+    """
     if model.suffix == ".onnx":
         from n6build.network.reference.onnx.reader import read_onnx_graph  # noqa: PLC0415 - it takes 0.2 s.
 
@@ -108,7 +133,10 @@ def graph_of(model: Path) -> Graph:
 
 
 def initializer_chunks(network: Network, placement: Placement) -> Iterator[memoryview | bytes]:
-    """The pool from its start to the end of the last initializer, in pieces; gaps are 0."""
+    """Yield the bytes of the initializers' pool in pieces, with gaps of 0.
+
+    They extend from the pool's start to the end of the last initializer.
+    """
     at = 0
     for initializer in sorted(network.initializers, key=lambda each: placement.places[each.name].offset):
         offset = placement.places[initializer.name].offset

@@ -1,4 +1,7 @@
-"""What kernels are called with: C structures, described once for the headers, the generated networks and the tests."""
+"""Descriptors of kernels: C structures that a kernel is called with.
+
+Each structure is described once for the headers, the generated networks and the tests.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,34 @@ Scalar = Literal["int8_t", "uint8_t", "uint16_t", "int16_t", "int32_t", "uint32_
 
 @dataclass(frozen=True)
 class Pointer:
-    """to: the C type that it points to."""
+    """A pointer in C.
+
+    Attributes:
+        to: The C type that it points to.
+    """
 
     to: str
 
 
 def reads(to: str) -> Pointer:
-    """To what a kernel only reads."""
+    """Return the type of a pointer to data that a kernel only reads."""
     return Pointer(f"const {to}")
 
 
 def writes(to: str) -> Pointer:
-    """To what a kernel writes."""
+    """Return the type of a pointer to data that a kernel writes."""
     return Pointer(to)
 
 
 @dataclass(frozen=True)
 class Member:
-    """note: a word or two for the comment beside it."""
+    """A member of a C structure.
+
+    Attributes:
+        name: Its name in C.
+        type: Its type.
+        note: A word or two for the comment beside it.
+    """
 
     name: str
     type: Scalar | Pointer | Structure
@@ -38,7 +51,14 @@ class Member:
 
 @dataclass(frozen=True)
 class Structure:
-    """name: of the C type. doc: the comment above it. definitions: C that comes with it."""
+    """A C structure.
+
+    Attributes:
+        name: Name of the C type.
+        members: Members in their order.
+        doc: Text of the comment above it.
+        definitions: C source that comes with it.
+    """
 
     name: str
     members: tuple[Member, ...]
@@ -48,8 +68,15 @@ class Structure:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The function n6k_<name> in firmware/kernels, with its plain twin n6k_plain_<name>; both take a constant `descriptor`.
-    in_place: members whose memory the output may take, where that tensor is not needed any more."""
+    """A function n6k_<name> in firmware/kernels.
+
+    It has a plain twin n6k_plain_<name>. Both take a constant `descriptor`.
+
+    Attributes:
+        name: Name of the function without its prefix.
+        descriptor: Structure that the function is called with.
+        in_place: Members whose memory the output may take if their tensor is no longer needed.
+    """
 
     name: str
     descriptor: Structure
@@ -57,12 +84,17 @@ class Kernel:
 
 
 def enumeration(prefix: str, numbers: Mapping[_Name, int]) -> str:
-    """C of constants, for a structure's definitions. numbers: by names, to which the prefix is added."""
+    """Return a C enumeration for the definitions of a structure.
+
+    Args:
+        prefix: Prefix of the names.
+        numbers: Values by names without prefix.
+    """
     return f"enum {{ {', '.join(f'{prefix}_{name.upper()} = {number}' for name, number in numbers.items())} }};\n"
 
 
 def declaration(member: Member) -> str:
-    """In C, without the semicolon."""
+    """Return the declaration of a member in C, without the semicolon."""
     match member.type:
         case Pointer(to):
             return f"{to} *{member.name}"
@@ -72,7 +104,7 @@ def declaration(member: Member) -> str:
 
 
 def with_inner(structure: Structure) -> tuple[Structure, ...]:
-    """The structure, after all structures that its members are made of."""
+    """Return a structure after all structures that its members consist of."""
     inner = (
         each for member in structure.members if isinstance(member.type, Structure) for each in with_inner(member.type)
     )
@@ -83,7 +115,7 @@ SHAPE = Structure(
     "n6k_shape_t",
     (Member("height", "uint16_t"), Member("width", "uint16_t"), Member("channels", "uint16_t")),
 )
-# Of int8 elements, which most kernels read and write.
+# Input and output of int8 elements, which most kernels read and write.
 ENDS = (Member("input", reads("int8_t")), Member("output", writes("int8_t")))
-# Of an operator that takes the last dimension for itself, row by row.
+# Members for an operator that computes along the last dimension, row by row.
 ROWS = (*ENDS, Member("rows", "uint32_t"), Member("depth", "uint32_t"))

@@ -1,4 +1,8 @@
-"""Convolutions between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, as old converters write dilated ones: they become dilated."""
+"""Dilated convolutions that old converters write as three operators.
+
+They put a convolution between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND. The three become a PAD and a
+dilated convolution.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,15 @@ _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
 @dataclass(frozen=True)
 class _Triple:
-    """paddings: of height and width, without what is cropped in the end. options: of the dilated convolution."""
+    """Three operators that are one dilated convolution.
+
+    Attributes:
+        apart: The SPACE_TO_BATCH_ND.
+        convolution: The convolution between the others.
+        together: The BATCH_TO_SPACE_ND.
+        paddings: Paddings of height and width, less the elements that are cropped in the end.
+        options: Options of the dilated convolution.
+    """
 
     apart: Operator
     convolution: Operator
@@ -27,7 +39,10 @@ class _Triple:
 
 
 def dilated(graph: Graph) -> Graph:
-    """With a PAD and a dilated convolution in the place of each such three; the sums of products are the same."""
+    """Return the graph with a PAD and a dilated convolution for each such triple.
+
+    The sums of products stay the same.
+    """
     users: dict[int, list[Operator]] = {}
     for operator in graph.operators:
         for index in operator.inputs:
@@ -78,7 +93,7 @@ def _only_user(graph: Graph, users: dict[int, list[Operator]], operator: Operato
 
 
 def _padded(tensors: dict[int, Tensor], triple: _Triple) -> tuple[list[Operator], Operator]:
-    """The two operators; adds what they need to `tensors`."""
+    """Return the PAD and the convolution, and add their new tensors to `tensors`."""
     given, batches = triple.apart.inputs[0], tensors[triple.apart.output]
     assert given is not None
     whole = ((0, 0), *triple.paddings, (0, 0))

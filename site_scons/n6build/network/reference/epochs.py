@@ -1,4 +1,7 @@
-"""A compiled network without addresses: epochs of one kernel call each, buffers and constants."""
+"""A compiled network without addresses: epochs, buffers and constants.
+
+Each epoch is one call of a kernel, or runs on the NPU.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Literal
 
 from n6build.network.reference.graph import ELEMENT_BYTES, DType, Quantisation, Tensor
 
-# Types of what is stored for the kernels; a model file has no doubles.
+# Types of constants stored for the kernels. A model file has no doubles.
 ConstantType = DType | Literal["float64"]
 ELEMENT_BITS: dict[ConstantType, int] = {
     **{dtype: 8 * count for dtype, count in ELEMENT_BYTES.items()},
@@ -17,7 +20,12 @@ ELEMENT_BITS: dict[ConstantType, int] = {
 
 @dataclass(frozen=True)
 class Address:
-    """Of a buffer or an initializer, by its name. offset: from its start, in bytes."""
+    """A place in a buffer or an initializer.
+
+    Attributes:
+        name: Name of the buffer or the initializer.
+        offset: Distance from its start, in bytes.
+    """
 
     name: str
     offset: int = 0
@@ -25,7 +33,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Fields:
-    """A C structure: its members in order."""
+    """The values of a C structure's members, in order."""
 
     members: tuple[tuple[str, Value], ...]
 
@@ -35,9 +43,16 @@ Value = int | float | Address | Fields
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of an activation (tensor) or of scratch (None), in use from epoch `first` to `last`; 0 is before the first.
+    """Memory of an activation or of scratch.
 
-    inside: the part of another buffer's memory that it takes, None where it has memory of its own."""
+    Attributes:
+        name: Name of the buffer.
+        bytes: Size of the buffer.
+        first: First epoch that uses it; 0 is before the first epoch.
+        last: Last epoch that uses it.
+        tensor: The activation, or None for scratch.
+        inside: Part of another buffer's memory that it takes, or None if it has memory of its own.
+    """
 
     name: str
     bytes: int
@@ -49,7 +64,16 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Initializer:
-    """A constant that a kernel reads. data: its bytes, little endian."""
+    """A constant that a kernel reads.
+
+    Attributes:
+        name: Name of the constant.
+        epoch: First epoch that reads it.
+        dtype: Type of its elements.
+        shape: Sizes of its dimensions.
+        quantisation: Quantisation in the model file, or None.
+        data: Its bytes, little endian.
+    """
 
     name: str
     epoch: int
@@ -61,7 +85,14 @@ class Initializer:
 
 @dataclass(frozen=True)
 class ScratchBuffer:
-    """least: what the kernel needs, as an expression in C that the compiler compares with `bytes`."""
+    """Scratch memory of an epoch.
+
+    Attributes:
+        name: Name of the buffer.
+        bytes: Size of the buffer.
+        least: Size that the kernel needs, as an expression in C that the C compiler compares with
+            `bytes`.
+    """
 
     name: str
     bytes: int
@@ -70,11 +101,24 @@ class ScratchBuffer:
 
 @dataclass(frozen=True)
 class Epoch:
-    """index: from 1. kernel: n6k_<kernel> of n6_kernels.h; empty: the epoch runs on the NPU, which may make more_outputs, too.
-    node: unique name. operators: of the model file.
+    """A step of a network: one kernel call, or an epoch of the NPU.
 
-    inputs, output, initializers: names. descriptor: of the kernel. macs: multiply-accumulates. in_place: parts of inputs, of the
-    output's size, whose memory the output may take.
+    Attributes:
+        index: Number of the epoch, from 1.
+        kernel: Name of the function n6k_<kernel> of n6_kernels.h; empty if the epoch runs on the
+            NPU.
+        descriptor_type: C type of the kernel's descriptor.
+        kind: Kind of operator, for reports.
+        node: Unique name.
+        operators: Indices of its operators in the model file.
+        descriptor: Values of the kernel's descriptor.
+        inputs: Names of the buffers that it reads.
+        output: Name of the buffer that it makes.
+        initializers: Names of the constants that it reads.
+        macs: Number of multiply-accumulates.
+        scratch: Its scratch memory, or None.
+        in_place: Parts of inputs, of the output's size, whose memory the output may take.
+        more_outputs: Names of further buffers that an epoch of the NPU makes.
     """
 
     index: int
@@ -103,8 +147,13 @@ class Port:
 
 @dataclass(frozen=True)
 class State:
-    """What an operator keeps from one inference to the next: a tensor and the buffer that holds it. start: value of each of its
-    bytes when the network is initialised, 0 to 255."""
+    """A tensor that an operator keeps from one inference to the next.
+
+    Attributes:
+        buffer: Name of the buffer that holds it.
+        tensor: The variable tensor.
+        start: Value of each of its bytes when the network is initialised, 0 to 255.
+    """
 
     buffer: str
     tensor: Tensor
@@ -113,7 +162,7 @@ class State:
 
 @dataclass(frozen=True)
 class Network:
-    """Everything but addresses."""
+    """A compiled network without addresses."""
 
     epochs: tuple[Epoch, ...]
     buffers: tuple[Buffer, ...]

@@ -1,4 +1,7 @@
-"""What activations in external RAM cost: the last resort is taken by itself, but not in silence."""
+"""Activations in external RAM and their cost.
+
+External RAM is the last resort. n6build takes it automatically, but reports its use.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,15 @@ from n6build.network.reference.traffic import bytes_moved
 
 @dataclass(frozen=True)
 class ExternalUse:
-    """Of one pool outside the chip. bytes: of the buffers in it. moved: bytes that an inference reads and writes there, at least.
-    slower: how many times as long a byte takes there as in the chip."""
+    """Use of a memory pool outside the chip.
+
+    Attributes:
+        pool: The memory pool.
+        buffers: Names of the buffers in it.
+        bytes: Size of these buffers together.
+        moved: Bytes that an inference reads and writes there, at least.
+        slower: Time of a byte there, as a multiple of its time in the chip.
+    """
 
     pool: MemoryPool
     buffers: tuple[str, ...]
@@ -33,7 +43,7 @@ class ExternalUse:
 
 
 def external_uses(network: Network, placement: Placement, pools: Sequence[MemoryPool]) -> tuple[ExternalUse, ...]:
-    """Of the pools that are outside the chip and hold activations."""
+    """Return the uses of pools that are outside the chip and hold activations."""
     moved = bytes_moved(network)
     inside = [pool for pool in activation_pools(pools) if not pool.cacheable]
     found = []

@@ -1,4 +1,4 @@
-"""The larger or the smaller of two elements, without a scaling in between."""
+"""Operators for the larger or the smaller of two elements, without a scaling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXTREME = Structure("n6k_extreme_t", BROADCAST_MEMBERS, doc="The larger, or the
 
 
 def extreme_operator(name: str, label: str) -> OperatorKind:
-    """The kernel is n6k_<name>."""
+    """Return an operator whose kernel is n6k_<name>, in lower case."""
     kernel = Kernel(name.lower(), _EXTREME, IN_PLACE)
 
     def lower(operands: Operands) -> KernelCall:

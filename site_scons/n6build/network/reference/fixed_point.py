@@ -1,4 +1,4 @@
-"""Real scales as the integers that the reference resolver of TensorFlow Lite computes with."""
+"""Real scales as integers, as TensorFlow Lite's reference resolver has them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass
 
 INT8_MIN, INT8_MAX = -128, 127
 MAX_LEFT_SHIFT = 30
-# Of the exponents of softmax, as the reference resolver has them.
+# Integer bits of the exponents of softmax in the reference resolver.
 _EXPONENT_INTEGER_BITS = 5
 
 
 class ScaleError(Exception):
-    """Scales that leave the range of the fixed-point arithmetic."""
+    """An error for scales outside the range of the fixed-point arithmetic."""
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
-    """real = multiplier * 2^(shift - 31) with multiplier in Q31, rounded half up; (0, 0) where real is below 2^-32."""
+    """Return (multiplier, shift) with real = multiplier * 2^(shift - 31).
+
+    The multiplier is in Q31, rounded half up. The result is (0, 0) if `real` is below 2^-32.
+    """
     if real == 0:
         return 0, 0
     mantissa, shift = math.frexp(real)
@@ -28,8 +31,11 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
 
 
 def accumulator_multiplier(real: float) -> tuple[int, int]:
-    """`quantize_multiplier` for the factor that an accumulator is scaled by. Raises ScaleError where it is too large for a
-    kernel."""
+    """Return `quantize_multiplier` for the factor that scales an accumulator.
+
+    Raises:
+        ScaleError: The factor is too large for a kernel.
+    """
     multiplier, shift = quantize_multiplier(real)
     if shift > MAX_LEFT_SHIFT:
         raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{MAX_LEFT_SHIFT} is possible")
@@ -37,34 +43,48 @@ def accumulator_multiplier(real: float) -> tuple[int, int]:
 
 
 def wrapped(x: int, bits: int = 32) -> int:
-    """As an integer register of so many bits holds it."""
+    """Return an integer as a register of `bits` bits holds it."""
     half = 1 << (bits - 1)
     return (x + half) % (2 * half) - half
 
 
 def doubling_high_multiply(a: int, b: int, bits: int = 32) -> int:
-    """a * b / 2^(bits - 1), halves rounded up; the product of the two lowest integers saturates."""
+    """Return a * b / 2^(bits - 1) with halves rounded up.
+
+    The product of the two lowest integers saturates.
+    """
     lowest = -(1 << (bits - 1))
     return -lowest - 1 if a == b == lowest else (a * b + (1 << (bits - 2))) >> (bits - 1)
 
 
 def rounding_divide(x: int, exponent: int, bits: int = 32) -> int:
-    """x / 2^exponent, halves rounded away from zero, with a mask of `bits` bits: from exponent == bits on the result is 0 or
-    -1."""
+    """Return x / 2^exponent with halves rounded away from zero.
+
+    The mask has `bits` bits. From exponent == bits on, the result is therefore 0 or -1.
+    """
     mask = wrapped((1 << exponent) - 1, bits)
     threshold = (mask >> 1) + (x < 0)
     return (x >> exponent) + ((x & mask) > threshold)
 
 
 def scale_double(x: int, multiplier: int, shift: int) -> int:
-    """x * multiplier * 2^(shift - 31), as n6k_scale_double of requantize.h: two roundings; a left shift wraps."""
+    """Return x * multiplier * 2^(shift - 31), like n6k_scale_double.
+
+    As in that function of requantize.h, it rounds twice and a left shift wraps.
+    """
     high = doubling_high_multiply(wrapped(x << max(shift, 0)), multiplier)
     return rounding_divide(high, max(-shift, 0))
 
 
 @dataclass(frozen=True)
 class ExponentScaling:
-    """From differences of input elements to exponents in Q5.26. diff_min: the smallest difference that counts."""
+    """Scaling of differences of input elements to exponents in Q5.26.
+
+    Attributes:
+        multiplier: Multiplier in Q31.
+        left_shift: Left shift that belongs to the multiplier.
+        diff_min: Smallest difference that counts.
+    """
 
     multiplier: int
     left_shift: int
@@ -72,7 +92,14 @@ class ExponentScaling:
 
 
 def exponent_scaling(real: float) -> ExponentScaling:
-    """real: what a difference of 1 means. Raises ScaleError where that is too little for the fixed point."""
+    """Return the scaling of the exponents of softmax.
+
+    Args:
+        real: Real value of a difference of 1.
+
+    Raises:
+        ScaleError: The real value is too small for the fixed point.
+    """
     one = 1 << (31 - _EXPONENT_INTEGER_BITS)
     multiplier, left_shift = quantize_multiplier(min(real * one, float((1 << 31) - 1)))
     if left_shift < 1:

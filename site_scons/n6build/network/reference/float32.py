@@ -1,7 +1,8 @@
-"""Operators of float32, as models compute positions with behind their quantised part: without scales, each rounded once.
+"""Operators on float32 tensors, without scales.
 
-Results are those of IEEE 754, which a divisor of 0 and the square root of a negative number have, too. The bits of what is not a
-number are any.
+Models use them to compute positions behind their quantised part. Each operation rounds once.
+Results are those of IEEE 754, also for a divisor of 0 and for the square root of a negative number.
+The bits of a NaN are unspecified.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _numbered(*names: str) -> dict[str, int]:
 # The operators, and the number of each in a descriptor.
 _ARITHMETIC = _numbered("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "FLOOR_DIV")
 _FUNCTIONS = _numbered("SQRT", "RSQRT", "ABS", "SQUARE", "FLOOR", "RELU", "RELU6")
-# Those with a range, which ends at the largest number there is where no activation says otherwise.
+# Operators with a range. Without an activation, it ends at the largest finite float32.
 _CLAMPED = ("ADD", "SUB", "MUL", "DIV")
 _LARGEST = float(np.finfo(np.float32).max)
 _PREFIX = "N6K_FLOAT32"
@@ -64,7 +65,7 @@ _FUNCTION_KERNEL = Kernel(
 
 
 def float_arithmetic(name: str, label: str) -> OperatorKind:
-    """Of two tensors whose shapes broadcast."""
+    """Return a float32 operator of two tensors whose shapes broadcast."""
 
     def lower(operands: Operands) -> KernelCall:
         low, high = real_limits(activation_of(operands))
@@ -84,7 +85,7 @@ def float_arithmetic(name: str, label: str) -> OperatorKind:
 
 
 def float_function(name: str, label: str) -> OperatorKind:
-    """Of one tensor."""
+    """Return a float32 operator of one tensor."""
 
     def lower(operands: Operands) -> KernelCall:
         return KernelCall(

@@ -1,4 +1,8 @@
-"""What does not depend on the network's inputs, computed when it is compiled: shapes, what is made of them, moved constants."""
+"""Computation of all that does not depend on the network's inputs.
+
+It takes place when the network is compiled. It covers shapes, values made from shapes, and moved
+constants.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import Operands, operands_of
 from n6build.network.reference.rules import Rule
 
-# Of shapes, as converters compute them.
+# Arithmetic with which converters compute shapes.
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "ADD": np.add,
     "SUB": np.subtract,
@@ -25,8 +29,11 @@ _MOST_SIZES = 64
 
 
 def folded(graph: Graph) -> Graph:
-    """Without the operators whose output is a constant, which takes their place, and without those that nothing uses. An output
-    of the network stays what it is."""
+    """Return the graph without constant and unused operators.
+
+    A constant takes the place of an operator whose output does not depend on inputs. An output of
+    the network stays unchanged.
+    """
     tensors = dict(graph.tensors)
     left: list[Operator] = []
     for each in graph.operators:
@@ -36,19 +43,25 @@ def folded(graph: Graph) -> Graph:
             left.append(operator)
         else:
             tensors[operator.output] = constant
-    # Where some are refused, what uses the others is not known; all that is wrong with them is told.
+    # If operators are refused, the users of the others are unknown. All are kept, so that all their errors are reported.
     return replace(graph, tensors=tensors, operators=tuple(left) if graph.refused else _used(left, graph.outputs))
 
 
 def _without_computed_shape(operator: Operator, tensors: dict[int, Tensor]) -> Operator:
-    """A RESHAPE needs nothing but its output's shape, which is fixed however the model computes it."""
+    """Return a RESHAPE without the input that computes its shape.
+
+    It needs nothing but its output's shape, which is fixed however the model computes it.
+    """
     shape = operator.inputs[1] if operator.kind == "RESHAPE" and len(operator.inputs) == 2 else None
     computed = shape is not None and tensors[shape].data is None
     return replace(operator, inputs=operator.inputs[:1]) if computed else operator
 
 
 def _used(operators: list[Operator], outputs: tuple[int, ...]) -> tuple[Operator, ...]:
-    """Those on which an output of the network depends; the others, such as unused parts of a SPLIT, would be computed in vain."""
+    """Return the operators on which an output of the network depends.
+
+    The others, such as unused parts of a SPLIT, would be computed in vain.
+    """
     needed, left = set(outputs), []
     for operator in reversed(operators):
         if operator.output in needed:
@@ -70,7 +83,10 @@ def _constant(graph: Graph, operator: Operator) -> Tensor | None:
 
 
 def _computed(operands: Operands) -> Tensor | None:
-    """Of sizes and indices, which are 32 or 64 bits wide; wraps around as the reference does."""
+    """Return the constant result of arithmetic on sizes and indices, or None.
+
+    Operands are 32 or 64 bits wide. Results wrap around as in the reference resolver.
+    """
     operator, output = operands.operator, operands.output
     data = [tensor.data for tensor in operands.inputs if tensor is not None and tensor.data is not None]
     whole = all(array.dtype in (np.int32, np.int64) for array in data) and output.dtype in ("int32", "int64")
@@ -85,7 +101,7 @@ def _computed(operands: Operands) -> Tensor | None:
 
 
 def _has_operands(operands: Operands, rule: Rule) -> bool:
-    """All that a rule asks for, of the types that it asks for."""
+    """Return whether the operands have the number and the types that a rule requires."""
     inputs = [tensor for tensor in operands.inputs if tensor]
     if len(inputs) < len(operands.inputs) or not rule.required <= len(inputs) <= max(rule.most, len(rule.inputs)):
         return False

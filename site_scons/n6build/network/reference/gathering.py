@@ -1,4 +1,7 @@
-"""Elements that come from anywhere in a tensor, as tables say that are computed when the model is compiled."""
+"""Elements gathered from anywhere in a tensor by constant tables.
+
+The tables are computed when the model is compiled.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,18 @@ GATHER = Kernel(
 def gather(
     source: Tensor, output: Tensor, rows: Sequence[int], columns: Sequence[int], *, row_bytes: int, bytes_each: int
 ) -> KernelCall:
-    """rows, columns: which of the source's, whose rows have `row_bytes`; `bytes_each`: of one element of a row. The output's
-    size says how many blocks there are."""
+    """Return a call that gathers elements of a tensor.
+
+    The output's size determines the number of blocks.
+
+    Args:
+        source: Tensor whose elements are gathered.
+        output: Tensor that takes them.
+        rows: Indices of the source's rows.
+        columns: Indices of elements in a row of the source.
+        row_bytes: Bytes of a row of the source.
+        bytes_each: Bytes of an element of a row.
+    """
     blocks = output.bytes // (len(rows) * len(columns) * bytes_each)
     return KernelCall(
         GATHER,

@@ -1,4 +1,4 @@
-"""network.c and network.h: a placed network as C source in the form that ll_aton runs."""
+"""network.c and network.h: a placed network as C source for ll_aton."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
 RENDERED = (SOURCE_TEMPLATE, HEADER_TEMPLATE)
 # From this version on the functions of an epoch have a second argument, the instance of the network.
 _TWO_ARGUMENTS = (1, 1, 3, 262)
-# From here on a network says whether its weights and blobs are encrypted.
+# From this version on, a network states whether its weights and blobs are encrypted.
 _ENCRYPTION: Version = (1, 1, 3, 8)
-# What a hardware unit may read ahead of a buffer's end; here it is only part of the description.
+# Bytes that a hardware unit may read beyond a buffer's end. Without blobs they are only part of the description.
 _READ_AHEAD = 64
-# Without a type of its own in some release: the nearest one; the number of bits tells them apart.
+# Types of ll_aton. A type that some release lacks becomes the nearest one; the number of bits distinguishes them.
 _TYPES = {
     "int8": "INT8",
     "uint8": "UINT8",
@@ -52,8 +52,16 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Blob:
-    """Epochs `first` to `last`, which the epoch controller runs as one. name: of the array with its words. reads: buffers that
-    the CPU has made. writes: all that it makes. leaves: those of them that the CPU reads."""
+    """Consecutive epochs that the epoch controller runs as one.
+
+    Attributes:
+        name: Name of the array with its words.
+        first: First epoch of the blob.
+        last: Last epoch of the blob.
+        reads: Buffers made by the CPU that the blob reads.
+        writes: All buffers that the blob makes.
+        leaves: Buffers of `writes` that the CPU reads.
+    """
 
     name: str
     first: int
@@ -72,8 +80,17 @@ def network_source(
     ll_aton: Version,
     blobs: Sequence[Blob] = (),
 ) -> str:
-    """name: suffix of every symbol, a C identifier. backend: what compiled the network, for a comment. ll_aton: its runtime.
-    blobs: with the epochs that have no kernel."""
+    """Return the text of network.c.
+
+    Args:
+        network: The compiled network.
+        placement: Places of its buffers and initializers.
+        pools: Memory pools of the profile.
+        name: Suffix of every symbol, a C identifier.
+        backend: Name of the compiler, for a comment.
+        ll_aton: Version of the runtime.
+        blobs: Blobs that hold the epochs without a kernel.
+    """
     buffers = {buffer.name: buffer for buffer in network.buffers}
     ports = {port.buffer for port in (*network.inputs, *network.outputs)}
     outputs = {port.buffer for port in network.outputs}
@@ -145,7 +162,11 @@ def network_source(
 
 
 def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict[str, Any]:
-    """Ranges include what a unit may write or read behind a buffer, which belongs to nobody else."""
+    """Return the values of a blob for the template.
+
+    Ranges include the bytes behind a buffer that a unit may write or read. No other buffer uses
+    them.
+    """
 
     def ranges(buffers: Sequence[str]) -> list[dict[str, Any]]:
         places = ((buffer, placement.places[buffer]) for buffer in buffers)
@@ -165,7 +186,13 @@ def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict
 
 
 def network_header(network: Network, name: str, origin: str) -> str:
-    """origin: name of the model file, without its suffix."""
+    """Return the text of network.h.
+
+    Args:
+        network: The compiled network.
+        name: Suffix of every symbol, a C identifier.
+        origin: Name of the model file, without its suffix.
+    """
     return render(
         HEADER_TEMPLATE,
         {
@@ -180,7 +207,10 @@ def network_header(network: Network, name: str, origin: str) -> str:
 
 
 def _c_text(text: str) -> str:
-    """For a C string literal: printable ASCII only, and nothing that ends it or starts a trigraph."""
+    """Return a text for a C string literal, in printable ASCII only.
+
+    No character of it ends the literal or starts a trigraph.
+    """
     return "".join(letter if letter.isascii() and (letter.isalnum() or letter in " -_.+") else "_" for letter in text)
 
 
@@ -193,7 +223,7 @@ def _value(value: Value, placement: Placement, name: str) -> str:
 
 
 def c_float(value: float) -> str:
-    """A float32 as the shortest decimal that reads back as the same bits."""
+    """Return a float32 as the shortest decimal that reads back as the same bits."""
     if math.isinf(value):
         return "__builtin_inff()" if value > 0 else "-__builtin_inff()"
     return f"{np.float32(value)!s}f"
@@ -210,7 +240,10 @@ def _symbol(pool: MemoryPool, name: str) -> str:
 
 
 def _address(place: Place, name: str, inside: int = 0) -> str:
-    """inside: offset from the start of the place, in bytes."""
+    """Return the expression in C for an address.
+
+    `inside` is the offset from the start of the place, in bytes.
+    """
     offset = place.offset + inside
     if place.pool.mode == "USEMODE_RELATIVE":
         return f"({_base(place.pool, name)} + {offset}UL)"
@@ -218,7 +251,10 @@ def _address(place: Place, name: str, inside: int = 0) -> str:
 
 
 def _pool(pool: MemoryPool, used: int, name: str, view: str = "") -> dict[str, Any]:
-    """view: the word for a virtual pool, a view of several others."""
+    """Return the values of a memory pool for the template.
+
+    `view` is the word for a virtual pool, which is a view of several others.
+    """
     relative = pool.mode == "USEMODE_RELATIVE"
     return {
         "human": human_bytes(used) if used else "?",
@@ -279,7 +315,10 @@ def _info(
 
 
 def _port(port: Port, epoch: int, placement: Placement, network: str) -> dict[str, Any]:
-    """A view of a buffer keeps the buffer's name, but has the shape that the model gives its input or output."""
+    """Return the values of an input or output of the network for the template.
+
+    A view of a buffer keeps the buffer's name, but has the shape of the model's input or output.
+    """
     quantisation = port.tensor.quantisation
     return _info(
         port.buffer,
@@ -314,7 +353,10 @@ def _buffer(buffer: Buffer, epoch: int, place: Place, network: str) -> dict[str,
 
 
 def _initializer(initializer: Initializer, place: Place, network: str) -> dict[str, Any]:
-    """Without scales: they come with the weights, and new weights of the same shape have to leave this source as it is."""
+    """Return the values of an initializer for the template, without scales.
+
+    Scales come with the weights. New weights of the same shape must leave this source as it is.
+    """
     return _info(
         initializer.name,
         place,

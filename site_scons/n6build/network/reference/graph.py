@@ -1,4 +1,4 @@
-"""The integer graph as it is in the model file: tensors and operators, nothing decided yet."""
+"""The integer graph of a model file: tensors and operators, nothing decided yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ ELEMENT_BYTES: dict[DType, int] = {
 
 @dataclass(frozen=True)
 class Quantisation:
-    """real = scale * (integer - zero point); several scales: one per index of dimension `axis`. Scales are float32 values."""
+    """Parameters of a quantised tensor: real = scale * (integer - zero point).
+
+    Attributes:
+        scales: One scale, or one for each index of dimension `axis`; all are float32 values.
+        zero_points: One zero point for each scale.
+        axis: Dimension of the scales.
+    """
 
     scales: tuple[float, ...]
     zero_points: tuple[int, ...]
@@ -32,21 +38,33 @@ class Quantisation:
 
     @property
     def scale(self) -> float:
-        """Of a tensor with one scale."""
+        """Return the scale of a tensor that has only one."""
         return self.scales[0]
 
     @property
     def zero_point(self) -> int:
-        """Of a tensor with one zero point."""
+        """Return the zero point of a tensor that has only one."""
         return self.zero_points[0]
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """index: in the model file. data: of a constant, in the tensor's type and shape; None for an activation. is_state: what an
-    operator keeps from one inference to the next (a variable tensor). unsigned: uint8 in
-    the model file, held as int8 with 128 less (`unsigned.as_signed`). dimensions: of an ONNX model, which one of those that the
-    tensor of this name has there each one is; None where they do not correspond."""
+    """A tensor of the model file.
+
+    Attributes:
+        index: Index in the model file.
+        name: Name in the model file.
+        dtype: Type of its elements.
+        shape: Sizes of its dimensions.
+        quantisation: Its quantisation, or None.
+        data: Elements of a constant in the tensor's type and shape; None for an activation.
+        is_state: True for a variable tensor, which an operator keeps from one inference to the
+            next.
+        unsigned: True if it is uint8 in the model file and held as int8 with 128 less
+            (`unsigned.as_signed`).
+        dimensions: For an ONNX model, the dimension in the model file that each dimension
+            corresponds to; None if they do not correspond.
+    """
 
     index: int
     name: str
@@ -60,21 +78,31 @@ class Tensor:
 
     @property
     def elements(self) -> int:
-        """Product of its sizes, 1 for a scalar."""
+        """Return the product of its sizes, which is 1 for a scalar."""
         return math.prod(self.shape)
 
     @property
     def bytes(self) -> int:
-        """Size of all its elements."""
+        """Return the size of all its elements, in bytes."""
         return self.elements * ELEMENT_BYTES[self.dtype]
 
 
 @dataclass(frozen=True)
 class Operator:
-    """index: in the model file. inputs: tensor indices, None for an absent optional input. options: as the module of this kind
-    has read them. part: which of its outputs this one is; an operator with several outputs is here once for each.
-    intermediates: the quantisation of what the operator computes inside, where the file has it. added: it is not in the model
-    file."""
+    """An operator of the model file, with one output.
+
+    An operator with several outputs is in the graph once for each of them.
+
+    Attributes:
+        index: Index in the model file.
+        kind: Name of its kind.
+        inputs: Indices of its input tensors; None for an absent optional input.
+        output: Index of its output tensor.
+        options: Options as the module of this kind has read them.
+        part: Number of this output among the operator's outputs.
+        intermediates: Quantisation of the operator's intermediate results, if the file has it.
+        added: True if the model file does not have it.
+    """
 
     index: int
     kind: str
@@ -91,8 +119,16 @@ class Operator:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an operator cannot be compiled. operator: its index. id: N6-NET-0xx. text: names operator, tensor and type. hint: the
-    nearest change of the model that would help. dtype: the type that is in the way, where one is."""
+    """A reason why an operator cannot be compiled.
+
+    Attributes:
+        operator: Index of the operator.
+        kind: Name of its kind.
+        id: Id of the error, N6-NET-0xx.
+        text: Message that names operator, tensor and type.
+        hint: Nearest change of the model that would help.
+        dtype: Type that is in the way, or empty.
+    """
 
     operator: int
     kind: str
@@ -104,7 +140,12 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Signature:
-    """The name under which the model file offers its function, and those of the function's inputs."""
+    """The signature of a model's function.
+
+    Attributes:
+        key: Name under which the model file offers its function.
+        inputs: Names of the function's inputs.
+    """
 
     key: str
     inputs: tuple[str, ...]
@@ -112,8 +153,17 @@ class Signature:
 
 @dataclass(frozen=True)
 class Graph:
-    """Operators in an order that can be executed. tensors: by index. refused: operators of the file that could not be read and
-    are not among `operators`; such a graph does not pass graph_checks."""
+    """A model's graph, with operators in an order that can be executed.
+
+    Attributes:
+        tensors: Tensors by index.
+        operators: Operators in their order.
+        inputs: Indices of the model's inputs.
+        outputs: Indices of the model's outputs.
+        refused: Operators of the file that could not be read and are not among `operators`; such a
+            graph does not pass graph_checks.
+        signature: Signature of the model's function, or None.
+    """
 
     tensors: dict[int, Tensor]
     operators: tuple[Operator, ...]

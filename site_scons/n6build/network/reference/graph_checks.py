@@ -1,4 +1,7 @@
-"""Whether every operator has the tensors that its rule asks for. One error names operator, tensor and what is wrong."""
+"""Checks that every operator has the tensors that its rule requires.
+
+One error names the operator, the tensor and the cause.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,18 @@ _QUANTISED: frozenset[DType] = frozenset(("int8", "uint8", "int16"))
 
 
 def check_graph(graph: Graph, where: str) -> None:
-    """Raises one error for all operators that cannot be compiled, whose id is that of the first: N6-NET-003 (operator),
-    N6-NET-004 (type), N6-NET-005 (shape or batch), N6-NET-006 (quantisation), N6-NET-007 (operands do not match), N6-NET-008
-    (options)."""
+    """Check that every operator of a graph can be compiled.
+
+    Args:
+        graph: Graph of the model.
+        where: Name of the model file, for the message.
+
+    Raises:
+        N6Error: One error for all operators that cannot be compiled, with the id of the first:
+            N6-NET-003 if the operator is unsupported; N6-NET-004 if a type is; N6-NET-005 for a
+            shape or batch; N6-NET-006 for a quantisation; N6-NET-007 if operands do not match;
+            N6-NET-008 for options.
+    """
     refusals = {refusal.operator: refusal for refusal in graph.refused}
     for operator in graph.operators:
         problem = None if operator.added or operator.index in refusals else problem_of(graph, operator)
@@ -33,7 +45,7 @@ def check_graph(graph: Graph, where: str) -> None:
 
 
 def problem_of(graph: Graph, operator: Operator) -> Problem | None:
-    """What is wrong with one operator, if anything is."""
+    """Return the first problem of an operator, or None."""
     rule = KINDS[operator.kind].rule
     operands = operands_of(graph, operator)
     checks = (
@@ -61,7 +73,7 @@ def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
     pairs = [(tensor, rule.types_of(position)) for position, tensor in enumerate(operands.inputs) if tensor is not None]
     for tensor, types in [*pairs, (operands.output, rule.output)]:
         if tensor.dtype not in types:
-            # Where nothing that is quantised can be, more of it does not help.
+            # If no quantised type is allowed, quantising the model does not help.
             helps = tensor.dtype not in _QUANTISED or not _QUANTISED.isdisjoint(types)
             hint = QUANTISE if helps else nearest_change(operands.operator.kind)
             yield Problem("N6-NET-004", f"tensor {shown(tensor)} has to be {' or '.join(types)}", hint, tensor.dtype)
@@ -92,7 +104,10 @@ def _check_activation_quantisation(operands: Operands, rule: Rule) -> Iterator[P
 
 
 def _can_be_written(quantisation: Quantisation) -> bool:
-    """In the network's description of itself; nothing is computed with it."""
+    """Return whether the network's description can hold a quantisation.
+
+    Nothing is computed with it.
+    """
     return math.isfinite(quantisation.scale) and abs(quantisation.zero_point) < 1 << 15
 
 

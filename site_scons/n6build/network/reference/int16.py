@@ -1,6 +1,7 @@
-"""What operators with int16 activations have in common: the kinds of OPERATOR whose names end with int16.
+"""Parts that operators with int16 activations share.
 
-Zero points are 0. Weights are int8, their biases int64, and so are the accumulators.
+They are the kinds of OPERATOR whose names end with int16. Zero points are 0. Weights are int8.
+Biases and accumulators are int64.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from n6build.network.reference.ranges import Activation, clamp_range
 from n6build.network.reference.weights import WEIGHTS, plain_bias, real_scales
 
 INT16_MIN, INT16_MAX = -32768, 32767
-# Of the reference resolver's 64-bit scaling.
+# Limits of the reference resolver's 64-bit scaling.
 _MAX_SHIFT = 7
 _WHOLE = 0x7FFF0000
 
 RANGE = Structure("n6k_output_int16_t", (Member("clamp_min", "int16_t"), Member("clamp_max", "int16_t")))
 ENDS = (Member("input", reads("int16_t")), Member("output", writes("int16_t")))
-# Of a descriptor, in these orders.
+# Members of a descriptor, in these orders.
 WEIGHT_MEMBERS = (Member("weights", reads("int8_t")), Member("bias", reads("int64_t")))
 SCALING_MEMBERS = (
     Member("multiplier", reads("int32_t"), note="of 15 bits"),
@@ -32,19 +33,23 @@ SCALING_MEMBERS = (
 
 
 def output_range(output: Tensor, activation: Activation) -> Fields:
-    """The member of type RANGE."""
+    """Return the member of type RANGE."""
     low, high = clamp_range(activation, required_quantisation(output), INT16_MIN, INT16_MAX)
     return fields_of(RANGE, {"clamp_min": low, "clamp_max": high})
 
 
 def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
-    """WEIGHT_MEMBERS."""
+    """Return the arguments for WEIGHT_MEMBERS."""
     bias = Constant("int64", plain_bias(operands, channel_axis))
     return {"weights": Parameter(operands.required(WEIGHTS), "weights"), "bias": bias}
 
 
 def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
-    """WEIGHT_MEMBERS and SCALING_MEMBERS. Raises ScaleError."""
+    """Return the arguments for WEIGHT_MEMBERS and SCALING_MEMBERS.
+
+    Raises:
+        ScaleError: The scale of an accumulator is too large.
+    """
     pairs = [_reduced(real) for real in real_scales(operands, channel_axis)]
     return {
         **weight_arguments(operands, channel_axis),
@@ -54,7 +59,10 @@ def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Ar
 
 
 def _reduced(real: float) -> tuple[int, int]:
-    """real = multiplier / 2^shift with 15 bits of the multiplier, as the reference resolver scales 64-bit accumulators."""
+    """Return (multiplier, shift) with real = multiplier / 2^shift.
+
+    The multiplier has 15 bits, as in the reference resolver's scaling of 64-bit accumulators.
+    """
     multiplier, shift = quantize_multiplier(real)
     if shift > _MAX_SHIFT:
         raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{_MAX_SHIFT} is possible")

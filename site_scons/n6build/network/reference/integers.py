@@ -1,4 +1,7 @@
-"""Operators of int32, as models compute positions with: without scales."""
+"""Operators on int32 tensors, without scales.
+
+Models use them to compute positions.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ _FUNCTIONS: dict[str, np.ufunc] = {
 
 
 def integer_operator(name: str, label: str) -> OperatorKind:
-    """The kernel is n6k_<name>_int32. Of two constants, as shapes are computed with, it is a constant."""
+    """Return an operator whose kernel is n6k_<name>_int32, in lower case.
+
+    With two constants, as in the computation of shapes, its output is a constant.
+    """
     kernel = Kernel(f"{name.lower()}_int32", _INTEGERS, IN_PLACE)
 
     def lower(operands: Operands) -> KernelCall:

@@ -1,7 +1,8 @@
-"""Memory pools whose addresses follow one another, as one: a buffer may lie across their borders.
+"""Memory pools with consecutive addresses, joined into one.
 
-As in the files of ST's compiler, such a pool is virtual: it has the joined names of its parts and the worst of their
-attributes, and what lies in it counts as use of the concrete ones.
+A buffer may cross the borders of the joined pools. As in the files of ST's compiler, a joined pool
+is virtual. It has the joined names of its parts and the worst of their attributes. Its contents
+count as use of the concrete pools.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ _LEVELS = ("LOW", "MID", "HIGH")
 
 @dataclass(frozen=True)
 class JoinedPool:
-    """pool: of all parts. parts: concrete pools by address, one or more."""
+    """A pool that joins concrete pools.
+
+    Attributes:
+        pool: Pool of all parts.
+        parts: Concrete pools by address, one or more.
+    """
 
     pool: MemoryPool
     parts: tuple[MemoryPool, ...]
@@ -24,7 +30,13 @@ class JoinedPool:
 
 @dataclass(frozen=True)
 class Region:
-    """The part of a pool that activations may go to: `size` bytes from offset `start`."""
+    """The part of a pool that activations may use.
+
+    Attributes:
+        pool: The pool.
+        start: Offset of the part in the pool, in bytes.
+        size: Bytes of the part.
+    """
 
     pool: MemoryPool
     start: int
@@ -32,13 +44,22 @@ class Region:
 
     @property
     def is_external(self) -> bool:
-        """Outside the chip: reached through its cache, with a cost."""
+        """Return whether the region is outside the chip.
+
+        Such a region is accessed through its cache, at a cost.
+        """
         return self.pool.cacheable
 
 
 @dataclass(frozen=True)
 class Run:
-    """Regions without a gap between them: `size` bytes from offset `start` of the joined pool."""
+    """Regions without a gap between them.
+
+    Attributes:
+        joined: Pool that joins the regions' pools.
+        start: Offset of the first region in the joined pool, in bytes.
+        size: Bytes of all regions.
+    """
 
     joined: JoinedPool
     start: int
@@ -46,12 +67,18 @@ class Run:
 
     @property
     def is_external(self) -> bool:
-        """As of its regions, which are all inside the chip or all outside."""
+        """Return whether the regions are outside the chip.
+
+        The regions of a run are all inside or all outside.
+        """
         return self.joined.pool.cacheable
 
 
 def runs_of(regions: Sequence[Region]) -> list[Run]:
-    """In the order of the regions: each run where its first region is."""
+    """Return the runs of regions without gaps.
+
+    They follow the order of the regions. A run comes at the place of its first region.
+    """
     found: list[list[Region]] = []
     for region in sorted(regions, key=lambda region: region.pool.address):
         if found and _follows(found[-1][-1], region):

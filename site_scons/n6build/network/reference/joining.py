@@ -1,4 +1,7 @@
-"""Operators that put several tensors into one, each with a call of its own that says where it lies there."""
+"""Operators that join several tensors into one.
+
+Each input has a call of its own, with its place in the output.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.rules import Problem, Rule, check_same_quantisation
 
-# More than the largest model seen has; the reader's limit is the same.
+# Limit on the inputs, above that of the largest model seen. The reader's limit is the same.
 _MOST = 64
 
 
 def joining(name: str, label: str, movement: Movement, options: OptionsReader) -> OperatorKind:
-    """All inputs are moved; any of them may be a constant."""
+    """Return an operator that moves all its inputs into one output.
+
+    Any input may be a constant.
+    """
 
     def check(operands: Operands) -> Iterator[Problem]:
         yield from movement.check(operands)

@@ -1,4 +1,7 @@
-"""What an operator becomes: one call of a kernel, with tensors and constants in place of addresses."""
+"""Calls of kernels, with tensors and constants in place of addresses.
+
+Each operator becomes one or more calls.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,14 @@ from n6build.network.reference.graph import Tensor
 
 @dataclass(frozen=True)
 class Parameter:
-    """A constant as it is in the model file; operators that share it share its memory. role: in its name."""
+    """A constant as it is in the model file.
+
+    Operators that share a constant share its memory.
+
+    Attributes:
+        tensor: The constant.
+        role: Word for its purpose, used in its name.
+    """
 
     tensor: Tensor
     role: str
@@ -23,7 +33,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant that is computed for one operator, and named after the member that points to it."""
+    """A constant that is computed for one operator.
+
+    It is named after the member that points to it.
+    """
 
     dtype: ConstantType
     data: NDArray[np.generic]
@@ -31,19 +44,30 @@ class Constant:
 
 @dataclass(frozen=True)
 class Scratch:
-    """Memory that the call alone uses. least: as in `epochs.ScratchBuffer`."""
+    """Memory that only one call uses.
+
+    Attributes:
+        bytes: Size of the memory.
+        least: Size that the kernel needs, as in `epochs.ScratchBuffer`.
+    """
 
     bytes: int
     least: str
 
 
-# A tensor stands for the address of its buffer.
+# A tensor represents the address of its buffer.
 Argument = int | float | Fields | Tensor | Parameter | Constant | Scratch
 
 
 @dataclass(frozen=True)
 class KernelCall:
-    """arguments: by the members of the kernel's descriptor, in their order. macs: multiply-accumulates."""
+    """A call of a kernel.
+
+    Attributes:
+        kernel: The kernel.
+        arguments: Values by the members of the kernel's descriptor, in their order.
+        macs: Number of multiply-accumulates.
+    """
 
     kernel: Kernel
     arguments: Mapping[str, Argument]
@@ -54,18 +78,24 @@ class KernelCall:
 
 
 def operand(tensor: Tensor) -> Tensor | Parameter:
-    """An activation, or a constant of the model file."""
+    """Return an activation as it is, or a constant of the model file as a parameter."""
     return tensor if tensor.data is None else Parameter(tensor, "constant")
 
 
 def row_arguments(given: Tensor, output: Tensor) -> dict[str, Argument]:
-    """The members ROWS."""
+    """Return the arguments for the members ROWS."""
     depth = given.shape[-1] if given.shape else 1
     return {"input": given, "output": output, "rows": given.elements // depth, "depth": depth}
 
 
 def recast(calls: KernelCall | Sequence[KernelCall], kernel: Kernel, changed: Mapping[str, Argument]) -> KernelCall:
-    """The one call of `calls` with another kernel, whose members are those of `changed` and otherwise the same."""
+    """Return the only call of `calls` with another kernel.
+
+    Args:
+        calls: One call.
+        kernel: The other kernel.
+        changed: Arguments of the other kernel that replace or extend those of the call.
+    """
     assert isinstance(calls, KernelCall)
     names = [member.name for member in kernel.descriptor.members]
     arguments = {name: changed[name] if name in changed else calls.arguments[name] for name in names}
@@ -73,7 +103,12 @@ def recast(calls: KernelCall | Sequence[KernelCall], kernel: Kernel, changed: Ma
 
 
 def fields_of(structure: Structure, values: Mapping[str, Value]) -> Fields:
-    """A structure inside a descriptor. values: of all its members, in their order."""
+    """Return the fields of a structure inside a descriptor.
+
+    Args:
+        structure: The structure.
+        values: Values of all members, in their order.
+    """
     _check_names(structure, list(values))
     return Fields(tuple(values.items()))
 

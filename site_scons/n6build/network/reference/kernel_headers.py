@@ -1,4 +1,7 @@
-"""n6_kernels.h and n6_kernels_plain.h: the kernels' descriptors and prototypes, from the operators' modules."""
+"""n6_kernels.h and n6_kernels_plain.h, made from the operators' modules.
+
+They hold the descriptors and prototypes of the kernels.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,16 @@ _COLUMNS = 120
 
 
 def kernels_header() -> str:
-    """Text of n6_kernels.h."""
+    """Return the text of n6_kernels.h."""
     kernels = all_kernels()
     descriptors = dict.fromkeys(kernel.descriptor for kernel in kernels)
-    # What several descriptors hold comes first.
+    # Structures inside descriptors come first, because C needs their definitions.
     shared = dict.fromkeys(inner for each in descriptors for inner in with_inner(each)[:-1])
     return render(TEMPLATE, {"structures": [*map(_structure, (*shared, *descriptors))], "kernels": kernels})
 
 
 def plain_kernels_header() -> str:
-    """Text of n6_kernels_plain.h."""
+    """Return the text of n6_kernels_plain.h."""
     return render(PLAIN_TEMPLATE, {"kernels": all_kernels()})
 
 

@@ -19,7 +19,16 @@ def known_value(
     inputs: tuple[tuple[DType, ...], ...],
     output: tuple[DType, ...],
 ) -> OperatorKind:
-    """value: None where it depends on what the network is given, after all; such an operator is refused."""
+    """Return an operator whose output is known when the network is compiled.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        value: Function that returns the output, or None if it depends on the network's inputs after
+            all; such an operator is refused.
+        inputs: Allowed types by position.
+        output: Allowed types of the output.
+    """
     return OperatorKind(
         name=name,
         label=label,

@@ -1,4 +1,7 @@
-"""From when to when each buffer is in use, and which buffers share memory because one takes the place of another."""
+"""Lifetimes of buffers, and the buffers that share memory.
+
+A buffer shares memory with another one if it takes the other's place.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,16 @@ def buffers_of(
     outputs: Sequence[str],
     states: Sequence[str] = (),
 ) -> tuple[Buffer, ...]:
-    """epochs: numbered in the order in which they run. tensors: by the buffer that holds them. parts: of a larger buffer, where
-    they are made. inputs, outputs: buffers of the network's. states: buffers that are always there."""
+    """Return the buffers of a network with the epochs that use them.
+
+    Args:
+        epochs: Epochs numbered in the order in which they run.
+        tensors: Tensors by the names of the buffers that hold them.
+        parts: Places in a larger buffer, by the names of the buffers that are made there.
+        inputs: Names of the network's input buffers.
+        outputs: Names of the network's output buffers.
+        states: Names of buffers that are always in use.
+    """
     first, last = _in_use(epochs, parts, [*inputs, *states], [*outputs, *states])
     buffers = {name: Buffer(name, tensor.bytes, first[name], last[name], tensor) for name, tensor in tensors.items()}
     for name, inside in parts.items():
@@ -36,8 +47,11 @@ def buffers_of(
 def _in_use(
     epochs: Sequence[Epoch], parts: Mapping[str, Address], inputs: Sequence[str], outputs: Sequence[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """First and last epoch of each buffer; 0 is before the first epoch. A buffer that is made of parts alone is there from its
-    last part on, and the others stay until then."""
+    """Return the first and the last epoch of each buffer.
+
+    0 is before the first epoch. A buffer made of parts alone is in use from its last part on, and
+    the other parts stay until then.
+    """
     first = dict.fromkeys(inputs, 0)
     last = dict(first)
     for epoch in epochs:
@@ -57,7 +71,7 @@ def _in_use(
 
 
 def _share(buffers: dict[str, Buffer], epochs: Sequence[Epoch], inputs: set[str], outputs: set[str]) -> None:
-    """Lets the output of an epoch take the memory of an input that is not needed any more."""
+    """Let an epoch's output take the memory of an input that is not needed any more."""
     alike: dict[str, set[str]] = {}
     for buffer in buffers.values():
         alike.setdefault(root_of(buffer, buffers)[0].name, set()).add(buffer.name)
@@ -79,7 +93,10 @@ def _may_take(
     inputs: set[str],
     outputs: set[str],
 ) -> bool:
-    """members: that share memory with what would be taken."""
+    """Return whether an output may take the memory of an input.
+
+    `members` are the buffers that share memory with the input.
+    """
     giver = buffers[place.name]
     if giver.name in outputs:
         return False

@@ -1,4 +1,7 @@
-"""When memory is in use: buffers as blocks, and what keeps two blocks apart."""
+"""Blocks of buffers, and the conflicts that keep two blocks apart.
+
+Two blocks conflict if they are in use at the same time.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,21 @@ from dataclasses import dataclass
 
 from n6build.network.reference.epochs import Buffer
 
-# A D-cache line: cleaning or invalidating one buffer never touches a neighbour. Also what ST's runtime asks of buffers.
+# Bytes of a D-cache line, so that cleaning or invalidating a buffer never affects a neighbour. ST's runtime requires it, too.
 ALIGNMENT = 32
 
 
 def aligned(size: int) -> int:
-    """Rounded up to a multiple of ALIGNMENT, in bytes."""
+    """Return a size in bytes, rounded up to a multiple of ALIGNMENT."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 @dataclass(frozen=True)
 class Part:
-    """Bytes [start, end) of a block, in whole cache lines, in use from epoch `first` to `last`."""
+    """Bytes [start, end) of a block, in use from epoch `first` to `last`.
+
+    They are whole cache lines.
+    """
 
     start: int
     end: int
@@ -28,8 +34,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Block:
-    """Buffers at fixed distances from one another, which are placed as one. bytes: to the end of the last. offsets: of the
-    buffers, by their names."""
+    """Buffers at fixed distances from one another, which are placed as one.
+
+    Attributes:
+        bytes: Size up to the end of the last buffer.
+        offsets: Offsets of the buffers by name, in bytes.
+        parts: Ranges of bytes with the epochs that use them.
+    """
 
     bytes: int
     offsets: dict[str, int]
@@ -37,21 +48,21 @@ class Block:
 
     @property
     def first(self) -> int:
-        """Epoch of the first use of anything in it."""
+        """Return the first epoch that uses any part of it."""
         return min(part.first for part in self.parts)
 
     @property
     def last(self) -> int:
-        """Epoch of the last use."""
+        """Return the last epoch that uses any part of it."""
         return max(part.last for part in self.parts)
 
     @property
     def lifetime(self) -> int:
-        """Epochs from the first use to the last."""
+        """Return the number of epochs from the first use to the last."""
         return self.last - self.first + 1
 
     def in_use(self, time: int) -> int:
-        """Bytes at one time; what two buffers share counts once."""
+        """Return the bytes in use at one time; bytes that buffers share count once."""
         total = end = 0
         for start, stop in sorted((part.start, part.end) for part in self.parts if part.first <= time <= part.last):
             total += max(0, stop - max(start, end))
@@ -61,7 +72,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Conflict:
-    """The distances of a block from another, `other`, at which they would share memory: all between `low` and `high`."""
+    """Distances of a block from another at which they would share memory.
+
+    Attributes:
+        other: Number of the other block.
+        low: Lower limit of the distances in bytes, excluded.
+        high: Upper limit of the distances in bytes, excluded.
+    """
 
     other: int
     low: int
@@ -69,7 +86,7 @@ class Conflict:
 
 
 def blocks_of(buffers: Sequence[Buffer]) -> tuple[Block, ...]:
-    """In the order of the buffers whose memory is their own."""
+    """Return the blocks, in the order of the buffers that have memory of their own."""
     by_name = {buffer.name: buffer for buffer in buffers}
     members: dict[str, list[tuple[Buffer, int]]] = {}
     for buffer in buffers:
@@ -79,7 +96,7 @@ def blocks_of(buffers: Sequence[Buffer]) -> tuple[Block, ...]:
 
 
 def root_of(buffer: Buffer, by_name: Mapping[str, Buffer]) -> tuple[Buffer, int]:
-    """The buffer whose memory it is, and where in it, in bytes."""
+    """Return the buffer that owns a buffer's memory, and the offset there in bytes."""
     offset = 0
     while buffer.inside is not None:
         offset += buffer.inside.offset
@@ -104,7 +121,7 @@ def _block(members: Sequence[tuple[Buffer, int]]) -> Block:
 
 
 def conflicts(blocks: Sequence[Block]) -> tuple[tuple[Conflict, ...], ...]:
-    """For each block, what keeps it apart from others."""
+    """Return the conflicts of each block with others."""
     found: list[list[Conflict]] = [[] for _ in blocks]
     parts = sorted(
         ((part.first, number, part) for number, block in enumerate(blocks) for part in block.parts), key=_when
@@ -125,18 +142,18 @@ def _when(part: tuple[int, int, Part]) -> tuple[int, int]:
 
 
 def lower_bound(blocks: Sequence[Block]) -> int:
-    """Bytes that every placement needs: the most that is in use at one time."""
+    """Return the bytes that every placement needs: the most in use at one time."""
     return max(_in_use(blocks).values(), default=0)
 
 
 def fullest_time(blocks: Sequence[Block]) -> int:
-    """The first epoch at which that is so."""
+    """Return the first epoch at which the most bytes are in use."""
     in_use = _in_use(blocks)
     return max(sorted(in_use), key=lambda time: in_use[time], default=0)
 
 
 def _in_use(blocks: Sequence[Block]) -> dict[int, int]:
-    """Bytes by epoch, for all at which something becomes used."""
+    """Return the bytes in use for each epoch at which a part becomes used."""
     times = dict.fromkeys(sorted({part.first for block in blocks for part in block.parts}), 0)
     for block in blocks:
         for time in range(block.first, block.last + 1):

@@ -1,4 +1,7 @@
-"""Two conditions as one: their elements are 0 and 1, of which the smaller or the larger one is the result."""
+"""Logical operators of two conditions.
+
+Elements are 0 and 1. The result is the smaller or the larger of the two.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,12 @@ from n6build.network.reference.rules import BOOL, Rule
 
 
 def logical(name: str, label: str, extreme: OperatorKind) -> OperatorKind:
-    """extreme: the operator of int8 whose kernel does it."""
+    """Return a logical operator of two conditions.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        extreme: Operator of int8 whose kernel computes the result.
+    """
     rule = Rule((BOOL, BOOL), 2, (), BOOL, check_broadcast, first_may_be_constant=True)
     return replace(extreme, name=name, label=label, rule=rule)

@@ -1,4 +1,7 @@
-"""What LOGISTIC and TANH of int16 have in common: a table of the logistic function and the scaling of what is looked up."""
+"""Parts that LOGISTIC and TANH of int16 share.
+
+They are a table of the logistic function and the scaling of its argument.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import INT16, QUANTISE, Problem, Rule, check_elementwise, shown
 
-# The table has an entry for each 24th up to 255/24, in 16 bits. Those named here are one more than rounded in the reference
-# resolver's table (read from what it computes; tests/network/test_int16.py compares every argument).
+# The table has a 16-bit entry for each 24th up to 255/24. In the reference resolver's table, the entries named here are one
+# more than the rounded value (derived from its results; tests/network/test_int16.py compares every argument).
 _STEPS = 24
 _RAISED = (
     *(
@@ -88,8 +91,11 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def scaling(scale: float, powers: tuple[int, ...]) -> tuple[int, int]:
-    """(multiplier, right shift) of an input, as the reference resolver prepares them: scales of 2^-12, and of 2^-12 times two to
-    one of the `powers`, by a factor; others in 15 bits."""
+    """Return (multiplier, right shift) of an input, as in the reference resolver.
+
+    A scale of 2^(p - 12), with p in `powers`, becomes a factor without a shift. Other scales become a
+    multiplier of 15 bits and a shift.
+    """
     mantissa, exponent = math.frexp(scale)
     left = 15 - _INPUT_INTEGER_BITS + exponent - 1
     if mantissa == 0.5 and left in powers:
@@ -101,7 +107,14 @@ def scaling(scale: float, powers: tuple[int, ...]) -> tuple[int, int]:
 
 
 def function_of_int16(name: str, label: str, kernel_name: str, powers: tuple[int, ...]) -> OperatorKind:
-    """powers: as of `scaling`."""
+    """Return an operator of int16 that computes by the table.
+
+    Args:
+        name: Name of the operator's kind.
+        label: Name of the operator in reports.
+        kernel_name: Name of the kernel.
+        powers: Powers of two for `scaling`.
+    """
     kernel = Kernel(kernel_name, _DESCRIPTOR)
 
     def lower(operands: Operands) -> KernelCall:

@@ -1,4 +1,7 @@
-"""Functions of one int8 element, as a table of all 256 results that is computed when the model is compiled."""
+"""Functions of one int8 element, as tables of all 256 results.
+
+A table is computed when the model is compiled.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from n6build.network.reference.ranges import clamp_range
 from n6build.network.reference.rules import INT8, Problem, Rule, check_elementwise
 
 Float32 = NDArray[np.float32]
-# From an operator to its results for the inputs -128 to 127, as int8.
+# Function that returns an operator's results for the inputs -128 to 127, as int8.
 Table = Callable[[Operands], NDArray[np.int8]]
 
 LOOKUP = Kernel(
@@ -40,7 +43,15 @@ def lookup_operator(
     options: OptionsReader | None = None,
     check: Callable[[Operands], Iterator[Problem]] | None = None,
 ) -> OperatorKind:
-    """An operator of one int8 tensor. check: what is particular to it."""
+    """Return an operator of one int8 tensor that is computed by a table.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        table: Function that returns the results.
+        options: Reader of the operator's options, or None.
+        check: Check that is particular to the operator, or None.
+    """
 
     def all_checks(operands: Operands) -> Iterator[Problem]:
         yield from check_elementwise(operands)
@@ -54,7 +65,12 @@ def lookup_operator(
 
 
 def lookup_call(operands: Operands, results: NDArray[np.int8]) -> KernelCall:
-    """results: of the inputs -128 to 127."""
+    """Return a call of LOOKUP.
+
+    Args:
+        operands: Tensors of the operator.
+        results: Results for the inputs -128 to 127.
+    """
     return KernelCall(
         LOOKUP,
         {
@@ -67,24 +83,32 @@ def lookup_call(operands: Operands, results: NDArray[np.int8]) -> KernelCall:
 
 
 def integer_table(operands: Operands, function: Callable[[int], int]) -> NDArray[np.int8]:
-    """function: from an input without its zero point to an output without its own; saturated."""
+    """Return the results of an integer function, saturated.
+
+    Args:
+        operands: Tensors of the operator.
+        function: Function from an input without its zero point to an output without its own.
+    """
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     results = [target.zero_point + function(x - given.zero_point) for x in range(INT8_MIN, INT8_MAX + 1)]
     return np.clip(results, INT8_MIN, INT8_MAX).astype(np.int8)
 
 
 def rescaling(operands: Operands, factor: float = 1.0) -> Callable[[int], int]:
-    """From the scale of the input to that of the output, times `factor`; the quotient of the scales in float32."""
+    """Return a function from the input's scale to the output's scale, times `factor`.
+
+    The quotient of the scales is computed in float32.
+    """
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     real = np.float32(given.scale) * np.float32(factor) / np.float32(target.scale)
     multiplier, shift = accumulator_multiplier(abs(float(real)))
-    # A negative factor only turns the sign of what its magnitude gives: halves go down then.
+    # A negative factor only changes the sign of the result for its magnitude, so halves are rounded down.
     sign = -1 if real < 0 else 1
     return lambda x: sign * scale_double(x, multiplier, shift)
 
 
 def clamped_operator(name: Literal["RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"], label: str) -> OperatorKind:
-    """An activation that leaves a range of the real numbers."""
+    """Return an activation that clamps elements to a range of real numbers."""
 
     def table(operands: Operands) -> NDArray[np.int8]:
         low, high = clamp_range(name, required_quantisation(operands.output))
@@ -94,8 +118,11 @@ def clamped_operator(name: Literal["RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1
 
 
 def float_table(function: Callable[[Float32], Float32]) -> Table:
-    """function: of real numbers. In float32 as the reference resolver computes; halves away from zero, saturated; what is not
-    a number gives the lowest element."""
+    """Return a function that makes the table of a function of real numbers.
+
+    It computes in float32, as the reference resolver does. Halves are rounded away from zero, and
+    results are saturated. A NaN gives the lowest element.
+    """
 
     def table(operands: Operands) -> NDArray[np.int8]:
         target = required_quantisation(operands.output)
@@ -108,18 +135,21 @@ def float_table(function: Callable[[Float32], Float32]) -> Table:
 
 
 def real_inputs(operands: Operands) -> Float32:
-    """What the inputs -128 to 127 stand for, in float32."""
+    """Return the real values of the inputs -128 to 127, in float32."""
     given = required_quantisation(operands.first)
     integers = np.arange(INT8_MIN, INT8_MAX + 1) - given.zero_point
     return np.float32(given.scale) * integers.astype(np.float32)
 
 
 def saturated(values: Float32) -> NDArray[np.int8]:
-    """Not a number becomes the lowest element."""
+    """Return values as int8, saturated; a NaN becomes the lowest element."""
     return np.clip(np.nan_to_num(values, nan=INT8_MIN), INT8_MIN, INT8_MAX).astype(np.int8)
 
 
 def exactly(function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Callable[[Float32], Float32]:
-    """A function of the C library as its float32 form has it: the nearest float32, which is what glibc gives but for some
-    arguments in 10^8, whatever the vector unit of the machine that compiles the model would give."""
+    """Return the float32 form of a C library function.
+
+    It gives the nearest float32. glibc gives the same results except for some arguments in 10^8.
+    The vector unit of the machine that compiles the model does not change them.
+    """
     return lambda x: function(x.astype(np.float64)).astype(np.float32)

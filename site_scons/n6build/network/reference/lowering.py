@@ -1,7 +1,8 @@
-"""From the operators of the model file to epochs: one kernel call each, with constants folded and buffers named.
+"""Lowering of a model's operators to epochs, each of which is one kernel call.
 
-A view, as of RESHAPE, is another name of a buffer; a PAD is taken over by the operators after it where that gives the same bits.
-What an operator becomes is in its own module.
+Constants are folded and buffers are named. A view, as of RESHAPE, is another name of a buffer. The
+operators after a PAD take it over if that gives the same bits. The module of each operator defines
+its kernel calls.
 """
 
 from __future__ import annotations
@@ -41,7 +42,15 @@ from n6build.network.reference.windows import MAX_DIMENSION
 
 
 def lower(graph: Graph, where: str) -> Network:
-    """`graph` has passed graph_checks. Raises N6-NET-006 for scales that the reference resolver cannot compute with."""
+    """Return the network of a graph that has passed graph_checks.
+
+    Args:
+        graph: The checked graph.
+        where: Name of the model file, for the message.
+
+    Raises:
+        N6Error: N6-NET-006 if the reference resolver cannot compute with a scale.
+    """
     return _Lowering(graph, where).network()
 
 
@@ -90,15 +99,18 @@ class _Lowering:
             states=tuple(State(self._names[tensor.index], tensor, start_of(tensor)) for tensor in states),
         )
 
-    # Buffers and their life
+    # Buffers and their lifetimes
 
     def _view(self, operator: Operator) -> int | None:
-        """Where in the memory of one input the output lies, in bytes, None where it has to be made."""
+        """Return the output's offset in the memory of an input in bytes, or None.
+
+        Without an offset, the output has to be made.
+        """
         view = KINDS[operator.kind].view
         return view(operands_of(self._graph, operator)) if view else None
 
     def _root(self, index: int) -> tuple[int, int]:
-        """The tensor whose memory it is, and the offset there in bytes."""
+        """Return the tensor that owns a tensor's memory, and the offset there in bytes."""
         return self._views.get(index, (index, 0))
 
     def _buffer(self, tensor: Tensor) -> str:
@@ -112,8 +124,11 @@ class _Lowering:
         return Port(self._buffer(tensor), tensor)
 
     def _has_to_copy(self, view: Operator, offset: int) -> bool:
-        """An output of the network is a whole buffer, and not the memory of an input: the application owns both at the same
-        time."""
+        """Return whether a view has to be copied because it is an output of the network.
+
+        An output is a whole buffer. It is not the memory of an input, because the application owns
+        both at the same time.
+        """
         if not self._is_output(view.output):
             return False
         root, start = self._root(_viewed(view))
@@ -121,14 +136,17 @@ class _Lowering:
         return root in self._graph.inputs or start + offset > 0 or tensors[view.output].bytes != tensors[root].bytes
 
     def _is_output(self, index: int) -> bool:
-        """Whether this tensor, or a view of it, leaves the network."""
+        """Return whether this tensor, or a view of it, leaves the network."""
         users = self._consumers.get(index, [])
         return index in self._graph.outputs or any(
             self._is_output(user.output) for user in users if self._view(user) is not None and _viewed(user) == index
         )
 
     def _place_parts(self, operator: Operator, kind: OperatorKind) -> set[int]:
-        """Positions of the inputs that are made where they lie in this operator's output, so that nothing copies them."""
+        """Place inputs in this operator's output, and return their positions.
+
+        These inputs are made at their place in the output, so that nothing copies them.
+        """
         offsets = kind.parts(operands_of(self._graph, operator)) if kind.parts else ()
         placed = set()
         for position, (index, offset) in enumerate(zip(operator.inputs, offsets, strict=False)):
@@ -141,7 +159,10 @@ class _Lowering:
         return placed
 
     def _may_be_a_part(self, operator: Operator, index: int) -> bool:
-        """A whole buffer, which an epoch makes, and for which nothing else decides where it lies."""
+        """Return whether an input may be made in an operator's output.
+
+        It has to be a whole buffer that an epoch makes. Nothing else may decide its place.
+        """
         root, _ = self._root(index)
         tensors = self._graph.tensors
         roots = [self._root(each)[0] for each in operator.inputs if each is not None]
@@ -155,7 +176,10 @@ class _Lowering:
         )
 
     def _in_best_order(self) -> tuple[tuple[Epoch, ...], tuple[Buffer, ...]]:
-        """The model's own order stays unless another one needs less memory."""
+        """Return epochs and buffers in the best order.
+
+        The model's own order stays unless another one needs less memory.
+        """
         tensors = {name: self._graph.tensors[index] for index, name in self._names.items()}
         sizes = {name: tensor.bytes for name, tensor in tensors.items()}
         inputs = [self._names[index] for index in self._graph.inputs]
@@ -182,7 +206,7 @@ class _Lowering:
             call for position, call in enumerate(self._calls(operator, kind, padding)) if position not in in_output
         ]
         for number, call in enumerate(calls, 1):
-            # The last one, which completes the output, has the name of the whole.
+            # The last call completes the output, so its epoch has the name of the operator.
             node = _node(operator) if number == len(calls) else f"{_node(operator)}_part_{number}"
             operators = (*((padding.operator,) if padding else ()), *(() if operator.added else (operator.index,)))
             self._epochs.append(self._epoch(operator.output, kind, node, operators, call))
@@ -214,7 +238,10 @@ class _Lowering:
         )
 
     def _in_place(self, call: KernelCall, output: Tensor) -> Iterator[Address]:
-        """Not where another input is a different part of the same memory."""
+        """Yield the inputs whose memory the output may take.
+
+        An input is left out if another input is a different part of the same memory.
+        """
         activations = _activations(call)
         for member in call.kernel.in_place:
             taken = call.arguments[member]
@@ -253,10 +280,13 @@ class _Lowering:
     def _constant(
         self, name: str, dtype: ConstantType, data: NDArray[np.generic], quantisation: Quantisation | None
     ) -> Address:
-        """Constants of one name are one: weights that several operators share are stored once."""
+        """Return the address of a constant that is stored once under its name.
+
+        Several operators that share weights therefore share one copy.
+        """
         if name not in self._initializers:
             little_endian = np.ascontiguousarray(data, np.dtype(dtype).newbyteorder("<"))
-            # Of an array that is there anyway: weights are not copied.
+            # This is a view of an array that exists anyway, so that weights are not copied.
             stored = little_endian.reshape(-1).view(np.uint8).data
             self._initializers[name] = Initializer(name, len(self._epochs) + 1, dtype, data.shape, quantisation, stored)
         return Address(name)
@@ -264,7 +294,10 @@ class _Lowering:
     # PAD
 
     def _find_paddings_to_take_over(self) -> dict[int, Padding]:
-        """By the tensor that a PAD makes: those whose users all give the same bits without it."""
+        """Return the PADs that their users take over, by the tensor that each PAD makes.
+
+        All users have to give the same bits without the PAD.
+        """
         found = {}
         for operator in self._graph.operators:
             padding_of = KINDS[operator.kind].padding

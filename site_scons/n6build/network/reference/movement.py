@@ -1,8 +1,9 @@
 """Operators that move elements without changing them.
 
-What such an operator does is said once, in numpy: pairs of views, of its output and of its inputs, of equal shape. Of stand-ins
-for the tensors they become calls of one kernel, or show that the output lies in its input already; of constants they are carried
-out when the model is compiled.
+Each operator is described once, in numpy, by pairs of views of its output and of its inputs. The
+views of a pair have equal shapes. With placeholders for the tensors, the pairs become calls of one
+kernel, or show that the output is already in the input. With constants, the pairs are carried out
+when the model is compiled.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from n6build.network.reference.rules import CONVERT, Problem, shown
 
 Array = NDArray[Any]
 
-# What elements may be where they are only moved.
+# Types of elements that can be moved.
 MOVABLE: tuple[DType, ...] = ("int8", "uint8", "int16", "int32", "int64", "float32", "bool")
 _NUMPY = {dtype: np.dtype(dtype).newbyteorder("<") for dtype in MOVABLE}
-# As many dimensions as a model's tensors may have.
+# Loops of the kernel: as many as the dimensions that a model's tensors may have.
 _LOOPS = 6
-# From here on, the innermost loop is long.
+# Size from which on the innermost loop is long.
 _LONG = 16
-# A constant that is longer is not folded.
+# Bytes of the largest constant that is folded.
 MAX_FOLDED = 1 << 24
 
 _LOOP = Structure(
@@ -58,21 +59,35 @@ MOVE = Kernel(
 
 @dataclass(frozen=True)
 class Pair:
-    """Views of equal shape: `target` of the output, `source` of the input at `position`, None: of one element that is given."""
+    """Two views of equal shape: elements move from the source to the target.
+
+    Attributes:
+        target: View of the output.
+        source: View of the input at `position`, or of one given element.
+        position: Position of the input; None for one given element.
+    """
 
     target: Array
     source: Array
     position: int | None = 0
 
 
-# Inputs are None where they are absent.
+# Function that makes the pairs of an operator. Absent inputs are None.
 Pairs = Callable[[Operands, tuple[Array | None, ...], Array], Iterable[Pair]]
 
 
 @dataclass(frozen=True)
 class _Move:
-    """A pair as the kernel does it; all in bytes. value: of the one element where there is no position. loops: (size, step of
-    the input, step of the output), outermost first."""
+    """A pair as the kernel carries it out, with all distances in bytes.
+
+    Attributes:
+        position: Position of the input, or None.
+        value: The one element if there is no position.
+        in_offset: Offset of the first byte in the input.
+        out_offset: Offset of the first byte in the output.
+        bytes: Adjacent bytes of one copy.
+        loops: (size, step of the input, step of the output), outermost first.
+    """
 
     position: int | None
     value: Array
@@ -84,12 +99,17 @@ class _Move:
 
 @dataclass(frozen=True)
 class Movement:
-    """An operator that moves elements. pairs: raises ValueError or IndexError for operands that do not fit together."""
+    """The movement of an operator's elements.
+
+    Attributes:
+        pairs: Function that makes the pairs; raises ValueError or IndexError if operands do not fit
+            together.
+    """
 
     pairs: Pairs
 
     def check(self, operands: Operands) -> Iterator[Problem]:
-        """Every element of the output is written once."""
+        """Check that every element of the output is written once."""
         try:
             arrays, output = _stand_ins(operands)
             pairs = [*self.pairs(operands, arrays, output)]
@@ -103,11 +123,14 @@ class Movement:
             yield Problem("N6-NET-007", _does_not_make(operands), CONVERT)
 
     def lower(self, operands: Operands) -> list[KernelCall]:
-        """One call for each pair, in their order."""
+        """Return one call for each pair, in their order."""
         return [_call(operands, move) for move in self._moves(operands)]
 
     def view(self, operands: Operands) -> int | None:
-        """Where the output lies in the first input that is moved, in bytes."""
+        """Return the output's offset in the moved input in bytes, or None.
+
+        It is None if the output is not adjacent bytes of the input.
+        """
         moves = self._moves(operands)
         if len(moves) != 1 or moves[0].loops or moves[0].bytes != operands.output.bytes:
             return None
@@ -115,7 +138,10 @@ class Movement:
         return moves[0].in_offset if position is not None and operands.required(position).data is None else None
 
     def parts(self, operands: Operands) -> list[int | None]:
-        """For each input where it lies in the output, in bytes; None where it is not one part of it."""
+        """Return the offset of each input in the output in bytes.
+
+        It is None for an input that is not one part of the output.
+        """
         found: list[int | None] = [None] * len(operands.inputs)
         for move in self._moves(operands):
             tensor = None if move.position is None else operands.required(move.position)
@@ -124,7 +150,7 @@ class Movement:
         return found
 
     def fold(self, operands: Operands) -> Array | None:
-        """The output, where all inputs are constants and fit together."""
+        """Return the output if all inputs are constants and fit together, or None."""
         inputs = tuple(None if tensor is None else tensor.data for tensor in operands.inputs)
         absent = any(tensor is not None and tensor.data is None for tensor in operands.inputs)
         if absent or operands.output.bytes > MAX_FOLDED or next(self.check(operands), None):
@@ -141,44 +167,59 @@ class Movement:
 
 
 def known(array: Array | None) -> Array:
-    """An input that a rule has checked to be there."""
+    """Return an input that a rule has checked to be present."""
     assert array is not None
     return array
 
 
 def regrouped(array: Array, shape: Iterable[int]) -> Array:
-    """Another view of a whole tensor. Raises ValueError for another number of elements."""
+    """Return a whole tensor as a view of another shape.
+
+    Raises:
+        ValueError: The shape has another number of elements.
+    """
     assert array.flags.c_contiguous, "only a whole tensor can be regrouped without a copy"
     return array.reshape(tuple(shape))
 
 
 def integers(operands: Operands, position: int) -> list[int]:
-    """The elements of a constant that a rule has checked."""
+    """Return the elements of a constant that a rule has checked."""
     data = operands.required(position).data
     assert data is not None
     return [int(value) for value in data.reshape(-1).tolist()]
 
 
 def axis_in(axis: int, rank: int) -> int:
-    """From 0 on; axes may count from the end. Raises ValueError."""
+    """Return an axis counted from 0; a negative axis counts from the end.
+
+    Raises:
+        ValueError: The axis is out of range.
+    """
     if not -rank <= axis < rank:
         raise ValueError(f"no axis {axis} of {rank}")
     return axis % rank
 
 
 def along(array: Array, axis: int, index: int | slice) -> Array:
-    """The elements at an index, or a range of them, of one dimension. Raises IndexError."""
+    """Return the elements at an index, or in a range, of one dimension.
+
+    Raises:
+        IndexError: The index is out of range.
+    """
     return array[(*(slice(None),) * axis, index, ...)]
 
 
 def filled(target: Array, value: float) -> Pair:
-    """A pair that sets every element of `target`."""
+    """Return a pair that sets every element of `target`."""
     element = np.array(value).astype(target.dtype)
     return Pair(target, np.broadcast_to(element, target.shape), None)
 
 
 def _stand_ins(operands: Operands) -> tuple[tuple[Array | None, ...], Array]:
-    """Arrays of the tensors' shapes and types whose elements do not exist."""
+    """Return placeholder arrays with the tensors' shapes and types.
+
+    Their elements do not exist.
+    """
     inputs = tuple(None if tensor is None else _stand_in(tensor) for tensor in operands.inputs)
     return inputs, _stand_in(operands.output)
 
@@ -193,7 +234,7 @@ def _stand_in(tensor: Tensor) -> Array:
 
 def _move(pair: Pair, inputs: tuple[Array | None, ...], output: Array) -> _Move:
     sizes = zip(pair.target.shape, pair.source.strides, pair.target.strides, strict=True)
-    # The output in the order of its bytes.
+    # The loops follow the order of the output's bytes.
     loops = sorted((loop for loop in sizes if loop[0] > 1), key=lambda loop: -loop[2])
     merged: list[tuple[int, int, int]] = []
     for size, in_step, out_step in [*loops, (1, pair.target.itemsize, pair.target.itemsize)]:
@@ -201,10 +242,10 @@ def _move(pair: Pair, inputs: tuple[Array | None, ...], output: Array) -> _Move:
             merged[-1] = (merged[-1][0] * size, in_step, out_step)
         else:
             merged.append((size, in_step, out_step))
-    # The last one is of adjacent elements in both.
+    # The last loop is a run of adjacent elements in both arrays.
     *rest, (run, each, _) = merged
     assert len(rest) <= _LOOPS
-    # What goes on longest costs least as the innermost loop, unless the output is written without gaps.
+    # The longest loop costs least as the innermost one, unless that one is long already and writes without gaps.
     if rest and not (rest[-1][0] >= _LONG and rest[-1][2] == run * each):
         rest.append(rest.pop(max(range(len(rest)), key=lambda level: rest[level][0])))
     source = pair.source if pair.position is None else known(inputs[pair.position])
@@ -253,5 +294,5 @@ def _regroup(_: Operands, inputs: tuple[Array | None, ...], output: Array) -> It
     yield Pair(output, regrouped(known(inputs[0]), output.shape))
 
 
-# The same elements in another shape, which is the output's.
+# Movement of the same elements into the output's shape.
 REGROUPING = Movement(_regroup)

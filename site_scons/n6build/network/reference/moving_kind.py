@@ -20,7 +20,18 @@ def moving(
     source: int = 0,
     several_outputs: bool = False,
 ) -> OperatorKind:
-    """inputs, constants: as in `Rule`; all inputs are required. source: the position of the input that is moved."""
+    """Return an operator that only moves elements.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        movement: The movement of its elements.
+        inputs: Allowed types by position, as in `Rule`; all inputs are required.
+        constants: Positions that have to hold constants, as in `Rule`.
+        options: Reader of the operator's options, or None.
+        source: Position of the input that is moved.
+        several_outputs: True if the operator has several outputs.
+    """
     return OperatorKind(
         name=name,
         label=label,

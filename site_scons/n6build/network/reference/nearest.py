@@ -1,4 +1,4 @@
-"""What to do about an operator that the reference backend does not know: the nearest change of the model that helps."""
+"""Hints for unsupported operators: the nearest change of the model that helps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CONTROL_FLOW = "convert one signature without control flow: unroll loops, and f
 _AFTER_THE_NETWORK = "end the network in front of it, and do this in the application"
 _STRINGS = "do this in the application, in front of the network"
 
-# Operators that compute something similar, nearest first; those that this backend knows are named.
+# Operators that compute something similar, nearest first. A hint only names those that this backend knows.
 _INSTEAD = {
     **dict.fromkeys(("ELU", "GELU", "LEAKY_RELU", "PRELU", "HARD_SWISH", "RELU_0_TO_1", "RELU_N1_TO_1"), _ACTIVATION),
     **dict.fromkeys(("RELU", "RELU6"), ("CONV_2D", "DEPTHWISE_CONV_2D", "ADD")),
@@ -67,7 +67,12 @@ _CUSTOM_WORDS = {
 
 
 def nearest_change(kind: str) -> str:
-    """kind: a name in the schema of .tflite files, or CUSTOM and the name of a custom operator in quotes."""
+    """Return the nearest change of the model that helps with an operator.
+
+    Args:
+        kind: Name in the schema of .tflite files, or CUSTOM and the name of a custom operator in
+            quotes.
+    """
     if kind.startswith("CUSTOM"):
         name = kind.removeprefix("CUSTOM ").strip("'")
         found = (words for known, words in _CUSTOM_WORDS.items() if name.startswith(known))

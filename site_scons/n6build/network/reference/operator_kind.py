@@ -1,4 +1,4 @@
-"""What an operator's module says of it: the value OPERATOR of each module in operators/."""
+"""Kinds of operators: the value OPERATOR of each module in operators/."""
 
 from __future__ import annotations
 
@@ -20,14 +20,26 @@ from n6build.network.reference.rules import Rule
 class OperatorKind:
     """A kind of operator.
 
-    name: in the schema of .tflite files. label: in reports, and in the names of nodes. lower: called for operators that have
-    passed `rule`, gives one call or several that together make the output; raises ScaleError. kernels: that it may call.
-    options: None where the file's options change nothing. takes_over: the value of a PAD in front, given the padded tensor,
-    that the kernel assumes outside its input. padding: what a PAD does, so that an operator after it may take it over, or
-    None. view: where in the memory of an input, the one at position `viewed`, the output lies, in bytes, None where it has to
-    be made by `lower`. several_outputs: `lower` is called for each `part`. parts: for each input where in the output's memory
-    it lies as a whole, in bytes, None where it does not; `lower` then gives one call for each input, in their order. fold:
-    the output where it does not depend on what the network is given, None where it does; called before `rule` is checked.
+    Attributes:
+        name: Name in the schema of .tflite files.
+        label: Name in reports and in the names of nodes.
+        rule: Requirements for its tensors.
+        lower: Function called for operators that have passed `rule`. It gives one call, or several
+            that together make the output. It raises ScaleError.
+        kernels: Kernels that it may call.
+        options: Reader of its options; None if the file's options change nothing.
+        takes_over: Function that returns, for a padded tensor, the value of a PAD in front that the
+            kernel assumes outside its input.
+        padding: Function that returns the padding of a PAD, so that an operator after it may take
+            it over, or None.
+        view: Function that returns the output's offset in the memory of the input at position
+            `viewed` in bytes, or None if `lower` has to make the output.
+        several_outputs: True if `lower` is called for each `part`.
+        viewed: Position of the input that `view` refers to.
+        parts: Function that returns, for each input, its offset as a whole in the output's memory
+            in bytes, or None. `lower` then gives one call for each input, in their order.
+        fold: Function that returns the output if it does not depend on the network's inputs, or
+            None; it is called before `rule` is checked.
     """
 
     name: str

@@ -1,4 +1,7 @@
-"""Options of operators as .tflite files have them: tables of the flatbuffer schema, read by the operators' modules."""
+"""Options of operators in .tflite files.
+
+They are tables of the flatbuffer schema, which the operators' modules read.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,26 @@ from typing import Any
 
 
 class DamagedError(Exception):
-    """The flatbuffer contradicts itself or its schema."""
+    """An error for a flatbuffer that contradicts itself or its schema."""
 
 
 class UnsupportedError(Exception):
-    """The model file is sound, but asks for something that is not supported. Arguments: what, hint."""
+    """An error for a sound model file that requires an unsupported feature.
+
+    Its arguments are the problem and the hint.
+    """
 
 
 @dataclass(frozen=True)
 class OptionsReader:
-    """table: of the flatbuffer schema. code: of that table in the operator's union of options. read: from such a table to
-    `graph.Operator.options`; raises DamagedError and UnsupportedError."""
+    """A reader of the options of one kind of operator.
+
+    Attributes:
+        table: Class of the options' table in the flatbuffer schema.
+        code: Code of that table in the operator's union of options.
+        read: Function from such a table to `graph.Operator.options`; raises DamagedError and
+            UnsupportedError.
+    """
 
     table: type
     code: int
@@ -26,13 +38,23 @@ class OptionsReader:
 
 
 def names_in(enumeration: type) -> dict[int, str]:
-    """Code -> name of an enumeration in the flatbuffer schema."""
+    """Return the names of an enumeration in the flatbuffer schema, by code."""
     return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
 
 
 def choice(names: dict[int, str], code: int, known: tuple[str, ...], what: str) -> str:
-    """The name of a code, one of `known`. what: for messages. Raises DamagedError for a code without a name,
-    UnsupportedError."""
+    """Return the name of a code, which is one of `known`.
+
+    Args:
+        names: Names by code.
+        code: Code in the model file.
+        known: Supported names.
+        what: Name of the option, for messages.
+
+    Raises:
+        DamagedError: The code has no name.
+        UnsupportedError: The name is not one of `known`.
+    """
     name = names.get(code)
     if name is None:
         raise DamagedError(f"{what} {code} does not exist")

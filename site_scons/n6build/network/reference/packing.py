@@ -1,7 +1,8 @@
-"""Where blocks lie in a few stretches of memory: greedy in an order of the blocks, each to the lowest free offset.
+"""Placement of blocks in a few stretches of memory.
 
-Several orders are tried, and the best is improved by changes to it, with a fixed seed: for equal input the result is equal on
-every machine.
+The placement is greedy: in some order of the blocks, each goes to the lowest free offset. Several
+orders are tried, and changes to the best one improve it. The seed is fixed: for equal input the
+result is equal on every machine.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from n6build.network.reference.liveness import Block, Conflict, aligned, conflicts, fullest_time
 
-# Bounds the search to about a second: steps for small networks, comparisons of two blocks for large ones.
+# Limits that bound the search to about a second: steps for small networks, comparisons of two blocks for large ones.
 _MAX_STEPS = 2_000
 _MAX_COMPARISONS = 2_000_000
 _SEED = 1
@@ -20,7 +21,12 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Stretch:
-    """bytes: that it has. costly: what lies in it costs the more, the more often it is read and written."""
+    """A stretch of memory.
+
+    Attributes:
+        bytes: Size of the stretch.
+        costly: True if blocks in it cost more, the more often they are read and written.
+    """
 
     bytes: int
     costly: bool = False
@@ -28,8 +34,14 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Layout:
-    """places: (stretch, offset) by position of the block. missing: bytes of blocks that found no place. cost: of what lies in
-    costly memory. ends: what is taken of each stretch, in whole cache lines."""
+    """Places of blocks in stretches.
+
+    Attributes:
+        places: (stretch, offset) by position of the block.
+        missing: Bytes of the blocks without a place.
+        cost: Bytes that an inference reads and writes in costly memory.
+        ends: Bytes taken of each stretch, in whole cache lines.
+    """
 
     places: dict[int, tuple[int, int]]
     missing: int
@@ -38,18 +50,27 @@ class Layout:
 
     @property
     def peak(self) -> int:
-        """Bytes that are taken."""
+        """Return the bytes that are taken in all stretches."""
         return sum(self.ends)
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """The lower, the better."""
+        """Return the rank for comparisons; a lower rank is better."""
         return self.missing, self.cost, self.peak
 
 
 def pack(blocks: Sequence[Block], stretches: Sequence[Stretch], traffic: Sequence[int], *, enough: int) -> Layout:
-    """The best layout found; the search ends early with one that leaves nothing out, costs nothing and takes no more than
-    `enough` bytes. traffic: bytes that an inference reads and writes, by block."""
+    """Return the best layout that is found.
+
+    The search ends early with a layout that leaves nothing out, costs nothing and takes no more
+    than `enough` bytes.
+
+    Args:
+        blocks: Blocks to place.
+        stretches: Stretches of memory, in order of preference.
+        traffic: Bytes that an inference reads and writes, by block.
+        enough: Bytes that end the search early.
+    """
     search = _Search(blocks, stretches, traffic, conflicts(blocks))
     best, order = None, list[int]()
     for candidate in _orders(blocks, traffic):
@@ -69,8 +90,11 @@ def pack(blocks: Sequence[Block], stretches: Sequence[Stretch], traffic: Sequenc
 
 
 def _orders(blocks: Sequence[Block], traffic: Sequence[int]) -> Iterator[list[int]]:
-    """Orders to begin with: the large, the long-lived, both, the much used, or those of the fullest epoch first, and then those
-    before and after it."""
+    """Yield the orders that the search begins with.
+
+    Each order has other blocks first: the large, the long-lived, both, the much used, or those of
+    the fullest epoch, followed by those before and after it.
+    """
     sizes = [aligned(block.bytes) for block in blocks]
     lives = [block.lifetime for block in blocks]
     everyone = range(len(blocks))
@@ -86,7 +110,10 @@ def _orders(blocks: Sequence[Block], traffic: Sequence[int]) -> Iterator[list[in
 
 
 def _changed(order: Sequence[int], highest: Sequence[int], chance: random.Random, step: int) -> list[int]:
-    """In turn: two blocks change places, or one that ends the highest is placed earlier."""
+    """Return a changed order.
+
+    In turn, two blocks change places, or a block that ends the highest is placed earlier.
+    """
     changed = list(order)
     if step % 2 and highest:
         block = highest[chance.randrange(len(highest))]
@@ -99,7 +126,7 @@ def _changed(order: Sequence[int], highest: Sequence[int], chance: random.Random
 
 
 class _Search:
-    """What all layouts of one search share."""
+    """Data that all layouts of one search share."""
 
     def __init__(
         self,
@@ -116,7 +143,11 @@ class _Search:
         self.steps = min(_MAX_STEPS, _MAX_COMPARISONS // comparisons) if len(blocks) > 1 else 0
 
     def highest(self, layout: Layout) -> list[int]:
-        """Blocks to place earlier: those without a place or in costly memory, else those that end where their stretch does."""
+        """Return the blocks to place earlier.
+
+        They are those without a place or in costly memory. If there are none, they are those that
+        end at the end of the part taken of their stretch.
+        """
         found = [
             number
             for number in range(len(self._sizes))
@@ -129,7 +160,7 @@ class _Search:
         ]
 
     def place(self, order: Sequence[int]) -> Layout:
-        """Greedy, in this order."""
+        """Place the blocks greedily, in this order."""
         places: dict[int, tuple[int, int]] = {}
         ends = [0] * len(self._stretches)
         missing = cost = 0

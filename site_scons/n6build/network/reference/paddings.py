@@ -1,4 +1,4 @@
-"""What is added before and behind each dimension."""
+"""Paddings before and behind each dimension of a tensor."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from n6build.network.reference.operands import Operands
 
 
 def paddings_of(operands: Operands, position: int = 1) -> list[tuple[int, int]]:
-    """(before, after) of each dimension, from a constant of the shape [dimensions, 2]. Raises ValueError where it has another
-    one, or for negative numbers."""
+    """Return the paddings (before, after) of each dimension.
+
+    They come from a constant of the shape [dimensions, 2].
+
+    Raises:
+        ValueError: The constant has another shape, or negative numbers.
+    """
     numbers = integers(operands, position)
     if operands.required(position).shape != (len(numbers) // 2, 2) or min(numbers) < 0:
         raise ValueError(f"paddings {numbers}")
@@ -19,19 +24,24 @@ def paddings_of(operands: Operands, position: int = 1) -> list[tuple[int, int]]:
 
 
 def zero_of(tensor: Tensor) -> int:
-    """What stands for real value 0."""
+    """Return the element that represents the real value 0."""
     return tensor.quantisation.zero_point if tensor.quantisation else 0
 
 
 def inside(target: Array, paddings: Sequence[tuple[int, int]]) -> Array:
-    """All but the first and last elements of each dimension."""
+    """Return all but the first and last elements of each dimension."""
     return target[
         tuple(slice(before, size - after) for (before, after), size in zip(paddings, target.shape, strict=True))
     ]
 
 
 def padded(target: Array, source: Array, paddings: Sequence[tuple[int, int]], value: float) -> Iterator[Pair]:
-    """The source inside the target, and `value` around it. Raises ValueError, IndexError."""
+    """Yield pairs for the source inside the target and `value` around it.
+
+    Raises:
+        ValueError: The shapes do not fit together.
+        IndexError: The shapes do not fit together.
+    """
     rest = target
     for axis, ((before, after), size) in enumerate(zip(paddings, source.shape, strict=True)):
         everything = (slice(None),) * axis

@@ -1,7 +1,7 @@
-"""Static memory planning: where in the pools each initializer and each activation lies.
+"""Static memory planning: places in the pools for initializers and activations.
 
-Pools whose addresses follow one another are one space. As few of the pools as possible are used, in their order of preference,
-and external RAM only for what finds no place inside the chip.
+Pools with consecutive addresses are one space. The plan uses as few of the pools as possible, in
+their order of preference. It uses external RAM only for buffers that find no place inside the chip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ _OTHER_SIZES = "network.pools in model.yaml gives a pool another size"
 
 @dataclass(frozen=True)
 class Place:
-    """Bytes [offset, offset + bytes) of a pool, which is a joined one where they lie across a border."""
+    """Bytes [offset, offset + bytes) of a memory pool.
+
+    Attributes:
+        pool: The memory pool, which is a joined one if the bytes cross a border.
+        offset: Offset of the first byte from the start of the pool.
+        bytes: Number of bytes.
+    """
 
     pool: MemoryPool
     offset: int
@@ -37,21 +43,26 @@ class Place:
 
     @property
     def end(self) -> int:
-        """Offset after the last byte."""
+        """Return the offset after the last byte."""
         return self.offset + self.bytes
 
     @property
     def address(self) -> int:
-        """Of the first byte, in an absolute pool."""
+        """Return the address of the first byte, in an absolute pool."""
         return self.pool.address + self.offset
 
 
 @dataclass(frozen=True)
 class Placement:
-    """places: by name of buffer or initializer. initializers: the one pool of them all, with the bytes they take.
+    """Places of all initializers and activations of a network.
 
-    joined: pools that are used as one, since a buffer lies across their border. bound: bytes of activations that every placement
-    needs. peak: what they take, over all pools; both in whole cache lines.
+    Attributes:
+        places: Places by name of the buffer or the initializer.
+        initializer_pool: The one pool of all initializers.
+        initializer_bytes: Bytes that the initializers take.
+        joined: Pools that are used as one, because a buffer crosses their border.
+        bound: Bytes of activations that every placement needs, in whole cache lines.
+        peak: Bytes that the activations take over all pools, in whole cache lines.
     """
 
     places: dict[str, Place]
@@ -62,11 +73,17 @@ class Placement:
     peak: int
 
     def used_bytes(self, pool: MemoryPool) -> int:
-        """From the pool's start to the end of the last thing in it, or in its part of a joined pool."""
+        """Return the bytes from a pool's start to its last used byte.
+
+        They include the part of a joined pool that is in this pool.
+        """
         return max((self._end_in(place, pool) for place in self.places.values()), default=0)
 
     def _end_in(self, place: Place, pool: MemoryPool) -> int:
-        """Offset from the start of `pool`, of which this or the place's pool may be a joined one."""
+        """Return a place's end as an offset from the start of `pool`, or 0.
+
+        This pool or the place's pool may be a joined one.
+        """
         if any(pool in joined.parts or pool is joined.pool for joined in self._joined_with(place.pool)):
             return max(0, min(place.address + place.bytes - pool.address, pool.size))
         return place.end if place.pool is pool else 0
@@ -76,8 +93,18 @@ class Placement:
 
 
 def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[RoomierProfile] = ()) -> Placement:
-    """roomier: profiles of the board with more RAM, for the hint. Raises N6-NET-010, N6-NET-011 (pools), N6-NET-012 (weights do
-    not fit), N6-NET-013 (activations do not fit)."""
+    """Place the initializers and the activations of a network in memory pools.
+
+    Args:
+        network: The network without addresses.
+        pools: Memory pools of the profile.
+        roomier: Profiles of the board with more RAM, for the hint.
+
+    Raises:
+        N6Error: N6-NET-010 if no pool may hold initializers; N6-NET-011 if the pools' names or
+            addresses are invalid; N6-NET-012 if the weights do not fit; N6-NET-013 if the
+            activations do not fit.
+    """
     check_pools(pools, ALIGNMENT)
     weights_pool = initializer_pools(pools)[0]
     initializers = _place_initializers(network.initializers, weights_pool)
@@ -103,7 +130,7 @@ def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[Roomi
 
 
 def _place_initializers(initializers: Sequence[Initializer], pool: MemoryPool) -> dict[str, Place]:
-    """In the order of their use, which is how they are read."""
+    """Place the initializers in the order of their use, in which they are read."""
     places = {}
     offset = 0
     for initializer in initializers:
@@ -143,7 +170,10 @@ def _place_activations(
 
 
 def _choices(regions: Sequence[Region]) -> Iterator[list[Run]]:
-    """One pool inside the chip, then ever more of them, at last external RAM, too."""
+    """Yield the runs to try, in order of preference.
+
+    They are one pool inside the chip, then more and more of them, and finally external RAM, too.
+    """
     inside = [region for region in regions if not region.is_external]
     for region in inside:
         yield runs_of([region])
@@ -154,7 +184,11 @@ def _choices(regions: Sequence[Region]) -> Iterator[list[Run]]:
 
 
 def _pack_into(runs: Sequence[Run], blocks: Sequence[Block], traffic: Sequence[int]) -> Layout:
-    """In several stretches it matters that all find a place, and that little is in external RAM, not how close they are."""
+    """Pack blocks into several stretches.
+
+    All blocks have to find a place, and external RAM should hold little. How close they are does
+    not matter.
+    """
     stretches = [Stretch(run.size, run.is_external) for run in runs]
     return pack(blocks, stretches, traffic, enough=sum(run.size for run in runs))
 
@@ -163,7 +197,7 @@ def _too_large(
     blocks: Sequence[Block], bound: int, runs: Sequence[Run], missing: int, roomier: Sequence[RoomierProfile]
 ) -> N6Error:
     offered = sum(run.size for run in runs)
-    # What finds no place may be buffers that are never in use together.
+    # The buffers without a place may never be in use together, so their sum can exceed the real shortage.
     short = bound - offered if bound > offered else missing
     names = ", ".join(pool.name for run in runs for pool in run.joined.parts) or "none"
     return N6Error(
@@ -201,7 +235,10 @@ def _as_places(network: Network, blocks: Sequence[Block], layout: Layout, runs: 
 
 
 def _place_in(run: Run, offset: int, size: int) -> Place:
-    """offset: from the start of the run. In a concrete pool unless it lies across a border."""
+    """Return the place at an offset from the start of a run.
+
+    It is in a concrete pool unless it crosses a border.
+    """
     address = run.joined.pool.address + run.start + offset
     for pool in run.joined.parts:
         if pool.address <= address and address + size <= pool.end:

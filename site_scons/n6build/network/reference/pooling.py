@@ -1,4 +1,7 @@
-"""What max and average pooling have in common: everything except what becomes of a window's elements."""
+"""Parts that max and average pooling share.
+
+The two only differ in the computation on a window's elements.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,12 @@ RULE = Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check)
 
 
 def pooling_call(kernel: Kernel, operands: Operands) -> KernelCall:
-    """kernel: with the descriptor POOL."""
+    """Return a call of a pooling kernel.
+
+    Args:
+        kernel: A kernel with the descriptor POOL.
+        operands: Tensors of the operator.
+    """
     options = window_options(operands)
     return KernelCall(
         kernel,

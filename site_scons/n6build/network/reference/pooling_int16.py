@@ -1,4 +1,4 @@
-"""What max and average pooling of int16 have in common."""
+"""Parts that max and average pooling of int16 share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ _POOL = Structure(
 
 
 def of_int16(kind: OperatorKind) -> OperatorKind:
-    """kind: of int8. Its kernel has the name of that one's, and int16."""
+    """Return a pooling operator of int16.
+
+    Args:
+        kind: The operator of int8. The new kernel has the name of its kernel, followed by _int16.
+    """
     kernel = Kernel(f"{kind.kernels[0].name}_int16", _POOL)
 
     def lower(operands: Operands) -> KernelCall:

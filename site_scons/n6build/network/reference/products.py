@@ -37,8 +37,16 @@ def product_operator(
     real: Callable[[np.float32, np.float32, np.float32], np.float32],
     check: Callable[[Operands], Iterator[Problem]],
 ) -> OperatorKind:
-    """The kernel is n6k_<name>. options: the table with the fused activation and its code. real: of the scales of both inputs
-    and the output, what the kernel scales with, in float32 as the reference resolver computes it."""
+    """Return an operator whose kernel is n6k_<name>, in lower case.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        options: Table with the fused activation, and its code.
+        real: Function from the scales of both inputs and the output to the kernel's factor, in
+            float32 as the reference resolver computes it.
+        check: Check of the operands.
+    """
     kernel = Kernel(name.lower(), _PRODUCT, IN_PLACE)
 
     def lower(operands: Operands) -> KernelCall:
@@ -62,6 +70,11 @@ def product_operator(
 
 
 def real_multiplier(operands: Operands, real: Callable[[np.float32, np.float32, np.float32], np.float32]) -> float:
-    """real: as for `product_operator`."""
+    """Return the factor that the kernel scales with.
+
+    Args:
+        operands: Tensors of the operator.
+        real: Function as for `product_operator`.
+    """
     tensors = (operands.first, operands.required(1), operands.output)
     return float(real(*(np.float32(required_quantisation(tensor).scale) for tensor in tensors)))

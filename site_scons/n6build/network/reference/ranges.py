@@ -1,4 +1,4 @@
-"""The range of an operator's output, which an activation fused with the operator narrows."""
+"""Ranges of operators' outputs, which fused activations narrow."""
 
 from __future__ import annotations
 
@@ -35,13 +35,21 @@ _NAMES = names_in(tflite.ActivationFunctionType)
 
 @dataclass(frozen=True)
 class ActivationOptions:
-    """Of an operator whose only option is the fused activation."""
+    """Options of an operator that has only the fused activation."""
 
     activation: Activation = "NONE"
 
 
 def read_activation(code: int) -> Activation:
-    """code: of the schema's ActivationFunctionType. Raises DamagedError and UnsupportedError."""
+    """Return the activation of a code.
+
+    Args:
+        code: Code in the schema's ActivationFunctionType.
+
+    Raises:
+        DamagedError: The code does not exist.
+        UnsupportedError: The activation is not supported.
+    """
     name: Any = choice(_NAMES, code, get_args(Activation), "activation")
     return name  # type: ignore[no-any-return]
 
@@ -49,23 +57,28 @@ def read_activation(code: int) -> Activation:
 def read_fused_activation(
     table: tflite.AddOptions | tflite.DivOptions | tflite.MulOptions | tflite.SubOptions,
 ) -> ActivationOptions:
-    """The one option that counts here. Raises DamagedError and UnsupportedError."""
+    """Read the fused activation, which is the only option that counts here.
+
+    Raises:
+        DamagedError: Its code does not exist.
+        UnsupportedError: The activation is not supported.
+    """
     return ActivationOptions(read_activation(table.FusedActivationFunction()))
 
 
 def activation_of(operands: Operands) -> Activation:
-    """NONE for an operator without that option."""
+    """Return the fused activation, NONE for an operator without that option."""
     options = operands.operator.options
     return options.activation if isinstance(options, ActivationOptions) else "NONE"
 
 
 def real_limits(activation: Activation) -> tuple[float | None, float | None]:
-    """Between which numbers an activation leaves its input as it is; None: without a limit."""
+    """Return the limits between which an activation keeps its input; None: no limit."""
     return _LIMITS[activation]
 
 
 def output_range(output: Tensor, activation: Activation) -> Fields:
-    """The member of type RANGE for an int8 output."""
+    """Return the member of type RANGE for an int8 output."""
     quantisation = required_quantisation(output)
     low, high = clamp_range(activation, quantisation)
     return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})
@@ -77,8 +90,16 @@ def clamp_range(
     least: int = INT8_MIN,
     most: int = INT8_MAX,
 ) -> tuple[int, int]:
-    """The part of the range from `least` to `most` that an activation leaves; its limits are quantised in float32, halves away
-    from zero."""
+    """Return the part of an integer range that an activation leaves.
+
+    The activation's limits are quantised in float32, with halves rounded away from zero.
+
+    Args:
+        activation: The activation.
+        output: Quantisation of the output.
+        least: Start of the integer range.
+        most: End of the integer range, included.
+    """
 
     def quantise(limit: float) -> int:
         steps = np.float32(limit) / np.float32(output.scale)

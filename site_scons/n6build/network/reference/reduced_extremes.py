@@ -1,4 +1,7 @@
-"""REDUCE_MAX and REDUCE_MIN: the largest or smallest element over any dimensions; scale and zero point stay."""
+"""REDUCE_MAX and REDUCE_MIN: the largest or smallest element over any dimensions.
+
+Scale and zero point stay the same.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,13 @@ _DESCRIPTOR = Structure(
 
 
 def extreme(name: str, label: str, kernel_name: str) -> OperatorKind:
-    """The operator of that name in the schema. kernel_name: of the function that finds the element."""
+    """Return the operator of a name in the schema.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        kernel_name: Name of the function that finds the element.
+    """
     kernel = Kernel(kernel_name, _DESCRIPTOR)
 
     def check(operands: Operands) -> Iterator[Problem]:

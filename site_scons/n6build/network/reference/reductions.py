@@ -1,4 +1,8 @@
-"""Reductions over some dimensions of a tensor: which, as sizes for the kernels, and sums scaled to their mean."""
+"""Reductions over some dimensions of a tensor.
+
+The module has the reduced dimensions as sizes for the kernels, and sums that are scaled to their
+mean.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import RANGE, output_range
 from n6build.network.reference.rules import Problem, check_elements, shown
 
-AXES = 1  # the input that names the dimensions
+AXES = 1  # The position of the input that names the dimensions.
 
 REDUCTION = Structure(
     "n6k_reduction_t",
@@ -43,7 +47,7 @@ SUM = Kernel(
 
 @dataclass(frozen=True)
 class Reduction:
-    """As REDUCTION says."""
+    """Sizes of an array whose dimensions are reduced, as in REDUCTION."""
 
     outer: int
     first: int
@@ -53,17 +57,21 @@ class Reduction:
 
     @property
     def count(self) -> int:
-        """Elements that make one of the output."""
+        """Return the number of elements that make one element of the output."""
         return self.first * self.second
 
     @property
     def fields(self) -> Fields:
-        """The member of type REDUCTION."""
+        """Return the member of type REDUCTION."""
         return fields_of(REDUCTION, vars(self))
 
 
 def check_axes(operands: Operands) -> Iterator[Problem]:
-    """Dimensions of the first input, at most two groups of neighbours; the output has the others."""
+    """Check the dimensions that an operator reduces.
+
+    They are dimensions of the first input, in at most two groups of neighbours. The output has the
+    other dimensions.
+    """
     axes, first = operands.required(AXES), operands.first
     rank = len(first.shape)
     if any(not -rank <= axis < rank for axis in _named(axes)):
@@ -86,13 +94,13 @@ def check_axes(operands: Operands) -> Iterator[Problem]:
 
 
 def reduction_of(operands: Operands) -> Reduction:
-    """Of an operator that has passed `check_axes`."""
+    """Return the reduction of an operator that has passed `check_axes`."""
     sizes = _groups(operands.first.shape, _reduced(operands))
     return Reduction(*[1] * (len(REDUCTION.members) - len(sizes)), *sizes)
 
 
 def sum_call(operands: Operands, reduction: Reduction, multiplier: int, shift: int) -> KernelCall:
-    """A call of SUM."""
+    """Return a call of SUM."""
     return KernelCall(
         SUM,
         {
@@ -108,7 +116,7 @@ def sum_call(operands: Operands, reduction: Reduction, multiplier: int, shift: i
 
 
 def _wrapped(value: int) -> int:
-    """As an int32 accumulator would have it: modulo 2^32."""
+    """Return a value modulo 2^32, as an int32 accumulator has it."""
     return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
@@ -118,13 +126,16 @@ def _named(axes: Tensor) -> list[int]:
 
 
 def _reduced(operands: Operands) -> frozenset[int]:
-    """Negative axes count from the end."""
+    """Return the reduced dimensions; negative axes count from the end."""
     rank = len(operands.first.shape)
     return frozenset(axis % rank for axis in _named(operands.required(AXES)))
 
 
 def _groups(shape: tuple[int, ...], reduced: frozenset[int]) -> list[int]:
-    """Sizes of neighbouring dimensions together, in turn kept and reduced, the first and the last one kept."""
+    """Return the sizes of merged neighbouring dimensions, in turn kept and reduced.
+
+    The first and the last one are kept.
+    """
     sizes = [(axis in reduced, size) for axis, size in enumerate(shape) if size > 1]
     runs = [(key, math.prod(size for _, size in run)) for key, run in itertools.groupby(sizes, lambda pair: pair[0])]
     before = [1] if not runs or runs[0][0] else []

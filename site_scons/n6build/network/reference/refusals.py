@@ -1,4 +1,7 @@
-"""All operators that are refused, in one error; a model that is not quantised at all is one sentence and how to quantise it."""
+"""One error for all operators that are refused.
+
+For a model that is not quantised at all, it is one sentence and a way to quantise the model.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,36 @@ from collections.abc import Sequence
 from n6build.base.errors import N6Error
 from n6build.network.reference.graph import Graph, Refusal
 
-# Beyond these only their numbers are said.
+# Number of refusals listed with their text. For the others, the error only has the operators' numbers.
 _LINES = 40
 _INDENT = "\n    "
 
 
 def error_of(graph: Graph, refusals: Sequence[Refusal], where: str) -> N6Error:
-    """refusals: at least one, in the order of their operators. Gives an error with the id of the first."""
+    """Return the error for all refused operators of a model.
+
+    It has the id of the first refusal.
+
+    Args:
+        graph: Graph of the model.
+        refusals: At least one, in the order of their operators.
+        where: Name of the model file.
+    """
     if _is_float(graph, refusals):
         return _float_error(graph, refusals, where)
     return error_of_all(refusals, f"{_operators(graph)} operators", where)
 
 
 def error_of_all(refusals: Sequence[Refusal], of: str, where: str) -> N6Error:
-    """As `error_of`, of a model that is quantised. of: what the model has, and how many."""
+    """Return the error for all refused operators of a quantised model.
+
+    It has the id of the first refusal.
+
+    Args:
+        refusals: At least one, in the order of their operators.
+        of: Number and kind of the model's parts, such as '12 operators'.
+        where: Name of the model file.
+    """
     first = refusals[0]
     if len(refusals) == 1:
         return N6Error(first.id, first.text, where=where, hint=first.hint)
@@ -45,7 +64,7 @@ def _by_kind(refusals: Sequence[Refusal]) -> str:
 
 
 def _hints(refusals: Sequence[Refusal]) -> str:
-    """Each once, after the kinds of the operators that it helps."""
+    """Return each hint once, after the kinds of the operators that it helps."""
     kinds: dict[str, dict[str, None]] = defaultdict(dict)
     for refusal in refusals:
         kinds[refusal.hint][refusal.kind] = None
@@ -58,7 +77,7 @@ def _hints(refusals: Sequence[Refusal]) -> str:
 
 
 def _is_float(graph: Graph, refusals: Sequence[Refusal]) -> bool:
-    """Whether no activation is quantised, and float is what operators are refused for."""
+    """Return whether no activation is quantised and operators are refused for float."""
     activations = {tensor.dtype for tensor in graph.tensors.values() if tensor.data is None}
     in_the_way = {refusal.dtype for refusal in refusals}
     return "float32" in activations and not activations & {"int8", "uint8", "int16"} and bool(in_the_way & _FLOATS)
@@ -87,7 +106,10 @@ def _float_error(graph: Graph, refusals: Sequence[Refusal], where: str) -> N6Err
 
 
 def _quantising_the_file(graph: Graph, file: str) -> list[str]:
-    """Python that makes an int8 model of this float32 one. file: its name."""
+    """Return Python code that makes an int8 model from this float32 model.
+
+    `file` is the name of the model file.
+    """
     assert graph.signature
     target = f"{file.removesuffix('.tflite')}_int8.tflite"
     inputs = ", ".join(f"{json.dumps(name)}: sample" for name in graph.signature.inputs)

@@ -1,4 +1,7 @@
-"""network_generate_report.txt: the compiled network for people, section by section as ST's tool prints it."""
+"""network_generate_report.txt: the compiled network for people.
+
+Its sections are those of the report of ST's tool.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,17 @@ def report(
     tool: str,
     backend: str = "reference",
 ) -> str:
-    """Text of network_generate_report.txt. name: of the network. origin: name of the model. tool: with its version."""
+    """Return the text of network_generate_report.txt.
+
+    Args:
+        network: The compiled network.
+        placement: Places of its buffers and initializers.
+        pools: Memory pools of the profile.
+        name: Name of the network.
+        origin: Name of the model.
+        tool: Name of the compiler with its version.
+        backend: Name of the backend.
+    """
     lines = [
         tool,
         f"Parameters            : generate --name {name} --target stm32n6, {backend} backend",

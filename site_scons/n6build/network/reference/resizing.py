@@ -1,4 +1,7 @@
-"""Images made larger or smaller: options, rule, and where along a dimension the elements of the output come from."""
+"""Options, rule and positions of operators that make images larger or smaller.
+
+The positions relate elements of the output to elements of the input along a dimension.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,21 @@ ONE = 1 << _FRACTION_BITS
 
 @dataclass(frozen=True)
 class ResizeOptions:
-    """How positions in the output correspond to those in the input."""
+    """Options that relate positions in the output to those in the input."""
 
     align_corners: bool
     half_pixel_centers: bool
 
 
 def resize_options(operands: Operands) -> ResizeOptions:
-    """Of an operator whose options these are."""
+    """Return the options of an operator that resizes images."""
     options = operands.operator.options
     assert isinstance(options, ResizeOptions)
     return options
 
 
 def check_resize(operands: Operands) -> Iterator[Problem]:
-    """NHWC, the size of the output is the one asked for."""
+    """Check that tensors are NHWC and that the output has the requested size."""
     yield from check_nhwc(operands.first, operands.output)
     given, size, made = operands.first, operands.required(1), operands.output
     assert size.data is not None
@@ -45,13 +48,21 @@ def check_resize(operands: Operands) -> Iterator[Problem]:
 
 
 def _scale(given: int, made: int, options: ResizeOptions) -> np.float32:
-    """Of positions, in float32, as the reference computes it."""
+    """Return the scale of positions, in float32 as the reference computes it."""
     aligned = options.align_corners and made > 1
     return np.float32(given - 1) / np.float32(made - 1) if aligned else np.float32(given) / np.float32(made)
 
 
 def nearest(given: int, made: int, options: ResizeOptions) -> list[int]:
-    """For each position of the output that of the input; computed in float32, as the reference does."""
+    """Return the input position of each output position.
+
+    It is computed in float32, as the reference does.
+
+    Args:
+        given: Size of the input along the dimension.
+        made: Size of the output along the dimension.
+        options: Options of the operator.
+    """
     scale = _scale(given, made, options)
     offset = np.float32(0.5 if options.half_pixel_centers else 0)
     positions = ((np.arange(made).astype(np.float32) + offset) * scale).astype(np.float64)
@@ -61,7 +72,13 @@ def nearest(given: int, made: int, options: ResizeOptions) -> list[int]:
 
 @dataclass(frozen=True)
 class Between:
-    """A position between two elements of the input: lower + weight / ONE of the way to upper."""
+    """A position between two elements of the input.
+
+    Attributes:
+        lower: Position of the lower element.
+        upper: Position of the upper element.
+        weight: Distance from `lower` to `upper`, in units of 1 / ONE.
+    """
 
     lower: int
     upper: int
@@ -69,8 +86,16 @@ class Between:
 
 
 def between(given: int, made: int, options: ResizeOptions) -> list[Between]:
-    """For each position of the output, as the reference resolver computes it in integers. Where the output is so large that its
-    rounding adds up, the reference reads behind the input's end; here, that is the last element."""
+    """Return the position between input elements of each output position.
+
+    It is computed in integers, as in the reference resolver. In a very large output, the resolver's
+    rounding errors add up and it reads behind the input's end. Here, that is the last element.
+
+    Args:
+        given: Size of the input along the dimension.
+        made: Size of the output along the dimension.
+        options: Options of the operator.
+    """
     scale = (ONE * given + made // 2) // made
     if options.align_corners and made > 1:
         scale = (ONE * (given - 1) + (made - 1) // 2) // (made - 1)
@@ -80,13 +105,20 @@ def between(given: int, made: int, options: ResizeOptions) -> list[Between]:
 
 def _between(scaled: int, given: int) -> Between:
     lower, upper = (max(0, min(bound, given - 1)) for bound in (scaled >> _FRACTION_BITS, -(-scaled >> _FRACTION_BITS)))
-    # Before the first and behind the last element there is one alone, whatever the weight.
+    # Before the first and behind the last element there is only one element, so that the weight does not matter.
     return Between(lower, upper, scaled - ONE * lower if lower != upper else 0)
 
 
 @dataclass(frozen=True)
 class RealBetween:
-    """A position between two elements of the input: lower + weight of the way to upper; outside of them where the input ends."""
+    """A position between two elements of the input, with a real weight.
+
+    Attributes:
+        lower: Position of the lower element.
+        upper: Position of the upper element.
+        weight: Distance from `lower` on the way to `upper`; the position is outside of them only
+            where the input ends.
+    """
 
     lower: int
     upper: int
@@ -94,7 +126,15 @@ class RealBetween:
 
 
 def between_real(given: int, made: int, options: ResizeOptions) -> list[RealBetween]:
-    """For each position of the output, as the reference resolver computes it in float32."""
+    """Return the position between input elements of each output position, in float32.
+
+    It is computed as in the reference resolver.
+
+    Args:
+        given: Size of the input along the dimension.
+        made: Size of the output along the dimension.
+        options: Options of the operator.
+    """
     scale, half = _scale(given, made, options), np.float32(0.5)
     positions = np.arange(made).astype(np.float32)
     scaled = (positions + half) * scale - half if options.half_pixel_centers else positions * scale

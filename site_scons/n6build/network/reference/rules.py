@@ -1,4 +1,4 @@
-"""What an operator needs of its tensors, and how a rule says what is wrong: pieces that the operators' modules share."""
+"""Rules for the tensors of operators, and checks that operators' modules share."""
 
 from __future__ import annotations
 
@@ -27,8 +27,14 @@ CONVERT = "convert the model again; if it persists, this graph is not what the o
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx. dtype: the type that is in the way,
-    where one is."""
+    """A problem of one operator, before the other operators are checked.
+
+    Attributes:
+        id: Id of the error, N6-NET-0xx.
+        what: Text of the problem.
+        hint: Change of the model that would help.
+        dtype: Type that is in the way, or empty.
+    """
 
     id: str
     what: str
@@ -38,11 +44,20 @@ class Problem:
 
 @dataclass(frozen=True)
 class Rule:
-    """inputs: allowed types by position, the last one also for any further input of an operator that takes `most` of them.
-    constants: positions that have to hold constants; a constant at position 0 is refused unless `first_may_be_constant`.
-    states: positions of what the operator keeps between inferences. required: how many inputs must be present. check: what is
-    particular to the operator, called when the rest is right. quantised: False where scales change nothing and need not be
-    there."""
+    """Requirements for the tensors of an operator.
+
+    Attributes:
+        inputs: Allowed types by position; the last entry also holds for any further input of an
+            operator that takes `most` of them.
+        required: Number of inputs that must be present.
+        constants: Positions that have to hold constants.
+        output: Allowed types of the output.
+        check: Check that is particular to the operator, called when the rest is right.
+        first_may_be_constant: False if a constant at position 0 is refused.
+        most: Largest number of inputs, if it is larger than the number of entries of `inputs`.
+        quantised: False if scales change nothing and need not be present.
+        states: Positions of the tensors that the operator keeps between inferences.
+    """
 
     inputs: tuple[tuple[DType, ...], ...]
     required: int
@@ -55,17 +70,17 @@ class Rule:
     states: tuple[int, ...] = ()
 
     def types_of(self, position: int) -> tuple[DType, ...]:
-        """Of an input."""
+        """Return the allowed types of the input at a position."""
         return self.inputs[min(position, len(self.inputs) - 1)]
 
 
 def shown(tensor: Tensor) -> str:
-    """Name and type in the model file, for messages."""
+    """Return the name and the type in the model file, for messages."""
     return f"{tensor.name!a} ({'uint8' if tensor.unsigned else tensor.dtype})"
 
 
 def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:
-    """One scale and one zero point, both in range."""
+    """Check that a tensor has one scale and one zero point, both in range."""
     quantisation = tensor.quantisation
     if quantisation is None:
         yield Problem("N6-NET-006", f"tensor {shown(tensor)} has no quantisation", QUANTISE)
@@ -93,7 +108,7 @@ def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:
 
 
 def check_nhwc(*tensors: Tensor) -> Iterator[Problem]:
-    """Four dimensions, of which the first is a batch of 1."""
+    """Check that tensors have four dimensions, of which the first is a batch of 1."""
     for tensor in tensors:
         if len(tensor.shape) != 4:
             yield Problem("N6-NET-005", f"tensor {shown(tensor)} has the shape {list(tensor.shape)}, not NHWC", CONVERT)
@@ -106,7 +121,10 @@ def check_nhwc(*tensors: Tensor) -> Iterator[Problem]:
 
 
 def check_same_quantisation(a: Tensor, b: Tensor) -> Iterator[Problem]:
-    """Where both tensors are quantised, per tensor."""
+    """Check that two tensors have the same scale and zero point.
+
+    Both are quantised per tensor. A tensor without quantisation passes.
+    """
     if a.quantisation and b.quantisation and _parameters(a.quantisation) != _parameters(b.quantisation):
         yield Problem(
             "N6-NET-006", f"tensors {shown(a)} and {shown(b)} have to have the same scale and zero point", QUANTISE
@@ -114,7 +132,14 @@ def check_same_quantisation(a: Tensor, b: Tensor) -> Iterator[Problem]:
 
 
 def check_quantisation_is(output: Tensor, steps: int, zero_point: int, what: str) -> Iterator[Problem]:
-    """A scale of 1 / steps, as the reference resolver asks of the output of `what`."""
+    """Check that an output has a scale of 1 / steps and a zero point.
+
+    Args:
+        output: The output, which is quantised.
+        steps: Inverse of the scale that the reference resolver requires.
+        zero_point: Zero point that the reference resolver requires.
+        what: Name of the operator whose output it is, for the message.
+    """
     quantisation = output.quantisation
     assert quantisation is not None
     if quantisation.zero_point != zero_point or not math.isclose(quantisation.scale, 1 / steps, rel_tol=1e-6):
@@ -131,13 +156,13 @@ def _parameters(quantisation: Quantisation) -> tuple[float, int]:
 
 
 def check_elementwise(operands: Operands) -> Iterator[Problem]:
-    """One element of the output for each of the input."""
+    """Check that the output has one element for each element of the input."""
     if operands.first.elements != operands.output.elements:
         yield Problem("N6-NET-007", f"tensor {shown(operands.output)} has another shape than its input", CONVERT)
 
 
 def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
-    """expected: number of elements."""
+    """Check that an output has the expected number of elements."""
     if output.elements != expected:
         yield Problem(
             "N6-NET-007", f"tensor {shown(output)} has {output.elements} elements instead of {expected}", CONVERT
@@ -145,7 +170,13 @@ def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
 
 
 def check_shape(tensor: Tensor, expected: tuple[int, ...], dtype: DType | None = None) -> Iterator[Problem]:
-    """expected, dtype: what the operator's other tensors ask for."""
+    """Check the shape and the type of a tensor.
+
+    Args:
+        tensor: The tensor.
+        expected: Shape that the operator's other tensors require.
+        dtype: Type that the operator's other tensors require, or None for any type.
+    """
     if tensor.shape != expected:
         yield Problem(
             "N6-NET-007",
@@ -157,7 +188,12 @@ def check_shape(tensor: Tensor, expected: tuple[int, ...], dtype: DType | None =
 
 
 def check_indices(indices: Tensor, sizes: Sequence[int]) -> Iterator[Problem]:
-    """Of constant ones that they exist. sizes: of the dimensions that they index, one after the other."""
+    """Check that constant indices exist.
+
+    Args:
+        indices: Tensor of indices; one that is no constant passes.
+        sizes: Sizes of the dimensions that are indexed, in their order.
+    """
     if indices.data is None:
         return
     for size, given in zip(sizes, indices.data.reshape(-1, len(sizes)).T.tolist(), strict=True):

@@ -1,8 +1,9 @@
-"""The order of the epochs: that of the model, unless another one needs less memory at its worst moment.
+"""The order of the epochs, chosen for a low peak of memory use.
 
-Where everything meets in one epoch, the order falls into sections that do not depend on one another. The section with the
-highest peak is searched for the best order: it does not matter how a set of done epochs was reached, and what leaves no more in
-memory than it finds is done at once.
+It is the order of the model unless another one needs less memory at its peak. Where everything
+meets in one epoch, the order divides into independent sections. The section with the highest peak
+is searched for the best order. How a set of done epochs was reached does not matter. An epoch that
+leaves no more in memory than it finds is done at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from n6build.network.reference.epochs import Address, Epoch
 from n6build.network.reference.liveness import aligned
 
-# Sets of done epochs that are looked at in one section, about a second; where there are more, only the best of each length.
+# Sets of done epochs that are searched in one section, in about a second. Beyond, only the best of each length are searched.
 _MAX_STATES = 20_000
 _WIDTH = 64
 
@@ -28,8 +29,17 @@ def scheduled(
     outputs: Sequence[str],
     states: Sequence[str] = (),
 ) -> list[Epoch]:
-    """Numbered from 1. sizes: bytes of each buffer. parts: of a larger buffer, where they are made. inputs, outputs: buffers of
-    the network's. states: buffers that are always there, and that each epoch that reads one may write, too."""
+    """Return the epochs in the best order found, numbered from 1.
+
+    Args:
+        epochs: Epochs in the order of the model.
+        sizes: Bytes of each buffer.
+        parts: Places in a larger buffer, by the names of the buffers that are made there.
+        inputs: Names of the network's input buffers.
+        outputs: Names of the network's output buffers.
+        states: Names of buffers that are always in use. Each epoch that reads one may write it,
+            too.
+    """
     units = _units_of(epochs)
     order = _best_order(_Memory(units, sizes, parts, [*inputs, *states], [*outputs, *states], states))
     ordered = [epoch for number in order for epoch in units[number].epochs]
@@ -37,7 +47,15 @@ def scheduled(
 
 
 class _State(NamedTuple):
-    """peak: so far. live: bytes that are still needed. done, ready: as of a step. order: of what is done."""
+    """A state of the beam search.
+
+    Attributes:
+        peak: Highest use of memory so far, in bytes.
+        live: Bytes that are still needed.
+        done: Units that are done, as bits.
+        ready: Units that may be next, as bits.
+        order: Order of the done units.
+    """
 
     peak: int
     live: int
@@ -48,8 +66,15 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class _Unit:
-    """Epochs that run one after the other, since they make one buffer. made, read: buffers. scratch: bytes. in_place: buffers
-    whose memory the output may take."""
+    """Consecutive epochs that make one buffer.
+
+    Attributes:
+        epochs: The epochs.
+        made: Name of the buffer that they make.
+        read: Names of the buffers that they read.
+        scratch: Bytes of scratch.
+        in_place: Names of buffers whose memory the output may take.
+    """
 
     epochs: tuple[Epoch, ...]
     made: str
@@ -60,8 +85,14 @@ class _Unit:
 
 @dataclass(frozen=True)
 class _Step:
-    """A unit is done. done: all that are, as bits. ready: those that may be next. live: bytes that are still needed. peak: bytes
-    that were needed meanwhile."""
+    """The state after a unit is done.
+
+    Attributes:
+        done: All units that are done, as bits.
+        ready: Units that may be next, as bits.
+        live: Bytes that are still needed.
+        peak: Bytes that were needed while the unit ran.
+    """
 
     done: int
     ready: int
@@ -89,7 +120,10 @@ def _units_of(epochs: Sequence[Epoch]) -> list[_Unit]:
 
 
 class _Memory:
-    """What the units need of memory and of one another. Sets of units are the bits of an integer."""
+    """Memory that the units need, and the units that they depend on.
+
+    Sets of units are the bits of an integer.
+    """
 
     def __init__(
         self,
@@ -103,7 +137,7 @@ class _Memory:
         self.units = units
         self._states = states
         self.given = tuple(dict.fromkeys(inputs))
-        # What is made as a part needs no memory in the whole any more.
+        # A part has its memory already, so the whole only needs memory for the rest.
         self._sizes = {name: aligned(size) for name, size in sizes.items()}
         for name, inside in parts.items():
             self._sizes[inside.name] -= min(self._sizes[inside.name], self._sizes[name])
@@ -133,8 +167,11 @@ class _Memory:
         return {each for name in unit.read for each in (name, *self._parts_of(name))}
 
     def _needs(self, number: int) -> int:
-        """Units before this one in the model that touch the same memory, unless both only read it. What completes a buffer comes
-        after its parts."""
+        """Return the units that have to be done before this one.
+
+        They are units before this one in the model that touch the same memory, unless both only
+        read it. A unit that completes a buffer comes after the buffer's parts.
+        """
         unit = self.units[number]
         needed = self._makers[unit.made] | self._users.get(unit.made, 0)
         for name in (*self._used_by(unit), *self._parts_of(unit.made)):
@@ -142,20 +179,23 @@ class _Memory:
         return needed & ((1 << number) - 1)
 
     def _held_by(self, unit: _Unit) -> Iterator[tuple[int, int, bool]]:
-        """What a unit reads or makes: bytes, the units that have to be done before it is free, and whether the output may take
-        its memory."""
+        """Yield the memory of each buffer that a unit reads or makes.
+
+        An item has its bytes, the units that have to be done before it is free, and whether the
+        output may take it.
+        """
         for name in (*sorted(self._used_by(unit)), unit.made):
             if name not in self._kept:
                 until = self._users.get(name, 0) | self._makers.get(name, 0)
                 yield self._sizes[name], until, name in unit.in_place
 
     def start(self) -> _Step:
-        """Before the first epoch."""
+        """Return the state before the first epoch."""
         live = sum(self._sizes[name] for name in self.given)
         return _Step(0, sum(1 << number for number, needed in enumerate(self.needs) if not needed), live, live)
 
     def after(self, step: _Step, number: int) -> _Step:
-        """What a unit adds to it. peak: of this unit alone."""
+        """Return the state after one more unit; its peak is of this unit alone."""
         unit = self.units[number]
         done = step.done | 1 << number
         made = 0 if step.done & self._makers[unit.made] else self._sizes[unit.made]
@@ -173,7 +213,7 @@ class _Memory:
 
 
 def _numbers(bits: int) -> Iterator[int]:
-    """Of the bits that are set, the lowest first."""
+    """Yield the numbers of the bits that are set, the lowest first."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
@@ -182,7 +222,14 @@ def _numbers(bits: int) -> Iterator[int]:
 
 @dataclass
 class _Section:
-    """start: what is done before. units: in the best order so far, whose peak is known."""
+    """A section of the order that does not depend on the order of others.
+
+    Attributes:
+        start: State before the section.
+        units: Units of the section in the best order so far.
+        peak: Peak of that order, in bytes.
+        is_searched: True if the section has been searched for a better order.
+    """
 
     start: _Step
     units: list[int]
@@ -201,7 +248,10 @@ def _best_order(memory: _Memory) -> list[int]:
 
 
 def _sections(memory: _Memory) -> list[_Section]:
-    """In the order of the model, each up to a unit that everything before leads to and everything after needs."""
+    """Return the sections in the order of the model.
+
+    Each ends with a unit that all units before lead to and all units after need.
+    """
     count = len(memory.units)
     before, after = [0] * count, [0] * count
     for number, needed in enumerate(memory.needs):
@@ -233,7 +283,10 @@ def _search(memory: _Memory, section: _Section) -> None:
 
 
 def _best_first(memory: _Memory, section: _Section) -> tuple[int, list[int]] | None:
-    """The lowest peak there is, with the order of it, or the one that is known; None where that takes too long."""
+    """Return the lowest peak and its order, or None if the search takes too long.
+
+    If no order is better than the known one, return that one.
+    """
     start = section.start.done
     end = start | sum(1 << number for number in section.units)
     reached: dict[int, tuple[int, int]] = {start: (0, -1)}
@@ -254,7 +307,10 @@ def _best_first(memory: _Memory, section: _Section) -> tuple[int, list[int]] | N
 
 
 def _beam(memory: _Memory, section: _Section) -> tuple[int, list[int]] | None:
-    """A low peak: of the sets with equally many members only the best go on. None where none leads to the end."""
+    """Return a low peak and its order, or None if no better order reaches the end.
+
+    Of the sets with equally many members, only the best are continued.
+    """
     states = [_State(0, section.start.live, section.start.done, section.start.ready, [])]
     for _ in section.units:
         following: dict[int, _State] = {}

@@ -1,4 +1,4 @@
-"""ARG_MAX and ARG_MIN: where along a dimension the first largest or smallest element is."""
+"""ARG_MAX and ARG_MIN: the index of the first largest or smallest element."""
 
 from __future__ import annotations
 
@@ -41,8 +41,15 @@ _OF_FLOAT32 = Kernel(
 
 
 def search(name: str, label: str, kernel_name: str, options: type, sign: int) -> OperatorKind:
-    """The operator of that name in the schema. kernel_name: of the function that searches in int8. options: its table there.
-    sign: 1 where it searches for the largest element, -1 for the smallest."""
+    """Return the operator of a name in the schema.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        kernel_name: Name of the function that searches in int8.
+        options: Class of the operator's table of options in the schema.
+        sign: 1 for the largest element, -1 for the smallest.
+    """
     kernel = Kernel(kernel_name, _DESCRIPTOR)
 
     def lower(operands: Operands) -> KernelCall:
@@ -62,7 +69,7 @@ def search(name: str, label: str, kernel_name: str, options: type, sign: int) ->
     return OperatorKind(
         name=name,
         label=label,
-        # Which type the output has, says the tensor.
+        # The type of the output comes from its tensor, so the options are not needed.
         options=OptionsReader(options, getattr(tflite.BuiltinOptions, options.__name__), lambda _: None),
         rule=Rule(
             inputs=((*INT8, *FLOAT32), (*INT32, *INT64)),

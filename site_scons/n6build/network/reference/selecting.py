@@ -1,4 +1,8 @@
-"""Elements of two tensors, chosen one by one: the output is the second, then takes over the first where the condition is true."""
+"""Selection of elements from two tensors by a condition.
+
+The output is a copy of the second tensor. Elements of the first tensor then replace those where the
+condition is true.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +32,16 @@ _KERNEL = Kernel(
 
 
 def selection(name: str, label: str) -> OperatorKind:
-    """The shapes of a condition and of what is chosen from broadcast."""
+    """Return an operator that selects elements by a condition.
+
+    The shapes of the condition and of both tensors broadcast.
+    """
     rule = Rule((BOOL, MOVABLE, MOVABLE), 3, (), MOVABLE, _check, first_may_be_constant=True, quantised=False)
     return OperatorKind(name, label, rule, _lower, (MOVE, _KERNEL))
 
 
 def _lower(operands: Operands) -> list[KernelCall]:
-    """Two calls."""
+    """Return two calls: a copy of the second tensor, then the selection."""
     arguments = broadcast_arguments(operands)
     chosen = KernelCall(_KERNEL, {**arguments, "bytes": ELEMENT_BYTES[operands.output.dtype]})
     return [*Movement(_otherwise).lower(operands), chosen]

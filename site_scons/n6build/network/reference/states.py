@@ -1,4 +1,4 @@
-"""What operators keep from one inference to the next: variable tensors."""
+"""Variable tensors, which operators keep from one inference to the next."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from n6build.network.reference.graph import Tensor
 
 
 def start_of(tensor: Tensor) -> int:
-    """Of a variable tensor: what the reference interpreter fills it with, byte by byte, as 0 to 255. An int8 tensor gets its zero
-    point."""
+    """Return the byte with which the reference interpreter fills a variable tensor.
+
+    It is 0 to 255. An int8 tensor gets its zero point.
+    """
     return tensor.quantisation.zero_point % 256 if tensor.dtype == "int8" and tensor.quantisation else 0

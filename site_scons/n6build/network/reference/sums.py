@@ -1,4 +1,7 @@
-"""Sums and differences of two tensors in the reference resolver's arithmetic: operands are brought to one scale first."""
+"""Sums and differences of two tensors in the reference resolver's arithmetic.
+
+Both operands are brought to one scale first.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.ranges import RANGE, activation_of, output_range
 from n6build.network.reference.rules import INT8, Rule
 
-# Of a descriptor, in this order.
+# Members of a descriptor, in this order.
 SCALING_MEMBERS = (
     Member("left_shift", "int32_t"),
     *(Member(f"{which}_{what}", "int32_t") for which in ("a", "b", "out") for what in ("multiplier", "shift")),
@@ -35,7 +38,15 @@ _SUM = Structure(
 def sum_operator(
     name: str, label: str, options: OptionsReader | None, left_shift: int = 20, power: int = 1
 ) -> OperatorKind:
-    """The kernel is n6k_<name>. left_shift: of the reference resolver, for int8. power: to which the sum is raised."""
+    """Return an operator whose kernel is n6k_<name>, in lower case.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        options: Reader of the operator's options, or None.
+        left_shift: Left shift of the reference resolver for int8.
+        power: Power to which the sum is raised.
+    """
     kernel = Kernel(name.lower(), _SUM, IN_PLACE)
 
     def lower(operands: Operands) -> KernelCall:
@@ -46,7 +57,11 @@ def sum_operator(
 
 
 def _arguments(operands: Operands, left_shift: int, power: int) -> dict[str, Argument]:
-    """Raises ScaleError."""
+    """Return the arguments of the kernel.
+
+    Raises:
+        ScaleError: The scale of the sum is too large.
+    """
     a, b = operands.first, operands.required(1)
     return {
         **broadcast_arguments(operands),
@@ -58,7 +73,13 @@ def _arguments(operands: Operands, left_shift: int, power: int) -> dict[str, Arg
 
 
 def scaling_arguments(a: Tensor, b: Tensor, output: Tensor, left_shift: int, power: int = 1) -> dict[str, Argument]:
-    """SCALING_MEMBERS; left_shift, power: as for `sum_operator`. Raises ScaleError."""
+    """Return the arguments for SCALING_MEMBERS.
+
+    `left_shift` and `power` are as for `sum_operator`.
+
+    Raises:
+        ScaleError: The sum would be scaled by 1 or more.
+    """
     scale_a, scale_b = required_quantisation(a).scale, required_quantisation(b).scale
     twice = 2 * max(scale_a, scale_b)
     real_output = (twice / (1 << left_shift)) ** power / required_quantisation(output).scale

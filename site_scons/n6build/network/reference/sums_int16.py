@@ -1,4 +1,7 @@
-"""What ADD and SUB of int16 have in common: all but the sign of the second operand."""
+"""Parts that ADD and SUB of int16 share.
+
+The two only differ in the sign of the second operand.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from n6build.network.reference.ranges import Activation, read_activation
 from n6build.network.reference.rules import INT16, Problem, Rule
 from n6build.network.reference.sums import SCALING_MEMBERS, scaling_arguments
 
-# Of the reference resolver, for int16.
+# Left shift of the reference resolver for int16.
 _LEFT_SHIFT = 15
 
 KERNEL = Kernel(
@@ -38,14 +41,25 @@ KERNEL = Kernel(
 
 @dataclass(frozen=True)
 class _Options:
-    """powers_of_two: scales that are powers of two may be computed by shifts, with other bits."""
+    """Options of ADD and SUB.
+
+    Attributes:
+        activation: The fused activation.
+        powers_of_two: True if scales that are powers of two may be computed by shifts, with other
+            bits.
+    """
 
     activation: Activation
     powers_of_two: bool
 
 
 def read(table: tflite.AddOptions | tflite.SubOptions) -> _Options:
-    """Raises DamagedError and UnsupportedError."""
+    """Read the options of ADD or SUB.
+
+    Raises:
+        DamagedError: The code of the activation does not exist.
+        UnsupportedError: The activation is not supported.
+    """
     return _Options(read_activation(table.FusedActivationFunction()), bool(table.PotScaleInt16()))
 
 
@@ -66,7 +80,11 @@ RULE = Rule(inputs=(INT16, INT16), required=2, constants=(), output=INT16, check
 
 
 def lowering(minus: bool) -> Callable[[Operands], KernelCall]:
-    """minus: of a difference."""
+    """Return the function that makes the kernel call of an operator.
+
+    Args:
+        minus: True for a difference.
+    """
 
     def lower(operands: Operands) -> KernelCall:
         options = operands.operator.options

@@ -1,4 +1,7 @@
-"""Elements that indices name which the network computes, or of several batches; others are in `gathering`."""
+"""Elements taken by indices that the network computes, or from several batches.
+
+Other indices are in `gathering`.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +43,23 @@ TAKE = Kernel(
 
 
 def rule_of_indices(check: Callable[[Operands], Iterator[Problem]]) -> Rule:
-    """Of an operator whose first input is indexed by the second one; either may be a constant."""
+    """Return the rule of an operator whose second input indexes the first.
+
+    Either input may be a constant.
+    """
     inputs = (MOVABLE, (*INT32, *INT64))
     return Rule(inputs, 2, (), MOVABLE, check, first_may_be_constant=True, quantised=False)
 
 
 def take(operands: Operands, sizes: Sequence[int], *, batches: int = 1, blocks: int = 1) -> KernelCall:
-    """Of the first input by the second one. sizes: of the dimensions that are indexed."""
+    """Return a call that takes elements of the first input by the second.
+
+    Args:
+        operands: Tensors of the operator.
+        sizes: Sizes of the dimensions that are indexed.
+        batches: Number of batches, each with indices of its own.
+        blocks: Number of blocks in a batch, which share the indices.
+    """
     source, indices = operands.first, operands.required(INDICES)
     block = source.bytes // (batches * blocks)
     return KernelCall(

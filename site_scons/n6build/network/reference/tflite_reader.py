@@ -1,7 +1,8 @@
-"""Reads a .tflite file into an integer graph.
+"""A reader that turns a .tflite file into an integer graph.
 
-The file comes from outside: every count is bounded before it is used, and any failure of the flatbuffer library is one
-N6Error. What its options mean is in the operator's own module, what an operator needs in graph_checks.
+The file comes from outside. Every count is bounded before it is used, and any failure of the
+flatbuffer library is one N6Error. The module of each operator interprets its options; graph_checks
+has the requirements of operators.
 """
 
 from __future__ import annotations
@@ -48,7 +49,14 @@ _TYPE_NAMES = {code: name.lower() for code, name in names_in(tflite.TensorType).
 
 
 class _TensorError(Exception):
-    """A tensor that is not supported. dtype: as in `Refusal`."""
+    """An error for an unsupported tensor.
+
+    Attributes:
+        id: Id of the error, N6-NET-0xx.
+        what: Text of the problem.
+        hint: Change of the model that would help.
+        dtype: Type that is in the way, as in `Refusal`.
+    """
 
     def __init__(self, id: str, what: str, hint: str, dtype: str = "") -> None:
         super().__init__(what)
@@ -59,10 +67,17 @@ class _TensorError(Exception):
 
 
 def read_graph(path: Path) -> Graph:
-    """Operators that are not supported, or whose tensors or options are not, are in `refused`, for graph_checks to say so.
+    """Read a .tflite file into an integer graph.
 
-    Raises N6-FILE-002, N6-NET-001 (not a .tflite file), N6-NET-002 (damaged), N6-NET-004 (type) and N6-NET-005 (shape) for an
-    input or output of the model that no operator uses, N6-NET-008 (several subgraphs)."""
+    Operators that are not supported, or whose tensors or options are not, are in `refused`.
+    graph_checks reports them.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if it is a pointer of Git LFS;
+            N6-NET-001 if it is not a .tflite file; N6-NET-002 if it is damaged; N6-NET-004 for the
+            type or N6-NET-005 for the shape of an input or output of the model that no operator
+            uses; N6-NET-008 if it has several subgraphs.
+    """
     data = read_bytes(path)
     if len(data) < 8 or data[4:8] != IDENTIFIER:
         raise N6Error(
@@ -152,7 +167,7 @@ class _Reader:
         return name
 
     def _operator(self, index: int, kind: str, table: Any) -> list[Operator] | Refusal:
-        """The operator, once for each of its outputs."""
+        """Return the operator, once for each of its outputs, or a refusal."""
         label = f"operator {index} ({kind})"
         inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
         outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
@@ -177,7 +192,7 @@ class _Reader:
             return Refusal(index, kind, error.id, f"{label}: {error.what}", error.hint, error.dtype)
 
     def _of_type(self, kind: str, tensors: list[int | None]) -> str:
-        """The kind for int16 activations, where this is one and has one."""
+        """Return the int16 kind for an operator with int16 activations, or `kind`."""
         wide = f"{kind} int16"
         deciding = tensors if kind == "QUANTIZE" else tensors[:1]
         is_wide = any(index is not None and self._tensors[index].dtype == "int16" for index in deciding)
@@ -187,7 +202,10 @@ class _Reader:
         return None if index == -1 else self._required(index, user)
 
     def _intermediate(self, index: int, user: str) -> Quantisation | None:
-        """Of a tensor of which nothing else counts; converters give it any shape."""
+        """Return the quantisation of a tensor of intermediate results.
+
+        Nothing else of the tensor counts; converters give it any shape.
+        """
         if index == -1:
             return None
         if not 0 <= index < self._tensor_count:
@@ -203,7 +221,10 @@ class _Reader:
         return index
 
     def _graph_tensors(self, which: str, lenient: bool) -> tuple[int, ...]:
-        """lenient: leave out a tensor that is not supported, of which an operator was refused."""
+        """Return the indices of the model's inputs or outputs.
+
+        `lenient` leaves out an unsupported tensor whose operator was refused.
+        """
         count = _bounded(getattr(self._subgraph, f"{which}Length")(), self._tensor_count, which.lower())
         user = f"the model's {which.lower()}"
         if count == 0:
@@ -220,7 +241,7 @@ class _Reader:
         return tuple(indices)
 
     def _signature(self) -> Signature | None:
-        """The only one."""
+        """Return the model's signature if it has exactly one, or None."""
         if self._model.SignatureDefsLength() != 1:
             return None
         table = self._model.SignatureDefs(0)
@@ -260,7 +281,7 @@ class _Reader:
         shape = tuple(int(table.Shape(i)) for i in range(rank))
         signature_rank = _bounded(table.ShapeSignatureLength(), MAX_RANK, f"dimensions of tensor {name!a}")
         signature = [int(table.ShapeSignature(i)) for i in range(signature_rank)]
-        # A batch that was left open is 1 in the shape; anything else left open cannot be planned.
+        # An open batch is 1 in the shape. Any other open size cannot be planned.
         if any(size < 1 for size in shape) or any(size < 0 for size in signature[1:]):
             what = f"the shape of tensor {name!a} is not fixed: {signature if signature else list(shape)}"
             raise _TensorError("N6-NET-005", what, "convert the model with fixed input shapes and batch 1")
@@ -285,7 +306,7 @@ class _Reader:
             return None
         if length != tensor.bytes:
             raise DamagedError(f"tensor {tensor.name!a} has {length} bytes of data instead of {tensor.bytes}")
-        # Where it is in the file: weights are not copied.
+        # This is a view of the file's bytes, so that weights are not copied.
         return np.asarray(buffer.DataAsNumpy()).view(_NUMPY_TYPES[tensor.dtype]).reshape(tensor.shape)
 
 
@@ -317,7 +338,7 @@ def _quantisation(table: Any, name: str) -> Quantisation | None:
 
 
 def _check_flow(graph: Graph, made_by_refused: set[int]) -> None:
-    """Every tensor is made once, before it is used."""
+    """Check that every tensor is made once, before it is used."""
     made = {index for index, tensor in graph.tensors.items() if tensor.data is not None or tensor.is_state}
     made |= set(graph.inputs)
     made |= made_by_refused

@@ -1,4 +1,7 @@
-"""How many bytes of activations an inference reads and writes, for the choice between memories and what it costs."""
+"""Bytes of activations that an inference reads and writes.
+
+They serve the choice between memories and the report of its cost.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from n6build.network.reference.liveness import Block
 
 
 def bytes_moved(network: Network) -> Counter[str]:
-    """By name of the buffer: written once by each epoch that makes it, read once by each that uses it. Kernels with windows read
-    more than that, from the cache."""
+    """Return the bytes that an inference moves, by name of the buffer.
+
+    Each epoch that makes a buffer writes it once, and each epoch that uses it reads it once.
+    Kernels with windows read more than that, from the cache.
+    """
     sizes = {buffer.name: buffer.bytes for buffer in network.buffers}
     moved: Counter[str] = Counter()
     for epoch in network.epochs:
@@ -24,6 +30,9 @@ def bytes_moved(network: Network) -> Counter[str]:
 
 
 def traffic_of(blocks: Sequence[Block], network: Network) -> list[int]:
-    """By block, `bytes_moved` of its buffers."""
+    """Return the bytes that an inference moves, by block.
+
+    They are the sum of `bytes_moved` over the block's buffers.
+    """
     moved = bytes_moved(network)
     return [sum(moved[name] for name in block.offsets) for block in blocks]

@@ -1,8 +1,9 @@
-"""Models of uint8, as TensorFlow Lite made them before int8: computed with the int8 kernels on values that are 128 smaller.
+"""Models of uint8, computed with the int8 kernels on values that are 128 smaller.
 
-A value and its zero point change by the same 128, so scale * (value - zero point) stays, and every operator of `SAME_SHIFTED` has
-in the reference resolver the same bits for uint8 as for int8, but for those 128. The inputs and outputs of the network stay
-uint8: a QUANTIZE behind each input and in front of each output converts them.
+TensorFlow Lite made such models before int8. A value and its zero point change by the same 128, so
+that scale * (value - zero point) stays. In the reference resolver, every operator of `SAME_SHIFTED`
+has the same bits for uint8 as for int8, except for those 128. The inputs and outputs of the network
+stay uint8: a QUANTIZE behind each input and in front of each output converts them.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.weights import WEIGHTS
 
 _HALF = 128
-# Those that only move values have the same bits anyway.
+# Operators that only move values have the same bits anyway.
 _MOVE = """
     BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS GATHER GATHER_ND MIRROR_PAD PACK PAD PADV2 RESHAPE
     RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SELECT SELECT_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE
     STRIDED_SLICE TILE TRANSPOSE UNPACK"""
-# With the same bits in the reference interpreter (tests/network/test_uint8_shift.py); of convolutions, average pooling and
-# bilinear resizing with kernels of their own. Not so: SUM, L2_NORMALIZATION.
+# Operators that have the same bits in the reference interpreter (tests/network/test_uint8_shift.py). Convolutions, average
+# pooling and bilinear resizing have kernels of their own for that. SUM and L2_NORMALIZATION have other bits.
 _COMPUTE = """
     ADD ARG_MAX ARG_MIN AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D DEQUANTIZE EQUAL FULLY_CONNECTED GREATER GREATER_EQUAL
     HARD_SWISH LEAKY_RELU LESS LESS_EQUAL LOG_SOFTMAX LOGISTIC MAX_POOL_2D MAXIMUM MEAN MINIMUM MUL NOT_EQUAL PRELU QUANTIZE
@@ -36,7 +37,10 @@ _INT8 = "convert the model to int8; this operator does not round the same way fo
 
 
 def as_signed(graph: Graph) -> Graph:
-    """The graph itself where every operator takes the uint8 tensors that it has; otherwise one in which they are int8."""
+    """Return a graph in which uint8 tensors are int8.
+
+    The graph itself is returned if every operator takes the uint8 tensors that it has.
+    """
     if graph.refused or not any(_needs_int8(graph, operator) for operator in graph.operators):
         return graph
     refused = tuple(
@@ -55,7 +59,11 @@ def _tensors(graph: Graph, operator: Operator) -> list[Tensor]:
 
 
 def _needs_int8(graph: Graph, operator: Operator) -> bool:
-    """A concatenation, too, whose inputs have to be brought to one scale: of int8, there is none in the reference resolver."""
+    """Return whether an operator does not take its uint8 tensors.
+
+    This includes a concatenation whose inputs have to be brought to one scale. The reference
+    resolver has no such concatenation of int8.
+    """
     rule = KINDS[operator.kind].rule
     types = [rule.types_of(position) for position, index in enumerate(operator.inputs) if index is not None]
     tensors = _tensors(graph, operator)
@@ -70,7 +78,7 @@ def _needs_int8(graph: Graph, operator: Operator) -> bool:
 def _converted(graph: Graph) -> Graph:
     tensors = {index: _signed(tensor) for index, tensor in graph.tensors.items()}
     ports = [index for index in (*graph.inputs, *graph.outputs) if graph.tensors[index].dtype == "uint8"]
-    # What is outside keeps its number, and has another one inside.
+    # An input or output keeps its index outside. Its int8 form inside the graph has another index.
     inside = dict(zip(dict.fromkeys(ports), itertools.count(max(graph.tensors) + 1)))
     for outer, inner in inside.items():
         tensors[inner] = replace(tensors[outer], index=inner)
@@ -106,13 +114,19 @@ def _converted(graph: Graph) -> Graph:
 
 
 def _to_rescale(part: Tensor, whole: Tensor) -> bool:
-    """Whether an input of a concatenation has another scale or zero point than what it becomes a part of."""
+    """Return whether an input of a concatenation has to be rescaled.
+
+    It has another scale or zero point than the output.
+    """
     unsigned = part.data is None and (part.unsigned or part.dtype == "uint8")
     return unsigned and None not in (part.quantisation, whole.quantisation) and part.quantisation != whole.quantisation
 
 
 def _kind(operator: Operator, tensors: dict[int, Tensor]) -> str:
-    """The one whose kernel does what int8 does not have: weights with a zero point, halves that are rounded up."""
+    """Return the kind whose kernel can do things that int8 does not have.
+
+    They are weights with a zero point, and halves that are rounded up.
+    """
     if operator.kind in _UNSIGNED and (tensors[operator.output].unsigned or tensors[operator.output].dtype == "uint8"):
         return f"{operator.kind} unsigned"
     weights = operator.inputs[WEIGHTS] if operator.kind in _WITH_WEIGHTS and len(operator.inputs) > WEIGHTS else None

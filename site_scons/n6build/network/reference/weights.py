@@ -1,4 +1,4 @@
-"""Weights and biases: rules, the folding of zero points into biases, and the scaling of accumulators."""
+"""Weights and biases: rules, folding of zero points, and scaling of accumulators."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ BIAS = 2
 INPUTS = (INT8, INT8, INT32)
 CONSTANTS = (WEIGHTS, BIAS)
 
-# Of a descriptor, in this order.
+# Members of a descriptor, in this order.
 WEIGHT_MEMBERS = (Member("weights", reads("int8_t")), Member("bias", reads("int32_t")))
 SCALING_MEMBERS = (Member("multiplier", reads("int32_t")), Member("shift", reads("int32_t")))
 
 
 def check_weights(operands: Operands, channel_axis: int) -> Iterator[Problem]:
-    """One scale, or one for each output channel along `channel_axis`; symmetric; a bias, if any, with one value for each
-    channel."""
+    """Check the scales of weights and the size of a bias.
+
+    Weights are symmetric. They have one scale, or one for each output channel along `channel_axis`.
+    A bias, if any, has one value for each channel.
+    """
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
     yield from check_channel_scales(weights, channel_axis)
     channels = weights.shape[channel_axis]
@@ -37,7 +40,12 @@ def check_weights(operands: Operands, channel_axis: int) -> Iterator[Problem]:
 
 
 def check_channel_scales(weights: Tensor, axis: int) -> Iterator[Problem]:
-    """One scale, or one for each output channel along `axis`; symmetric."""
+    """Check that weights are symmetric and have one scale or one for each channel.
+
+    Args:
+        weights: The weights.
+        axis: Dimension of the output channels.
+    """
     quantisation = weights.quantisation
     if quantisation is None:
         yield Problem("N6-NET-006", f"tensor {shown(weights)} has no quantisation", QUANTISE)
@@ -61,7 +69,7 @@ def check_channel_scales(weights: Tensor, axis: int) -> Iterator[Problem]:
 
 
 def check_symmetric(weights: Tensor) -> Iterator[Problem]:
-    """One scale and the zero point 0."""
+    """Check that weights have one scale and the zero point 0."""
     yield from check_per_tensor(weights)
     quantisation = weights.quantisation
     if quantisation is not None and quantisation.zero_points != (0,):
@@ -69,7 +77,10 @@ def check_symmetric(weights: Tensor) -> Iterator[Problem]:
 
 
 def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
-    """WEIGHT_MEMBERS; the input's zero point is folded into the biases."""
+    """Return the arguments for WEIGHT_MEMBERS.
+
+    The input's zero point is folded into the biases.
+    """
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
     zero_point = required_quantisation(operands.source).zero_point
     folded = folded_bias(weights, bias, zero_point, channel_axis)
@@ -77,7 +88,14 @@ def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argumen
 
 
 def folded_bias(weights: Tensor, bias: Tensor | None, zero_point: int, channel_axis: int = 0) -> NDArray[np.int32]:
-    """bias - zero point * sum of the weights of each output channel. zero_point: of what the weights are multiplied with."""
+    """Return bias - zero point * sum of the weights, for each output channel.
+
+    Args:
+        weights: The weights.
+        bias: The bias, or None.
+        zero_point: Zero point of the values that the weights are multiplied with.
+        channel_axis: Dimension of the output channels.
+    """
     assert weights.data is not None
     other_axes = tuple(axis for axis in range(len(weights.shape)) if axis != channel_axis)
     taps = weights.elements // weights.shape[channel_axis]
@@ -89,12 +107,12 @@ def folded_bias(weights: Tensor, bias: Tensor | None, zero_point: int, channel_a
 
 
 def wrapped_int32(values: NDArray[np.int64]) -> NDArray[np.int32]:
-    """As an int32 accumulator would have them: modulo 2^32."""
+    """Return values modulo 2^32, as an int32 accumulator has them."""
     return (values & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
 def plain_bias(operands: Operands, channel_axis: int) -> NDArray[np.int64]:
-    """As the model has it; zeros where it has none."""
+    """Return the bias as the model has it, or zeros if it has none."""
     bias = operands.optional(BIAS)
     if bias is not None and bias.data is not None:
         return bias.data.reshape(-1).astype(np.int64)
@@ -102,17 +120,27 @@ def plain_bias(operands: Operands, channel_axis: int) -> NDArray[np.int64]:
 
 
 def weights_zero_point(operands: Operands) -> int:
-    """Other than 0 only in models that were uint8."""
+    """Return the zero point of the weights.
+
+    It is other than 0 only in models that were uint8.
+    """
     return required_quantisation(operands.required(WEIGHTS)).zero_point
 
 
 def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
-    """Weights, biases and scaling, as `weight_arguments` and `_scaling_arguments`."""
+    """Return the arguments for weights, biases and scaling.
+
+    They are those of `weight_arguments` and `_scaling_arguments`.
+    """
     return {**weight_arguments(operands, channel_axis), **_scaling_arguments(operands, channel_axis)}
 
 
 def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
-    """SCALING_MEMBERS, with one value for each output channel. Raises ScaleError."""
+    """Return the arguments for SCALING_MEMBERS, one value for each output channel.
+
+    Raises:
+        ScaleError: The scale of an accumulator is too large.
+    """
     pairs = [accumulator_multiplier(real) for real in convolution_scales(operands, channel_axis)]
     return {
         "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
@@ -121,13 +149,18 @@ def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argum
 
 
 def real_scales(operands: Operands, channel_axis: int) -> list[float]:
-    """input scale * weight scale / output scale for each output channel, in the reference resolver's precision: double of
-    float32 values."""
+    """Return input scale * weight scale / output scale for each output channel.
+
+    The precision is the reference resolver's: double of float32 values.
+    """
     return _real_scales(operands, channel_axis, np.float64)
 
 
 def convolution_scales(operands: Operands, channel_axis: int) -> list[float]:
-    """As `real_scales`; of uint8 convolutions the resolver multiplies the first two in float32."""
+    """Return the scales of a convolution's output channels, as `real_scales` does.
+
+    In uint8 convolutions, the resolver multiplies the first two scales in float32.
+    """
     return _real_scales(operands, channel_axis, np.float32 if operands.required(WEIGHTS).unsigned else np.float64)
 
 

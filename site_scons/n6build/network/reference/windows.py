@@ -1,4 +1,7 @@
-"""Windows that slide over an image, as convolutions and poolings have them: options, rule, sizes, descriptor."""
+"""Windows that slide over an image, as in convolutions and poolings.
+
+The module has their options, rule, sizes and descriptor.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ WINDOW = Structure(
     ),
     doc="How a window slides over its input; padding at the bottom and right follows from the output's shape.",
 )
-# Of a descriptor, in this order.
+# Members of a descriptor, in this order.
 WINDOW_MEMBERS = (Member("in", SHAPE), Member("out", SHAPE), Member("window", WINDOW))
 
 _NAMES = names_in(tflite.Padding)
@@ -37,7 +40,18 @@ _NAMES = names_in(tflite.Padding)
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """Of a convolution or a pooling. height, width: of a pooling's window; 0 where the shape of the weights gives them."""
+    """Options of a convolution or a pooling.
+
+    Attributes:
+        padding: The padding scheme.
+        stride_h: Stride along the height.
+        stride_w: Stride along the width.
+        dilation_h: Dilation along the height.
+        dilation_w: Dilation along the width.
+        height: Height of a pooling's window; 0 if the shape of the weights gives it.
+        width: Width of a pooling's window; 0 if the shape of the weights gives it.
+        activation: The fused activation.
+    """
 
     padding: PaddingScheme
     stride_h: int
@@ -50,7 +64,12 @@ class WindowOptions:
 
 
 def read_convolution(table: tflite.Conv2DOptions | tflite.DepthwiseConv2DOptions) -> WindowOptions:
-    """Raises DamagedError and UnsupportedError."""
+    """Read the options of a convolution.
+
+    Raises:
+        DamagedError: A code does not exist.
+        UnsupportedError: The padding or the activation is not supported.
+    """
     return WindowOptions(
         padding=read_padding(table.Padding()),
         stride_h=table.StrideH(),
@@ -62,20 +81,28 @@ def read_convolution(table: tflite.Conv2DOptions | tflite.DepthwiseConv2DOptions
 
 
 def read_padding(code: int) -> PaddingScheme:
-    """code: of the schema's Padding. Raises DamagedError and UnsupportedError."""
+    """Return the padding scheme of a code.
+
+    Args:
+        code: Code in the schema's Padding.
+
+    Raises:
+        DamagedError: The code does not exist.
+        UnsupportedError: The padding is not supported.
+    """
     name: Any = choice(_NAMES, code, get_args(PaddingScheme), "padding")
     return name  # type: ignore[no-any-return]
 
 
 def window_options(operands: Operands) -> WindowOptions:
-    """Of an operator whose options `WindowOptions` are."""
+    """Return the options of an operator with a window."""
     options = operands.operator.options
     assert isinstance(options, WindowOptions)
     return options
 
 
 def window_output(size: int, window: int, stride: int, dilation: int, padding: PaddingScheme) -> tuple[int, int]:
-    """Output size along one dimension and the padding before it."""
+    """Return the output size along one dimension, and the padding before it."""
     extent = (window - 1) * dilation + 1
     if padding == "VALID":
         return (size - extent) // stride + 1, 0
@@ -84,7 +111,14 @@ def window_output(size: int, window: int, stride: int, dilation: int, padding: P
 
 
 def check_window(operands: Operands, height: int, width: int, channels: int) -> Iterator[Problem]:
-    """height, width: of the window. channels: of the output."""
+    """Check that a window is possible and makes the output's shape.
+
+    Args:
+        operands: Tensors of the operator.
+        height: Height of the window.
+        width: Width of the window.
+        channels: Number of channels of the output.
+    """
     options = window_options(operands)
     numbers = (height, width, options.stride_h, options.stride_w, options.dilation_h, options.dilation_w)
     extents = ((height - 1) * options.dilation_h + 1, (width - 1) * options.dilation_w + 1)
@@ -104,7 +138,10 @@ def check_window(operands: Operands, height: int, width: int, channels: int) -> 
 
 
 def window_arguments(operands: Operands, height: int, width: int) -> dict[str, Argument]:
-    """WINDOW_MEMBERS. A PAD before the operator adds to the operator's own padding."""
+    """Return the arguments for WINDOW_MEMBERS.
+
+    A PAD before the operator adds to the operator's own padding.
+    """
     options = window_options(operands)
     _, in_h, in_w, _ = operands.first.shape
     _, top = window_output(in_h, height, options.stride_h, options.dilation_h, options.padding)
@@ -128,6 +165,6 @@ def window_arguments(operands: Operands, height: int, width: int) -> dict[str, A
 
 
 def shape_of(tensor: Tensor) -> Fields:
-    """Of an NHWC tensor of one batch."""
+    """Return the member of type SHAPE for an NHWC tensor of one batch."""
     _, height, width, channels = tensor.shape
     return fields_of(SHAPE, {"height": height, "width": width, "channels": channels})
