@@ -32,8 +32,9 @@ def read_model(path: Path) -> onnx.ModelProto:
     """Return the ModelProto of a file.
 
     Raises:
-        N6Error: N6-FILE-002 if the file cannot be read; N6-NET-001 if it is not an ONNX model;
-            N6-NET-002 if it is damaged, with too many nodes.
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded
+            it; N6-NET-001 if it is not an ONNX model; N6-NET-002 if it is damaged, with too many
+            nodes.
     """
     data = read_bytes(path)
     try:

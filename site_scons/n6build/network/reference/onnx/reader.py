@@ -59,9 +59,11 @@ def read_onnx_graph(path: Path) -> Graph:
     """Return the graph of an ONNX file.
 
     Raises:
-        N6Error: N6-FILE-002 if the file cannot be read; N6-NET-001 if it is not an ONNX model;
-            N6-NET-002 if it is damaged; N6-NET-003 to N6-NET-008 if an operator, a type, a shape, a
-            quantisation, operands or options, in this order, are not supported.
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded
+            it; N6-NET-001 if it is not an ONNX model; N6-NET-002 if it is damaged; N6-NET-003 if an
+            operator is not supported; N6-NET-004 for its types; N6-NET-005 for its shapes;
+            N6-NET-006 for its quantisation; N6-NET-007 for its operands; N6-NET-008 for its
+            options.
     """
     model = read_model(path)
     known = translations()

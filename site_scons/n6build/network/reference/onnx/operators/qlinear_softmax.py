@@ -40,7 +40,8 @@ _KERNEL = Kernel(
 def exponentials(scale: float, depth: int) -> NDArray[np.float32]:
     """Return e^(scale * (i - 255)) for each i up to 255, times a power of e.
 
-    The power is as large as possible while a sum of `depth` of the last exponentials is a float32.
+    The power is as large as it can be while `depth` of the last exponentials still have a sum, with
+    a reserve.
     """
     largest = np.float32(np.finfo(np.float32).max) / np.float32(depth)
     shift = max(0.0, math.log(largest) - _RESERVE) / scale
