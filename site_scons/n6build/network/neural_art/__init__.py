@@ -1,1 +1,4 @@
-"""Backend neural_art: a model -> epochs of the NPU. Experimental: nothing that it makes has run on silicon."""
+"""Backend neural_art, which compiles a model to epochs of the NPU.
+
+It is experimental: nothing that it makes has run on silicon.
+"""

@@ -1,4 +1,4 @@
-"""The mean of each whole channel of an image."""
+"""Means of whole channels of an image."""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ from n6build.network.neural_art.units import Pooling, affine, pooling
 from n6build.network.reference.operands import required_quantisation
 
 _GROUP = 8
-# Of the fraction that a mean keeps until it is requantised.
+# Bits of the fraction that a mean keeps until it is requantised.
 _FRACTION = 8
 
 
 def mean_of_image(layer: Layer, made: Made) -> None:
-    """Of the signed input, which is an image."""
+    """Append the epoch that makes the mean of each channel of the signed input.
+
+    Raises:
+        StaysOnCpu: If the channels are no multiple of 8.
+    """
     source = layer.operands.source
     height, width, channels = image_shape(source)
     if channels % _GROUP:

@@ -1,4 +1,7 @@
-"""Backend neural_art: a .tflite or .onnx file -> blobs for the NPU, without ST's tool. Experimental, never chosen by itself."""
+"""Backend neural_art: blobs for the NPU, without ST's tool.
+
+It compiles a .tflite or .onnx file. It is experimental and never chosen by itself.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ from n6build.network.reference.generated_c import RENDERED
 from n6build.plan.step import Step, to_parameters
 
 NAME = "neural_art"
-# What was seen of ST's compiler: kinds, sizes and bits of registers.
+# Kinds, sizes and bits of registers that were seen of ST's compiler.
 ENVELOPE = ROOT / "boards" / "npu" / "envelope.yaml"
-# What boards have made of target ladder: records that somebody has put there, in the project's own folder of boards.
+# Records of target ladder on boards. The user puts them there, in the project's own folder of boards.
 CONFIRMED = Path("npu/confirmed")
 # All chips of the family have this NPU.
 CHIP = BOARDS / "soc" / "stm32n657.yaml"
@@ -32,8 +35,22 @@ REPLAY = ROOT / "tools" / "npu_replay" / "n6npu_replay.c"
 
 @dataclass(frozen=True)
 class Parameters:
-    """The files: model, calibration's vectors, test vectors, envelope; then records of boards, then those of the chip and of the
-    NPU's model. records: how many."""
+    """Parameters of the step that compiles a model.
+
+    The step's files are: model, vectors of the calibration, test vectors, envelope; then records of
+    boards, then those of the chip and of the NPU's model.
+
+    Attributes:
+        name: Name of the network.
+        margin: As in `NpuOptions`.
+        guard: As in `NpuOptions`.
+        allow: As in `NpuOptions`.
+        records: Number of records of boards.
+        sha256: Expected digest of the model, None for any.
+        ll_aton: Version of the runtime.
+        pools: Memory pools in order of preference.
+        roomier: Profiles with more RAM.
+    """
 
     name: str
     margin: float
@@ -70,8 +87,12 @@ def _beside(source: ModelSource, file: str | None) -> Path | None:
 
 
 def _step(given: Compilation) -> Step:
-    """Raises N6-NET-031 before anything is built."""
-    from n6build.network.neural_art.placement import require_addresses  # noqa: PLC0415 - only where a plan is made.
+    """Return the step that compiles the model.
+
+    Raises:
+        N6Error: N6-NET-031 if a pool has no address, before anything is built.
+    """
+    from n6build.network.neural_art.placement import require_addresses  # noqa: PLC0415 - only a plan needs it.
 
     require_addresses(given.pools)
     source, name = given.source, given.name
@@ -111,8 +132,11 @@ def _step(given: Compilation) -> Step:
 
 
 def _kernels(given: Compilation) -> tuple[Path, ...]:
-    """None of a model that cannot be compiled, which its step then says."""
-    from n6build.network.reference.compile import kernels_of  # noqa: PLC0415 - only where a plan is made.
+    """Return the files of kernels, none for a model that cannot be compiled.
+
+    Its step reports the error.
+    """
+    from n6build.network.reference.compile import kernels_of  # noqa: PLC0415 - only a plan needs it.
 
     try:
         return files_of_kernels(kernels_of(require_file(NAME, given.source)))

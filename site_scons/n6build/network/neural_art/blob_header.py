@@ -1,4 +1,7 @@
-"""<network>_ecblobs.h: the blobs as arrays, in the form that ST's compiler gives that file."""
+"""The file <network>_ecblobs.h: the blobs as arrays.
+
+It has the form that ST's compiler gives that file.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
 
-# Whoever plans a build needs the name of the template, and not all that blobs are made by.
+# Planning a build needs the name of the template, but not the modules that make blobs.
 if TYPE_CHECKING:
     from n6build.network.neural_art.blocks import Block
 
@@ -17,7 +20,13 @@ _ON_A_LINE = 4
 
 
 def blob_header(blocks: Sequence[Block], name: str, backend: str) -> str:
-    """name: of the network. backend: what compiled it, for a comment."""
+    """Return the text of the header.
+
+    Args:
+        blocks: Blobs with their words.
+        name: Name of the network.
+        backend: Name of the compiler, for a comment.
+    """
     blobs = [{"blob": block.blob, "count": len(block.words) // 2, "lines": _lines(block)} for block in blocks]
     return render(TEMPLATE, {"name": name, "backend": backend, "blobs": blobs})
 

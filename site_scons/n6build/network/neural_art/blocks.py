@@ -1,4 +1,7 @@
-"""Runs of epochs of the NPU as blobs, each with the cache maintenance that it needs of the CPU."""
+"""Blobs of consecutive epochs of the NPU.
+
+Each has the cache maintenance that it needs from the CPU.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,19 @@ from n6build.network.reference.placement import Placement
 
 @dataclass(frozen=True)
 class Block:
-    """words: of the blob."""
+    """A blob and its words.
+
+    Attributes:
+        blob: Name, epochs and buffers of the blob.
+        words: Words of the blob.
+    """
 
     blob: Blob
     words: tuple[int, ...]
 
 
 def blocks_of(npu: Npu, lowered: Lowered, placement: Placement, network_name: str) -> tuple[Block, ...]:
-    """In the order in which they run."""
+    """Return the blobs in the order in which they run."""
     network, hardware = lowered.network, lowered.hardware
     address_of = addresses(placement)
     outputs = {port.buffer for port in network.outputs}
@@ -49,7 +57,7 @@ def blocks_of(npu: Npu, lowered: Lowered, placement: Placement, network_name: st
 
 
 def _runs(indices: Sequence[int]) -> Iterator[list[int]]:
-    """Of indices that follow each other."""
+    """Yield runs of consecutive indices."""
     run: list[int] = []
     for index in indices:
         if run and index != run[-1] + 1:

@@ -1,4 +1,7 @@
-"""A model as a network whose epochs run on the NPU where they can: all files but what tells of their proof."""
+"""Compilation of a model to a network that runs on the NPU where it can.
+
+It makes all files but those about the proof.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,23 @@ from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement
 from n6build.network.reference.report import report
 
-# Of the generated files: raised with every change to them.
+# Version of the generated files. It is raised with every change to them.
 VERSION = "0.4"
 IDENTITY = f"{NPU_TOOL} {VERSION} (experimental)"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is compiled. pools: in order of preference. ll_aton: version of the runtime. roomier: profiles with more RAM. guard:
-    as of `NpuOptions`."""
+    """Input of a compilation.
+
+    Attributes:
+        model: File of the model.
+        name: Name of the network.
+        pools: Memory pools in order of preference.
+        ll_aton: Version of the runtime.
+        roomier: Profiles with more RAM.
+        guard: As in `NpuOptions`.
+    """
 
     model: Path
     name: str
@@ -47,7 +58,15 @@ class Request:
 
 @dataclass(frozen=True)
 class CompiledForNpu:
-    """kernels: content of the pool of initializers. files: by name, of the output folder."""
+    """Result of a compilation.
+
+    Attributes:
+        lowered: Network and epochs of the NPU.
+        placement: Addresses of buffers and initializers.
+        blocks: Blobs in the order in which they run.
+        kernels: Content of the pool of initializers.
+        files: Content of the files of the output folder, by name.
+    """
 
     lowered: Lowered
     placement: Placement
@@ -64,9 +83,20 @@ def compile_for_npu(
     kept: Mapping[int, str],
     apart: Set[int] = frozenset(),
 ) -> CompiledForNpu:
-    """kept: operators that stay on the CPU whatever they are, by their index, with the reason. apart: those that are cut into
-    many epochs, each with shifts of its own. Raises N6-NET-0xx for a model or pools that cannot be compiled, N6-NET-030 where no
-    operator goes to the NPU."""
+    """Compile a model for the NPU.
+
+    Args:
+        npu: Description of the NPU.
+        request: Names, pools and versions.
+        graph: Graph of the model.
+        calibration: Values of the activations.
+        kept: Operators that stay on the CPU in any case: index -> reason.
+        apart: Operators that are cut into many epochs, each with shifts of its own.
+
+    Raises:
+        N6Error: N6-NET-0xx if the model or the pools cannot be compiled; N6-NET-030 if no operator
+            goes to the NPU.
+    """
     name, model = request.name, request.model
     check_graph(graph, model.name)
     lowered = lower_for_npu(npu, graph, lower(graph, model.name), calibration, kept, apart)
@@ -111,7 +141,7 @@ def compile_for_npu(
 
 
 def nothing_for_npu(where: str, lowered: Lowered) -> N6Error:
-    """Every reason at once."""
+    """Return the error N6-NET-030 with every reason at once."""
     lines = [f"operator {each.index} ({each.operator}): {each.why}" for each in lowered.on_cpu]
     indent = "\n    "
     what = f"no operator of it can go to the NPU:{indent}{indent.join(lines)}"

@@ -1,4 +1,7 @@
-"""Sums of a convolution on their way to the output: straight on, or through memory where one chain of units is not enough."""
+"""The way from the sums of a convolution to its output.
+
+It is direct, or through memory if one chain of units is not enough.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +32,27 @@ from n6build.network.reference.operands import required_quantisation
 from n6build.network.reference.weights import BIAS, WEIGHTS
 from n6build.network.reference.windows import WindowOptions, window_options
 
-# Makes an epoch with its units, and the one that the sums come out of.
+# It makes an epoch with its units. It returns the epoch and the unit that puts out the sums.
 Pass = Callable[[], tuple[EpochBuilder, Unit]]
-# Units of a chain.
+# Most units of a chain.
 CHAIN = 4
-# Lines or columns of padding.
+# Most lines or columns of padding.
 _MOST_AROUND = 3
-# Of an epoch of several.
+# Fewest frames of an epoch if a layer has several.
 _FEWEST_FRAMES = 2
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Of one or several epochs that make the same channels. group: channels of a frame. at: the first channel. count: channels.
-    whole: they are all of the output's."""
+    """Sums of one or several epochs that make the same channels.
+
+    Attributes:
+        requantisation: Scaling of the sums to int8.
+        group: Channels of a frame.
+        count: Number of channels.
+        at: First channel.
+        whole: Whether they are all channels of the output.
+    """
 
     requantisation: Requantisation
     group: int
@@ -52,13 +62,16 @@ class Sums:
 
     @property
     def frames(self) -> int:
-        """One for each group."""
+        """Return the number of frames, one for each group."""
         return self.count // self.group
 
 
 def finish(layer: Layer, made: Made, passes: Sequence[Pass], sums: Sums) -> None:
-    """Appends the epochs of `passes`. Where there are several, the sums of all but the last go through memory, and each pass adds
-    those of the ones before to its own."""
+    """Append the epochs of `passes`.
+
+    If there are several, the sums of all but the last go through memory. Each pass adds the sums of
+    those before to its own.
+    """
     height, width, _ = image_shape(layer.operands.output)
     pixels = height * width
     epoch, last = passes[0]()
@@ -89,7 +102,10 @@ def _requantised(layer: Layer, epoch: EpochBuilder, last: Unit, sums: Sums) -> N
 
 
 def into_chain(epoch: EpochBuilder, unit: Unit, features: Unit, kernels: Unit, before: Unit | None) -> Unit:
-    """The unit, with what it reads: features, kernels, the sums of the unit before it in the chain."""
+    """Link a unit to its inputs and return it.
+
+    It reads features, kernels, and the sums of the unit before it in the chain.
+    """
     epoch.link(features, unit)
     epoch.link(kernels, unit, 1)
     if before:
@@ -98,7 +114,11 @@ def into_chain(epoch: EpochBuilder, unit: Unit, features: Unit, kernels: Unit, b
 
 
 def seen_stride(options: WindowOptions) -> int:
-    """Down and across. Raises StaysOnCpu for what was not seen, dilation too."""
+    """Return the stride down and across.
+
+    Raises:
+        StaysOnCpu: If such strides or a dilation were not seen.
+    """
     if (options.dilation_h, options.dilation_w) != (1, 1):
         raise StaysOnCpu("dilation: no such convolution was seen")
     strides = (options.stride_h, options.stride_w)
@@ -108,7 +128,11 @@ def seen_stride(options: WindowOptions) -> int:
 
 
 def seen_3x3(layer: Layer) -> Window:
-    """With what is around the image. Raises StaysOnCpu for what was not seen."""
+    """Return the window of a 3x3 with the padding around the image.
+
+    Raises:
+        StaysOnCpu: If such a window was not seen.
+    """
     options = window_options(layer.operands)
     pads = windows_pads(layer.operands, options, 3, 3)
     if max(pads) > _MOST_AROUND:
@@ -118,7 +142,14 @@ def seen_3x3(layer: Layer) -> Window:
 
 @dataclass(frozen=True)
 class Kernels:
-    """weights: as in the model. scales: of each kernel. biases: in units of the sums."""
+    """Kernels of a convolution.
+
+    Attributes:
+        tensor: Tensor of the weights.
+        weights: Weights as in the model.
+        scales: Scale of each kernel.
+        biases: Biases in units of the sums.
+    """
 
     tensor: Tensor
     weights: Integers
@@ -127,7 +158,7 @@ class Kernels:
 
 
 def kernels_of(layer: Layer, count: int) -> Kernels:
-    """count: of kernels."""
+    """Return the layer's kernels, `count` of them."""
     tensor, bias = layer.operands.required(WEIGHTS), layer.operands.optional(BIAS)
     assert tensor.data is not None
     scales = np.array(required_quantisation(tensor).scales, np.float64)
@@ -144,8 +175,16 @@ def requantised(
     passes: int = 1,
     possible: Floats | float = math.inf,
 ) -> Requantisation:
-    """largest: of the sums on the calibration's vectors, without the margin. passes: epochs that make parts of them. possible:
-    what no sum exceeds."""
+    """Return the requantisation of a layer's sums.
+
+    Args:
+        layer: Layer with a convolution.
+        largest: Largest sums on the calibration's vectors, without the margin.
+        scales: Scales of the kernels.
+        biases: Biases in units of the sums.
+        passes: Number of epochs that make parts of the sums.
+        possible: Magnitude that no sum exceeds.
+    """
     target = output_quantisation(layer)
     given = Scales(scale_of(layer.operands.source), scales, target.scale, target.zero_point, layer.twice)
     with_margin = np.minimum(largest * layer.calibration.margin + 1, possible)
@@ -153,18 +192,27 @@ def requantised(
 
 
 def in_epochs(layer: Layer, frames: int, most: int, frame: int) -> list[slice]:
-    """Kernels of each epoch, where there are so many frames of `frame` kernels in all. most: frames of an epoch. A layer whose
-    kernels are apart has two each, since an engine that writes a single one was not seen."""
+    """Return the kernels of each epoch.
+
+    A layer whose kernels are apart has two frames in each epoch, since an engine that writes a
+    single one was not seen.
+
+    Args:
+        layer: Layer with a convolution.
+        frames: Number of frames in all.
+        most: Most frames of an epoch.
+        frame: Kernels of a frame.
+    """
     count = max(1, frames // _FEWEST_FRAMES) if layer.apart else -(-frames // most)
     ends = [frames * part // count * frame for part in range(count + 1)]
     return [slice(first, end) for first, end in itertools.pairwise(ends)]
 
 
 def slices_of(channels: int, most: int) -> list[tuple[int, int]]:
-    """Cuts channels into parts of at most so many: first, and behind the last."""
+    """Cut channels into parts of at most `most`: (first, behind the last)."""
     return [(first, min(first + most, channels)) for first in range(0, channels, most)]
 
 
 def chained(parts: Sequence[tuple[int, int]], length: int) -> list[list[tuple[int, int]]]:
-    """In groups for chains of units."""
+    """Group parts for chains of at most `length` units."""
     return [list(parts[first : first + length]) for first in range(0, len(parts), length)]

@@ -1,4 +1,7 @@
-"""Depthwise convolutions: groups of channels, each with ordinary kernels that are zero for all but their own channel."""
+"""Depthwise convolutions as ordinary convolutions of groups of channels.
+
+The kernels of a group are zero for all but their own channel.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,19 @@ from n6build.network.neural_art.streams import Frames, Image, read
 from n6build.network.neural_art.units import Features, Window, convolution
 from n6build.network.reference.epochs import Address
 
-# Channels of a group, and kernels of a frame; and those of images whose lines have at least so many pixels, with stride 1: the
-# fewer, the fewer zeros are read and multiplied.
+# Channels of a group, which are the kernels of a frame.
 GROUP = 8
+# With stride 1: fewest pixels of an image's lines, and channels of a group. A smaller group reads and multiplies fewer zeros.
 _WITH_STRIDE_1 = ((16, 4), (9, GROUP), (4, 1))
 
 
 def group_of(stride: int, width: int) -> int:
-    """As ST's compiler was seen to take them. width: of the image."""
+    """Return the channels of a group, as ST's compiler was seen to choose them.
+
+    Args:
+        stride: Stride of the window.
+        width: Width of the image.
+    """
     if stride > 1:
         return GROUP
     return next((group for least, group in _WITH_STRIDE_1 if width >= least), GROUP)
@@ -36,8 +44,19 @@ def depthwise_unit(
     group: int,
     shape: tuple[int, int, int],
 ) -> Unit:
-    """source: unsigned, from the first channel on that is taken. shape: height, width, channels of all of it. weights: height x
-    width x channels, those that are taken. shift: of the sums. group: channels of a frame."""
+    """Add the units of a depthwise convolution and return the last one.
+
+    Args:
+        layer: Layer with the convolution.
+        made: Results that get the kernels.
+        epoch: Epoch that gets the units.
+        source: Address of the unsigned image, from the first channel on that is taken.
+        weights: Weights of the taken channels, height x width x channels.
+        window: Window of the convolution.
+        shift: Shift of the sums.
+        group: Channels of a frame.
+        shape: Height, width and channels of the whole image.
+    """
     height, width, channels = shape
     data = inflated(weights, group)
     stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True)

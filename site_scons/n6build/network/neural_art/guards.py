@@ -1,7 +1,9 @@
-"""Memory around buffers that no epoch may write: inputs and outputs of the network, at the same place, which no epoch knows of.
+"""Guards: memory around buffers that no epoch may write.
 
-Whoever runs the network fills them with a pattern, and finds it in the outputs again, or knows where an engine has written that
-should not have. No firmware has to know of them: what it does for inputs and outputs, also with its caches, is right for them.
+They are inputs and outputs of the network at the same place, which no epoch knows of. The program
+that runs the network fills them with a pattern. If it does not find the pattern in the outputs
+again, an engine has written where it should not. No firmware has to know of guards: its handling of
+inputs and outputs, also of its caches, is right for them.
 """
 
 from __future__ import annotations
@@ -15,14 +17,21 @@ from n6build.network.reference.graph import Tensor
 from n6build.network.reference.liveness import aligned
 from n6build.network.reference.placement import Place, Placement
 
-# Of a frame of sixteen kernels, at least one is not of zeros.
+# At least one kernel of a frame of sixteen is not of zeros.
 _MOST_FILLED = 15
 BEFORE, BEHIND = "_guard_before", "_guard_behind"
 
 
 def with_room(network: Network, guard: int, written: Mapping[str, int]) -> tuple[Buffer, ...]:
-    """The buffers with what is written of them and guards on both sides, in use all the time. guard: bytes. written: as of
-    `ends_of_writes`."""
+    """Return the buffers with room for guards on both sides.
+
+    They also have room for everything that is written of them, and are in use all the time.
+
+    Args:
+        network: Network without guards.
+        guard: Bytes of a guard.
+        written: As from `ends_of_writes`.
+    """
     last = len(network.epochs)
     return tuple(
         replace(buffer, bytes=aligned(guard) + _written(buffer, written) + _behind(guard), first=0, last=last)
@@ -31,21 +40,32 @@ def with_room(network: Network, guard: int, written: Mapping[str, int]) -> tuple
 
 
 def _written(buffer: Buffer, written: Mapping[str, int]) -> int:
-    """More than kernels of zeros is a fault of this compiler, which a guard has to find."""
+    """Return the bytes of a buffer, with those that kernels of zeros write behind it.
+
+    Anything more is a fault of this compiler, which a guard has to find.
+    """
     filled = written.get(buffer.name, 0) - buffer.bytes
     return buffer.bytes + (filled if 0 < filled <= _MOST_FILLED else 0)
 
 
 def _behind(guard: int) -> int:
-    """Engines may read it."""
+    """Return the bytes behind a buffer, which engines may read ahead."""
     return max(aligned(guard), READ_AHEAD)
 
 
 def with_guards(
     network: Network, placement: Placement, guard: int, written: Mapping[str, int]
 ) -> tuple[Network, Placement]:
-    """placement: of the buffers of `with_room`, without that room. What is behind one goes to the end of a cache line. guard,
-    written: as there."""
+    """Return the network and the placement with guards.
+
+    A guard behind a buffer goes to the end of a cache line.
+
+    Args:
+        network: Network without guards.
+        placement: Placement of the buffers of `with_room`, without that room.
+        guard: As in `with_room`.
+        written: As in `with_room`.
+    """
     buffers: list[Buffer] = []
     places: dict[str, Place] = {}
     known = max((buffer.tensor.index for buffer in network.buffers if buffer.tensor), default=-1)

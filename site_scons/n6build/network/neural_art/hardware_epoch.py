@@ -1,4 +1,4 @@
-"""An epoch of the NPU without addresses: units with their registers, links between them; and how one is put together."""
+"""Epochs of the NPU without addresses: units with registers, and links."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from n6build.hardware.npu import Npu
 from n6build.network.neural_art.registers import Port
 from n6build.network.reference.epochs import Address
 
-# What an engine may read ahead of the end of its last frame: as many bytes behind every buffer have to be readable.
+# Bytes that an engine may read beyond the end of its last frame. As many bytes behind every buffer have to be readable.
 READ_AHEAD = 64
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The address that an engine never reads beyond. end: behind the last byte of its frames."""
+    """The address that an engine never reads beyond.
+
+    Attributes:
+        end: Address behind the last byte of its frames.
+    """
 
     end: Address
 
@@ -25,7 +29,13 @@ Value = int | Address | Limit
 
 @dataclass(frozen=True)
 class Setting:
-    """Values for registers that follow each other, the first one's number in its unit; repeated: all for that one."""
+    """Values for consecutive registers of a unit.
+
+    Attributes:
+        register: Number of the first register in its unit.
+        values: Values of the registers.
+        repeated: Whether all values are for the first register.
+    """
 
     register: int
     values: tuple[Value, ...]
@@ -34,7 +44,16 @@ class Setting:
 
 @dataclass(frozen=True)
 class Unit:
-    """control: of CTRL, without EN. writes: an engine that writes memory. reset: value of CTRL after a reset."""
+    """A unit of the NPU with its registers.
+
+    Attributes:
+        kind: Kind of the unit.
+        index: Index among the units of this kind.
+        control: Value of CTRL, without EN.
+        settings: Values of its other registers.
+        writes: Whether it is an engine that writes memory.
+        reset: Value of CTRL after a reset.
+    """
 
     kind: str
     index: int
@@ -45,18 +64,31 @@ class Unit:
 
     @property
     def output(self) -> Port:
-        """What comes out of it."""
+        """Return the port of the unit's output."""
         return Port(self.kind, self.index)
 
     def input(self, port: int = 0) -> Port:
-        """What goes into it."""
+        """Return a port of the unit's inputs."""
         return Port(self.kind, self.index, port)
 
 
 @dataclass(frozen=True)
 class HardwareEpoch:
-    """kind: for people. operators: of the model file. reads, writes: names of buffers. initializers: names. macs: that the units
-    execute. useful: of those, the ones that the operator has. moved: bytes that the engines move."""
+    """An epoch of the NPU.
+
+    Attributes:
+        kind: Description for people.
+        node: Name of the node.
+        operators: Operators of the model file.
+        reads: Names of the buffers that it reads.
+        writes: Names of the buffers that it writes.
+        initializers: Names of the initializers that it reads.
+        units: Units with their registers.
+        links: Links of the stream switch: (destination, source).
+        macs: Multiply-accumulates that the units execute.
+        useful: Multiply-accumulates that the operator has.
+        moved: Bytes that the engines move.
+    """
 
     kind: str
     node: str
@@ -72,13 +104,16 @@ class HardwareEpoch:
 
     @property
     def label(self) -> str:
-        """'Conv2D_4 1x1 deep'."""
+        """Return a name such as 'Conv2D_4 1x1 deep'."""
         return f"{self.node} {self.kind}"
 
 
 def ends_of_writes(epochs: Iterable[HardwareEpoch]) -> dict[str, int]:
-    """For each buffer, how many bytes of it and of what is behind it epochs write: where a layer has fewer outputs than a frame
-    of kernels, those of kernels of zeros are written, too."""
+    """Return the end of the bytes that epochs write of each buffer and behind it.
+
+    If a layer has fewer outputs than a frame of kernels, those of kernels of zeros are written,
+    too.
+    """
     ends: dict[str, int] = {}
     writers = (unit for epoch in epochs for unit in epoch.units if unit.writes)
     for value in (value for unit in writers for setting in unit.settings for value in setting.values):
@@ -89,7 +124,10 @@ def ends_of_writes(epochs: Iterable[HardwareEpoch]) -> dict[str, int]:
 
 @dataclass
 class EpochBuilder:
-    """One epoch while its units are added. Numbers units of each kind in the order in which they come."""
+    """An epoch while its units are added.
+
+    Units of each kind are numbered in the order in which they are added.
+    """
 
     npu: Npu
     kind: str
@@ -105,23 +143,27 @@ class EpochBuilder:
     links: list[tuple[Port, Port]] = field(default_factory=list)
 
     def next_index(self, kind: str) -> int:
-        """Of the next unit of this kind. Raises ValueError where the NPU has no more of them."""
+        """Return the index of the next unit of this kind.
+
+        Raises:
+            ValueError: If the NPU has no more units of this kind.
+        """
         index = sum(unit.kind == kind for unit in self.units)
         if index >= self.npu.units[kind].count:
             raise ValueError(f"{self.kind} needs more than {index} units {kind}")
         return index
 
     def add(self, unit: Unit) -> Unit:
-        """The unit itself."""
+        """Add a unit and return it."""
         self.units.append(unit)
         return unit
 
     def link(self, source: Unit, destination: Unit, port: int = 0) -> None:
-        """Every frame of one unit goes to the other."""
+        """Send every frame of one unit to another one."""
         self.links.append((destination.input(port), source.output))
 
     def done(self) -> HardwareEpoch:
-        """The epoch."""
+        """Return the complete epoch."""
         return HardwareEpoch(
             self.kind,
             self.node,

@@ -1,4 +1,4 @@
-"""An operator of the model on its way to the NPU, and what the modules of the operators share."""
+"""Operators of the model on their way to the NPU, and helpers of their modules."""
 
 from __future__ import annotations
 
@@ -20,27 +20,35 @@ from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import Activation, clamp_range
 from n6build.network.reference.windows import WindowOptions, window_output
 
-# What a tensor of int8 is in memory: as it is, or each value plus 128, which convolutions read.
+# Forms of an int8 tensor in memory: as it is, or each value plus 128, as convolutions read it.
 SIGNED, UNSIGNED = "signed", "unsigned"
 ZERO_OF_UNSIGNED = -128
 
 
 class StaysOnCpu(Exception):
-    """Why an operator does not go to the NPU."""
+    """A reason why an operator does not go to the NPU."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """values: of each activation by its tensor's index, vectors first. margin: by how much sums may exceed what they are on
-    these. sums: what `largest` has found, by a digest of all that it follows from."""
+    """Values of activations that decide how large sums may become.
+
+    Attributes:
+        values: Values of each activation by its tensor's index, vectors first.
+        margin: Factor by which sums may exceed those on these values.
+        sums: Results of `largest`, by a digest of everything that they depend on.
+    """
 
     values: Mapping[int, NDArray[np.int8]]
     margin: float
     sums: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
 
     def largest(self, find: Callable[..., Floats], *given: object) -> Floats:
-        """What `find` makes of arrays and numbers. A layer is lowered again whenever another one goes to the CPU or is cut: the
-        sums of one that is as it was are not computed again."""
+        """Return the result of `find` for arrays and numbers.
+
+        A layer is lowered again whenever another one goes to the CPU or is cut. The sums of an
+        unchanged layer are not computed again.
+        """
         digest = hashlib.sha256(find.__name__.encode())
         for each in given:
             if isinstance(each, np.ndarray):
@@ -56,9 +64,21 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Layer:
-    """node: its name. sources: buffers that it reads, output: that it makes, each by form. useful: multiply-accumulates. twice:
-    whether the reference interpreter rounds a sum twice. apart: its kernels are spread over as many epochs as there can be, each
-    with shifts of its own, since the results of fewer are too imprecise."""
+    """An operator that is lowered to the NPU.
+
+    Attributes:
+        npu: Description of the NPU.
+        node: Name of the layer.
+        operators: Operators of the model file.
+        operands: Operator with its tensors.
+        useful: Multiply-accumulates of the operator.
+        output: Buffers that it makes, by form.
+        sources: Buffers that it reads, by form.
+        calibration: Values of the activations.
+        twice: Whether the reference interpreter rounds a sum twice.
+        apart: Whether its kernels are spread over as many epochs as possible, each with shifts of
+            its own, since the results of fewer are too imprecise.
+    """
 
     npu: Npu
     node: str
@@ -74,8 +94,14 @@ class Layer:
 
 @dataclass
 class Made:
-    """What layers become. temporaries: bytes of buffers, by name. thinned: buffers with every second pixel, by what they are made
-    from."""
+    """Results of the lowered layers.
+
+    Attributes:
+        epochs: Epochs of the NPU.
+        initializers: Weights as the units read them.
+        temporaries: Bytes of temporary buffers, by name.
+        thinned: Buffers with every second pixel, by the address of their source.
+    """
 
     epochs: list[HardwareEpoch] = field(default_factory=list)
     initializers: list[Initializer] = field(default_factory=list)
@@ -83,30 +109,39 @@ class Made:
     thinned: dict[Address, Address] = field(default_factory=dict)
 
     def temporary(self, layer: Layer, size: int) -> Address:
-        """A buffer of the layer's own."""
+        """Return a new buffer of the layer's own."""
         name = f"{layer.node}_partial_{len(self.temporaries)}"
         self.temporaries[name] = size
         return Address(name)
 
     def constant(self, layer: Layer, data: bytes) -> Address:
-        """Weights, as the units read them."""
+        """Return the address of weights, as the units read them."""
         name = f"{layer.node}_kernels_{len(self.initializers)}"
         self.initializers.append(Initializer(name, 0, "int8", (len(data),), None, memoryview(data)))
         return Address(name)
 
 
 def begin(layer: Layer, kind: str, useful: int | None = None) -> EpochBuilder:
-    """An epoch of the layer. useful: multiply-accumulates of the operator, by default all of them."""
+    """Return a new epoch of the layer.
+
+    Args:
+        layer: Layer that gets the epoch.
+        kind: Description for people.
+        useful: Multiply-accumulates of the operator, None for all of them.
+    """
     return EpochBuilder(layer.npu, kind, layer.node, layer.operators, layer.useful if useful is None else useful)
 
 
 def address(layer: Layer, form: str, position: int = 0) -> Address:
-    """Of an input in one of its forms."""
+    """Return the address of an input in one of its forms."""
     return Address(layer.sources[position][form])
 
 
 def image_shape(tensor: Tensor) -> tuple[int, int, int]:
-    """Height, width, channels; a tensor of fewer dimensions is one pixel."""
+    """Return height, width and channels of a tensor.
+
+    A tensor of fewer than four dimensions is one pixel.
+    """
     if len(tensor.shape) == 4:
         _, height, width, channels = tensor.shape
         return height, width, channels
@@ -114,12 +149,19 @@ def image_shape(tensor: Tensor) -> tuple[int, int, int]:
 
 
 def images(layer: Layer, tensor: Tensor) -> NDArray[np.int8]:
-    """The calibration's values of a tensor: vectors x height x width x channels."""
+    """Return the calibration's values of a tensor as images.
+
+    Their shape is vectors x height x width x channels.
+    """
     return known_values(layer, tensor).reshape(-1, *image_shape(tensor))
 
 
 def known_values(layer: Layer, tensor: Tensor) -> NDArray[np.int8]:
-    """The calibration's values of a tensor, vectors first. Raises StaysOnCpu where the interpreter has no such tensor."""
+    """Return the calibration's values of a tensor, vectors first.
+
+    Raises:
+        StaysOnCpu: If the interpreter has no such tensor.
+    """
     values = layer.calibration.values.get(tensor.index)
     if values is None:
         raise StaysOnCpu("the reference interpreter does not show its input, by which sums are calibrated")
@@ -127,23 +169,36 @@ def known_values(layer: Layer, tensor: Tensor) -> NDArray[np.int8]:
 
 
 def scale_of(tensor: Tensor) -> float:
-    """Of a tensor with one scale."""
+    """Return the scale of a tensor with one scale."""
     return required_quantisation(tensor).scale
 
 
 def output_quantisation(layer: Layer) -> Quantisation:
-    """Of the output."""
+    """Return the quantisation of the output."""
     return required_quantisation(layer.operands.output)
 
 
 def require_whole_range(operands: Operands, activation: Activation) -> None:
-    """What is left of an activation is the saturation to int8. Raises StaysOnCpu where it would have to do more."""
+    """Check that an activation does no more than the saturation to int8.
+
+    Raises:
+        StaysOnCpu: If it does more.
+    """
     if clamp_range(activation, required_quantisation(operands.output)) != (-128, 127):
         raise StaysOnCpu(f"its activation {activation} cuts off more than int8 does, for which no unit was seen")
 
 
 def windows_pads(operands: Operands, options: WindowOptions, height: int, width: int) -> tuple[int, int, int, int]:
-    """Top, bottom, left, right, including those of a PAD in front that is taken over. height, width: of the window."""
+    """Return the paddings top, bottom, left and right of a window.
+
+    They include those of a PAD in front that is taken over.
+
+    Args:
+        operands: Operator with its tensors.
+        options: Options of the window.
+        height: Height of the window.
+        width: Width of the window.
+    """
     given = image_shape(operands.first)
     source = image_shape(operands.source)
     made = image_shape(operands.output)
@@ -159,8 +214,18 @@ def windows_pads(operands: Operands, options: WindowOptions, height: int, width:
 def write_output(
     layer: Layer, epoch: EpochBuilder, source: Unit, group: int, frames: int, at: int = 0, channels: int | None = None
 ) -> None:
-    """A stream of int8 into the forms of the output that are needed: frames of `group` channels. at: first channel. channels:
-    that are made here, by default those of the tensor, which may have fewer: what is behind them is written, too."""
+    """Write a stream of int8 to the needed forms of the output.
+
+    Args:
+        layer: Layer with the output.
+        epoch: Epoch that gets the units.
+        source: Unit that the stream comes from.
+        group: Channels of a frame.
+        frames: Number of frames.
+        at: First channel.
+        channels: Channels that are made here, None for those of the tensor. The tensor may have
+            fewer than the frames: memory behind it is written, too.
+    """
     height, width, depth = image_shape(layer.operands.output)
     for form, name in sorted(layer.output.items()):
         stream = source
@@ -190,8 +255,15 @@ Lower = Callable[[Layer, Made], None]
 
 @dataclass(frozen=True)
 class NpuOperator:
-    """name: of the operator kind. kernel: of the reference backend whose epochs it replaces. form: of the inputs that it reads.
-    lower: appends its epochs; raises StaysOnCpu, or ValueError for a number that a register cannot hold."""
+    """An operator that the NPU can run.
+
+    Attributes:
+        name: Name of the operator kind.
+        kernel: Kernel of the reference backend whose epochs it replaces.
+        form: Function that returns the form of the inputs that it reads.
+        lower: Function that appends its epochs. It raises StaysOnCpu, or ValueError for a number
+            that a register cannot hold.
+    """
 
     name: str
     kernel: str

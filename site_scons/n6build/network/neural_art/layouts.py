@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Kernels that stand together in deep mode.
+# Kernels of a group in deep mode.
 _TOGETHER = 8
 # Bytes of an element of a stream.
 _ELEMENT = 3
@@ -16,8 +16,15 @@ Weights = NDArray[np.int8]
 
 
 def plain(weights: Weights, frame: int, slices: Sequence[tuple[int, int]]) -> bytes:
-    """weights: kernels x height x width x channels. frame: kernels of a frame. slices: of the channels, one for each unit of the
-    chain. For each frame, then unit: kernel, row, column, channel."""
+    """Return weights for units that read pixels value by value.
+
+    For each frame, then for each unit, the order is kernel, row, column, channel.
+
+    Args:
+        weights: Kernels x height x width x channels.
+        frame: Kernels of a frame.
+        slices: Channels of each unit of the chain.
+    """
     frames = range(0, weights.shape[0], frame)
     return b"".join(
         weights[first : first + frame, :, :, begin:end].tobytes() for first in frames for begin, end in slices
@@ -25,8 +32,16 @@ def plain(weights: Weights, frame: int, slices: Sequence[tuple[int, int]]) -> by
 
 
 def deep(weights: Weights, frame: int, slices: Sequence[tuple[int, int]]) -> bytes:
-    """weights: kernels x channels. For each frame and unit a set: groups of eight kernels, channel by channel; each set ends on a
-    whole element."""
+    """Return weights for units in deep mode.
+
+    Each frame and unit has a set: groups of eight kernels, channel by channel. Each set ends on a
+    whole element.
+
+    Args:
+        weights: Kernels x channels.
+        frame: Kernels of a frame.
+        slices: Channels of each unit of the chain.
+    """
     sets = []
     for first in range(0, weights.shape[0], frame):
         for begin, end in slices:
@@ -37,13 +52,19 @@ def deep(weights: Weights, frame: int, slices: Sequence[tuple[int, int]]) -> byt
 
 
 def deep_set_bytes(frame: int, channels: int) -> int:
-    """Of one set."""
+    """Return the bytes of one set in deep mode."""
     return -(-frame * channels // _ELEMENT) * _ELEMENT
 
 
 def inflated(weights: Weights, group: int) -> bytes:
-    """weights of a depthwise convolution, height x width x channels, as ordinary kernels of `group` channels with zeros for all
-    but their own."""
+    """Return the weights of a depthwise convolution as ordinary kernels.
+
+    A kernel has zeros for all channels but its own.
+
+    Args:
+        weights: Height x width x channels.
+        group: Channels of a kernel.
+    """
     height, width, channels = weights.shape
     kernels = np.zeros((channels // group, group, height, width, group), np.int8)
     for channel in range(channels):
@@ -52,8 +73,17 @@ def inflated(weights: Weights, group: int) -> bytes:
 
 
 def in_rows(weights: Weights, frame: int, rows: int, columns: int) -> tuple[bytes, tuple[int, ...]]:
-    """weights: kernels x height x width of one channel, cut into units of rows x columns, with zeros where they are narrower or a
-    row is in the unit before. For each frame, then unit: kernel, row, column. Also gives the first row of each unit."""
+    """Return weights of one channel, cut into units, and each unit's first row.
+
+    A unit has rows x columns, with zeros where the kernel is narrower or a row is in the unit
+    before. For each frame, then for each unit, the order is kernel, row, column.
+
+    Args:
+        weights: Kernels x height x width.
+        frame: Kernels of a frame.
+        rows: Rows of a unit.
+        columns: Columns of a unit.
+    """
     count, height, width = weights.shape
     units = -(-height // rows)
     starts = (*(rows * unit for unit in range(units - 1)), height - rows)

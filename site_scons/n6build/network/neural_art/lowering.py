@@ -1,7 +1,8 @@
-"""From the epochs of the reference backend to those of the NPU, as far as they have a configuration that was seen.
+"""Lowering of the reference backend's epochs to epochs of the NPU.
 
-The reference backend decides which operators run in which order, and what a PAD before them becomes; each of its epochs is then
-replaced by epochs of the NPU, or stays as it is, with the reason.
+The reference backend decides the order of the operators, and the treatment of a PAD before them.
+Each of its epochs is then replaced by epochs of the NPU whose configuration was seen. Otherwise it
+stays as it is, with the reason.
 """
 
 from __future__ import annotations
@@ -42,7 +43,13 @@ _COPY = "_cp_in_1"
 
 @dataclass(frozen=True)
 class OnCpu:
-    """An operator that stays there. index: in the model file."""
+    """An operator that stays on the CPU.
+
+    Attributes:
+        operator: Kind of the operator.
+        index: Index in the model file.
+        why: Reason.
+    """
 
     operator: str
     index: int
@@ -51,8 +58,14 @@ class OnCpu:
 
 @dataclass(frozen=True)
 class Lowered:
-    """network: of epochs of both kinds; those of the NPU have no kernel. hardware: these, by the index of their epoch. on_cpu:
-    why operators stay there. tensors: index of the tensor that a buffer holds, of those that hold one."""
+    """A network with epochs of the CPU and of the NPU.
+
+    Attributes:
+        network: Network of epochs of both kinds; those of the NPU have no kernel.
+        hardware: Epochs of the NPU by their index.
+        on_cpu: Operators that stay on the CPU, with the reasons.
+        tensors: Index of the tensor that a buffer holds, of those that hold one.
+    """
 
     network: Network
     hardware: Mapping[int, HardwareEpoch]
@@ -68,21 +81,29 @@ def lower_for_npu(
     kept: Mapping[int, str],
     apart: Set[int] = frozenset(),
 ) -> Lowered:
-    """network: of the reference backend, made from `graph`. kept: operators that stay on the CPU, by index, with the reason.
-    apart: those that are cut into many epochs."""
+    """Lower a network of the reference backend to the NPU where possible.
+
+    Args:
+        npu: Description of the NPU.
+        graph: Graph of the model.
+        network: Network of the reference backend, made from `graph`.
+        calibration: Values of the activations.
+        kept: Operators that stay on the CPU: index -> reason.
+        apart: Operators that are cut into many epochs.
+    """
     return _Lowering(npu, graph, network, calibration, apart).lowered(kept)
 
 
 @dataclass(frozen=True)
 class _Item:
-    """An epoch of the CPU, or one of the NPU in place of it."""
+    """An epoch of the CPU, or one of the NPU that replaces it."""
 
     cpu: Epoch | None
     npu: HardwareEpoch | None
 
 
 class _Lowering:
-    """One pass over one network, after those that need another epoch on the CPU have been found."""
+    """A pass over a network, repeated while further epochs turn out to need the CPU."""
 
     def __init__(self, npu: Npu, graph: Graph, network: Network, calibration: Calibration, apart: Set[int]) -> None:
         self._apart = apart
@@ -105,8 +126,13 @@ class _Lowering:
             refused |= failed
 
     def _operands(self, epoch: Epoch) -> tuple[Operands, str]:
-        """Of the last operator, with the PAD in front of it where it takes one over, as TFLite would say it, with the kernel that
-        goes with that. Raises StaysOnCpu."""
+        """Return operands and kernel of an epoch's last operator, in terms of TFLite.
+
+        The operands include the PAD in front if the operator takes it over.
+
+        Raises:
+            StaysOnCpu: If no operator of TFLite can express it.
+        """
         operator = self._makers[epoch.operators[-1]]
         padding: Padding | None = None
         if len(epoch.operators) == 2:
@@ -126,7 +152,7 @@ class _Lowering:
         return self._makers[epoch.operators[-1]] if epoch.operators else self._graph.operators[0]
 
     def _why_not(self, epoch: Epoch, refused: Mapping[str, str]) -> str:
-        """Empty where it may go to the NPU."""
+        """Return the reason for the CPU, empty if the epoch may go to the NPU."""
         return refused.get(epoch.node) or next(self._reasons(epoch), "")
 
     def _reasons(self, epoch: Epoch) -> Iterator[str]:
@@ -155,7 +181,7 @@ class _Lowering:
     # Forms
 
     def _forms(self, refused: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        """Of each buffer that holds a tensor, the forms that are needed, with their names."""
+        """Return the needed forms of each tensor's buffer, with their names."""
         needed: dict[str, set[str]] = {name: set() for name in self._tensors}
         for epoch in self._network.epochs:
             candidate = self._candidate(epoch, refused)
@@ -218,7 +244,10 @@ class _Lowering:
         return made, items, failed
 
     def _as_unsigned(self, name: str, forms: Mapping[str, Mapping[str, str]], made: Made) -> list[_Item]:
-        """An epoch that makes the unsigned form of what the CPU or the application has made."""
+        """Return an epoch that makes the unsigned form of a buffer, if it is needed.
+
+        The CPU or the application has made the signed form.
+        """
         tensor = self._tensors[name]
         unsigned = forms[name].get(UNSIGNED)
         if unsigned is None:
@@ -282,7 +311,7 @@ class _Lowering:
         return Lowered(network, hardware, tuple(on_cpu), {name: tensor.index for name, tensor in tensors.items()})
 
     def _held(self, forms: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
-        """The tensor of each buffer, as it is there."""
+        """Return the tensor of each buffer, as it is in memory."""
         return {
             actual: _unsigned(self._tensors[name]) if form == UNSIGNED else self._tensors[name]
             for name, named in forms.items()
@@ -307,7 +336,10 @@ class _Lowering:
 
 
 def _named(name: str, forms: set[str]) -> dict[str, str]:
-    """Where there are two, the unsigned one has the name that ST's compiler gives a copy."""
+    """Return the name of each form.
+
+    If there are two, the unsigned one has the name that ST's compiler gives a copy.
+    """
     if forms == {UNSIGNED}:
         return {UNSIGNED: name}
     return {form: name if form == SIGNED else f"{name}{_COPY}" for form in sorted(forms)}
@@ -321,7 +353,10 @@ def _unsigned(tensor: Tensor) -> Tensor:
 
 
 def _activations(epoch: Epoch) -> tuple[str, ...]:
-    """Buffers of the inputs, in the order of the descriptor: one of them may be there twice."""
+    """Return the buffers of the inputs, in the order of the descriptor.
+
+    One of them may be there twice.
+    """
     names = [value.name for _, value in epoch.descriptor.members if isinstance(value, Address)]
     known = set(epoch.inputs)
     return tuple(name for name in names if name in known)
@@ -346,6 +381,9 @@ def _on_npu(index: int, epoch: HardwareEpoch) -> Epoch:
 
 
 def _numbered(epochs: Sequence[HardwareEpoch]) -> list[HardwareEpoch]:
-    """Of one operator: the last one, which completes the output, has the name of the whole."""
+    """Return the epochs of one operator with numbered names.
+
+    The last one completes the output and has the name of the whole.
+    """
     parts = [replace(epoch, node=f"{epoch.node}_part_{number}") for number, epoch in enumerate(epochs[:-1], 1)]
     return [*parts, *epochs[-1:]]

@@ -1,6 +1,7 @@
-"""Operators of ONNX models as those of TFLite that mean the same, which the modules of the operators read.
+"""Operators of ONNX models as the TFLite operators of the same meaning.
 
-The two differ in how they round, which the NPU does in its own way, and in how a file says what is to be computed.
+The modules of the operators read these. The two differ in how they round, which the NPU does in its
+own way, and in how a file describes the computation.
 """
 
 from __future__ import annotations
@@ -25,15 +26,29 @@ _WHOLE_RANGE = {"clamp_min": -128, "clamp_max": 127}
 
 @dataclass(frozen=True)
 class _Meaning:
-    """kernel: of the reference backend, for the operator of TFLite. of: its operands. Raises StaysOnCpu."""
+    """The TFLite meaning of an operator.
+
+    Attributes:
+        kernel: Kernel of the reference backend for the operator of TFLite.
+        of: Function that returns its operands. It raises StaysOnCpu.
+    """
 
     kernel: str
     of: Callable[[Operands], Operands]
 
 
 def in_terms_of_tflite(operands: Operands, kernel: str) -> tuple[Operands, str]:
-    """With the kernel that goes with them. kernel: of the reference backend. What is of no ONNX model, or has no counterpart, is
-    returned as it is. Raises StaysOnCpu for what an operator of TFLite could not say."""
+    """Return operands and kernel in terms of TFLite.
+
+    Operators that are not of an ONNX model, or have no counterpart, are returned as they are.
+
+    Args:
+        operands: Operator with its tensors.
+        kernel: Kernel of the reference backend.
+
+    Raises:
+        StaysOnCpu: If no operator of TFLite can express it.
+    """
     meaning = _MEANINGS.get((operands.operator.kind, kernel))
     return (meaning.of(operands), meaning.kernel) if meaning else (operands, kernel)
 
@@ -55,7 +70,13 @@ def _require_no_limits(operands: Operands, low: float, high: float) -> None:
 def _window(
     operands: Operands, windowing: Windowing, size: tuple[int, int] = (0, 0)
 ) -> tuple[WindowOptions, Padding | None]:
-    """size: of a pooling's window. What is around the image is said as by a PAD that the operator takes over."""
+    """Return a window's options, and its padding as of a PAD that is taken over.
+
+    Args:
+        operands: Operator with its tensors.
+        windowing: Window of ONNX.
+        size: Height and width of a pooling's window.
+    """
     if len(windowing.window) != 2:
         raise StaysOnCpu("a window of one dimension was not seen")
     (stride_h, stride_w), (dilation_h, dilation_w) = windowing.strides, windowing.dilations
@@ -85,7 +106,7 @@ def _depthwise(operands: Operands) -> Operands:
 
 
 def _channels_behind(weights: Tensor) -> Tensor:
-    """[channel][height][width][1] -> [1][height][width][channel]."""
+    """Reorder weights: [channel][height][width][1] -> [1][height][width][channel]."""
     channels, height, width, _ = weights.shape
     assert weights.data is not None
     scales = replace(required_quantisation(weights), axis=3)

@@ -1,5 +1,8 @@
-"""Padding: a convolution of 1x1 with weight 1, whose frame has the value of the padding; as an epoch of its own, or in front of
-another unit."""
+"""Padding as a convolution of 1x1 with weight 1.
+
+The frame of the convolution has the value of the padding. It is an epoch of its own, or in front of
+another unit.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,13 @@ from n6build.network.reference.epochs import Address
 
 @dataclass(frozen=True)
 class Around:
-    """shape: height, width, channels, of the image. pads: top, bottom, left, right. value: of the padding."""
+    """An image and its padding.
+
+    Attributes:
+        shape: Height, width and channels of the image.
+        pads: Padding at top, bottom, left and right.
+        value: Value of the padding.
+    """
 
     shape: tuple[int, int, int]
     pads: tuple[int, int, int, int]
@@ -22,7 +31,7 @@ class Around:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Height and width with the padding."""
+        """Return height and width with the padding."""
         top, bottom, left, right = self.pads
         return self.shape[0] + top + bottom, self.shape[1] + left + right
 
@@ -30,7 +39,18 @@ class Around:
 def begin_padding(
     layer: Layer, made: Made, source: Address, around: Around, kind: str = "pad"
 ) -> tuple[EpochBuilder, Unit]:
-    """An epoch that lacks its end, and the padded image, channel by channel. source: int8."""
+    """Begin an epoch that pads an image.
+
+    Args:
+        layer: Layer that gets the epoch.
+        made: Results that get the weights.
+        source: Address of the int8 image.
+        around: Shape and padding of the image.
+        kind: Description for people.
+
+    Returns:
+        The epoch, which lacks its end, and the unit with the padded image, channel by channel.
+    """
     height, width, channels = around.shape
     tall, wide = around.size
     epoch = begin(layer, kind, 0)
@@ -50,7 +70,7 @@ def begin_padding(
 
 
 def to_write(epoch: EpochBuilder, image: Unit) -> Unit:
-    """The same as the last unit in front of an engine. image: of `begin_padding`."""
+    """Add a unit that copies the image of `begin_padding` to an engine."""
     same = identity(epoch)
     epoch.link(image, same)
     return same
@@ -64,7 +84,16 @@ def padded(
     pads: tuple[int, int, int, int],
     value: int,
 ) -> Address:
-    """A buffer with the padded image. source: int8. shape, pads, value: as of `Around`."""
+    """Return a buffer with the padded image.
+
+    Args:
+        layer: Layer that gets the epoch.
+        made: Results that get the epoch and the buffer.
+        source: Address of the int8 image.
+        shape: As in `Around`.
+        pads: As in `Around`.
+        value: As in `Around`.
+    """
     around = Around(shape, pads, value)
     channels = shape[2]
     tall, wide = around.size

@@ -1,4 +1,7 @@
-"""Where the buffers lie: the reference backend's plan, with bytes behind each buffer that an engine may read ahead."""
+"""Placement of the buffers, with bytes behind each that an engine may read ahead.
+
+It is the plan of the reference backend in all other respects.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,21 @@ def placed(
     guard: int,
     written: Mapping[str, int],
 ) -> tuple[Network, Placement]:
-    """The network, with readable bytes behind its last initializer, and its places. guard: as of `NpuOptions`; with one, no
-    buffer takes the memory of another one. written: as of `ends_of_writes`. Raises N6-NET-010 to N6-NET-013, and N6-NET-031 for
-    pools without addresses, which a blob has to have in it."""
+    """Return the network and its placement.
+
+    The network gets readable bytes behind its last initializer.
+
+    Args:
+        network: Lowered network.
+        pools: Memory pools in order of preference.
+        roomier: Profiles with more RAM.
+        guard: As in `NpuOptions`. With guards, no buffer takes the memory of another one.
+        written: As from `ends_of_writes`.
+
+    Raises:
+        N6Error: N6-NET-010 to N6-NET-013 if the pools do not suit the network; N6-NET-031 if a pool
+            has no address, which a blob has to contain.
+    """
     require_addresses(pools)
     slack = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, memoryview(bytes(READ_AHEAD)))
     network = replace(network, initializers=(*network.initializers, slack))
@@ -42,8 +57,14 @@ def placed(
 
 
 def require_addresses(pools: Sequence[MemoryPool]) -> None:
-    """Raises N6-NET-031 for pools that lie wherever a model is installed. ST's relocatable blobs come with lists of words that
-    its loader corrects, in a copy in RAM; those of this backend have none."""
+    """Check that all pools have addresses.
+
+    ST's relocatable blobs come with lists of words that its loader corrects, in a copy in RAM.
+    Blobs of this backend have no such lists.
+
+    Raises:
+        N6Error: N6-NET-031 if the place of a pool depends on where a model is installed.
+    """
     for pool in pools:
         if pool.mode == "USEMODE_RELATIVE":
             what = (
@@ -59,7 +80,7 @@ def _with_read_ahead(network: Network) -> tuple[Buffer, ...]:
 
 
 def addresses(placement: Placement) -> Callable[[Address], int]:
-    """What a blob has for an address."""
+    """Return a function from an address of the network to that in a blob."""
 
     def address_of(wanted: Address) -> int:
         return placement.places[wanted.name].address + wanted.offset

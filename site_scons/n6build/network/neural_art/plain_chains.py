@@ -1,4 +1,7 @@
-"""Convolutions whose units read pixels value by value: some channels each, in chains through which the sums run."""
+"""Convolutions whose units read pixels value by value.
+
+Each unit reads some channels. The sums run through chains of units.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,22 @@ from n6build.network.neural_art.units import MOST_COEFFICIENTS, Features, Window
 from n6build.network.reference.epochs import Address
 from n6build.network.reference.operands import required_quantisation
 
-# What an engine reads of each pixel, if it reads the same image for each frame from one address.
+# Most channels of a pixel that an engine reads if it reads the same image for each frame from one address.
 _MOST_REPEATED = 8
 
 
 @dataclass(frozen=True)
 class Units:
-    """channels: of a unit; the last one may have fewer. kernels: of a frame. longest: chain. wide: values are signed, of two
-    bytes, and their zero point is subtracted; others are unsigned."""
+    """Units of a convolution.
+
+    Attributes:
+        window: Window of the convolution.
+        channels: Channels of a unit; the last one may have fewer.
+        kernels: Kernels of a frame.
+        longest: Most units of a chain.
+        wide: Whether values are signed, of two bytes, and their zero point is subtracted. Other
+            values are unsigned.
+    """
 
     window: Window
     channels: int
@@ -53,12 +64,18 @@ class Units:
 
     @property
     def form(self) -> str:
-        """Of the image."""
+        """Return the form of the image that the units read."""
         return SIGNED if self.wide else UNSIGNED
 
 
 def in_chains(layer: Layer, made: Made, how: Units) -> None:
-    """Sums of more channels than a chain takes go through memory. Raises StaysOnCpu."""
+    """Append the epochs of a convolution in chains of units.
+
+    Sums of more channels than a chain takes go through memory.
+
+    Raises:
+        StaysOnCpu: If the kernels are no multiple of a frame.
+    """
     operands = layer.operands
     channels, count = image_shape(operands.source)[2], operands.output.shape[3]
     if count % how.kernels:
@@ -88,7 +105,7 @@ def in_chains(layer: Layer, made: Made, how: Units) -> None:
 def _chain(
     layer: Layer, made: Made, how: Units, weights: NDArray[np.int8], group: list[tuple[int, int]], shift: int
 ) -> tuple[EpochBuilder, Unit]:
-    """The epoch and its last unit. weights: of the kernels that it makes."""
+    """Return an epoch with a chain for some kernels' weights, and its last unit."""
     operands = layer.operands
     height, width, channels = image_shape(operands.source)
     window = how.window
@@ -114,7 +131,13 @@ def _chain(
 
 
 def _whole_image(source: Address, shape: tuple[int, int, int], first: int, end: int, frames: int) -> Frames:
-    """The same image for each frame of kernels, channels first to end. shape: height, width, channels."""
+    """Return the same image for each frame of kernels.
+
+    Args:
+        shape: Height, width and channels.
+        first: First channel.
+        end: Channel behind the last one.
+    """
     height, width, channels = shape
     if end - first == channels:
         elements = height * width * channels

@@ -1,7 +1,8 @@
-"""Convolutions of 1x1 and fully connected layers: deep mode, 16 or 24 kernels a frame, up to 128 channels a unit.
+"""Convolutions of 1x1 and fully connected layers in deep mode.
 
-For each frame of kernels the input is read once more. A unit that has all channels reads them packed; of several, each reads its
-channels of a pixel from a new element of three bytes on.
+A frame has 16 or 24 kernels, a unit up to 128 channels. For each frame of kernels the input is read
+once more. A unit that has all channels reads them packed. Of several units, each reads its channels
+of a pixel from a new element of three bytes on.
 """
 
 from __future__ import annotations
@@ -31,17 +32,18 @@ from n6build.network.neural_art.units import MOST_COEFFICIENTS, Features, Window
 from n6build.network.reference.epochs import Address
 from n6build.network.reference.operands import required_quantisation
 
-# Kernels of a frame: the more, the less often the input is read. Bytes of the largest sets that were seen: of a unit that has all
-# channels, and of one of several.
+# Kernels of a frame. With more of them, the input is read less often.
 _FRAMES = (24, 16)
+# Bytes of the largest sets that were seen: of a unit that has all channels, and of one of several.
 _LARGEST_SET, _LARGEST_SHARED_SET = 2048, 3072
-# Frames of kernels in an epoch.
+# Most frames of kernels in an epoch.
 _MOST_FRAMES = 16
-# Channels of a unit; of several, at least so many.
+# Most channels of a unit, and fewest channels of one of several.
 _CHANNELS, _LEAST_CHANNELS = 128, 32
 # Bytes of a stream's element.
 _ELEMENT = 3
-# What a value is away from its zero point, on average, at most: a channel that the calibration hardly moves may still move.
+# Upper limit of the average distance of a value from its zero point. A channel that the calibration hardly moves may still
+# move.
 _EXPECTED = 60
 
 
@@ -55,11 +57,11 @@ class _Input:
     channels: int
 
     def is_packed(self, channels: int) -> bool:
-        """Whether so many channels of all pixels follow each other."""
+        """Return whether so many channels of all pixels are consecutive."""
         return channels == self.channels or self.width * self.height == 1
 
     def frames(self, first: int, end: int, count: int) -> Frames:
-        """Channels first to end, for each of `count` frames of kernels."""
+        """Return channels first to end, for each of `count` frames of kernels."""
         address = Address(self.address.name, self.address.offset + first)
         elements: int | Image
         if self.is_packed(end - first):
@@ -71,7 +73,14 @@ class _Input:
 
 
 def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8]) -> None:
-    """source: of the unsigned input, pixel by pixel. values: of the calibration: vectors x height x width x channels."""
+    """Append the epochs of a convolution of 1x1.
+
+    Args:
+        layer: Layer with the convolution.
+        made: Results that get the epochs.
+        source: Address of the unsigned input, pixel by pixel.
+        values: Values of the calibration, vectors x height x width x channels.
+    """
     operands = layer.operands
     height, width, count = image_shape(operands.output)
     channels = values.shape[-1]
@@ -87,7 +96,7 @@ def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8
     if pixels == 1:
         expected = np.abs(weights).sum(1) * float(_EXPECTED)
         largest = np.maximum(largest, np.minimum(expected, largest.max()))
-    # The units sum up unsigned values; what these differ from the zero point by belongs to the bias.
+    # The units sum up unsigned values. Their difference from the zero point belongs to the bias.
     zero = required_quantisation(operands.source).zero_point
     biases = kernels.biases - (zero - ZERO_OF_UNSIGNED) * weights.sum(1)
     whole = -(-count // frame) * frame
@@ -115,8 +124,13 @@ def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8
 
 
 def _shape(channels: int, count: int, *, filled: bool) -> tuple[int, int]:
-    """Units that take the same number of channels each, and kernels of a frame. filled: there may be kernels of zeros behind the
-    last one."""
+    """Return the number of units and the kernels of a frame.
+
+    All units take the same number of channels.
+
+    Args:
+        filled: Whether there may be kernels of zeros behind the last one.
+    """
     least, most = -(-channels // _CHANNELS), max(1, channels // _LEAST_CHANNELS)
     for units in range(least, most + 1):
         largest = _LARGEST_SET if units == 1 else _LARGEST_SHARED_SET
@@ -141,7 +155,7 @@ def _chain(
     frame: int,
     shift: int,
 ) -> Unit:
-    """The last unit. weights: kernels x channels."""
+    """Add a chain for weights of kernels x channels and return its last unit."""
     frames = len(weights) // frame
     depth = group[0][1] - group[0][0]
     size = deep_set_bytes(frame, depth)

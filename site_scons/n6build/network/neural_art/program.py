@@ -1,7 +1,7 @@
-"""Epochs as words for the epoch controller, in the order in which ST's compiler writes them.
+"""Epochs as words for the epoch controller, in the order of ST's compiler.
 
-Clocks and configuration, the stream switch, EN of writers, of units, of readers; polls until the writers are done; then
-everything is cleared and its clock is closed again.
+First come clocks and configuration, the stream switch, EN of writers, of units, of readers; then
+polls until the writers are done. Then everything is cleared and its clock is closed again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from n6build.network.reference.epochs import Address
 
 _END = 12
 _WHOLE = 31
-# In every blob of ST's compiler; whether an interval or a time-out is not known.
+# This number is in every blob of ST's compiler. It is not known whether it is an interval or a time-out.
 INTERVAL = 100
 _MOST_VALUES = 2047
 _WORD = 0xFFFF_FFFF
@@ -33,7 +33,13 @@ _PADDED_TO = 16
 
 
 def blob(npu: Npu, epochs: Sequence[tuple[int, HardwareEpoch]], address_of: Callable[[Address], int]) -> list[int]:
-    """epochs: with their numbers. Returns magic, number of words, instructions, zeros."""
+    """Return the words of a blob: magic, number of words, instructions, zeros.
+
+    Args:
+        npu: Description of the NPU.
+        epochs: Epochs with their numbers.
+        address_of: Function from an address of the network to that in memory.
+    """
     body = [word for number, epoch in epochs for word in _epoch(npu, number, epoch, address_of)]
     words = [MAGIC, len(body) + 1, *body, _END]
     return words + [0] * (-len(words) % _PADDED_TO)
@@ -62,7 +68,10 @@ def _epoch(npu: Npu, number: int, epoch: HardwareEpoch, address_of: Callable[[Ad
 
 
 def _in_order(units: Sequence[Unit]) -> list[Unit]:
-    """Writers, what computes, readers: whoever is fed is ready before its feeder."""
+    """Return writers, then units that compute, then readers.
+
+    In this order, a unit is ready before the one that feeds it.
+    """
     return sorted(units, key=lambda unit: 0 if unit.writes else 2 if unit.kind == "STRENG" else 1)
 
 
@@ -90,7 +99,7 @@ def _resolved(value: Value, address_of: Callable[[Address], int]) -> int:
         case Address():
             return address_of(value)
         case Limit(end):
-            # The byte before the end and what may be read ahead of it, with the lowest bits set as ST's compiler does.
+            # The limit is the byte before the end, plus the bytes to read ahead. ST's compiler sets the lowest bits, too.
             return address_of(end) - 1 + READ_AHEAD | 7
     return value
 
@@ -105,7 +114,10 @@ def _switch(npu: Npu, epoch: HardwareEpoch) -> Iterator[int]:
 
 
 def _cleared(npu: Npu, number: int, reset: int, kind: str = "STRENG") -> Iterator[int]:
-    """CLR and CONFCLR have the same bits in all units."""
+    """Yield the words that clear a unit.
+
+    CLR and CONFCLR have the same bits in all units.
+    """
     for field in ("CLR", "CONFCLR"):
         bit = packed(npu, kind, "CTRL", **{field: 1})
         yield from _write(number, 0, [reset | bit])

@@ -1,4 +1,7 @@
-"""Values of the NPU's registers from the names of their fields; numbers of units and of the stream switch's ports."""
+"""Values of the NPU's registers, and numbers of its units and ports.
+
+The values are made from the names of fields. The ports are those of the stream switch.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,19 @@ from dataclasses import dataclass
 from n6build.hardware.npu import Npu
 from n6build.hardware.soc import field_bits
 
-# Of the clock gates, in CLKCTRL.
+# Register of the clock gates, in CLKCTRL.
 GATES = "BGATES"
 
 
 @dataclass(frozen=True)
 class Port:
-    """Of the stream switch. kind, index: of the unit. port: of it."""
+    """A port of the stream switch.
+
+    Attributes:
+        kind: Kind of the unit.
+        index: Index of the unit.
+        port: Number of the unit's port.
+    """
 
     kind: str
     index: int
@@ -21,18 +30,26 @@ class Port:
 
 
 def unit_number(npu: Npu, kind: str, index: int = 0) -> int:
-    """In units of 4 KiB from the NPU's base, which is how the epoch controller calls it."""
+    """Return the number of a unit, in units of 4 KiB from the NPU's base.
+
+    The epoch controller addresses a unit by this number.
+    """
     return npu.units[kind].first + index
 
 
 def register(npu: Npu, kind: str, name: str) -> int:
-    """Number of the register in its unit: its offset in words."""
+    """Return the number of a register in its unit: its offset in words."""
     return npu.registers[kind][name].offset // 4
 
 
 def packed(npu: Npu, kind: str, name: str, **fields: int) -> int:
-    """The register's value; fields that are not named are 0, and a field may be negative. Raises ValueError for a number that
-    its field cannot hold."""
+    """Return the value of a register.
+
+    Fields that are not named are 0. A field may be negative.
+
+    Raises:
+        ValueError: If a field cannot hold its number.
+    """
     value = 0
     for field, content in fields.items():
         low, mask = field_bits(npu.registers[kind][name].fields[field])
@@ -43,12 +60,12 @@ def packed(npu: Npu, kind: str, name: str, **fields: int) -> int:
 
 
 def source_number(npu: Npu, port: Port) -> int:
-    """Of what comes out of a unit."""
+    """Return the stream switch's number of a unit's output."""
     return _port_number(npu, npu.sources, port)
 
 
 def destination_number(npu: Npu, port: Port) -> int:
-    """Of what goes into a unit."""
+    """Return the stream switch's number of a unit's input."""
     return _port_number(npu, npu.destinations, port)
 
 
@@ -62,7 +79,7 @@ def _port_number(npu: Npu, ports: dict[str, tuple[str, ...]], wanted: Port) -> i
 
 
 def gate_bit(npu: Npu, kind: str, index: int) -> int:
-    """In the register `GATES`."""
+    """Return the bit of a unit in the register `GATES`."""
     gate = npu.units[kind].gate
     assert gate is not None
     return gate.bit + index

@@ -1,7 +1,8 @@
-"""From sums of a convolution to int8, in two roundings as ST's compiler has them, and how large the sums may become.
+"""Requantisation of a convolution's sums to int8, and the largest sums.
 
-sums >> s1 to 16 bits; times a factor of the channel, plus a summand of the channel, >> s2 to int8. The reference interpreter
-rounds elsewhere: results differ by one now and then.
+There are two roundings, as ST's compiler has them: sums >> s1 to 16 bits; times a factor of the
+channel, plus a summand of the channel, >> s2 to int8. The reference interpreter rounds elsewhere:
+results differ by one now and then.
 """
 
 from __future__ import annotations
@@ -19,16 +20,23 @@ _LARGEST = 32767
 _INT8_MIN, _INT8_MAX = -128, 127
 _LARGEST_UNSIGNED = 255
 _LARGEST_SUMMAND = 2**31 - 1
-# Of a sum that was multiplied: the most that was seen.
+# Largest shift of a multiplied sum that was seen.
 _MOST_SHIFTED = 22
 _FRACTION_BITS = 14
-# Multiply-accumulates that OpenBLAS does in one thread, and pixels of a piece at least.
+# Multiply-accumulates that OpenBLAS does in one thread, and the fewest pixels of a piece.
 _AT_ONCE, _FEWEST_PIXELS = 1 << 18, 64
 
 
 @dataclass(frozen=True)
 class Requantisation:
-    """first, second: the shifts. factors, summands: of the channels, 16 and 32 bits."""
+    """Shifts and coefficients of a requantisation.
+
+    Attributes:
+        first: Shift before the coefficients.
+        factors: Factors of the channels, 16 bits.
+        summands: Summands of the channels, 32 bits.
+        second: Shift behind the coefficients.
+    """
 
     first: int
     factors: tuple[int, ...]
@@ -38,8 +46,15 @@ class Requantisation:
 
 @dataclass(frozen=True)
 class Scales:
-    """Of a convolution: its input's, the weights' for each channel, its output's with the zero point. twice: whether the
-    reference interpreter rounds twice."""
+    """Scales of a convolution.
+
+    Attributes:
+        source: Scale of the input.
+        weights: Scales of the weights for each channel.
+        target: Scale of the output.
+        zero_point: Zero point of the output.
+        twice: Whether the reference interpreter rounds twice.
+    """
 
     source: float
     weights: Floats
@@ -49,20 +64,27 @@ class Scales:
 
     @property
     def real(self) -> Floats:
-        """Of a sum, for each channel."""
+        """Return the scale of a sum relative to the output's, for each channel."""
         return self.source * self.weights / self.target
 
 
 def requantisation(largest: Floats, scales: Scales, biases: Floats, *, in_parts: bool) -> Requantisation:
-    """largest: magnitude of each channel's sums, at most. biases: in units of the sums. in_parts: sums are added up in
-    memory, where they must not saturate; a whole sum may, beyond what the output can say."""
+    """Return the requantisation of sums.
+
+    Args:
+        largest: Largest magnitude of each channel's sums.
+        scales: Scales of the convolution.
+        biases: Biases in units of the sums.
+        in_parts: Whether sums are added up in memory, where they must not saturate. A whole sum may
+            saturate beyond the range of the output.
+    """
     needed = np.minimum(largest, _sayable(scales, biases))
     first = excess_bits(float((largest if in_parts else needed).max()))
     real = scales.real * 2.0**first
     offsets = biases * scales.real + scales.zero_point
     if scales.twice and scales.zero_point == _INT8_MIN:
         offsets = offsets + lifted(scales.real)
-    # As many bits as factors, summands and the shift have room for.
+    # The shift has as many bits as factors, summands and the shift itself have room for.
     second = min(
         math.floor(math.log2(_LARGEST / real.max())),
         math.floor(math.log2(_LARGEST_SUMMAND / max(1.0, np.abs(offsets).max()))),
@@ -74,11 +96,16 @@ def requantisation(largest: Floats, scales: Scales, biases: Floats, *, in_parts:
 
 
 def lifted(real: Floats, fewer: int = 0) -> Floats:
-    """By how much LiteRT's second rounding lifts a positive result. real: what a sum is multiplied with, a number of 31 bits
-    and a shift to the right. fewer: bits by which the shift is larger, of a mean.
+    """Return the lift of a positive result by LiteRT's second rounding.
 
-    The product is rounded before it is shifted, to as many bits behind the point as the shift has. What is less than half of the
-    last one below a half becomes a half, and is rounded up. If the zero point is the least value, other results do not show."""
+    The product is rounded before it is shifted, to as many bits behind the point as the shift has.
+    A result below a half, by less than half of the last bit, becomes a half and is rounded up. If
+    the zero point is the least value, other results do not show.
+
+    Args:
+        real: Multiplier of a sum, a number of 31 bits and a shift to the right.
+        fewer: Bits by which the shift is larger, of a mean.
+    """
     _, exponents = np.frexp(real)
     shifts = fewer - exponents.astype(np.float64)
     made: Floats = np.where(shifts > 0, 2.0 ** -(shifts + 1), 0.0)
@@ -86,8 +113,10 @@ def lifted(real: Floats, fewer: int = 0) -> Floats:
 
 
 def _sayable(scales: Scales, biases: Floats) -> Floats:
-    """Magnitude of each channel's sums beyond which the output is at an end of its range, with a little more for what is
-    rounded."""
+    """Return the magnitude beyond which a sum puts the output at an end of its range.
+
+    There is one for each channel, with a little more for the rounding.
+    """
     step = 1 / scales.real
     ends = [(end - scales.zero_point) * step - biases for end in (_INT8_MIN - 1, _INT8_MAX + 1)]
     found: Floats = np.maximum(*np.abs(ends))
@@ -95,13 +124,13 @@ def _sayable(scales: Scales, biases: Floats) -> Floats:
 
 
 def as_fraction(value: float) -> tuple[int, int]:
-    """A number of 15 bits and a shift to the right that make the value."""
+    """Return a number of 15 bits and a shift to the right that make the value."""
     exponent = math.floor(math.log2(value))
     return round(value / 2.0**exponent * 2**_FRACTION_BITS), _FRACTION_BITS - exponent
 
 
 def excess_bits(magnitude: float) -> int:
-    """How far a number has to be shifted to the right to fit into 16 bits."""
+    """Return the shift to the right by which a number fits into 16 bits."""
     return max(0, math.ceil(math.log2((magnitude + 1) / _LARGEST)))
 
 
@@ -113,9 +142,19 @@ def largest_sums(
     zero: int,
     groups: Sequence[tuple[int, int]],
 ) -> Floats:
-    """The largest magnitude of each kernel's sums, whole or as they run through memory. images: count x height x width x
-    channels. kernels: height x width x channels x kernels. groups: first channel and the one behind the last, in the order in
-    which they are summed up."""
+    """Return the largest magnitude of each kernel's sums.
+
+    Both whole sums and those that run through memory count.
+
+    Args:
+        images: Values of the calibration, count x height x width x channels.
+        kernels: Weights, height x width x channels x kernels.
+        stride: Stride of the window.
+        pads: Padding at top, bottom, left and right.
+        zero: Zero point of the images.
+        groups: First channel and the one behind the last of each group, in the order in which they
+            are summed up.
+    """
     count = kernels.shape[-1]
     top, bottom, left, right = pads
     largest = np.zeros(count)
@@ -133,7 +172,10 @@ def largest_sums(
 def largest_depthwise_sums(
     images: NDArray[np.int8], kernels: Integers, stride: int, pads: tuple[int, int, int, int], zero: int
 ) -> Floats:
-    """As `largest_sums` of kernels height x width x channels."""
+    """Return the largest magnitude of each channel's sums of a depthwise convolution.
+
+    Arguments are as in `largest_sums`, with kernels of height x width x channels.
+    """
     height, width, channels = kernels.shape
     top, bottom, left, right = pads
     largest = np.zeros(channels)
@@ -150,7 +192,11 @@ def largest_depthwise_sums(
 
 
 def possible_sums(weights: Integers) -> Floats:
-    """The largest magnitude of each channel's sums of unsigned values, whatever these are. weights: height x width x channels."""
+    """Return the largest magnitude of each channel's sums for any unsigned values.
+
+    Args:
+        weights: Weights, height x width x channels.
+    """
     ends = [np.maximum(sign * weights, 0).sum((0, 1)) for sign in (1, -1)]
     found: Floats = _LARGEST_UNSIGNED * np.maximum(*ends).astype(np.float64)
     return found
@@ -168,8 +214,12 @@ def _sums(image: Floats, kernels: Floats, stride: int) -> Floats:
 
 
 def _product(pixels: Floats, kernels: Floats) -> Floats:
-    """pixels x channels by channels x kernels, in pieces. What numpy computes with shares larger ones between threads, which on
-    a busy machine wait for each other ten times as long as it takes. Sums are whole numbers: pieces do not change them."""
+    """Multiply pixels x channels by channels x kernels, in pieces.
+
+    The library behind numpy shares larger products between threads. On a busy machine these wait
+    for each other ten times as long as they compute. Sums are whole numbers: pieces do not change
+    them.
+    """
     (count, depth), made = pixels.shape, np.empty((len(pixels), kernels.shape[1]))
     some = max(_FEWEST_PIXELS, _AT_ONCE // kernels.size)
     several = max(1, _AT_ONCE // (some * depth))

@@ -1,4 +1,4 @@
-"""Streaming engines: frames of memory as streams into the NPU, and streams into memory."""
+"""Streaming engines, which move frames between memory and the NPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from n6build.network.reference.epochs import Address
 
 @dataclass(frozen=True)
 class Image:
-    """Elements of a frame: for each line and pixel, `depth` that follow each other. pixel, line: steps in bytes."""
+    """Elements of a frame.
+
+    Each line and pixel has `depth` consecutive elements.
+
+    Attributes:
+        width: Pixels of a line.
+        height: Number of lines.
+        depth: Elements of a pixel.
+        pixel: Bytes from one pixel to the next.
+        line: Bytes from one line to the next.
+    """
 
     width: int
     height: int
@@ -22,10 +32,16 @@ class Image:
 
 @dataclass(frozen=True)
 class Frames:
-    """Where they lie. elements: of a frame that is one row, or of an image. size: bytes of an element.
+    """Frames in memory.
 
-    count: of frames. step: from one to the next, in bytes, None: rows follow each other, images are all the same; after `repeat`
-    frames, if that is not 0, they begin again `repeat_step` bytes further on.
+    Attributes:
+        address: Address of the first frame.
+        elements: Elements of a frame that is one row, or an image.
+        size: Bytes of an element.
+        count: Number of frames.
+        step: Bytes from one frame to the next. None: rows are consecutive, images are all the same.
+        repeat: Number of frames after which they begin again, 0 for never.
+        repeat_step: Bytes by which they begin further on.
     """
 
     address: Address
@@ -38,21 +54,21 @@ class Frames:
 
     @property
     def apart(self) -> int:
-        """Bytes from one frame to the next."""
+        """Return the bytes from one frame to the next."""
         if self.step is not None:
             return self.step
         return self.elements * self.size if isinstance(self.elements, int) else 0
 
     @property
     def moved(self) -> int:
-        """Bytes of all frames."""
+        """Return the bytes of all frames."""
         each = self.elements
         elements = each if isinstance(each, int) else each.width * each.height * each.depth
         return elements * self.size * self.count
 
     @property
     def end(self) -> Address:
-        """Behind the last byte."""
+        """Return the address behind the last byte."""
         each = self.elements
         if isinstance(each, int):
             span = each * self.size
@@ -72,15 +88,23 @@ def read(
     goes_on: bool = False,
     signed: bool = False,
 ) -> Unit:
-    """constant: an initializer. bytewise: three bytes an element, which the receiver takes one by one. goes_on: the address never
-    starts again. signed: elements of a byte, extended."""
+    """Add an engine that reads frames, and return it.
+
+    Args:
+        epoch: Epoch that gets the engine.
+        frames: Frames in memory.
+        constant: Whether they are an initializer.
+        bytewise: Whether an element has three bytes, which the receiver takes one by one.
+        goes_on: Whether the address never starts again.
+        signed: Whether elements of a byte are extended by their sign.
+    """
     (epoch.initializers if constant else epoch.reads).append(frames.address.name)
     fields = {"RAW_OUT": int(bytewise), "CONT": int(goes_on), "LSBMODE": int(signed), "SIGNEXT": int(signed)}
     return _engine(epoch, frames, writes=False, **fields)
 
 
 def write(epoch: EpochBuilder, frames: Frames, source: Unit) -> Unit:
-    """source: of the stream."""
+    """Add an engine that writes the stream of `source`, and return it."""
     epoch.writes.append(frames.address.name)
     engine = _engine(epoch, frames, writes=True)
     epoch.link(source, engine)
@@ -109,7 +133,7 @@ def _engine(epoch: EpochBuilder, frames: Frames, *, writes: bool, **control: int
             field("STRD", LOFF=image.line),
         )
         shape = [Setting(at("ADDR"), (frames.address, *lines))]
-    # POS, EVENT and the order of the limits as in every blob of ST's compiler.
+    # POS, EVENT and the order of the limits are as in every blob of ST's compiler.
     position = field("POS", POS1=1, POS2=2)
     limited = field("LIMITEN", STOPPREFTC=1, FRAMELIMIT=1)
     settings = (

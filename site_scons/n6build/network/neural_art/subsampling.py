@@ -1,4 +1,7 @@
-"""Every second pixel of every second line: for 1x1 convolutions of stride 2, since no strided reader was ever seen."""
+"""Every second pixel of every second line, for 1x1 convolutions of stride 2.
+
+It needs an epoch of its own, since no strided reader was ever seen.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,18 @@ from n6build.network.neural_art.streams import Frames, Image, write
 from n6build.network.neural_art.units import Window, minus_128, plus_128
 from n6build.network.reference.epochs import Address
 
-# Of a padding that nothing reads: a value that was seen.
+# Value of a padding that nothing reads. This value was seen.
 _FILL = -128
 
 
 def every_second(layer: Layer, made: Made, source: Address) -> Address:
-    """A buffer with those of the unsigned source: a depthwise 3x3 of stride 2 whose first weight is 1."""
+    """Return a buffer with every second pixel of the unsigned source.
+
+    It is made by a depthwise 3x3 of stride 2 whose first weight is 1.
+
+    Raises:
+        StaysOnCpu: If the channels are no multiple of 8.
+    """
     if source in made.thinned:
         return made.thinned[source]
     height, width, channels = image_shape(layer.operands.source)
@@ -26,7 +35,7 @@ def every_second(layer: Layer, made: Made, source: Address) -> Address:
     weights = np.zeros((3, 3, channels), np.int8)
     weights[0, 0] = 1
     place = made.temporary(layer, rows * columns * channels)
-    # Beyond the image at most one line and column were seen: an odd one is made even before.
+    # At most one line and column beyond the image were seen. So an odd image is made even before.
     odd = (0, height % 2, 0, width % 2)
     unpadded = source
     if any(odd):

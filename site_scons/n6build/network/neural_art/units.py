@@ -1,4 +1,4 @@
-"""Units that compute: convolution, arithmetic and pooling, configured as ST's compiler configures them."""
+"""Units that compute: convolution, arithmetic and pooling, as by ST's compiler."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from dataclasses import dataclass
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Setting, Unit
 from n6build.network.neural_art.registers import packed, register
 
-# A shift of the input of 16 is none.
+# The field of the input's shift has this value for no shift.
 _NO_SHIFT = 16
 # x + 128 without saturation: 16384 * x + (128 << 14), shifted right by 14.
 _ONE, _ONE_BITS = 16384, 14
-# Channels whose coefficients ARITH was seen to hold in an epoch: the 768 registers of its memory, two a channel.
+# Most channels whose coefficients ARITH was seen to hold in an epoch: its memory has 768 registers, two a channel.
 MOST_COEFFICIENTS = 384
 
 
 @dataclass(frozen=True)
 class Window:
-    """Of a convolution. pads: top, bottom, left, right."""
+    """Window of a convolution.
+
+    Attributes:
+        height: Height of the window.
+        width: Width of the window.
+        stride: Stride down and across.
+        pads: Padding at top, bottom, left and right.
+    """
 
     height: int
     width: int
@@ -28,9 +35,18 @@ class Window:
 
 @dataclass(frozen=True)
 class Features:
-    """What a convolution reads: frames of width x height pixels of `depth` channels. size: bytes of a value; zero: subtracted
-    from each. fill: value around the image where it is not 0, None for the unit's own padding. packed: in deep mode, pixels
-    follow each other within elements of three bytes."""
+    """Input of a convolution: frames of pixels.
+
+    Attributes:
+        width: Pixels of a line.
+        height: Lines of a frame.
+        depth: Channels of a pixel.
+        signed: Whether values are signed.
+        size: Bytes of a value.
+        zero: Number that is subtracted from each value.
+        fill: Value around the image if it is not 0, None for the unit's own padding.
+        packed: Whether pixels are consecutive within elements of three bytes, in deep mode.
+    """
 
     width: int
     height: int
@@ -53,8 +69,19 @@ def convolution(
     deep: bool = False,
     result: int = 2,
 ) -> Unit:
-    """kernels: of a frame. shift: of the sums, to the right. position: in a chain of units, of so many: sums run through it, and
-    the stream of kernels is shared. result: bytes of a result at the end of the chain. deep: 1x1 with bytewise features."""
+    """Add a convolution unit and return it.
+
+    Args:
+        epoch: Epoch that gets the unit.
+        window: Window of the convolution.
+        features: Input of the unit.
+        kernels: Kernels of a frame.
+        shift: Shift of the sums to the right.
+        position: Place in a chain of units, and their number. Sums run through the chain, and the
+            stream of kernels is shared.
+        deep: Whether it is a 1x1 with bytewise features.
+        result: Bytes of a result at the end of the chain.
+    """
     npu = epoch.npu
     place, length = position
     first, last = place == 0, place == length - 1
@@ -112,7 +139,7 @@ def convolution(
 
 
 def _arithmetic(epoch: EpochBuilder, control: dict[str, int], settings: Sequence[Setting], size: int) -> Unit:
-    """size: bytes of an input."""
+    """Add an arithmetic unit whose inputs have `size` bytes, and return it."""
     npu = epoch.npu
     shifter = packed(
         npu,
@@ -138,8 +165,18 @@ def _shifts(epoch: EpochBuilder, **fields: int) -> Setting:
 def by_channel(
     epoch: EpochBuilder, factors: Sequence[int], summands: Sequence[int], pixels: int, group: int, shift: int
 ) -> Unit:
-    """(factor * x + summand) >> shift, 8 bits, for each channel of a stream of 16 bits: frames of `pixels`, each of `group`
-    channels that follow those of the frame before. summands: 32 bits each."""
+    """Add a unit for (factor * x + summand) >> shift of each channel, and return it.
+
+    The stream has 16 bits in and 8 bits out.
+
+    Args:
+        epoch: Epoch that gets the unit.
+        factors: Factor of each channel.
+        summands: Summand of each channel, 32 bits.
+        pixels: Pixels of a frame.
+        group: Channels of a frame, which follow those of the frame before.
+        shift: Shift to the right.
+    """
     npu, channels = epoch.npu, len(factors)
     if channels > MOST_COEFFICIENTS:
         raise ValueError(f"{channels} channels in one epoch; {MOST_COEFFICIENTS} coefficients were seen")
@@ -161,8 +198,17 @@ def by_channel(
 def affine(
     epoch: EpochBuilder, factor: int, summand: int, shift: int, size: int, *, truncated: int = 0, plain: bool = False
 ) -> Unit:
-    """(factor * x + summand) >> shift, 8 bits out. size: bytes of x. truncated: a shift of the product alone. plain: neither
-    rounded nor saturated."""
+    """Add a unit for (factor * x + summand) >> shift with 8 bits out, and return it.
+
+    Args:
+        epoch: Epoch that gets the unit.
+        factor: Factor of x.
+        summand: Summand of the product.
+        shift: Shift of the result to the right.
+        size: Bytes of x.
+        truncated: Shift of the product alone.
+        plain: Whether the result is neither rounded nor saturated.
+    """
     npu = epoch.npu
     control = {"ROUND": int(not plain), "SAT": int(not plain), "OBYTES": 1, "COMBINEBC": 1}
     high, low = summand >> 16 & 0xFFFF, summand & 0xFFFF
@@ -175,24 +221,38 @@ def affine(
 
 
 def plus_128(epoch: EpochBuilder) -> Unit:
-    """int8 -> the same unsigned, as convolutions read it."""
+    """Add a unit from int8 to unsigned, as convolutions read it, and return it."""
     return affine(epoch, _ONE, 128 * _ONE, _ONE_BITS, 1, plain=True)
 
 
 def identity(epoch: EpochBuilder) -> Unit:
-    """8 bits as they are."""
+    """Add a unit that copies 8 bits, and return it."""
     return affine(epoch, _ONE, 0, _ONE_BITS, 1, plain=True)
 
 
 def minus_128(epoch: EpochBuilder) -> Unit:
-    """Sums of 16 bits that are unsigned values of 8 bits -> int8."""
+    """Add a unit from unsigned values to int8, and return it.
+
+    The values have 8 bits, in sums of 16 bits.
+    """
     return affine(epoch, _ONE, -128 * _ONE, _ONE_BITS, 2)
 
 
 def sum_of_two(
     epoch: EpochBuilder, factors: tuple[int, int], summand: int, shifted: int, shift: int, size: int
 ) -> Unit:
-    """(a * x + b * y + (summand << shifted)) >> shift, of `size` bytes in and out. Its ports are 0 and 1."""
+    """Add a unit for (a * x + b * y + (summand << shifted)) >> shift, and return it.
+
+    Its inputs are the ports 0 and 1.
+
+    Args:
+        epoch: Epoch that gets the unit.
+        factors: Factors a and b.
+        summand: Summand of the products.
+        shifted: Shift of the summand to the left.
+        shift: Shift of the result to the right.
+        size: Bytes of inputs and output.
+    """
     npu = epoch.npu
     control = {"ROUND": 1, "SAT": 1, "OBYTES": size, "DUALIN": 1}
     coefficients = (factors[0] & 0xFFFF | (summand & 0xFFFF) << 16, factors[1] & 0xFFFF)
@@ -205,8 +265,16 @@ def sum_of_two(
 
 @dataclass(frozen=True)
 class Pooling:
-    """type: 0 the largest, 10 the mean of a whole frame. window, stride: 0 and 1 for a whole frame. factor, shift: of a mean's
-    sum. result: bytes."""
+    """Configuration of a pooling.
+
+    Attributes:
+        type: 0 for the largest, 10 for the mean of a whole frame.
+        window: Height and width of the window, 0 for a whole frame.
+        stride: Stride down and across, 1 for a whole frame.
+        factor: Factor of a mean's sum.
+        shift: Shift of a mean's sum.
+        result: Bytes of a result.
+    """
 
     type: int
     window: int
@@ -217,7 +285,16 @@ class Pooling:
 
 
 def pooling(epoch: EpochBuilder, how: Pooling, width: int, height: int, group: int, out: tuple[int, int]) -> Unit:
-    """Frames of width x height pixels of `group` channels. out: what the unit is told of the output, height and width."""
+    """Add a pooling unit and return it.
+
+    Args:
+        epoch: Epoch that gets the unit.
+        how: Configuration of the pooling.
+        width: Pixels of a line.
+        height: Lines of a frame.
+        group: Channels of a pixel.
+        out: Height and width of the output, as written to the unit.
+    """
     npu = epoch.npu
 
     def field(name: str, **fields: int) -> int:

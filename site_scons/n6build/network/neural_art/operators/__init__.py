@@ -1,1 +1,4 @@
-"""What operators become on the NPU: one module each, with the reasons for which one stays on the CPU."""
+"""Operators of the NPU, one module each.
+
+A module also has the reasons for which its operator stays on the CPU.
+"""

@@ -1,4 +1,4 @@
-"""ADD: two tensors of the same shape, in one unit."""
+"""ADD: the sum of two tensors of the same shape, in one unit."""
 
 from __future__ import annotations
 

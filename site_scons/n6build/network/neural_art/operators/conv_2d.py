@@ -43,14 +43,22 @@ from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.weights import WEIGHTS
 from n6build.network.reference.windows import window_options
 
-# Channels of a unit, and kernels of a frame, of a 3x3; and where each value is two bytes, its zero point subtracted.
+# Channels of a unit and kernels of a frame of a 3x3. The second line is for values of two bytes, with the zero point
+# subtracted.
 _CHANNELS, _KERNELS = 8, 8
 _WIDE_CHANNELS, _WIDE_KERNELS = 3, 4
 
 
 @dataclass(frozen=True)
 class _Centred:
-    """Chains of a 1x1 that were seen. units: of a chain. most: channels of a unit. line: values of a line. lines: of an image."""
+    """Chains of a 1x1 that were seen.
+
+    Attributes:
+        units: Most units of a chain.
+        most: Most channels of a unit.
+        line: Most values of a line.
+        lines: Most lines of an image.
+    """
 
     units: int
     most: int
@@ -60,9 +68,9 @@ class _Centred:
 
 _CENTRED = (_Centred(1, 24, 1024, 128), _Centred(2, 16, 256, 32), _Centred(CHAIN, 16, 192, 16))
 _CENTRED_KERNELS, _LEAST_CENTRED, _LEAST_CENTRED_LINES = (24, 16), 16, 7
-# Channels of a 1x1 that is spread over a whole chain, and lines and columns of its image.
+# Channels of a 1x1 that is spread over a whole chain, and the lines and columns of its image.
 _SPREAD, _SPREAD_LINES = (16 * CHAIN, 24 * CHAIN), range(16, 65)
-# A large kernel is cut into units of so many rows and columns, with so many kernels a frame, and so many frames an epoch.
+# A large kernel is cut into units. These are rows and columns of a unit, kernels of a frame, and frames of an epoch.
 _ROWS, _COLUMNS, _LARGE_KERNELS, _LARGE_FRAMES = 3, 7, 2, 24
 
 
@@ -79,7 +87,10 @@ def _is_large(operands: Operands) -> bool:
 
 
 def _is_wide(operands: Operands) -> bool:
-    """Of a 3x3 that units read signed, as they do where zero is not -128: an image, mostly."""
+    """Return whether units read the input of this 3x3 signed.
+
+    They do if zero is not -128: mostly for an image.
+    """
     options = window_options(operands)
     seen = (_size(operands), options.stride_h, options.stride_w) == ((3, 3), 2, 2)
     small = image_shape(operands.source)[2] <= _WIDE_CHANNELS
@@ -87,8 +98,11 @@ def _is_wide(operands: Operands) -> bool:
 
 
 def _centred(operands: Operands) -> Units | None:
-    """Of a 1x1 whose units subtract the zero point, so that sums are smaller than those of unsigned values. None where its
-    channels, lines or kernels are not as they were seen."""
+    """Return the units of a 1x1 that subtract the zero point, or None.
+
+    Sums are then smaller than those of unsigned values. The result is None if channels, lines or
+    kernels are not as they were seen.
+    """
     options, (height, width, channels) = window_options(operands), image_shape(operands.source)
     kernels = next((each for each in _CENTRED_KERNELS if operands.output.shape[-1] % each == 0), 0)
     other = required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED
@@ -104,8 +118,11 @@ def _centred(operands: Operands) -> Units | None:
 
 
 def _spread(operands: Operands) -> Units | None:
-    """Of a 1x1 that ST's compiler was seen to spread over all units, though one could take its channels. None where its channels,
-    image or kernels are not as they were seen."""
+    """Return the units of a 1x1 that is spread over a whole chain, or None.
+
+    ST's compiler was seen to do so, though one unit could take the channels. The result is None if
+    channels, image or kernels are not as they were seen.
+    """
     options, (height, width, channels) = window_options(operands), image_shape(operands.source)
     kernels = next((each for each in _CENTRED_KERNELS if operands.output.shape[-1] % each == 0), 0)
     other = required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED
@@ -153,7 +170,11 @@ def _pointwise(layer: Layer, made: Made) -> None:
 
 
 def _spatial(layer: Layer, made: Made) -> None:
-    """Eight channels a unit; with stride 1 chains of up to four units, with stride 2 one: a chain was not seen."""
+    """Append the epochs of a 3x3, with eight channels a unit.
+
+    With stride 1, chains have up to four units. With stride 2 they have one: a longer one was not
+    seen.
+    """
     operands = layer.operands
     window = seen_3x3(layer)
     zero = required_quantisation(operands.source).zero_point
@@ -167,7 +188,11 @@ def _spatial(layer: Layer, made: Made) -> None:
 
 
 def _large(layer: Layer, made: Made) -> None:
-    """Rows are cut in threes, each a unit of a chain with zeros where the kernel is narrower; the image is padded before."""
+    """Append the epochs of a convolution with large kernels.
+
+    Rows are cut in threes, each a unit of a chain with zeros where the kernel is narrower. The
+    image is padded before.
+    """
     operands = layer.operands
     options = window_options(operands)
     rows, columns = _size(operands)
@@ -222,7 +247,12 @@ def _large(layer: Layer, made: Made) -> None:
 
 
 def _large_chain(epoch: EpochBuilder, stream: Unit, frames: list[Frames], features: Features, shift: int) -> Unit:
-    """The last unit. frames: of the features, for each unit. stream: of the kernels."""
+    """Add the chain of a large kernel and return its last unit.
+
+    Args:
+        stream: Stream of the kernels.
+        frames: Frames of the features, for each unit.
+    """
     before: Unit | None = None
     for place, given in enumerate(frames):
         unit = convolution(

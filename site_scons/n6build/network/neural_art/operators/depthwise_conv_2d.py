@@ -51,7 +51,7 @@ def _lower(layer: Layer, made: Made) -> None:
     )
     possible = possible_sums(weights)
     whole = address(layer, UNSIGNED)
-    # Of layers that are cut into as many epochs as there can be, each of at least two frames, there would be too many.
+    # A layer that is cut into as many epochs as possible, each of at least two frames, would have too many with small groups.
     group = GROUP if layer.apart else group_of(window.stride, shape[1])
     parts = in_epochs(layer, count // group, MOST_COEFFICIENTS // group, group)
     for part in parts:

@@ -1,4 +1,4 @@
-"""FULLY_CONNECTED: a convolution of 1x1 on one pixel."""
+"""FULLY_CONNECTED: computed as a convolution of 1x1 on one pixel."""
 
 from __future__ import annotations
 

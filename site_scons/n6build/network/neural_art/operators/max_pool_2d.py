@@ -1,4 +1,7 @@
-"""MAX_POOL_2D: channel by channel; what pads the image is in the same epoch."""
+"""MAX_POOL_2D: channel by channel.
+
+The padding of the image is in the same epoch.
+"""
 
 from __future__ import annotations
 

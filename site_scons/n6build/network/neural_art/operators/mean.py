@@ -1,4 +1,4 @@
-"""MEAN: over height and width of an image."""
+"""MEAN: the mean over height and width of an image."""
 
 from __future__ import annotations
 

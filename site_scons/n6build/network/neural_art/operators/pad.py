@@ -1,4 +1,7 @@
-"""PAD of height and width, where no operator behind it takes it over: one epoch."""
+"""PAD of height and width, in one epoch.
+
+It is used if no operator behind the PAD takes it over.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from n6build.network.neural_art.padding import Around, begin_padding, to_write
 from n6build.network.reference.operators.pad import padding_of
 from n6build.network.reference.paddings import paddings_of
 
-# Lines or columns of padding, and of the image.
+# Most lines or columns of padding, and most lines and columns of the image.
 _MOST_AROUND, _HIGHEST, _WIDEST = 6, 128, 64
 
 

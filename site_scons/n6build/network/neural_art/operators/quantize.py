@@ -1,4 +1,7 @@
-"""QUANTIZE from int8 to uint8 that changes nothing but the zero point: 128 are added."""
+"""QUANTIZE from int8 to uint8, which only adds 128.
+
+Only the zero point changes, by 128.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""RESHAPE that the reference backend copies: from one engine to another, nothing in between."""
+"""RESHAPE that the reference backend copies.
+
+One engine sends its stream to another, with nothing in between.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _STRIDES = Structure(
     tuple(Member(f"d{axis}", "uint32_t") for axis in range(_RANK)),
     doc="Of four dimensions, from the outermost on: sizes, or how many elements a step along each of them is.",
 )
-# Of a descriptor, in this order. Strides of the last dimension are 0 or 1.
+# Members of a descriptor, in this order. Strides of the last dimension are 0 or 1.
 OPERAND_MEMBERS = (
     Member("a", reads("int8_t")),
     Member("b", reads("int8_t")),
@@ -31,8 +31,16 @@ OPERAND_MEMBERS = (
 
 
 def merged_strides(output: Shape, a: Shape, b: Shape) -> tuple[list[int], list[int], list[int]] | None:
-    """Sizes and the strides of both operands, with neighbouring dimensions made one where they can be; None where more than
-    four are left. All shapes have the rank of the output."""
+    """Return the sizes and the strides of both operands, or None.
+
+    Neighbouring dimensions are merged where possible. The result is None if more than four
+    dimensions are left. All shapes have the rank of the output.
+
+    Args:
+        output: Shape of the output.
+        a: Shape of the first operand.
+        b: Shape of the second operand.
+    """
     sizes: list[int] = []
     steps: tuple[list[int], list[int]] = ([], [])
     ends = [1, 1]
@@ -42,7 +50,7 @@ def merged_strides(output: Shape, a: Shape, b: Shape) -> tuple[list[int], list[i
             continue
         strides = [0 if shape[axis] == 1 else end for shape, end in zip((a, b), ends, strict=True)]
         ends = [end * shape[axis] for shape, end in zip((a, b), ends, strict=True)]
-        # One step further along this dimension is what all of the one behind it are.
+        # One step along this dimension equals all steps along the one behind it: both are merged.
         if sizes and all(stride == before[0] * sizes[0] for stride, before in zip(strides, steps, strict=True)):
             sizes[0] *= size
             continue
@@ -58,7 +66,7 @@ def merged_strides(output: Shape, a: Shape, b: Shape) -> tuple[list[int], list[i
 
 
 def check_operands(operands: Operands) -> Iterator[Problem]:
-    """They can be broadcast in four dimensions."""
+    """Check that the operands can be broadcast in four dimensions."""
     if merged_strides(operands.output.shape, operands.first.shape, operands.required(1).shape) is None:
         what = f"tensors {shown(operands.first)} and {shown(operands.required(1))} are broadcast in too many dimensions"
         yield Problem("N6-NET-007", what, "expand one of them before")
@@ -70,7 +78,7 @@ RULE = Rule(
 
 
 def operand_arguments(operands: Operands) -> dict[str, Argument]:
-    """OPERAND_MEMBERS."""
+    """Return the arguments for OPERAND_MEMBERS."""
     a, b, output = operands.first, operands.required(1), operands.output
     strides = merged_strides(output.shape, a.shape, b.shape)
     assert strides is not None
@@ -80,13 +88,13 @@ def operand_arguments(operands: Operands) -> dict[str, Argument]:
 
 
 def quantisations(operands: Operands) -> tuple[Quantisation, Quantisation, Quantisation]:
-    """Of both operands and the output."""
+    """Return the quantisations of both operands and of the output."""
     a, b, output = map(required_quantisation, (operands.first, operands.required(1), operands.output))
     return a, b, output
 
 
 def binary_options(operands: Operands) -> BinaryOptions:
-    """Of an operator whose options `BinaryOptions` are."""
+    """Return the options of an operator that has `BinaryOptions`."""
     options = operands.operator.options
     assert isinstance(options, BinaryOptions)
     return options
@@ -98,8 +106,13 @@ def _fields(numbers: list[int]) -> Fields:
 
 @dataclass(frozen=True)
 class BinaryOptions:
-    """low, high: what the real numbers are limited to. offsets: of both operands and the output, 128 where the model has
-    uint8."""
+    """Options of an operator of two tensors.
+
+    Attributes:
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+        offsets: Offsets of both operands and the output, 128 where the model has uint8.
+    """
 
     low: float
     high: float

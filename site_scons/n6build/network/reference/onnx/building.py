@@ -1,4 +1,4 @@
-"""The graph for the kernels, while it grows out of an ONNX graph."""
+"""The graph for the kernels while it is built from an ONNX graph."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Building:
         self._shaped: dict[tuple[int, Shape], Tensor] = {}
 
     def graph(self, inputs: Sequence[Held], outputs: Sequence[Held]) -> Graph:
-        """All that leads to an output."""
+        """Return the graph of everything that leads to an output."""
         wanted = {held.tensor.index for held in outputs}
         kept = []
         for operator in reversed(self._operators):
@@ -55,25 +55,50 @@ class Building:
         unsigned: bool = False,
         order: Order | None = None,
     ) -> Tensor:
-        """shape: in memory. data: of a constant. unsigned: the ONNX graph has uint8. order: of the dimensions of the tensor that
-        the ONNX graph has under this name."""
+        """Add a tensor and return it.
+
+        Args:
+            name: Name of the tensor.
+            dtype: Type of its elements in memory.
+            shape: Shape in memory.
+            quantisation: Scale and zero point, None without.
+            data: Elements of a constant.
+            unsigned: Whether the ONNX graph has uint8.
+            order: Order of the dimensions of the tensor that the ONNX graph has under this name.
+        """
         index = len(self._tensors)
         tensor = Tensor(index, name, dtype, shape, quantisation, data, unsigned=unsigned, dimensions=order)
         self._tensors[tensor.index] = tensor
         return tensor
 
     def constant(self, name: str, array: NDArray[np.generic], quantisation: Quantisation | None = None) -> Tensor:
-        """array: of int8, int32, int64 or float32."""
+        """Add a constant and return its tensor.
+
+        Args:
+            name: Name of the tensor.
+            array: Elements of int8, int32, int64 or float32.
+            quantisation: Scale and zero point, None without.
+        """
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         return self.tensor(name, _TYPES[array.dtype.name], array.shape, quantisation, array)
 
     def with_quantisation(self, tensor: Tensor, quantisation: Quantisation) -> Tensor:
-        """An input of the network, whose scale only its user knows."""
+        """Set the quantisation of an input of the network and return the tensor.
+
+        Only the node that reads such an input knows its scale.
+        """
         self._tensors[tensor.index] = replace(tensor, quantisation=quantisation)
         return self._tensors[tensor.index]
 
     def operator(self, kind: str, inputs: Sequence[Tensor | None], output: Tensor, options: object = None) -> Tensor:
-        """kind: of operators, by name. Returns the output."""
+        """Add an operator and return its output.
+
+        Args:
+            kind: Name of the operator.
+            inputs: Tensors that it reads.
+            output: Tensor that it makes.
+            options: Options that the operator's module expects.
+        """
         indices = tuple(None if tensor is None else tensor.index for tensor in inputs)
         self._operators.append(Operator(len(self._operators), kind, indices, output.index, options))
         return output
@@ -87,14 +112,26 @@ class Building:
         order: Order,
         options: object = None,
     ) -> Held:
-        """An operator with an int8 output, as a QuantizeLinear asks for it. shape: in the ONNX graph."""
+        """Add an operator whose int8 output a QuantizeLinear requests.
+
+        Args:
+            kind: Name of the operator.
+            inputs: Tensors that it reads.
+            target: Name and quantisation of the output.
+            shape: Shape of the output in the ONNX graph.
+            order: Order of the output's dimensions in memory.
+            options: Options that the operator's module expects.
+        """
         stored = stored_shape(shape, order)
         output = self.tensor(target.name, "int8", stored, target.quantisation, unsigned=target.unsigned, order=order)
         return Held(self.operator(kind, inputs, output, options), shape, order, unsigned=target.unsigned)
 
     def ordered(self, held: Held, order: Order) -> Held:
-        """The same tensor in another order in memory, transposed where that changes it; its shape in memory is that of the ONNX
-        graph."""
+        """Return the same tensor in another order in memory.
+
+        It is transposed if that changes its bytes. Its shape in memory becomes that of the ONNX
+        graph.
+        """
         held = self._in_stored_shape(held)
         if held.order == order:
             return held
@@ -112,7 +149,10 @@ class Building:
         return replace(held, tensor=self._ordered[key], order=order)
 
     def _in_stored_shape(self, held: Held) -> Held:
-        """Nodes that add or remove dimensions of size 1 leave the tensor as it is."""
+        """Return the tensor with its shape in memory as in the ONNX graph.
+
+        Nodes that add or remove dimensions of size 1 leave the tensor in memory unchanged.
+        """
         tensor, shape = held.tensor, stored_shape(held.shape, held.order)
         if tensor.shape == shape:
             return held
@@ -123,15 +163,15 @@ class Building:
         return replace(held, tensor=self._shaped[key])
 
     def _same_elements(self, tensor: Tensor, shape: Shape) -> Tensor:
-        """Of a tensor in another order or shape."""
+        """Add a tensor for the same elements in another order or shape."""
         return self.tensor(tensor.name, tensor.dtype, shape, tensor.quantisation, unsigned=tensor.unsigned)
 
     def in_model_order(self, held: Held) -> Held:
-        """As `ordered`, as in the ONNX graph."""
+        """Return the same tensor in the order of the ONNX graph, as `ordered` does."""
         return self.ordered(held, as_in_the_model(len(held.shape)))
 
     def reshaped(self, held: Held, shape: Shape) -> Held:
-        """The elements in the order of the ONNX graph, in another shape."""
+        """Return the elements in another shape, in the order of the ONNX graph."""
         flat = self.in_model_order(held)
         tensor = flat.tensor
         output = self._same_elements(tensor, shape)
@@ -140,8 +180,13 @@ class Building:
         )
 
     def signed(self, held: Held, quantisation: Quantisation) -> Held:
-        """The real numbers of a tensor of integers. quantisation: as of int8; an input of the
-        network, which has none yet, gets it."""
+        """Return the real numbers of a tensor of integers.
+
+        Args:
+            held: Tensor of integers.
+            quantisation: Quantisation as of int8. An input of the network, which has none yet, gets
+                it.
+        """
         tensor = held.tensor
         if tensor.quantisation is not None:
             return replace(held, real=True)
@@ -152,7 +197,14 @@ class Building:
         return replace(held, tensor=self.operator("QUANTIZE", [tensor], output), real=True)
 
     def leaving(self, held: Held, name: str) -> Held:
-        """An output of the network: float32 of real numbers, otherwise integers, in the order of the ONNX graph."""
+        """Return an output of the network, in the order of the ONNX graph.
+
+        Real numbers leave as float32, everything else as integers.
+
+        Args:
+            held: Tensor that leaves the network.
+            name: Name of the output.
+        """
         held = self.in_model_order(held)
         tensor = held.tensor
         if held.real:
@@ -167,11 +219,11 @@ class Building:
         return held
 
     def quantised_constant(self, constant: Constant, name: str, quantisation: Quantisation) -> Tensor:
-        """A constant of real numbers as int8."""
+        """Return a constant of real numbers, quantised to int8."""
         steps = np.rint(constant.numbers() / np.float32(quantisation.scale)) + quantisation.zero_point
         return self.constant(name, np.clip(steps, -128, 127).astype(np.int8), quantisation)
 
 
 def unsigned(quantisation: Quantisation) -> Quantisation:
-    """Of the same numbers as uint8, given that of int8."""
+    """Return the quantisation of the same numbers as uint8, given that of int8."""
     return Quantisation((quantisation.scale,), (quantisation.zero_point + 128,))

@@ -1,4 +1,7 @@
-"""Functions of one element: 256 results, computed in float32 when the model is compiled."""
+"""Functions of one element, as tables of 256 results.
+
+The results are computed in float32 when the model is compiled.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from n6build.network.reference.onnx.values import Float32, Held, Pending, Target
 
 
 def real_elements(held: Held) -> Float32:
-    """The numbers that the elements -128 to 127 stand for."""
+    """Return the real numbers of the elements -128 to 127."""
     quantisation = held.tensor.quantisation
     assert quantisation is not None
     integers = np.arange(-128, 128) - quantisation.zero_point
@@ -20,7 +23,13 @@ def real_elements(held: Held) -> Float32:
 
 
 def pending_function(building: Building, value: Held | Pending, function: Callable[[Float32], Float32]) -> Pending:
-    """value: one element of a quantised tensor, or already a function of it."""
+    """Return a function of one element, which is not quantised yet.
+
+    Args:
+        building: Graph that gets the operator.
+        value: Quantised tensor, or already a function of the elements of one.
+        function: Function of real numbers.
+    """
     if isinstance(value, Held):
         source, results = value, real_elements(value)
     else:
@@ -55,7 +64,11 @@ def _limits(value: Held | Pending) -> tuple[np.float32, np.float32]:
 
 
 def quantised(numbers: Float32, target: Target) -> tuple[int, ...]:
-    """To the nearest integer, halves to even, saturated; what is not a number becomes the zero point."""
+    """Return numbers as integers of the target's quantisation.
+
+    They are rounded to the nearest integer, halves to even, and saturated. Not a number becomes the
+    zero point.
+    """
     quantisation = target.quantisation
     with np.errstate(all="ignore"):
         steps = np.nan_to_num(np.rint(numbers / np.float32(quantisation.scale)), nan=0.0, posinf=1e6, neginf=-1e6)
@@ -64,7 +77,7 @@ def quantised(numbers: Float32, target: Target) -> tuple[int, ...]:
 
 
 def is_function(value: object) -> bool:
-    """Whether it depends on one element of one quantised tensor in memory."""
+    """Return whether a value depends on one element of one quantised tensor."""
     if isinstance(value, Held):
         return value.real
     return isinstance(value, Pending) and value.function is not None

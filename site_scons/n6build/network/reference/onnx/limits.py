@@ -16,14 +16,25 @@ from n6build.network.reference.ranges import RANGE
 
 @dataclass(frozen=True)
 class LimitOptions:
-    """low, high: what the real numbers of an operator's output are limited to."""
+    """Limits of the real numbers of an operator's output.
+
+    Attributes:
+        low: Lower limit.
+        high: Upper limit.
+    """
 
     low: float
     high: float
 
 
 def limited_range(output: Tensor, low: float, high: float) -> Fields:
-    """The member of type RANGE. low, high: of the real numbers, infinite without a limit."""
+    """Return the fields of a member of type RANGE.
+
+    Args:
+        output: Output of the operator.
+        low: Lower limit of the real numbers, minus infinity without one.
+        high: Upper limit of the real numbers, infinity without one.
+    """
     quantisation = required_quantisation(output)
 
     def element(limit: float, otherwise: int) -> int:

@@ -1,4 +1,8 @@
-"""The ONNX file before anything is made of it: what this backend cannot read at all is refused, everything at once."""
+"""Reading and first checks of an ONNX file.
+
+A file that this backend cannot read at all is refused here as a whole, before anything is made of
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from n6build.base.files import read_bytes
 MAX_NODES = 10_000
 MAX_NAME = 256
 MAX_RANK = 6
-# Of the standard operators; QuantizeLinear is older, but its axis is not.
+# Versions of the standard operators. QuantizeLinear is older, but its axis is not.
 OPSETS = range(11, 24)
 _STANDARD = ("", "ai.onnx")
 _MICROSOFT = "com.microsoft"
@@ -25,7 +29,13 @@ _INDENT = "\n    "
 
 
 def read_model(path: Path) -> onnx.ModelProto:
-    """The ModelProto. Raises N6-FILE-002, N6-NET-001 (no ONNX model), N6-NET-002 (damaged)."""
+    """Return the ModelProto of a file.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded
+            it; N6-NET-001 if it is not an ONNX model; N6-NET-002 if it is damaged, with too many
+            nodes.
+    """
     data = read_bytes(path)
     try:
         model = onnx.load_model_from_string(data)
@@ -42,7 +52,12 @@ def read_model(path: Path) -> onnx.ModelProto:
 
 
 def check_model(model: onnx.ModelProto, where: str) -> int:
-    """The version of the operator set. Raises N6-NET-004 where nothing is quantised, and N6-NET-008."""
+    """Check a model and return the version of its operator set.
+
+    Raises:
+        N6Error: N6-NET-004 if nothing is quantised; N6-NET-008 if the operator set, external
+            weights, sparse tensors, functions or control flow are not supported.
+    """
     version = _version(model, where)
     graph = model.graph
     if any(_stored_elsewhere(tensor) for tensor in graph.initializer):
@@ -86,7 +101,7 @@ def _is_quantised(node: Any) -> bool:
 
 
 def _quantising(model: Any, file: str) -> list[str]:
-    """Python that makes an int8 model of this one. file: its name."""
+    """Return lines of Python that make an int8 model of this one, in this file."""
     constants = {each.name for each in model.graph.initializer}
     names = [port.name[:MAX_NAME] for port in model.graph.input if port.name not in constants]
     inputs = ", ".join(f"{json.dumps(name)}: sample" for name in names)
@@ -102,18 +117,18 @@ def _quantising(model: Any, file: str) -> list[str]:
 
 
 def is_foreign(node: onnx.NodeProto) -> bool:
-    """Whether it is of a domain that this backend knows nothing of."""
+    """Return whether this backend does not know the node's domain."""
     return node.domain not in (*_STANDARD, _MICROSOFT)
 
 
 def described(node: onnx.NodeProto) -> str:
-    """Its domain, where that is not the standard one, and its type."""
+    """Return the type of a node, behind its domain if that is not the standard one."""
     prefix = "" if node.domain in _STANDARD else f"{node.domain[:MAX_NAME]}."
     return f"{prefix}{node.op_type[:MAX_NAME]}"
 
 
 def constants_of(node: onnx.NodeProto) -> Iterator[object]:
-    """What a node of type Constant holds, as a TensorProto or numbers."""
+    """Yield the value of a node of type Constant, as a TensorProto or numbers."""
     for attribute in node.attribute:
         if attribute.name in ("value", "value_float", "value_floats", "value_int", "value_ints"):
             yield onnx.helper.get_attribute_value(attribute)

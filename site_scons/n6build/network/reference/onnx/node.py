@@ -1,4 +1,4 @@
-"""A node of an ONNX graph, and what a family of them is."""
+"""Nodes of an ONNX graph, and families of them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,18 @@ _QDQ = "quantise the model with QuantizeLinear and DequantizeLinear around every
 
 @dataclass(frozen=True)
 class Node:
-    """place: in the file's list of nodes. attributes: as Python has them. inputs: None where one is left out. where: the file.
-    version: of the operator set."""
+    """A node of an ONNX graph.
+
+    Attributes:
+        place: Position in the file's list of nodes.
+        type: Type of the node in ONNX.
+        name: Name of the node, for errors.
+        attributes: Attributes as Python values.
+        inputs: Values of the inputs, None for one that is left out.
+        outputs: Names of the outputs.
+        where: Name of the file, for errors.
+        version: Version of the operator set.
+    """
 
     place: int
     type: str
@@ -33,22 +43,36 @@ class Node:
         return f"node {self.place} ({self.type}) {self.name!a}"
 
     def error(self, number: str, what: str, hint: str) -> N6Error:
-        """number: N6-NET-00x."""
+        """Return an error of this node.
+
+        Args:
+            number: Id of the error, N6-NET-00x.
+            what: Text behind the node's name.
+            hint: Remedy.
+        """
         return N6Error(number, f"{self}: {what}", where=self.where, hint=hint)
 
     def given(self, position: int) -> Value | None:
-        """An input, None where it is absent."""
+        """Return an input, or None if it is absent."""
         return self.inputs[position] if position < len(self.inputs) else None
 
     def value(self, position: int) -> Value:
-        """An input that has to be there. Raises N6-NET-007."""
+        """Return an input that has to be present.
+
+        Raises:
+            N6Error: N6-NET-007 if it is absent.
+        """
         value = self.given(position)
         if value is None:
             raise self.error("N6-NET-007", f"has no input {position}", "export the model again")
         return value
 
     def quantised(self, position: int) -> Held:
-        """An input that stands for the real numbers behind an int8 tensor in memory. Raises N6-NET-004 and N6-NET-007."""
+        """Return an input that is the real numbers of an int8 tensor in memory.
+
+        Raises:
+            N6Error: N6-NET-004 if it is not quantised; N6-NET-007 if it is absent.
+        """
         value = self.value(position)
         if not isinstance(value, Held) or not is_quantised(value):
             kind = "a constant" if isinstance(value, Constant) else "not quantised"
@@ -56,7 +80,11 @@ class Node:
         return value
 
     def constant(self, position: int) -> Constant:
-        """An input that has to be a constant. Raises N6-NET-007."""
+        """Return an input that has to be a constant.
+
+        Raises:
+            N6Error: N6-NET-007 if it is absent or no constant.
+        """
         value = self.value(position)
         if not isinstance(value, Constant):
             hint = "fold constants before converting (onnxsim, or onnxruntime's basic optimisations)"
@@ -64,11 +92,21 @@ class Node:
         return value
 
     def optional_constant(self, position: int) -> Constant | None:
-        """As `constant`, None where the input is absent."""
+        """Return a constant input, or None if it is absent.
+
+        Raises:
+            N6Error: N6-NET-007 if it is no constant.
+        """
         return None if self.given(position) is None else self.constant(position)
 
     def integers(self, attribute: str, position: int) -> list[int] | None:
-        """What newer versions have as an input, older ones as an attribute; None where it is absent. Raises N6-NET-007."""
+        """Return integers of an attribute or an input, or None if both are absent.
+
+        Older versions of an operator have an attribute where newer ones have an input.
+
+        Raises:
+            N6Error: N6-NET-007 if the input is no constant.
+        """
         if attribute in self.attributes:
             found = self.attributes[attribute]
             return [int(each) for each in (found if isinstance(found, list | tuple) else [found])]
@@ -76,18 +114,27 @@ class Node:
         return None if constant is None else [int(each) for each in constant.array.reshape(-1).tolist()]
 
     def axis(self, axis: int, rank: int) -> int:
-        """From 0 on. Raises N6-NET-007."""
+        """Return a dimension counted from 0 on; a negative one counts from the end.
+
+        Raises:
+            N6Error: N6-NET-007 if there is no such dimension.
+        """
         if not -rank <= axis < rank:
             raise self.error("N6-NET-007", f"has no dimension {axis} of {rank}", "export the model again")
         return axis % rank
 
 
-# The values of a node's outputs.
+# It returns the values of a node's outputs.
 Translate = Callable[[Node, "Building"], Value | Sequence[Value]]
 
 
 @dataclass(frozen=True)
 class NodeFamily:
-    """translate: by type of the node. Raises N6Error N6-NET-00x where it cannot be computed."""
+    """A family of nodes that one module translates.
+
+    Attributes:
+        translate: Translation of each type of node. It raises N6Error N6-NET-00x if the node cannot
+            be computed.
+    """
 
     translate: Mapping[str, Translate]

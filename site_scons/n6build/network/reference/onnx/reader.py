@@ -1,7 +1,8 @@
-"""Reads an ONNX file into the graph that the kernels compute.
+"""Reading of an ONNX file into the graph that the kernels compute.
 
-Every node is translated in the file's order. DequantizeLinear leaves an int8 tensor as it is; what a node computes waits until a
-QuantizeLinear says with which scale it is wanted. What is refused does not end the reading: one error says it all.
+Every node is translated in the file's order. DequantizeLinear leaves an int8 tensor as it is. The
+result of a node waits until a QuantizeLinear gives the scale for it. A refused node does not end
+the reading: one error reports all of them.
 """
 
 from __future__ import annotations
@@ -49,21 +50,28 @@ _MOST_ELEMENTS = 1 << 31
 
 
 def translations() -> dict[str, Translate]:
-    """By type of the node."""
+    """Return the translations by type of the node."""
     families = members("n6build.network.reference.onnx.nodes.*", "FAMILY", NodeFamily)
     return {kind: translate for family in families for kind, translate in family.translate.items()}
 
 
 def read_onnx_graph(path: Path) -> Graph:
-    """Raises N6-FILE-002, N6-NET-001 (no ONNX model), N6-NET-002 (damaged), N6-NET-003 (operator), N6-NET-004 (type), N6-NET-005
-    (shape), N6-NET-006 (quantisation), N6-NET-007 (operands), N6-NET-008 (options)."""
+    """Return the graph of an ONNX file.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded
+            it; N6-NET-001 if it is not an ONNX model; N6-NET-002 if it is damaged; N6-NET-003 if an
+            operator is not supported; N6-NET-004 for its types; N6-NET-005 for its shapes;
+            N6-NET-006 for its quantisation; N6-NET-007 for its operands; N6-NET-008 for its
+            options.
+    """
     model = read_model(path)
     known = translations()
     return _Reader(model, known, check_model(model, path.name), path.name).graph()
 
 
 class _Reader:
-    """One pass over one graph."""
+    """A single pass over one graph."""
 
     def __init__(self, model: onnx.ModelProto, known: dict[str, Translate], version: int, file: str) -> None:
         self._graph = model.graph
@@ -114,7 +122,7 @@ class _Reader:
         return held
 
     def _shape(self, name: str, sizes: Any) -> tuple[int, ...]:
-        """A batch that is left open is 1."""
+        """Return the shape of an input; an open batch becomes 1."""
         shape = [int(size.dim_value) if size.HasField("dim_value") else 0 for size in sizes]
         if shape and not sizes[0].HasField("dim_value"):
             shape[0] = 1
@@ -191,7 +199,7 @@ class _Reader:
         )
 
     def _output(self, port: Any) -> Held | None:
-        """None where it is refused, or depends on what is."""
+        """Return an output, or None if it is refused or depends on a refused node."""
         name = port.name[:MAX_NAME]
         value = self._values.get(port.name)
         if self._refused.is_doubtful(port.name):

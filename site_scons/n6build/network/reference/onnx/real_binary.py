@@ -32,7 +32,7 @@ _BINARY = Structure(
 
 
 def real_operator(name: str) -> OperatorKind:
-    """name: of the operator in ONNX."""
+    """Return an operator with this name in ONNX, computed in float32."""
     kernel = Kernel(f"real_{name.lower()}", _BINARY, in_place=("a", "b"))
 
     def lower(operands: Operands) -> KernelCall:

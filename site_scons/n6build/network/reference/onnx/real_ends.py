@@ -8,7 +8,7 @@ from n6build.network.reference.onnx.limits import limited_range
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import RANGE
 
-# Of a descriptor, in this order.
+# Members of a descriptor, in this order.
 REAL_MEMBERS = (
     Member("input_scale", "float"),
     Member("output_scale", "float"),
@@ -18,12 +18,18 @@ REAL_MEMBERS = (
 
 
 def ends(operands: Operands) -> dict[str, Argument]:
-    """The members ENDS."""
+    """Return the arguments for the members ENDS."""
     return {"input": operands.first, "output": operands.output}
 
 
 def real_arguments(operands: Operands, low: float, high: float) -> dict[str, Argument]:
-    """REAL_MEMBERS. low, high: what the real numbers of the output are limited to."""
+    """Return the arguments for REAL_MEMBERS.
+
+    Args:
+        operands: Operands of the operator.
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+    """
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     return {
         "input_scale": given.scale,

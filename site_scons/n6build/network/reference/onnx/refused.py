@@ -1,4 +1,7 @@
-"""Nodes that are refused while an ONNX graph is read: all of them in one error, and what stands in for what they would make."""
+"""Nodes that are refused while an ONNX graph is read.
+
+One error reports all of them. Placeholders replace their outputs.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,11 @@ _DAMAGED = "N6-NET-002"
 
 
 class Refused:
-    """Grows while nodes are read. Where the shape of what a refused node makes is known, real numbers of that shape stand in for
-    it, so that the nodes behind it are looked at, too."""
+    """Refusals that are collected while nodes are read.
+
+    If the shape of a refused node's output is known, real numbers of that shape are its
+    placeholder. Then the nodes behind it are checked, too.
+    """
 
     def __init__(self, model: onnx.ModelProto, building: Building, file: str) -> None:
         self._model = model
@@ -30,22 +36,34 @@ class Refused:
         self._doubtful: set[str] = set()
 
     def add(self, place: int, kind: str, error: N6Error) -> None:
-        """place: of the node. Raises `error` where the file is damaged: what follows it would be guesses."""
+        """Add a refusal.
+
+        Args:
+            place: Position of the node.
+            kind: Type of the node.
+            error: Reason of the refusal.
+
+        Raises:
+            N6Error: The given error if the file is damaged, since all that follows would be
+                guesses.
+        """
         if error.id == _DAMAGED:
             raise error
         self._refusals.append(Refusal(place, kind, error.id, error.what, error.hint or ""))
 
     def is_doubtful(self, name: str) -> bool:
-        """Whether real numbers depend on what a refused node would have made: what is wrong with those who read them is not
-        said."""
+        """Return whether a value depends on the output of a refused node.
+
+        Errors of nodes that read such real numbers are not reported.
+        """
         return name in self._doubtful
 
     def doubt(self, names: list[str]) -> None:
-        """They depend on what a refused node would have made."""
+        """Mark values as dependent on the output of a refused node."""
         self._doubtful.update(name for name in names if name)
 
     def stand_in(self, name: str) -> Value | None:
-        """None where the shape is not known."""
+        """Return a placeholder, or None if the shape is not known."""
         if self._shapes is None:
             self._shapes = _known_shapes(self._model)
         shape = self._shapes.get(name)
@@ -60,13 +78,17 @@ class Refused:
         return Pending(shape, make)
 
     def raise_all(self, nodes: int) -> None:
-        """One error, where there is any refusal. nodes: how many the graph has."""
+        """Raise one error for all refusals, if there are any.
+
+        Args:
+            nodes: Number of nodes of the graph.
+        """
         if self._refusals:
             raise error_of_all(self._refusals, f"{nodes} nodes", self._file)
 
 
 def _known_shapes(model: onnx.ModelProto) -> dict[str, Shape]:
-    """By the name of a value; of those that are fixed. A batch that is left open is 1."""
+    """Return the fixed shapes by the name of a value; an open batch becomes 1."""
     with contextlib.suppress(onnx.shape_inference.InferenceError, ValueError, RuntimeError):
         model = onnx.shape_inference.infer_shapes(model)
     found = {value.name: _shape(value.type.tensor_type) for value in (*model.graph.value_info, *model.graph.output)}

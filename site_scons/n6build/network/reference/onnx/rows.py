@@ -7,7 +7,7 @@ from n6build.network.reference.operands import Operands
 
 
 def row_arguments(operands: Operands) -> dict[str, Argument]:
-    """The members input, output, rows and depth of a descriptor, in this order."""
+    """Return the arguments for the members input, output, rows and depth."""
     depth = operands.first.shape[-1]
     rows = operands.first.elements // depth
     return {"input": operands.first, "output": operands.output, "rows": rows, "depth": depth}

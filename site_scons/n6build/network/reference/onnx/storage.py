@@ -1,4 +1,7 @@
-"""The order in which the dimensions of a tensor lie in memory. ONNX puts channels before height and width, the kernels behind."""
+"""The order of a tensor's dimensions in memory.
+
+ONNX puts channels in front of height and width, the kernels put them behind.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,25 @@ Shape = tuple[int, ...]
 
 
 def as_in_the_model(rank: int) -> Order:
-    """No other order than that of the ONNX graph."""
+    """Return the order of the ONNX graph itself."""
     return tuple(range(rank))
 
 
 def channels_last(rank: int) -> Order:
-    """Batch, then all but the channels, then those."""
+    """Return the order batch, all other dimensions, channels."""
     return (0, *range(2, rank), 1) if rank > 2 else as_in_the_model(rank)
 
 
 def stored_shape(shape: Shape, order: Order) -> Shape:
-    """Of a tensor with this shape in the ONNX graph."""
+    """Return the shape in memory of a tensor with this shape in the ONNX graph."""
     return tuple(shape[axis] for axis in order)
 
 
 def same_bytes(shape: Shape, first: Order, second: Order) -> bool:
-    """Whether memory looks the same in both orders: they differ in dimensions of size 1 only."""
+    """Return whether both orders give the same bytes.
+
+    They do if they differ in dimensions of size 1 only.
+    """
     return _without_ones(shape, first) == _without_ones(shape, second)
 
 
@@ -34,10 +40,13 @@ def _without_ones(shape: Shape, order: Order) -> list[int]:
 
 
 def permutation(given: Order, wanted: Order) -> tuple[int, ...]:
-    """Which stored dimension each wanted one is."""
+    """Return the number of the stored dimension for each wanted one."""
     return tuple(given.index(axis) for axis in wanted)
 
 
 def transposed(order: Order, perm: Sequence[int]) -> Order:
-    """The order of what a Transpose makes, in the memory of its input: dimension i of it is dimension perm[i] of the input."""
+    """Return the order of a Transpose's output in the memory of its input.
+
+    Dimension i of the output is dimension perm[i] of the input.
+    """
     return tuple(tuple(perm).index(axis) for axis in order)

@@ -1,4 +1,7 @@
-"""What a name stands for while an ONNX graph is read: a constant, a tensor, or numbers to be quantised."""
+"""Values of names while an ONNX graph is read.
+
+A value is a constant, a tensor, or numbers to be quantised.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,13 @@ Float32 = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Constant:
-    """array: as in the file; `unsigned` and quantised, of uint8 in the file, as int8. quantisation: where it stands for real
-    numbers."""
+    """A constant of the file.
+
+    Attributes:
+        array: Elements as in the file; quantised uint8 elements are converted to int8.
+        quantisation: Scales and zero points of a constant that represents real numbers.
+        unsigned: Whether the file has uint8.
+    """
 
     array: NDArray[Any]
     quantisation: Quantisation | None = None
@@ -27,11 +35,11 @@ class Constant:
 
     @property
     def shape(self) -> Shape:
-        """Its sizes."""
+        """Return the sizes of the dimensions."""
         return tuple(self.array.shape)
 
     def numbers(self) -> Float32:
-        """What it stands for, in float32 as ONNX Runtime computes it."""
+        """Return the real numbers, in float32 as ONNX Runtime computes them."""
         if self.quantisation is None:
             return np.asarray(self.array, np.float32)
         sizes = [1] * self.array.ndim
@@ -44,8 +52,15 @@ class Constant:
 
 @dataclass(frozen=True)
 class Held:
-    """A tensor in memory. shape: in the ONNX graph. order: of its dimensions in memory. real: stands for the real numbers that
-    its integers mean, as behind a DequantizeLinear. unsigned: whether the ONNX graph has uint8, larger by 128."""
+    """A tensor in memory.
+
+    Attributes:
+        tensor: Tensor of the kernels' graph.
+        shape: Shape in the ONNX graph.
+        order: Order of its dimensions in memory.
+        real: Whether it represents the real numbers of its integers, as behind a DequantizeLinear.
+        unsigned: Whether the ONNX graph has uint8, larger by 128.
+    """
 
     tensor: Tensor
     shape: Shape
@@ -55,14 +70,21 @@ class Held:
 
     @property
     def is_float(self) -> bool:
-        """Whether float32 lies in memory."""
+        """Return whether the memory holds float32."""
         return self.tensor.dtype == "float32"
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a QuantizeLinear asks for. name: of the tensor. unsigned: whether the ONNX graph has uint8, larger by 128. low, high:
-    limits of the real numbers."""
+    """The tensor that a QuantizeLinear requests.
+
+    Attributes:
+        name: Name of the tensor.
+        quantisation: Scale and zero point as int8.
+        unsigned: Whether the ONNX graph has uint8, larger by 128.
+        low: Lower limit of the real numbers.
+        high: Upper limit of the real numbers.
+    """
 
     name: str
     quantisation: Quantisation
@@ -72,16 +94,25 @@ class Target:
 
     @property
     def is_limited(self) -> bool:
-        """Whether a limit keeps some integer out."""
+        """Return whether a limit excludes an integer of the int8 range."""
         scale, zero_point = self.quantisation.scale, self.quantisation.zero_point
         return self.low > (-128 - zero_point) * scale or self.high < (127 - zero_point) * scale
 
 
 @dataclass(frozen=True)
 class Pending:
-    """Real numbers that no memory holds. make: adds the operators that compute them, quantised. low, high: what they are limited
-    to. source, function: where each is a function of one element of an int8 tensor: its values for -128 to 127.
-    make_real: adds the operators that compute them as float32, of this name."""
+    """Real numbers that are not in memory.
+
+    Attributes:
+        shape: Shape in the ONNX graph.
+        make: Function that adds the operators that compute the numbers, quantised.
+        low: Lower limit of the numbers.
+        high: Upper limit of the numbers.
+        source: Tensor of int8 if each number is a function of one of its elements.
+        function: Values of that function for -128 to 127.
+        make_real: Function that adds the operators that compute the numbers as float32, under a
+            name.
+    """
 
     shape: Shape
     make: Callable[[Target], Held]
@@ -96,5 +127,5 @@ Value = Constant | Held | Pending
 
 
 def is_quantised(value: Value | None) -> bool:
-    """Whether it stands for the real numbers behind an int8 tensor in memory."""
+    """Return whether a value is the real numbers of an int8 tensor in memory."""
     return isinstance(value, Held) and value.real

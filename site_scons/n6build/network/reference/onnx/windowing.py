@@ -1,4 +1,4 @@
-"""Windows as ONNX gives them: kernel, strides, dilations and paddings by dimension."""
+"""Windows of ONNX: kernel, strides, dilations and paddings by dimension."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ _EXPORT = "export the model again; if it persists, this node is not what the ope
 
 @dataclass(frozen=True)
 class Windowing:
-    """Each by dimension. before, after: the padding."""
+    """A window; each field has one number for each dimension.
+
+    Attributes:
+        window: Sizes of the kernel.
+        strides: Steps of the window.
+        dilations: Distances of neighbouring taps.
+        before: Padding in front of the input.
+        after: Padding behind the input.
+    """
 
     window: tuple[int, ...]
     strides: tuple[int, ...]
@@ -26,7 +34,16 @@ class Windowing:
 
 
 def windowing_of(node: Node, sizes: Shape, window: Shape) -> Windowing:
-    """sizes: of the input, without batch and channels. Raises N6-NET-007."""
+    """Return the windowing of a node.
+
+    Args:
+        node: Node with a window.
+        sizes: Sizes of the input without batch and channels.
+        window: Sizes of the kernel.
+
+    Raises:
+        N6Error: N6-NET-007 if the attributes do not fit together or are out of range.
+    """
     rank = len(sizes)
     strides = _numbers(node, "strides", [1] * rank)
     dilations = _numbers(node, "dilations", [1] * rank)
@@ -49,7 +66,11 @@ def windowing_of(node: Node, sizes: Shape, window: Shape) -> Windowing:
 
 
 def output_sizes(node: Node, windowing: Windowing, sizes: Shape) -> Shape:
-    """Without batch and channels. Raises N6-NET-007."""
+    """Return the sizes of the output without batch and channels.
+
+    Raises:
+        N6Error: N6-NET-007 if the window is larger than the input.
+    """
     made = []
     for axis, size in enumerate(sizes):
         extent = (windowing.window[axis] - 1) * windowing.dilations[axis] + 1

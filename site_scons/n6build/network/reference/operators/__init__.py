@@ -1,1 +1,4 @@
-"""One module for each operator that the reference backend compiles: all that is known of it, but for its kernel's C."""
+"""Operators of the reference backend, one module each.
+
+A module holds everything about its operator except the C code of the kernel.
+"""

@@ -1,4 +1,4 @@
-"""ABS: magnitude; input and output may have different scales."""
+"""ABS: the magnitude; input and output may have different scales."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ADD of int16."""
+"""ADD: the sum of two int16 tensors whose shapes broadcast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ARG_MAX: where along a dimension the first largest element is."""
+"""ARG_MAX: the index of the first largest element along a dimension."""
 
 from __future__ import annotations
 

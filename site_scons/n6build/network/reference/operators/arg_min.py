@@ -1,4 +1,4 @@
-"""ARG_MIN: where along a dimension the first smallest element is."""
+"""ARG_MIN: the index of the first smallest element along a dimension."""
 
 from __future__ import annotations
 

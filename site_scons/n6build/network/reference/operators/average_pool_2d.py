@@ -1,4 +1,6 @@
-"""AVERAGE_POOL_2D: the mean of each window, of the elements that are inside the image."""
+"""AVERAGE_POOL_2D: the mean of each window.
+Only elements inside the image count.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""AVERAGE_POOL_2D of int16."""
+"""AVERAGE_POOL_2D: the mean of each window of int16 elements.
+Only elements inside the image count.
+"""
 
 from __future__ import annotations
 

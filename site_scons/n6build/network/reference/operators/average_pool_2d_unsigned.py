@@ -1,4 +1,4 @@
-"""AVERAGE_POOL_2D of what was uint8: halves are rounded up."""
+"""AVERAGE_POOL_2D for models of uint8: halves are rounded up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BATCH_MATMUL: products of matrices, of which both or one are activations."""
+"""BATCH_MATMUL: products of matrices; one or both are activations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.ranges import RANGE, output_range
 from n6build.network.reference.rules import INT8, Problem, Rule, check_per_tensor, check_shape, shown
 
-_MAX_RANK = 5  # of the reference resolver
+_MAX_RANK = 5  # limit of the reference resolver
 
-# Of a descriptor, in this order.
+# Members of a descriptor, in this order.
 MATRICES = (
     Member("x", reads("int8_t")),
     Member("y", reads("int8_t")),
@@ -73,7 +73,11 @@ def _read(table: tflite.BatchMatMulOptions) -> _Options:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Of the product. batches: its dimensions before the last two."""
+    """Sizes of the product.
+
+    Attributes:
+        batches: Dimensions in front of the last two.
+    """
 
     batches: tuple[int, ...]
     rows: int
@@ -123,7 +127,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _without_ones(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """From the first one on that is larger than 1."""
+    """Return the sizes from the first one on that is larger than 1."""
     first = next((place for place, size in enumerate(sizes) if size > 1), len(sizes))
     return sizes[first:]
 
@@ -136,7 +140,7 @@ def _lower(operands: Operands) -> KernelCall:
     x, y, sizes = operands.first, operands.required(1), _sizes(operands)
     adj_y = _options(operands).adj_y or y.data is not None
     given = required_quantisation(x).scale, required_quantisation(y).scale
-    # The reference multiplies in float32 and divides in double.
+    # The reference resolver multiplies in float32 and divides in double.
     product = float(np.float32(given[0]) * np.float32(given[1]))
     multiplier, shift = accumulator_multiplier(product / required_quantisation(operands.output).scale)
     scratch = 4 * sizes.columns + sizes.depth + (0 if adj_y else sizes.columns * sizes.depth)
@@ -168,7 +172,7 @@ def _lower(operands: Operands) -> KernelCall:
 
 
 def _turned(operands: Operands) -> Argument:
-    """y, which is transposed here and now if it is a constant."""
+    """Return y; transpose a constant here unless the model has it transposed."""
     y = operands.required(1)
     if y.data is None:
         return y

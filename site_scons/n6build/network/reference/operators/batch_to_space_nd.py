@@ -1,4 +1,6 @@
-"""BATCH_TO_SPACE_ND: batches become blocks of height and width, whose borders are cropped."""
+"""BATCH_TO_SPACE_ND: batches become blocks of height and width.
+Borders of the result are cropped.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BROADCAST_TO: dimensions of size 1 repeated."""
+"""BROADCAST_TO: the input, repeated along dimensions of size 1."""
 
 from __future__ import annotations
 

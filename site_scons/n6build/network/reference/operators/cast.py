@@ -1,4 +1,6 @@
-"""CAST: the same number in another type, towards zero; what a type cannot hold saturates where it comes from float32."""
+"""CAST: the same numbers in another type, rounded towards zero.
+A float32 number that the type cannot hold saturates.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def _lower(operands: Operands) -> KernelCall:
 
 def _fold(operands: Operands) -> Array | None:
     data, made = operands.first.data, operands.output.dtype
-    # Of integers alone: what float32 becomes is the kernel's business.
+    # Only integers are folded: the kernel alone converts float32.
     return None if data is None or operands.first.dtype == "float32" else data.astype(made)
 
 

@@ -1,4 +1,6 @@
-"""CONCATENATION: tensors one behind the other along a dimension, all with the scale of the output."""
+"""CONCATENATION: tensors joined along one dimension.
+All of them have the scale of the output.
+"""
 
 from __future__ import annotations
 

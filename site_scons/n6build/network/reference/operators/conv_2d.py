@@ -1,4 +1,4 @@
-"""CONV_2D: a convolution over height and width, of one group."""
+"""CONV_2D: convolution over height and width, in one group."""
 
 from __future__ import annotations
 
@@ -79,7 +79,14 @@ def _lower(operands: Operands) -> KernelCall:
 
 
 def convolution_call(operands: Operands, arguments: Mapping[str, Argument], height: int, width: int) -> KernelCall:
-    """arguments: weights, biases and scaling. height, width: of the window."""
+    """Return the kernel call of a convolution.
+
+    Args:
+        operands: Operands of the operator.
+        arguments: Weights, biases and scaling.
+        height: Height of the window.
+        width: Width of the window.
+    """
     depth = operands.source.shape[3]
     column = -(-height * width * depth // _SCRATCH_ALIGNMENT) * _SCRATCH_ALIGNMENT
     return KernelCall(

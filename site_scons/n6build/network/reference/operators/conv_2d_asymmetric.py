@@ -1,4 +1,4 @@
-"""CONV_2D by weights with a zero point, as models that were uint8 have them."""
+"""CONV_2D with weights that have a zero point, as in models of uint8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""DEPTHWISE_CONV_2D: a convolution over height and width, of one input channel for each output channel."""
+"""DEPTHWISE_CONV_2D: convolution over height and width, channel by channel.
+Each output channel reads one input channel.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ from n6build.network.reference.windows import (
 
 _OUTPUT_CHANNELS = 3  # the axis of the weights
 
-# Of the output, computed from one copy of the input; only what lies between two of these is copied twice.
+# Rows and columns of the output that are computed from one copy of the input. Only the input between two such
+# copies is copied twice.
 _ROWS, _COLUMNS = 4, 64
 
 _KERNEL = Kernel(
@@ -87,7 +90,7 @@ def _lower(operands: Operands) -> KernelCall:
     _, height, width, channels = weights.shape
     arguments = convolution_arguments(operands, _OUTPUT_CHANNELS)
     if operands.source.shape[3] == 1:
-        # Its channels share all their input: an ordinary convolution, whose weights are in another order.
+        # All output channels read the one input channel: this is an ordinary convolution with another order of weights.
         assert weights.data is not None
         by_channel = np.ascontiguousarray(np.moveaxis(weights.data, _OUTPUT_CHANNELS, 0))
         return convolution_call(operands, {**arguments, "weights": Constant("int8", by_channel)}, height, width)
@@ -108,7 +111,7 @@ def _lower(operands: Operands) -> KernelCall:
 
 
 def _scratch(operands: Operands, height: int, width: int) -> Scratch:
-    """height, width: of the window."""
+    """Return the scratch memory for a window of this height and width."""
     options = window_options(operands)
     _, out_height, out_width, _ = operands.output.shape
     in_rows = (min(out_height, _ROWS) - 1) * options.stride_h + (height - 1) * options.dilation_h + 1

@@ -1,4 +1,6 @@
-"""DEPTHWISE_CONV_2D by weights with a zero point, as models that were uint8 have them."""
+"""DEPTHWISE_CONV_2D with weights that have a zero point.
+Models of uint8 have such weights.
+"""
 
 from __future__ import annotations
 

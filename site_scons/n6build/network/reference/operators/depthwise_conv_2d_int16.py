@@ -17,7 +17,7 @@ from n6build.network.reference.weights import WEIGHTS
 from n6build.network.reference.windows import WINDOW_MEMBERS, window_options
 
 _OUTPUT_CHANNELS = 3  # the axis of the weights
-# So that products with any int16 sum up to less than 2^31.
+# Up to this sum of absolute weights, sums of products with any int16 stay below 2^31.
 _MOST = 65535
 
 _KERNEL = Kernel(

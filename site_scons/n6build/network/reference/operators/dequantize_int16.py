@@ -1,4 +1,4 @@
-"""DEQUANTIZE of int16."""
+"""DEQUANTIZE: int16 to float32."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""DIV: the quotient of two tensors whose shapes broadcast. Where a divisor is 0, with which the reference resolver stops, the
-quotient is the end of the range on the dividend's side, and 0 for 0."""
+"""DIV: the quotient of two tensors whose shapes broadcast.
+The reference resolver stops at a divisor of 0. Here the quotient is then the end of the range on
+the dividend's side, and 0 for a dividend of 0.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ from n6build.network.reference.operands import Operands, zero_point_of
 from n6build.network.reference.products import product_operator, real_multiplier
 from n6build.network.reference.rules import QUANTISE, Problem, shown
 
-# So many bits without information are in front of a dividend of at most 255, and of 0 and -1.
+# Bits without information in front of a dividend: the fewest, for a magnitude of 255, and the most, for 0 and -1.
 _LEAST_HEADROOM, _MOST_HEADROOM = 23, 31
-# The kernel shifts to the right by as many bits as are in front of the dividend, and of the divisor behind its first, less the
-# shift of the scaling.
+# The kernel shifts to the right by the bits in front of the dividend, plus the bits of the divisor behind its first one,
+# minus the shift of the scaling.
 _MOST_SHIFT = 63
 
 

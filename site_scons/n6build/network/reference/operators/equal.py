@@ -1,4 +1,6 @@
-"""EQUAL: whether two elements are equal, of tensors whose shapes broadcast."""
+"""EQUAL: true where two elements are equal.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EXPAND_DIMS: a new dimension of size 1; costs nothing."""
+"""EXPAND_DIMS: the input with a new dimension of size 1; this costs nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""FILL: a constant in every element of a shape that is known when the network is compiled."""
+"""FILL: one constant in every element.
+The shape is known when the network is compiled.
+"""
 
 from __future__ import annotations
 

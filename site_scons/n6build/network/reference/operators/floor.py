@@ -1,4 +1,4 @@
-"""FLOOR: rounded down to a whole number, in float32."""
+"""FLOOR: elements rounded down to whole numbers, in float32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""FLOOR_MOD: what is left of a quotient rounded down, of int32 tensors; it has the sign of the divisor."""
+"""FLOOR_MOD: the remainder of a quotient rounded down, of int32 tensors.
+It has the sign of the divisor.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""FULLY_CONNECTED by weights with a zero point, as models that were uint8 have them."""
+"""FULLY_CONNECTED with weights that have a zero point.
+Models of uint8 have such weights.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""GATHER: the indices of one dimension that another tensor names, in its order. Batch dimensions have indices of their own. Where
-the network computes an index that does not exist, with which the reference resolver stops, it is the nearest one that does."""
+"""GATHER: elements along one dimension, in the order of a tensor of indices.
+Batch dimensions have indices of their own. The reference resolver stops at an index that does not
+exist. If the network computes such an index, the nearest existing one is used here.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from n6build.network.reference.taking import INDICES, TAKE, rule_of_indices, tak
 
 @dataclass(frozen=True)
 class _Options:
-    """Either may count from the end."""
+    """Options of a GATHER; negative numbers count from the end."""
 
     axis: int
     batch_dimensions: int
@@ -34,7 +36,7 @@ def _read(table: tflite.GatherOptions) -> _Options:
 
 
 def _axes(operands: Operands) -> tuple[int, int]:
-    """The dimension that is indexed, and how many batch dimensions there are."""
+    """Return the indexed dimension and the number of batch dimensions."""
     options = operands.operator.options
     assert isinstance(options, _Options)
     axis, batch = options.axis, options.batch_dimensions

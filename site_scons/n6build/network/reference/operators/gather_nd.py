@@ -1,5 +1,7 @@
-"""GATHER_ND: elements, or what lies behind them in further dimensions, each named by an index for each of the first dimensions.
-An index that does not exist, with which the reference resolver stops, is the nearest one that does."""
+"""GATHER_ND: elements or slices at the positions of a tensor of indices.
+A position has an index for each of the first dimensions; a slice holds the further dimensions. The
+reference resolver stops at an index that does not exist. Here the nearest existing one is used.
+"""
 
 from __future__ import annotations
 

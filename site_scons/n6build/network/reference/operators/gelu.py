@@ -1,4 +1,6 @@
-"""GELU: x times the normal distribution's share below x, by the error function or approximated by a hyperbolic tangent."""
+"""GELU: x times the share of the normal distribution below x.
+It uses the error function or its approximation by a hyperbolic tangent.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""GREATER: whether an element is greater than another, of tensors whose shapes broadcast."""
+"""GREATER: true where the first element is greater than the second.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

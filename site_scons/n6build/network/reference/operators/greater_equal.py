@@ -1,4 +1,6 @@
-"""GREATER_EQUAL: whether an element is at least another, of tensors whose shapes broadcast."""
+"""GREATER_EQUAL: true where the first element is at least the second.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

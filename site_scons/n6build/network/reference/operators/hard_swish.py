@@ -1,4 +1,6 @@
-"""HARD_SWISH: x * clamp(x + 3, 0, 6) / 6, in the 16-bit arithmetic of the reference resolver."""
+"""HARD_SWISH: x * clamp(x + 3, 0, 6) / 6.
+It uses the 16-bit arithmetic of the reference resolver.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ from n6build.network.reference.lookup import integer_table, lookup_operator
 from n6build.network.reference.operands import Operands, required_quantisation
 
 _BITS = 16
-# Inputs get so many more bits below the point.
+# Number of bits that an input gains below the point.
 _HIGH_RESOLUTION = 7
 
 
 def _short_multiplier(real: float) -> tuple[int, int]:
-    """As `quantize_multiplier`, in Q15."""
+    """Return a multiplier in Q15 and a shift, as `quantize_multiplier` in Q31."""
     multiplier, shift = quantize_multiplier(real)
     return min((multiplier + (1 << (_BITS - 1))) >> _BITS, 0x7FFF), shift
 
@@ -37,7 +39,7 @@ def _table(operands: Operands) -> NDArray[np.int8]:
     def hard_swish(x: int) -> int:
         x <<= _HIGH_RESOLUTION
         gate = _gate(x, multiplier, shift)
-        # The product of both is cut off, not rounded.
+        # The product is truncated, not rounded.
         product = int(gate * doubling_high_multiply(x, out_multiplier, _BITS) / (1 << (_BITS - 1)))
         return _as_output(rounding_divide(product, -out_shift, _BITS))
 
@@ -48,7 +50,7 @@ def _table(operands: Operands) -> NDArray[np.int8]:
 
 
 def _gate(x: int, multiplier: int, shift: int) -> int:
-    """clamp(x + 3, 0, 6) / 6 in Q15."""
+    """Return clamp(x + 3, 0, 6) / 6 in Q15."""
     if shift > 0:
         x = _saturated(x << (shift - 1))
     x = doubling_high_multiply(x, multiplier, _BITS)

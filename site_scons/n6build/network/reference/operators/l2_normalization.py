@@ -1,4 +1,6 @@
-"""L2_NORMALIZATION: vectors along the last dimension, divided by their Euclidean length."""
+"""L2_NORMALIZATION: vectors divided by their Euclidean length.
+The vectors are along the last dimension.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""LEAKY_RELU: negative values times alpha; input and output may have different scales."""
+"""LEAKY_RELU: negative values times alpha.
+Input and output may have different scales.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""LESS: whether an element is less than another, of tensors whose shapes broadcast."""
+"""LESS: true where the first element is less than the second.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

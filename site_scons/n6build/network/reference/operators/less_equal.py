@@ -1,4 +1,6 @@
-"""LESS_EQUAL: whether an element is at most another, of tensors whose shapes broadcast."""
+"""LESS_EQUAL: true where the first element is at most the second.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

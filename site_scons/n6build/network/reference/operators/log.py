@@ -1,4 +1,6 @@
-"""LOG: natural logarithm; that of 0 and below is the lowest element, as in the reference resolver."""
+"""LOG: the natural logarithm.
+For 0 and below it is the lowest element, as in the reference resolver.
+"""
 
 from __future__ import annotations
 

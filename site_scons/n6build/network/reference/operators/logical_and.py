@@ -1,4 +1,6 @@
-"""LOGICAL_AND: whether both are true, of tensors whose shapes broadcast."""
+"""LOGICAL_AND: true where both elements are true.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""LOGICAL_OR: whether one of two is true, of tensors whose shapes broadcast."""
+"""LOGICAL_OR: true where at least one of two elements is true.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

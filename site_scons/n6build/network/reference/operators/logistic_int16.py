@@ -1,4 +1,4 @@
-"""LOGISTIC of int16."""
+"""LOGISTIC: 1 / (1 + e^-x) of int16 elements."""
 
 from __future__ import annotations
 

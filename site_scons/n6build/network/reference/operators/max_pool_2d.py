@@ -18,7 +18,7 @@ def _lower(operands: Operands) -> KernelCall:
 
 
 def _never_wins(_: Tensor) -> int:
-    """The smallest int8: as if padding took no part."""
+    """Return the smallest int8, so that padding is never the largest element."""
     return INT8_MIN
 
 

@@ -1,4 +1,4 @@
-"""MAX_POOL_2D of int16."""
+"""MAX_POOL_2D: the largest of the int16 elements of each window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MEAN: over any dimensions."""
+"""MEAN: the mean over any dimensions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from n6build.network.reference.rules import INT8, INT32, Rule
 
 
 def _divided(multiplier: int, shift: int, count: int) -> tuple[int, int]:
-    """The scaling of a sum that makes a mean of `count` values of it: as the reference resolver folds the division.
+    """Return the scaling that makes the mean of `count` values from their sum.
 
-    The multiplier is shifted up before it is divided, as far as its right shift of at most 31 bits goes along.
+    The division is folded into it as in the reference resolver. The multiplier is shifted up before
+    it is divided, as far as its right shift of at most 31 bits allows.
     """
     up = min(count.bit_length() - 1, 32, 31 + shift)
     return (multiplier << up) // count, shift - up

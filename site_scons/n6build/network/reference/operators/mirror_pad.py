@@ -1,4 +1,6 @@
-"""MIRROR_PAD: each dimension goes on as its mirror image, with its outermost element once (REFLECT) or twice (SYMMETRIC)."""
+"""MIRROR_PAD: each dimension continued by its mirror image.
+The outermost element is there once (REFLECT) or twice (SYMMETRIC).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _NAMES = names_in(tflite.MirrorPadMode)
 
 
 def _read(table: tflite.MirrorPadOptions) -> int:
-    """How many of the outermost elements the mirror image leaves out."""
+    """Return the number of outermost elements that the mirror image leaves out."""
     return {"REFLECT": 1, "SYMMETRIC": 0}[choice(_NAMES, table.Mode(), ("REFLECT", "SYMMETRIC"), "mode")]
 
 
@@ -34,7 +36,11 @@ def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) 
 
 
 def _parts(size: int, before: int, after: int, skipped: int) -> list[tuple[slice, slice]]:
-    """(target, source) of the image before, of the dimension itself, of the image after. Raises ValueError."""
+    """Return (target, source) of a dimension and of its images before and after.
+
+    Raises:
+        ValueError: If the dimension has too few elements to mirror.
+    """
     if max(before, after) > size - skipped:
         raise ValueError(f"no {max(before, after)} elements to mirror")
     parts = [(slice(before, before + size), slice(None))]

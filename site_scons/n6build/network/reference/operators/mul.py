@@ -13,7 +13,10 @@ from n6build.network.reference.products import product_operator
 
 
 def product_of_scales(a: np.float32, b: np.float32, output: np.float32) -> np.float32:
-    """What a product is scaled with, in float32 as the reference resolver computes it."""
+    """Return the scale of a product relative to the output's.
+
+    It is computed in float32, as in the reference resolver.
+    """
     return a * b / output
 
 

@@ -1,4 +1,4 @@
-"""MUL of int16."""
+"""MUL: the product of two int16 tensors whose shapes broadcast."""
 
 from __future__ import annotations
 

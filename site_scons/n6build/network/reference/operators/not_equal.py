@@ -1,4 +1,6 @@
-"""NOT_EQUAL: whether two elements differ, of tensors whose shapes broadcast."""
+"""NOT_EQUAL: true where two elements differ.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PACK: tensors of one shape along a new dimension."""
+"""PACK: tensors of one shape, joined along a new dimension."""
 
 from __future__ import annotations
 

@@ -43,7 +43,10 @@ KERNELS = (KERNEL, MOVE)
 
 
 def check(operands: Operands) -> Iterator[Problem]:
-    """For PAD and PADV2: the paddings match the shapes, and the value has the scale of the output."""
+    """Check a PAD or PADV2.
+
+    The paddings have to match the shapes. The value has to have the scale of the output.
+    """
     value = operands.optional(2)
     if value is not None:
         if value.elements != 1:
@@ -70,7 +73,10 @@ def _value(operands: Operands) -> float:
 
 
 def _is_image(operands: Operands) -> bool:
-    """What the kernel for images pads, and what an operator after it may take over."""
+    """Return whether the kernel for images can pad this input.
+
+    An operator behind a PAD can take over only such a padding.
+    """
     return (
         operands.first.dtype == "int8"
         and len(operands.first.shape) == 4
@@ -80,7 +86,10 @@ def _is_image(operands: Operands) -> bool:
 
 
 def padding_of(operands: Operands) -> Padding | None:
-    """value: the one given, or the output's zero point. None: of what is no image of int8."""
+    """Return the padding of an int8 image, or None for any other input.
+
+    Its value is that of the operator, or the output's zero point.
+    """
     if not _is_image(operands):
         return None
     _, (top, _), (left, _), (front, back) = paddings_of(operands)
@@ -88,7 +97,7 @@ def padding_of(operands: Operands) -> Padding | None:
 
 
 def lower(operands: Operands) -> KernelCall | list[KernelCall]:
-    """For PAD and PADV2."""
+    """Return the kernel call of a PAD or PADV2, or the calls."""
     padding = padding_of(operands)
     if padding is None:
         return MOVEMENT.lower(operands)

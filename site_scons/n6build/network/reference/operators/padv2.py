@@ -1,4 +1,4 @@
-"""PADV2: a PAD by a value of the model's choice."""
+"""PADV2: padding with a value that the model chooses."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _KERNEL = Kernel(
 
 def _lower(operands: Operands) -> KernelCall:
     a, b, target = (required_quantisation(each) for each in (operands.first, operands.required(1), operands.output))
-    # In float32, as the reference resolver computes them.
+    # The reference resolver computes these scales in float32.
     given = np.float32(a.scale)
     positive_multiplier, positive_shift = accumulator_multiplier(float(given / np.float32(target.scale)))
     negative_multiplier, negative_shift = accumulator_multiplier(

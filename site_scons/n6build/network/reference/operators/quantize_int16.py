@@ -1,4 +1,4 @@
-"""QUANTIZE to or from int16: of float32, int16 and 8 bits."""
+"""QUANTIZE to int16 from float32, int16 or 8 bits, or from int16 to int8."""
 
 from __future__ import annotations
 

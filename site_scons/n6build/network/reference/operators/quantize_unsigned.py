@@ -1,4 +1,6 @@
-"""QUANTIZE of what was uint8, as a CONCATENATION does it with inputs of another scale than its output's, in float32."""
+"""QUANTIZE for models of uint8, in float32.
+A CONCATENATION of uint8 needs it for inputs with another scale than its output's.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,12 @@ from numpy.typing import NDArray
 from n6build.network.reference.lookup import lookup_operator, saturated
 from n6build.network.reference.operands import Operands, required_quantisation
 
-# Zero points of int8 are less by so much.
+# A zero point of int8 is less than that of uint8 by this number.
 _HALF = 128
 
 
 def _table(operands: Operands) -> NDArray[np.int8]:
-    """Halves away from zero."""
+    """Return the table; halves round away from zero."""
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     scale = np.float32(given.scale) * (np.float32(1) / np.float32(target.scale))
     bias = np.float32(-(given.zero_point + _HALF)) * scale

@@ -1,4 +1,4 @@
-"""RANK: how many dimensions a tensor has, known when the network is compiled."""
+"""RANK: the number of dimensions, known when the network is compiled."""
 
 from __future__ import annotations
 

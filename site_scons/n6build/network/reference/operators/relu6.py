@@ -1,4 +1,4 @@
-"""RELU6: values are clamped to 0 to 6; input and output may have different scales."""
+"""RELU6: values clamped to 0 to 6; input and output may have different scales."""
 
 from __future__ import annotations
 

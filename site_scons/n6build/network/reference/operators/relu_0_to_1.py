@@ -1,4 +1,6 @@
-"""RELU_0_TO_1: values are clamped to 0 to 1; input and output may have different scales."""
+"""RELU_0_TO_1: values clamped to 0 to 1.
+Input and output may have different scales.
+"""
 
 from __future__ import annotations
 

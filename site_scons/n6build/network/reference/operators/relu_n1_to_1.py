@@ -1,4 +1,6 @@
-"""RELU_N1_TO_1: values are clamped to -1 to 1; input and output may have different scales."""
+"""RELU_N1_TO_1: values clamped to -1 to 1.
+Input and output may have different scales.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""RESHAPE: another view of the same bytes; they are copied only where input and output cannot share their memory."""
+"""RESHAPE: another view of the same bytes.
+They are copied only where input and output cannot share their memory.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""RESIZE_BILINEAR: another height and width, each element between the four nearest."""
+"""RESIZE_BILINEAR: another height and width.
+Each element is interpolated between the four nearest.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,11 @@ def _read(table: tflite.ResizeBilinearOptions) -> ResizeOptions:
 
 
 def lowered_to(kernel: Kernel) -> Callable[[Operands], KernelCall]:
-    """kernel: with MEMBERS behind its ends."""
+    """Return a function that lowers an operator to a kernel.
+
+    Args:
+        kernel: A kernel whose descriptor has MEMBERS behind its ends.
+    """
 
     def lower(operands: Operands) -> KernelCall:
         options = resize_options(operands)
@@ -69,7 +75,14 @@ def lowered_to(kernel: Kernel) -> Callable[[Operands], KernelCall]:
 
 
 def _table(positions: Sequence[Between], each: int) -> tuple[Constant, int]:
-    """With the least bits that say every weight exactly. each: elements from one position to the next."""
+    """Return a table of positions and weights, and the bits of a weight.
+
+    It has the fewest bits that hold every weight exactly.
+
+    Args:
+        positions: Positions in the input.
+        each: Elements from one position to the next.
+    """
     divisor = math.gcd(ONE, *(position.weight for position in positions))
     numbers = [(at.lower * each, at.upper * each, at.weight // divisor) for at in positions]
     return Constant("int32", np.array(numbers, np.int64).T), (ONE // divisor).bit_length() - 1

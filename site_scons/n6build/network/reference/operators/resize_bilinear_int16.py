@@ -1,4 +1,4 @@
-"""RESIZE_BILINEAR of int16."""
+"""RESIZE_BILINEAR: another height and width of int16 elements."""
 
 from __future__ import annotations
 

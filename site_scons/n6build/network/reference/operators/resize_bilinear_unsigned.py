@@ -1,4 +1,6 @@
-"""RESIZE_BILINEAR of what was uint8: in float32, as the reference resolver computes it."""
+"""RESIZE_BILINEAR for models of uint8.
+It is computed in float32, as in the reference resolver.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def _lower(operands: Operands) -> KernelCall:
 
 
 def _offsets(positions: Sequence[RealBetween], each: int) -> Constant:
-    """each: elements from one position to the next."""
+    """Return the offsets of positions that are `each` elements apart."""
     return Constant("int32", np.array([(at.lower * each, at.upper * each) for at in positions], np.int64).T)
 
 

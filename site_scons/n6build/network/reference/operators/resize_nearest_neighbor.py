@@ -1,4 +1,6 @@
-"""RESIZE_NEAREST_NEIGHBOR: another height and width, each element that of the nearest position."""
+"""RESIZE_NEAREST_NEIGHBOR: another height and width.
+Each element is that of the nearest position.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REVERSE_V2: dimensions from their end to their start."""
+"""REVERSE_V2: elements in reverse order along any dimensions."""
 
 from __future__ import annotations
 

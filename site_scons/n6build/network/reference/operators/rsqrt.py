@@ -1,5 +1,7 @@
-"""RSQRT: 1 / square root, by the fixed-point Newton-Raphson iteration of the reference resolver. That of a negative number,
-with which the reference resolver stops, is that of 0: the highest element."""
+"""RSQRT: 1 / square root.
+It uses the fixed-point Newton-Raphson iteration of the reference resolver. That resolver stops at a
+negative number. Here the result is then that of 0: the highest element.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from n6build.network.reference.float32 import float_function
 from n6build.network.reference.lookup import integer_table, lookup_operator
 from n6build.network.reference.operands import Operands, required_quantisation
 
-# Bits below the point of what is scaled to the output.
+# Bits below the point of the number that is scaled to the output.
 _FRACTION = 20
 _ITERATIONS = 5
 _THREE_HALVES = 3 << 27  # in Q3.28
@@ -43,10 +45,10 @@ def _table(operands: Operands) -> NDArray[np.int8]:
 
 
 def _inverse_square_root(x: int) -> tuple[int, int]:
-    """(m, s) for 1 / sqrt(x) = m * 2^(s - 31). x: at most 255."""
+    """Return (m, s) for 1 / sqrt(x) = m * 2^(s - 31) with x of at most 255."""
     if x == 1:
         return (1 << 31) - 1, 0
-    # To between 1/4 and 1 by an even power of two, in Q0.31, taken for Q3.28.
+    # An even power of two scales x to between 1/4 and 1, in Q0.31; the bits are then read as Q3.28.
     pairs = (31 - x.bit_length()) // 2 - 1
     quarter = x << (2 * pairs) >> 1
     half = rounding_divide(quarter, 1)
@@ -61,7 +63,7 @@ def _inverse_square_root(x: int) -> tuple[int, int]:
 
 
 def _to_q3(x: int, integer_bits: int) -> int:
-    """With three bits above the point and the sign, saturated."""
+    """Return x with three bits above the point and the sign, saturated."""
     return max(-(1 << 31), min((1 << 31) - 1, x << (integer_bits - 3)))
 
 

@@ -1,5 +1,6 @@
-"""SELECT: of two elements the first where a condition is true, else the second. A condition of one dimension is one for each
-index of the first dimension of what it chooses from."""
+"""SELECT: the first element where a condition is true, else the second.
+A condition of one dimension has one entry for each index of the elements' first dimension.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""SELECT_V2: of two elements the first where a condition is true, else the second, of tensors whose shapes broadcast."""
+"""SELECT_V2: the first element where a condition is true, else the second.
+The shapes of the tensors broadcast.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SLICE: a part of each dimension; a contiguous one costs nothing."""
+"""SLICE: one part of each dimension; a contiguous part costs nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) 
     begins, sizes = integers(operands, 1), integers(operands, 2)
     if min(begins) < 0 or len(begins) != len(operands.first.shape):
         raise ValueError
-    # A size of -1 is all that is left.
+    # A size of -1 stands for the rest of the dimension.
     ends = [None if size == -1 else begin + size for begin, size in zip(begins, sizes, strict=True)]
     yield Pair(output, known(inputs[0])[tuple(map(slice, begins, ends))])
 

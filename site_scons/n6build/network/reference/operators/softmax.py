@@ -1,4 +1,4 @@
-"""SOFTMAX: over the last dimension."""
+"""SOFTMAX: softmax over the last dimension."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ _KERNEL = Kernel(
 
 @dataclass(frozen=True)
 class Options:
-    """beta: factor of the exponents."""
+    """Options of a SOFTMAX.
+
+    Attributes:
+        beta: Factor of the exponents.
+    """
 
     beta: float
 

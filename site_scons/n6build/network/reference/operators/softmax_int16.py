@@ -1,4 +1,4 @@
-"""SOFTMAX of int16: over the last dimension."""
+"""SOFTMAX: softmax of int16 elements over the last dimension."""
 
 from __future__ import annotations
 
@@ -41,8 +41,11 @@ _KERNEL = Kernel(
 
 
 def _table(function: Callable[[float], float], least: float, most: float) -> NDArray[np.int16]:
-    """As the reference resolver fills it, with 15 bits behind the point: each entry is moved by half the error that a line to the
-    next one has in the middle."""
+    """Return a table of the function with 15 bits behind the point.
+
+    It is filled as in the reference resolver: each entry is moved by half the error that a line to
+    the next entry has in the middle.
+    """
     step = (most - least) / _STEPS
 
     def scaled(position: float) -> float:
@@ -59,7 +62,7 @@ def _table(function: Callable[[float], float], least: float, most: float) -> NDA
 
 
 def _away(x: float) -> float:
-    """Rounded, halves away from zero."""
+    """Return x rounded to an integer, halves away from zero."""
     return math.copysign(math.floor(abs(x) + 0.5), x)
 
 

@@ -1,4 +1,6 @@
-"""SPACE_TO_BATCH_ND: blocks of height and width, with a border of real value 0, become batches."""
+"""SPACE_TO_BATCH_ND: blocks of height and width become batches.
+The image gets a border of real value 0.
+"""
 
 from __future__ import annotations
 

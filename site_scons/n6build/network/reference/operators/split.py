@@ -1,4 +1,6 @@
-"""SPLIT: equal parts along one dimension, each an output; contiguous ones cost nothing."""
+"""SPLIT: equal parts along one dimension, each an output.
+Contiguous parts cost nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""SPLIT_V: parts of given sizes along one dimension, each an output; contiguous ones cost nothing."""
+"""SPLIT_V: parts of given sizes along one dimension, each an output.
+Contiguous parts cost nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from n6build.network.reference.rules import INT32, INT64
 def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
     source, sizes, (given,) = known(inputs[0]), integers(operands, 1), integers(operands, 2)
     axis, part = axis_in(given, source.ndim), operands.operator.part
-    # One of them may be -1: what the others leave.
+    # One size may be -1: it stands for the rest of the dimension.
     rest = source.shape[axis] - sum(size for size in sizes if size != -1)
     parts = [rest if size == -1 else size for size in sizes]
     if min(parts) < 0 or sum(parts) != source.shape[axis]:

@@ -1,5 +1,6 @@
-"""SQRT: square root, cut off to whole steps of the output. That of a negative number, with which the reference resolver stops,
-is that of 0."""
+"""SQRT: the square root, truncated to whole steps of the output.
+The reference resolver stops at a negative number. Here the result is then that of 0.
+"""
 
 from __future__ import annotations
 

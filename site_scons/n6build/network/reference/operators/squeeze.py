@@ -1,4 +1,4 @@
-"""SQUEEZE: dimensions of size 1 left out; costs nothing."""
+"""SQUEEZE: the input without dimensions of size 1; this costs nothing."""
 
 from __future__ import annotations
 

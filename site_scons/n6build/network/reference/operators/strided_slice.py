@@ -1,4 +1,6 @@
-"""STRIDED_SLICE: a part of each dimension, or every n-th element of it; a contiguous one costs nothing."""
+"""STRIDED_SLICE: one part of each dimension, or every n-th element of it.
+A contiguous part costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from n6build.network.reference.rules import INT32, INT64
 
 @dataclass(frozen=True)
 class _Options:
-    """Masks: bit n is of the slice's entry n."""
+    """Masks of a STRIDED_SLICE; bit n belongs to entry n of the slice."""
 
     begin: int
     end: int
@@ -36,7 +38,7 @@ def _read(table: tflite.StridedSliceOptions) -> _Options:
 def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
     entries = zip(*(integers(operands, position) for position in (1, 2, 3)), strict=True)
     index = tuple(_index(operands, entry, *numbers) for entry, numbers in enumerate(entries))
-    # With an ellipsis a single element is an array, too.
+    # An index with an ellipsis returns an array even for a single element.
     part = known(inputs[0])[index if ... in index else (*index, ...)]
     yield Pair(regrouped(output, part.shape), part)
 

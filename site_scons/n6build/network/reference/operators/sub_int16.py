@@ -1,4 +1,4 @@
-"""SUB of int16."""
+"""SUB: the difference of two int16 tensors whose shapes broadcast."""
 
 from __future__ import annotations
 

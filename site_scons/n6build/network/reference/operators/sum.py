@@ -1,4 +1,4 @@
-"""SUM: over any dimensions."""
+"""SUM: the sum over any dimensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""SVDF: one step of filters over features and time; the last features stay in a state."""
+"""SVDF: one step of filters over features and time.
+The last features stay in a state.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ class _Options:
 
 
 def _read(table: tflite.SVDFOptions) -> _Options:
-    """The activation is left out: the reference resolver computes int8 without it."""
+    """Read the options but the activation: the reference resolver ignores it."""
     return _Options(table.Rank())
 
 

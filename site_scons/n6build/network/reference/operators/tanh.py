@@ -1,4 +1,4 @@
-"""TANH: hyperbolic tangent."""
+"""TANH: the hyperbolic tangent."""
 
 from __future__ import annotations
 

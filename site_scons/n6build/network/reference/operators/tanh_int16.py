@@ -1,4 +1,4 @@
-"""TANH of int16."""
+"""TANH: the hyperbolic tangent of int16 elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TILE: each dimension repeated."""
+"""TILE: the input repeated along each dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TRANSPOSE: dimensions in another order; one of size 1 costs nothing."""
+"""TRANSPOSE: dimensions in another order; moving one of size 1 costs nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""UNIDIRECTIONAL_SEQUENCE_LSTM: int8 with an int16 cell state, in its basic form: four gates, neither peepholes nor projection
-nor layer normalisation."""
+"""UNIDIRECTIONAL_SEQUENCE_LSTM: int8 with an int16 cell state.
+Only the basic form is supported: four gates, neither peepholes nor projection nor layer
+normalisation.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,13 @@ from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import CONVERT, INT8, INT16, INT32, QUANTISE, Problem, Rule, check_shape, shown
 from n6build.network.reference.weights import check_symmetric, folded_bias
 
-# Of the inputs: for the gates input, forget, cell, output in turn.
+# Positions of inputs, for the gates input, forget, cell and output in turn.
 _INPUT_WEIGHTS, _RECURRENT_WEIGHTS, _BIASES = range(1, 5), range(5, 9), range(12, 16)
 _OUTPUT_STATE, _CELL_STATE = 18, 19
 _FURTHER = {9: "peepholes", 10: "peepholes", 11: "peepholes", 16: "a projection", 17: "a projection"}
 _FURTHER |= dict.fromkeys(range(20, 24), "layer normalisation")
-_HIDDEN = 4  # of the intermediates: what the output gate makes
-_GATE_SCALE = np.float32(2**-12)  # of what goes into the gates' functions, Q3.12
+_HIDDEN = 4  # index of the intermediate tensor that the output gate makes
+_GATE_SCALE = np.float32(2**-12)  # scale of the inputs of the gates' functions, Q3.12
 # A cell state is Q<bits>.<15 - bits>.
 _MAX_INTEGER_BITS = 6
 
@@ -149,7 +151,10 @@ def _hidden(operands: Operands) -> Quantisation | None:
 
 
 def _of_gates(operands: Operands, places: range, source: Tensor) -> dict[str, Argument]:
-    """Multipliers and shifts for what comes from `source`; scales are computed in float32, as the reference does."""
+    """Return multipliers and shifts of the gates for values from `source`.
+
+    Scales are computed in float32, as in the reference resolver.
+    """
     given = np.float32(required_quantisation(source).scale)
     weights = [np.float32(required_quantisation(operands.required(place)).scale) for place in places]
     pairs = [accumulator_multiplier(float(scale * given / _GATE_SCALE)) for scale in weights]

@@ -1,4 +1,6 @@
-"""UNPACK: one dimension taken apart, each index an output without it; contiguous ones cost nothing."""
+"""UNPACK: one dimension taken apart, each index an output without it.
+Contiguous outputs cost nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What nodes of an ONNX graph become, one module for each family of them."""
+"""Translations of the nodes of an ONNX graph, one module for each family."""

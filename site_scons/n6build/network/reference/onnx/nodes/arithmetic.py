@@ -1,4 +1,6 @@
-"""Add, Sub, Mul, Div, Max, Min and Pow of two tensors, or of a tensor and a constant."""
+"""Add, Sub, Mul, Div, Max, Min and Pow.
+The operands are two tensors, or a tensor and a constant.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _Operation = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 
 def _divided(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Integers, as sizes are, towards 0."""
+    """Return the quotient; integers, such as sizes, are rounded towards 0."""
     if np.issubdtype(np.result_type(a, b), np.integer):
         return np.asarray(np.trunc(np.divide(a, b)).astype(np.result_type(a, b)))
     return np.asarray(np.divide(a, b))
@@ -54,10 +56,10 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
             raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
     shape = _broadcast(node, a.shape, b.shape)
     if kind == "Add" and _is_repeated(a.shape, shape):
-        # ONNX Runtime adds what is the same for a whole row first.
+        # ONNX Runtime adds the operand that is the same for a whole row first.
         a, b = b, a
     order = _common_order(a, b, shape)
-    # ONNX Runtime has integer operators for these, where nothing comes between them and their scales.
+    # ONNX Runtime has integer operators for Add and Mul, which it uses if both inputs are quantised.
     has_integers = kind in ("Add", "Mul") and not any(
         isinstance(each, Constant) and not each.quantisation for each in (a, b)
     )
@@ -73,7 +75,7 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
 
 
 def _is_repeated(operand: Shape, shape: Shape) -> bool:
-    """Whether it has one element for a whole row of the output."""
+    """Return whether an operand has one element for a whole row of the output."""
     rows = [axis for axis, size in enumerate(reversed(shape), 1) if size > 1]
     return bool(rows) and (rows[0] > len(operand) or operand[-rows[0]] == 1)
 
@@ -91,7 +93,10 @@ def _folded(node: Node, operation: _Operation, a: Constant, b: Constant) -> Cons
 
 
 def _as_function(building: Building, operation: _Operation, a: Value, b: Value) -> Pending | None:
-    """Where both are functions of the elements of one tensor, or one of them is a single number."""
+    """Return the result as a function of one tensor's elements, or None.
+
+    Both operands are functions of the elements of one tensor, or one of them is a single number.
+    """
     functions = [value for value in (a, b) if isinstance(value, Held | Pending) and is_function(value)]
     numbers = [value for value in (a, b) if isinstance(value, Constant) and value.array.size == 1]
     if len(functions) == 2:
@@ -121,13 +126,13 @@ def _broadcast(node: Node, a: Shape, b: Shape) -> Shape:
 
 
 def _common_order(a: Value, b: Value, shape: Shape) -> Order:
-    """That of the larger tensor in memory."""
+    """Return the order of the larger tensor in memory."""
     held = [value for value in (a, b) if isinstance(value, Held) and len(value.shape) == len(shape)]
     return max(held, key=lambda value: value.tensor.elements).order if held else as_in_the_model(len(shape))
 
 
 def _operand(node: Node, building: Building, value: Value, position: int, shape: Shape, order: Order) -> Tensor:
-    """With as many dimensions as the output, in its order."""
+    """Return an operand with as many dimensions as the output, in its order."""
     sizes = (1,) * (len(shape) - len(value.shape)) + value.shape
     if isinstance(value, Held):
         widened = value if len(value.shape) == len(shape) else building.reshaped(value, sizes)
@@ -143,7 +148,10 @@ def _operand(node: Node, building: Building, value: Value, position: int, shape:
 
 
 def _own_quantisation(numbers: Float32) -> Constant:
-    """Of a constant that the file holds as real numbers, where int8 can hold them exactly; else as it is."""
+    """Return a constant of real numbers as int8 where int8 holds them exactly.
+
+    Otherwise, return it as it is.
+    """
     largest = float(np.abs(numbers).max(initial=0))
     for divisor in range(1, 128):
         scale = np.float32(largest / divisor) if largest else np.float32(1)
@@ -158,7 +166,7 @@ def _plain(kind: str) -> Translate:
 
 
 def _of_two(kind: str) -> Translate:
-    """Of operators that may have any number of inputs."""
+    """Return the translation of an operator with any number of inputs."""
 
     def translate(node: Node, building: Building) -> Value:
         if len(node.inputs) > 2:
@@ -172,7 +180,7 @@ def _of_two(kind: str) -> Translate:
 
 
 def _pow(node: Node, building: Building) -> Value:
-    """With one constant exponent."""
+    """Translate a Pow with one constant exponent."""
     base, exponent = node.value(0), node.constant(1)
     if exponent.array.size != 1:
         raise node.error("N6-NET-008", "has several exponents", "a power with one constant exponent is supported")
@@ -191,7 +199,10 @@ def _power(x: Float32, exponent: float) -> Float32:
 
 
 def _qlinear(kind: str) -> Translate:
-    """Inputs: a, its scale and zero point, b with both, scale and zero point of the output."""
+    """Return the translation of a QLinearAdd or QLinearMul.
+
+    Inputs: a, its scale and zero point, b with both, scale and zero point of the output.
+    """
 
     def translate(node: Node, building: Building) -> Value:
         a, b = (_given(node, building, position) for position in (0, 3))

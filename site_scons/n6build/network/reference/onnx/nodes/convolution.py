@@ -1,4 +1,4 @@
-"""Convolutions: of a quantised activation with constant weights, in NHWC."""
+"""Convolutions of a quantised activation with constant weights, in NHWC."""
 
 from __future__ import annotations
 
@@ -27,14 +27,26 @@ _SYMMETRIC = "quantise the weights symmetrically (weight_type QInt8, WeightSymme
 
 @dataclass(frozen=True)
 class Weights:
-    """data: int8, output channels first. bias: real numbers, one for each output channel, or int32 in steps of the sums."""
+    """Weights and biases of a convolution.
+
+    Attributes:
+        data: Weights of int8, output channels first.
+        bias: Real numbers, one for each output channel, or int32 in steps of the sums.
+    """
 
     data: Constant
     bias: Constant | None
 
 
 def weights_of(node: Node, weights: Constant, axis: int) -> Constant:
-    """Checked: int8, symmetric, one scale or one for each index of dimension `axis`. Raises N6-NET-004, N6-NET-006."""
+    """Check weights and return them.
+
+    They have to be int8 and symmetric, with one scale or one for each index of dimension `axis`.
+
+    Raises:
+        N6Error: N6-NET-004 if they are not int8 with a scale; N6-NET-006 if they have a zero point
+            or scales along another dimension.
+    """
     quantisation = weights.quantisation
     if quantisation is None or weights.array.dtype != np.int8:
         what = f"its weights are {weights.array.dtype.name} without a scale; this backend computes int8"
@@ -50,7 +62,13 @@ def weights_of(node: Node, weights: Constant, axis: int) -> Constant:
 def bias_steps(
     node: Node, bias: Constant | None, source: Quantisation, weights: Quantisation, channels: int
 ) -> np.ndarray:
-    """In steps of the sums, input scale * weight scale: as they are in the file, else rounded. Raises N6-NET-006, N6-NET-007."""
+    """Return the bias in steps of the sums, input scale * weight scale.
+
+    Integers of the file in such steps are returned as they are, other numbers are rounded.
+
+    Raises:
+        N6Error: N6-NET-007 if the bias has another size than the output channels.
+    """
     if bias is None:
         return np.zeros(channels, np.int32)
     array = bias.array.reshape(-1)
@@ -67,7 +85,11 @@ def bias_steps(
 
 
 def pending_convolution(node: Node, building: Building, given: Held, weights: Weights) -> Pending:
-    """Raises N6-NET-005, N6-NET-006 and N6-NET-007."""
+    """Return a convolution that is not quantised yet.
+
+    Raises:
+        N6Error: N6-NET-007 if the weights or the window do not fit the input.
+    """
     shape = weights.data.shape
     rank = len(given.shape)
     groups = int(node.attributes.get("group", 1))
@@ -94,7 +116,14 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
 
 
 def parameters(node: Node, building: Building, source: Held, weights: Weights) -> list[Tensor]:
-    """Weights and bias as QLinearConv takes them. source: what it reads."""
+    """Return weights and bias as QLinearConv takes them.
+
+    Args:
+        node: Node that names the constants.
+        building: Graph that gets the constants.
+        source: Tensor that QLinearConv reads.
+        weights: Weights and bias of the model.
+    """
     data, given = weights.data, source.tensor.quantisation
     assert data.quantisation is not None and given is not None
     last = (0, *range(2, len(data.shape)), 1)
@@ -113,7 +142,11 @@ def _conv(node: Node, building: Building) -> Value:
 
 
 def _qlinear_conv(node: Node, building: Building) -> Value:
-    """Inputs: x, its scale and zero point, weights with both, scale and zero point of the output, bias."""
+    """Translate a QLinearConv.
+
+    Inputs: x, its scale and zero point, weights with both, scale and zero point of the output,
+    bias.
+    """
     given = held_with(node, building, 0)
     scales = replace(quantisation_of(node, 4), axis=0)
     data = weights_of(node, Constant(as_int8(node.constant(3).array), scales), 0)
@@ -129,7 +162,14 @@ def _in_steps(bias: Constant, given: Held, weights: Quantisation) -> Constant:
 
 
 def held_with(node: Node, building: Building, position: int) -> Held:
-    """An int8 tensor whose scale and zero point are the two inputs behind it, as real numbers. Raises N6-NET-004, N6-NET-006."""
+    """Return the real numbers of an int8 tensor.
+
+    Its scale and zero point are the two inputs behind it.
+
+    Raises:
+        N6Error: N6-NET-004 if the input is not an int8 tensor; N6-NET-006 if its scale or zero
+            point is invalid, or not that with which it was made; N6-NET-007 if an input is absent.
+    """
     value, quantisation = node.value(position), one_quantisation(node, position + 1)
     if not isinstance(value, Held) or value.real or value.is_float:
         raise node.error("N6-NET-004", f"its input {position} is not an int8 tensor", "export the model again")

@@ -1,4 +1,6 @@
-"""Gemm and MatMul: rows of a quantised activation times a constant matrix, or times another activation."""
+"""Gemm and MatMul: rows of a quantised activation times a matrix.
+The matrix is a constant or another activation.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ _ONE_MATRIX = "multiply by one constant matrix, as a fully connected layer does"
 def _pending(
     node: Node, building: Building, given: Held, weights: Constant, bias: Constant | None, *, transposed: bool
 ) -> Pending:
-    """transposed: weights have the outputs first, in memory as the kernel reads them."""
+    """Return the product with a constant matrix, not quantised yet.
+
+    Args:
+        transposed: Whether weights have the outputs first, in memory as the kernel reads them.
+    """
     if len(weights.shape) != 2:
         raise node.error("N6-NET-007", f"its weights have the shape {list(weights.shape)}", _ONE_MATRIX)
     data = weights_of(node, weights, 0 if transposed else 1)
@@ -61,7 +67,7 @@ def _gemm(node: Node, building: Building) -> Value:
 
 
 def _product(node: Node, building: Building, x: Value, y: Value) -> Pending:
-    """Of two tensors of matrices, at most one of them constant."""
+    """Return the product of two tensors of matrices, at most one of them constant."""
     shapes = [(1,) * (2 - len(value.shape)) + value.shape for value in (x, y)]
     rank = max(map(len, shapes))
     (*of_x, rows, depth), (*of_y, inputs, columns) = [(1,) * (rank - len(shape)) + shape for shape in shapes]
@@ -104,7 +110,10 @@ def _matmul(node: Node, building: Building) -> Value:
 
 
 def _qlinear_matmul(node: Node, building: Building) -> Value:
-    """Inputs: a, its scale and zero point, b with both, scale and zero point of the output."""
+    """Translate a QLinearMatMul.
+
+    Inputs: a, its scale and zero point, b with both, scale and zero point of the output.
+    """
     given = held_with(node, building, 0)
     if not isinstance(node.value(3), Constant):
         return quantise(
@@ -116,7 +125,11 @@ def _qlinear_matmul(node: Node, building: Building) -> Value:
 
 
 def _qgemm(node: Node, building: Building) -> Value:
-    """Of com.microsoft. Inputs: a with scale and zero point, b with both, a bias in steps of the sums, both of the output."""
+    """Translate a QGemm of com.microsoft.
+
+    Inputs: a with scale and zero point, b with both, a bias in steps of the sums, both of the
+    output.
+    """
     given = held_with(node, building, 0)
     transposed = bool(node.attributes.get("transB", 0))
     if node.attributes.get("transA", 0) or node.attributes.get("alpha", 1.0) != 1.0 or node.given(7) is None:

@@ -1,4 +1,6 @@
-"""Nodes that take tensors apart, put them together, or surround them; their elements stay as they are."""
+"""Nodes that split, join or surround tensors.
+Their elements stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,24 @@ from n6build.network.reference.onnx.operators.surround import SurroundOptions
 from n6build.network.reference.onnx.storage import channels_last, stored_shape
 from n6build.network.reference.onnx.values import Constant, Held, Pending, Target, Value
 
-# Of a dimension.
+# Largest size of a dimension.
 MOST_SIZE = 1 << 20
 
 
 def moved(
     node: Node, building: Building, kind: str, of: Held, shape: tuple[int, ...], options: object, part: int = 0
 ) -> Held:
-    """An operator with the element type, scale and order in memory of its input."""
+    """Add an operator that keeps its input's type, scale and order in memory.
+
+    Args:
+        node: Node that names the output.
+        building: Graph that gets the operator.
+        kind: Name of the operator.
+        of: Input of the operator.
+        shape: Shape of the output in the ONNX graph.
+        options: Options that the operator's module expects.
+        part: Number of the node's output.
+    """
     tensor = building.ordered(of, of.order).tensor
     stored = stored_shape(shape, of.order)
     output = building.tensor(
@@ -56,7 +68,7 @@ def _slice(node: Node, building: Building) -> Value:
             raise node.error("N6-NET-007", "has a step of 0", "export the model again")
         place = node.axis(axis, rank)
         size = value.shape[place]
-        # Ends far outside stand for the end; backwards, that is before the first element.
+        # An end far outside stands for the end of the dimension; backwards, that is before the first element.
         slices[place] = slice(start, None if step < 0 and end < -size else end, step)
     if isinstance(value, Constant):
         return Constant(value.array[tuple(slices)], value.quantisation)
@@ -120,7 +132,7 @@ def _concatenated(node: Node, building: Building, values: Sequence[Value], axis:
 
 
 def _joined(node: Node, building: Building, parts: Sequence[Held], shape: tuple[int, ...], axis: int) -> Held:
-    """Integers, or float32, of one scale."""
+    """Join parts of integers or of float32, which have one scale."""
     first, order = parts[0].tensor, parts[0].order
     tensors = [building.ordered(part, order).tensor for part in parts]
     stored = stored_shape(shape, order)
@@ -131,7 +143,10 @@ def _joined(node: Node, building: Building, parts: Sequence[Held], shape: tuple[
 
 
 def _qlinear_concat(node: Node, building: Building) -> Value:
-    """Of com.microsoft. Inputs: scale and zero point of the output, then each tensor with both."""
+    """Translate a QLinearConcat of com.microsoft.
+
+    Inputs: scale and zero point of the output, then each tensor with both.
+    """
     values: list[Value] = [held_with(node, building, position) for position in range(2, len(node.inputs), 3)]
     axis = node.axis(int(node.attributes["axis"]), len(values[0].shape))
     pending = _concatenated(node, building, values, axis)
@@ -170,7 +185,7 @@ def _element(quantisation: Quantisation, real: float) -> int:
 
 
 def _gather(node: Node, building: Building) -> Value:
-    """With constant indices."""
+    """Translate a Gather with constant indices."""
     value, indices = node.value(0), node.constant(1).array
     axis = node.axis(int(node.attributes.get("axis", 0)), len(value.shape))
     size = value.shape[axis]

@@ -1,4 +1,4 @@
-"""Nodes with a constant for each channel, computed in float32: normalisations and PRelu."""
+"""Normalisations and PRelu: constants for each channel, in float32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poolings over height and width."""
+"""Pooling over height and width."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def _windowing(node: Node, given: Held) -> tuple[Windowing, tuple[int, ...]]:
 
 
 def _max_pool(node: Node, building: Building) -> Value:
-    """The real numbers of the largest integers are the largest real numbers."""
+    """Translate a MaxPool.
+
+    It works on integers: the largest ones represent the largest real numbers.
+    """
     given = _image(node, node.value(0))
     windowing, shape = _windowing(node, given)
     if max(windowing.dilations) > 1 or len(node.outputs) > 1:
@@ -98,13 +101,16 @@ def _global_average_pool(node: Node, building: Building) -> Value:
 
 
 def _qlinear_average_pool(node: Node, building: Building) -> Value:
-    """Of com.microsoft. Inputs: x, its scale and zero point, scale and zero point of the output."""
+    """Translate a QLinearAveragePool of com.microsoft.
+
+    Inputs: x, its scale and zero point, scale and zero point of the output.
+    """
     pending = _average(node, building, _of_channels_first(node, building))
     return quantise(node, building, pending, target_of(node, 3))
 
 
 def _qlinear_global_average_pool(node: Node, building: Building) -> Value:
-    """As `_qlinear_average_pool`."""
+    """Translate a QLinearGlobalAveragePool, with inputs as `_qlinear_average_pool`."""
     pending = _global(building, _of_channels_first(node, building))
     return quantise(node, building, pending, target_of(node, 3))
 

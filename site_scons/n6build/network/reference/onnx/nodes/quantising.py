@@ -1,4 +1,6 @@
-"""QuantizeLinear and DequantizeLinear: between real numbers and the integers that stand for them."""
+"""QuantizeLinear and DequantizeLinear.
+They convert between real numbers and the integers that represent them.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,24 @@ from n6build.network.reference.onnx.node import Node, NodeFamily
 from n6build.network.reference.onnx.values import Constant, Held, Pending, Target, Value
 
 _CALIBRATE = "quantise the model to int8 (activation_type and weight_type QInt8)"
-# Nothing is quantised so finely that a float32 of these would be 0.
+# No model is quantised so finely. With smaller scales, a result in float32 could be 0.
 _LEAST_SCALE = 1e-30
 
 
 def quantisation_of(node: Node, first: int, dtype: str | None = None) -> Quantisation:
-    """The scale at input `first` and the zero point behind it, as of int8 where they are of uint8. dtype: of the quantised
-    integers, where they are known otherwise. Raises N6-NET-004, N6-NET-006 and N6-NET-007."""
+    """Return the quantisation from an input with scales and the one behind it.
+
+    The input behind it holds the zero points. Those of uint8 are converted to int8.
+
+    Args:
+        node: Node with the inputs.
+        first: Position of the input with the scales.
+        dtype: Type of the quantised integers, if it is known without a zero point.
+
+    Raises:
+        N6Error: N6-NET-004 if the type is not supported; N6-NET-006 if the scales are invalid;
+            N6-NET-007 if an input is absent or no constant.
+    """
     scales = np.asarray(node.constant(first).array, np.float32).reshape(-1)
     stored = node.optional_constant(first + 1)
     zero_points: NDArray[Any] = np.zeros(len(scales), dtype or "uint8") if stored is None else stored.array.reshape(-1)
@@ -38,7 +51,14 @@ def quantisation_of(node: Node, first: int, dtype: str | None = None) -> Quantis
 
 
 def one_quantisation(node: Node, first: int) -> Quantisation:
-    """As `quantisation_of`, of an activation: one scale, of int8 or uint8. Raises N6-NET-006 too."""
+    """Return the quantisation of an activation: one scale, of int8 or uint8.
+
+    The inputs are those of `quantisation_of`.
+
+    Raises:
+        N6Error: As `quantisation_of`; N6-NET-006 also if there are several scales or the zero point
+            is out of range.
+    """
     quantisation = quantisation_of(node, first)
     if len(quantisation.scales) != 1:
         what = f"quantises an activation with {len(quantisation.scales)} scales"
@@ -49,14 +69,23 @@ def one_quantisation(node: Node, first: int) -> Quantisation:
 
 
 def target_of(node: Node, first: int) -> Target:
-    """What the scale at input `first` and the zero point behind it ask for, of the node's first output. Raises as
-    `one_quantisation`."""
+    """Return the target that an input with a scale and the one behind it request.
+
+    It is the node's first output. The input behind the scale holds the zero point.
+
+    Raises:
+        N6Error: As `one_quantisation`.
+    """
     quantisation, zero_point = one_quantisation(node, first), node.optional_constant(first + 1)
     return Target(node.outputs[0], quantisation, zero_point is None or zero_point.array.dtype == np.uint8)
 
 
 def quantise(node: Node, building: Building, value: Value, target: Target) -> Value:
-    """An int8 tensor, or a constant. Raises N6-NET-004."""
+    """Return a value, quantised, as an int8 tensor or a constant.
+
+    Raises:
+        N6Error: N6-NET-004 if the value is integers already.
+    """
     match value:
         case Constant():
             tensor = building.quantised_constant(value, target.name, target.quantisation)
@@ -115,7 +144,11 @@ def _dequantise(node: Node, building: Building) -> Value:
 
 
 def with_scale(node: Node, building: Building, value: Held, quantisation: Quantisation) -> Held:
-    """The real numbers of integers that were made with this quantisation. Raises N6-NET-006."""
+    """Return the real numbers of integers that were made with this quantisation.
+
+    Raises:
+        N6Error: N6-NET-006 if they were made with another one.
+    """
     real = building.signed(value, quantisation)
     if real.tensor.quantisation != quantisation:
         what = "reads integers with another scale or zero point than they were made with"
@@ -124,7 +157,7 @@ def with_scale(node: Node, building: Building, value: Held, quantisation: Quanti
 
 
 def as_int8(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """uint8 less 128, anything else as it is."""
+    """Return uint8 as int8, 128 less, and any other array as it is."""
     return (array.astype(np.int16) - 128).astype(np.int8) if array.dtype == np.uint8 else array
 
 

@@ -13,7 +13,11 @@ from n6build.network.reference.onnx.values import Held, Pending, Target, Value
 
 
 def _reduce(node: Node, building: Building) -> Value:
-    """ONNX Runtime adds in vectors where the reduced dimensions are the last ones, else one element after another."""
+    """Translate a ReduceMean or ReduceSum.
+
+    ONNX Runtime adds in vectors if the reduced dimensions are the last ones, else one element after
+    another.
+    """
     given = node.quantised(0)
     rank = len(given.shape)
     axes = sorted({node.axis(axis, rank) for axis in node.integers("axes", 1) or []})
@@ -47,7 +51,10 @@ def _reduce(node: Node, building: Building) -> Value:
 
 
 def _step(shape: Shape, order: Order, axes: list[int]) -> int | None:
-    """From one element to the next along these dimensions together, in memory; None where it is not always the same."""
+    """Return the step in memory along these dimensions together, or None.
+
+    It leads from one element to the next. It is None if it is not always the same.
+    """
     if not axes:
         return 1
     strides = {axis: math.prod(shape[each] for each in order[order.index(axis) + 1 :]) for axis in axes}

@@ -1,4 +1,6 @@
-"""Nodes that change the shape, or the order of dimensions: no element moves before an operator needs another order in memory."""
+"""Nodes that change the shape or the order of dimensions.
+No element moves before an operator needs another order in memory.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ _QUANTISE = "quantise what goes into it, too: QuantizeLinear and DequantizeLinea
 
 
 def held(node: Node, position: int = 0) -> Held:
-    """An input in memory. Raises N6-NET-004."""
+    """Return an input in memory.
+
+    Raises:
+        N6Error: N6-NET-004 if it is not quantised; N6-NET-007 if it is absent.
+    """
     value = node.value(position)
     if not isinstance(value, Held):
         raise node.error("N6-NET-004", f"its input {position} is not quantised", _QUANTISE)
@@ -58,12 +64,18 @@ def _into(node: Node, building: Building, shape: Shape) -> Value:
 
 
 def in_shape(building: Building, of: Held, shape: Shape) -> Held:
-    """Of as many elements, in the order of the ONNX graph."""
+    """Return a tensor in another shape of as many elements.
+
+    The elements are in the order of the ONNX graph.
+    """
     return _only_ones_change(of, shape) or building.reshaped(of, shape)
 
 
 def _only_ones_change(of: Held, shape: Shape) -> Held | None:
-    """The same memory, where dimensions of size 1 come or go: the others keep their order in it."""
+    """Return the same memory in another shape, or None.
+
+    It is None if more changes than dimensions of size 1. All others keep their order in memory.
+    """
     if [size for size in of.shape if size != 1] != [size for size in shape if size != 1]:
         return None
     if stored_shape(of.shape, of.order) != of.tensor.shape:
@@ -122,7 +134,7 @@ def _shape(node: Node, _: Building) -> Value:
 
 
 def _depth_to_space(node: Node, building: Building) -> Value:
-    """As a reshape, a transposition and another reshape."""
+    """Translate a DepthToSpace to a reshape, a transposition and another reshape."""
     of = held(node)
     batch, channels, height, width = of.shape
     block = int(node.attributes["blocksize"])
@@ -142,7 +154,7 @@ def _depth_to_space(node: Node, building: Building) -> Value:
 
 
 def _space_to_depth(node: Node, building: Building) -> Value:
-    """As `_depth_to_space`, the other way."""
+    """Translate a SpaceToDepth, the inverse of `_depth_to_space`."""
     of = held(node)
     batch, channels, height, width = of.shape
     block = int(node.attributes["blocksize"])

@@ -19,7 +19,10 @@ _LINEAR = (b"half_pixel", b"pytorch_half_pixel", b"align_corners", b"asymmetric"
 
 
 def _resize(node: Node, building: Building) -> Value:
-    """Of the nearest element, to a whole multiple; linear over height and width."""
+    """Translate a Resize or Upsample.
+
+    It takes the nearest element, to a whole multiple, or is linear over height and width.
+    """
     mode = node.attributes.get("mode", b"nearest")
     if mode == b"linear" and node.type == "Resize":
         return _linear(node, building)
@@ -43,7 +46,7 @@ def _not_supported(node: Node, given: tuple[int, ...], made: tuple[int, ...]) ->
 
 
 def _linear(node: Node, building: Building) -> Value:
-    """In float32."""
+    """Translate a linear Resize, in float32."""
     given = node.quantised(0)
     shape = _resized(node, given.shape)
     mode = node.attributes.get("coordinate_transformation_mode", b"half_pixel")
@@ -65,7 +68,7 @@ def _linear(node: Node, building: Building) -> Value:
 
 
 def _scales(node: Node, given: tuple[int, ...], made: tuple[int, ...]) -> list[np.float32]:
-    """As in the file, else the quotient of the sizes."""
+    """Return the scales of the file, or else the quotients of the sizes."""
     scales = node.optional_constant(2)
     if scales is not None and scales.array.size == len(given):
         return [np.float32(scale) for scale in scales.array.reshape(-1)]
@@ -73,7 +76,7 @@ def _scales(node: Node, given: tuple[int, ...], made: tuple[int, ...]) -> list[n
 
 
 def _coordinates(mode: bytes, places: Float32, scale: np.float32, given: int, made: int) -> Float32:
-    """Where places of the output lie in the input."""
+    """Return coordinates in the input for places of the output."""
     if made == 1 and mode in (b"align_corners", b"pytorch_half_pixel"):
         return np.zeros(1, np.float32)
     if mode == b"align_corners":
@@ -84,7 +87,10 @@ def _coordinates(mode: bytes, places: Float32, scale: np.float32, given: int, ma
 
 
 def _between(mode: bytes, given: int, made: int, scale: np.float32) -> Between:
-    """In float32, step by step. An element alone counts one half, twice."""
+    """Return the neighbours of each place, computed in float32 step by step.
+
+    A single neighbour counts one half, twice.
+    """
     places = np.arange(made, dtype=np.float32)
     found = places if scale == 1 else _coordinates(mode, places, scale, given, made)
     found = np.clip(found.astype(np.float32), np.float32(0), np.float32(given - 1))
@@ -97,7 +103,7 @@ def _between(mode: bytes, given: int, made: int, scale: np.float32) -> Between:
 
 
 def _repeats(node: Node, given: int, made: int) -> bool:
-    """Whether each element is repeated equally often along a dimension."""
+    """Return whether each element is repeated equally often along a dimension."""
     if made % given:
         return False
     places = np.arange(made, dtype=np.float64)

@@ -1,4 +1,6 @@
-"""Softmax over one dimension; as an output of the model in float32, too."""
+"""Softmax over one dimension.
+As an output of the model it may be float32, too.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from n6build.network.reference.onnx.node import Node, NodeFamily
 from n6build.network.reference.onnx.storage import stored_shape
 from n6build.network.reference.onnx.values import Held, Pending, Target, Value
 
-# From this version on it is over one dimension; before, over all from `axis` on.
+# From this version on, Softmax is over one dimension; before, it was over all dimensions from `axis` on.
 _OVER_ONE = 13
 
 

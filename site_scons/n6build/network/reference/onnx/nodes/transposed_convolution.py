@@ -1,5 +1,7 @@
-"""ConvTranspose as a convolution: each output channel once for each place between two elements of the input (its phase), then
-these phases put side by side. No product with a zero is computed."""
+"""ConvTranspose, computed as a convolution.
+Each output channel is computed once for each place between two elements of the input (its phase).
+These phases are then put side by side. No product with a zero is computed.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,17 @@ from n6build.network.reference.windows import MAX_DIMENSION
 
 @dataclass(frozen=True)
 class _Phases:
-    """Along one dimension. stride: how many there are. window: elements of the input that one output needs. before, after:
-    padding of the input. count: places of the input at which all phases are computed. first: output element among all of them
-    that is the first one wanted. size: of the output."""
+    """Phases along one dimension.
+
+    Attributes:
+        stride: Number of phases.
+        window: Elements of the input that one output needs.
+        before: Padding in front of the input.
+        after: Padding behind the input.
+        count: Places of the input at which all phases are computed.
+        first: Number of the first wanted output element among all of them.
+        size: Size of the output.
+    """
 
     stride: int
     window: int
@@ -106,14 +116,18 @@ def _sizes(node: Node, windowing: Windowing, given: tuple[int, ...]) -> list[int
 
 
 def _phase_weights(weights: Constant, phases: list[_Phases], groups: int) -> Constant:
-    """As QLinearConv has them, [output channel][input channel of its group][height][width]; phases are the slower part of the
-    output channel's number in one group, the faster one where each channel is a group."""
+    """Return weights as QLinearConv has them.
+
+    Their shape is [output channel][input channel of its group][height][width]. Phases are the
+    slower part of the output channel's number in one group, the faster one where each channel is a
+    group.
+    """
     rows, columns = phases
     inputs, outputs, height, width = weights.shape
     padded = np.zeros((inputs, outputs, rows.window * rows.stride, columns.window * columns.stride), np.int8)
     padded[:, :, :height, :width] = weights.array
     split = padded.reshape(inputs, outputs, rows.window, rows.stride, columns.window, columns.stride)
-    # The window is turned round.
+    # The convolution applies the window of the transposed one in reverse order.
     split = split[:, :, ::-1, :, ::-1, :]
     each = rows.stride * columns.stride
     if groups == 1:
@@ -129,7 +143,11 @@ def _phase_weights(weights: Constant, phases: list[_Phases], groups: int) -> Con
 
 
 def _per_phase(values: np.ndarray, channels: int, phases: int, groups: int) -> np.ndarray:
-    """One for each output channel, or less, where they are alike in each group."""
+    """Return one value for each output channel of all phases.
+
+    Args:
+        values: One for each output channel, or fewer if they are alike in each group.
+    """
     values = np.tile(values, channels // values.size)
     return np.tile(values, phases) if groups == 1 else np.repeat(values, phases)
 
@@ -146,7 +164,7 @@ def _repeated(bias: Constant | None, channels: int, phases: list[_Phases], group
 
 
 def _side_by_side(building: Building, of: Held, channels: int, phases: list[_Phases], groups: int) -> Held:
-    """The phases of each place of the input as neighbours in height and width."""
+    """Put the phases of each place of the input side by side in height and width."""
     rows, columns = phases
     if rows.stride == columns.stride == 1:
         return of
@@ -165,7 +183,7 @@ def _side_by_side(building: Building, of: Held, channels: int, phases: list[_Pha
 
 
 def _cut(building: Building, of: Held, phases: list[_Phases], name: str) -> Held:
-    """name: of the output."""
+    """Return the wanted part of the output, under its name."""
     rows, columns = (slice(each.first, each.first + each.size) for each in phases)
     shape = (*of.shape[:2], phases[0].size, phases[1].size)
     if shape == of.shape:

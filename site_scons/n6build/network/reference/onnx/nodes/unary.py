@@ -1,4 +1,6 @@
-"""Functions of single elements: limits, and what becomes a table."""
+"""Functions of single elements.
+Limits become part of the operator in front, other functions become a table.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ def _apply(node: Node, building: Building, value: Value, function: Callable[[Flo
 
 
 def _limit(node: Node, building: Building, low: float, high: float) -> Value:
-    """After an operator that is still to be quantised, limits are part of that."""
+    """Translate limits of real numbers.
+
+    Behind an operator that is still to be quantised, limits become part of that.
+    """
     value = node.value(0)
     if isinstance(value, Pending) and value.function is None:
         limits = (min(max(value.low, low), high), max(min(value.high, high), low))
@@ -122,7 +127,10 @@ def _with_attributes(of: Callable[[Node], Callable[[Float32], Float32]]) -> Tran
 
 
 def _qlinear(of: Callable[[Node], Callable[[Float32], Float32]]) -> Translate:
-    """Of com.microsoft. Inputs: x, its scale and zero point, scale and zero point of the output."""
+    """Return the translation of a function of com.microsoft.
+
+    Inputs: x, its scale and zero point, scale and zero point of the output.
+    """
 
     def translate(node: Node, building: Building) -> Value:
         pending = pending_function(building, held_with(node, building, 0), of(node))

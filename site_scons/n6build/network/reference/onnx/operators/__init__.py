@@ -1,1 +1,1 @@
-"""Operators that only ONNX has, or that ONNX Runtime computes otherwise than LiteRT: one module for each."""
+"""Operators of ONNX that LiteRT lacks or computes otherwise, one module each."""

@@ -1,4 +1,7 @@
-"""Enlarge: what a Resize to a multiple of its input's sizes makes, each element repeated."""
+"""Enlarge: each element repeated.
+
+A Resize to a multiple of its input's sizes becomes this operator.
+"""
 
 from __future__ import annotations
 

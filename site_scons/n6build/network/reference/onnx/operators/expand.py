@@ -1,4 +1,4 @@
-"""Expand: its input repeated along dimensions of size 1."""
+"""Expand: the input repeated along dimensions of size 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Part: what a Slice or one output of a Split takes of its input; its options are a slice for each dimension."""
+"""Part: the elements that a Slice or one output of a Split takes.
+
+Its options are a slice for each dimension.
+"""
 
 from __future__ import annotations
 

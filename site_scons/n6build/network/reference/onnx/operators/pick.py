@@ -1,4 +1,4 @@
-"""Pick: what a Gather with constant indices takes of its input."""
+"""Pick: the elements that a Gather with constant indices takes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from n6build.network.reference.operands import Operands
 
 @dataclass(frozen=True)
 class PickOptions:
-    """axis: in memory. places: along it, from 0 on."""
+    """Options of a Pick.
+
+    Attributes:
+        axis: Dimension in memory.
+        places: Positions along the axis, from 0 on.
+    """
 
     axis: int
     places: tuple[int, ...]
 
 
 def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
-    """One for each run of places with the same distance."""
+    """Yield a pair for each run of places with the same distance."""
     options = operands.operator.options
     assert isinstance(options, PickOptions)
     source, places = known(inputs[0]), options.places

@@ -1,4 +1,7 @@
-"""QLinearAveragePool: the mean of each window in float32, in the order of ONNX Runtime."""
+"""QLinearAveragePool: the mean of each window in float32.
+
+Elements are added in the order of ONNX Runtime.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,15 @@ _KERNEL = Kernel(
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """low, high: what the real numbers are limited to. offset: 128 where the model has uint8."""
+    """Options of a pooling.
+
+    Attributes:
+        windowing: Window of the pooling.
+        counts_padding: Whether padding counts as elements of a mean.
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+        offset: 128 where the model has uint8.
+    """
 
     windowing: Windowing
     counts_padding: bool
@@ -49,7 +60,7 @@ class PoolOptions:
 
 
 def pool_arguments(operands: Operands, options: PoolOptions) -> dict[str, Argument]:
-    """ENDS and WINDOW_MEMBERS."""
+    """Return the arguments for ENDS and WINDOW_MEMBERS."""
     return {
         "input": operands.first,
         "output": operands.output,

@@ -1,4 +1,7 @@
-"""QLinearBatchMatMul: rows of one tensor times rows of another, of which none need be constant (QLinearMatMul of ONNX)."""
+"""QLinearBatchMatMul: rows of one tensor times rows of another.
+
+ONNX calls it QLinearMatMul. Neither tensor has to be constant.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from n6build.network.reference.operators.batch_matmul import MATRICES
 from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import INT8, Problem, Rule, check_shape, shown
 
-# Products of two int8 less their zero points, of which so many have a sum of 32 bits.
+# Number of products of two int8, minus their zero points, whose sum fits in 32 bits.
 _MOST_DEPTH = (1 << 31) // (255 * 255)
 
 _KERNEL = Kernel(

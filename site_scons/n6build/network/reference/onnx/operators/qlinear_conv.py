@@ -1,4 +1,7 @@
-"""QLinearConv: a convolution in groups, its sums scaled in float32 and rounded half to even, as ONNX Runtime has it."""
+"""QLinearConv: convolution in groups, as in ONNX Runtime.
+
+Its sums are scaled in float32 and rounded half to even.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,14 @@ DEPTHWISE = Kernel(
 
 @dataclass(frozen=True)
 class ConvOptions:
-    """windowing: of one or two dimensions. low, high: what the real numbers are limited to."""
+    """Options of a convolution.
+
+    Attributes:
+        windowing: Window of one or two dimensions.
+        groups: Number of groups of channels.
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+    """
 
     windowing: Windowing
     groups: int
@@ -84,7 +94,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def check_sums(operands: Operands) -> Iterator[Problem]:
-    """The sums of products fit in 32 bits."""
+    """Check that the sums of products fit in 32 bits."""
     weights, bias = operands.required(_WEIGHTS).data, operands.required(_BIAS).data
     assert weights is not None and bias is not None
     largest = np.abs(weights.astype(np.int64)).reshape(len(weights), -1).sum(axis=1).max(initial=0) * 255
@@ -131,7 +141,14 @@ def _lower(operands: Operands) -> KernelCall:
 
 
 def conv_arguments(operands: Operands, height: int, width: int, depth: int) -> dict[str, Argument]:
-    """Of CONV, from input to scratch. height, width: of the window. depth: channels of a group."""
+    """Return the arguments for CONV from input to scratch.
+
+    Args:
+        operands: Operands of the operator.
+        height: Height of the window.
+        width: Width of the window.
+        depth: Channels of a group.
+    """
     column = -(-height * width * depth // _ALIGNMENT) * _ALIGNMENT
     return {
         "input": operands.first,
@@ -144,7 +161,10 @@ def conv_arguments(operands: Operands, height: int, width: int, depth: int) -> d
 
 
 def scales(operands: Operands) -> Constant:
-    """input scale * weight scale / output scale for each output channel, in float32."""
+    """Return the scale of each output channel's sums.
+
+    It is input scale * weight scale / output scale, computed in float32.
+    """
     weights = operands.required(_WEIGHTS)
     of_weights = np.array(required_quantisation(weights).scales, np.float32)
     source = np.float32(required_quantisation(operands.first).scale)
@@ -168,7 +188,7 @@ def _shape(tensor: Tensor) -> Fields:
 
 
 def window_fields(windowing: Windowing, height: int, width: int) -> Fields:
-    """WINDOW; of one dimension, it is the width."""
+    """Return the fields of WINDOW; a single dimension is the width."""
 
     def both(numbers: tuple[int, ...], otherwise: int) -> tuple[int, int]:
         return (numbers[0], numbers[1]) if len(numbers) > 1 else (otherwise, numbers[0])

@@ -1,4 +1,7 @@
-"""QLinearFunction: any function of one element, whose options are its results for -128 to 127."""
+"""QLinearFunction: any function of one element.
+
+Its options are the results for -128 to 127.
+"""
 
 from __future__ import annotations
 

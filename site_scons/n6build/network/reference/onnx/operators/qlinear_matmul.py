@@ -1,4 +1,7 @@
-"""QLinearMatMul: rows of inputs times a matrix of weights; a convolution whose window is one element."""
+"""QLinearMatMul: rows of inputs times a matrix of weights.
+
+It is computed as a convolution whose window is one element.
+"""
 
 from __future__ import annotations
 

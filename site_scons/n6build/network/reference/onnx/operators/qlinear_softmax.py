@@ -1,4 +1,4 @@
-"""QLinearSoftmax: over the last dimension, with a table of exponentials."""
+"""QLinearSoftmax: softmax over the last dimension, by a table of exponentials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import INT8, Rule, check_elementwise
 
-# How far below the largest float32 the sum of a row of the largest exponentials stays: e to the power of this.
+# The sum of a row of the largest exponentials is less than the largest float32 by a factor of e to the power of this.
 _RESERVE = 5.0
 
 _KERNEL = Kernel(
@@ -38,7 +38,11 @@ _KERNEL = Kernel(
 
 
 def exponentials(scale: float, depth: int) -> NDArray[np.float32]:
-    """e^(scale * (i - 255)) for each i up to 255, all times a power of e so large that `depth` of the last still have a sum."""
+    """Return e^(scale * (i - 255)) for each i up to 255, times a power of e.
+
+    The power is as large as it can be while `depth` of the last exponentials still have a sum, with
+    a reserve.
+    """
     largest = np.float32(np.finfo(np.float32).max) / np.float32(depth)
     shift = max(0.0, math.log(largest) - _RESERVE) / scale
     return np.array([math.exp((i - 255 + shift) * scale) for i in range(256)], np.float64).astype(np.float32)

@@ -1,4 +1,7 @@
-"""Div: the quotient of two tensors in float32; ONNX Runtime has no integer operator for it."""
+"""Div: the quotient of two tensors in float32.
+
+ONNX Runtime has no integer operator for it.
+"""
 
 from __future__ import annotations
 

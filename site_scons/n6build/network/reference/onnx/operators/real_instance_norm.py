@@ -1,4 +1,7 @@
-"""InstanceNormalization: channels with mean 0 and deviation 1, scaled and shifted, in float32."""
+"""InstanceNormalization: channels with mean 0 and deviation 1, in float32.
+
+Then they are scaled and shifted.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,13 @@ _KERNEL = Kernel(
 
 @dataclass(frozen=True)
 class InstanceNormOptions:
-    """epsilon: is added to the variance. low, high: what the real numbers are limited to."""
+    """Options of an InstanceNormalization.
+
+    Attributes:
+        epsilon: Number that is added to the variance.
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+    """
 
     epsilon: float
     low: float

@@ -1,4 +1,7 @@
-"""LayerNormalization: rows with mean 0 and deviation 1, scaled and shifted, in float32."""
+"""LayerNormalization: rows with mean 0 and deviation 1, in float32.
+
+Then they are scaled and shifted.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,14 @@ _KERNEL = Kernel(
 
 @dataclass(frozen=True)
 class LayerNormOptions:
-    """depth: elements of a row. epsilon: is added to the variance. low, high: what the real numbers are limited to."""
+    """Options of a LayerNormalization.
+
+    Attributes:
+        depth: Elements of a row.
+        epsilon: Number that is added to the variance.
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+    """
 
     depth: int
     epsilon: float

@@ -1,4 +1,7 @@
-"""Max: the larger elements of two tensors in float32; ONNX Runtime has no integer operator for it."""
+"""Max: the larger elements of two tensors in float32.
+
+ONNX Runtime has no integer operator for it.
+"""
 
 from __future__ import annotations
 

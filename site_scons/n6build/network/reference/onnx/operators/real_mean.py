@@ -1,4 +1,7 @@
-"""ReduceMean and ReduceSum over neighbouring dimensions, in float32 in the order of ONNX Runtime."""
+"""ReduceMean and ReduceSum over neighbouring dimensions, in float32.
+
+Elements are added in the order of ONNX Runtime.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,18 @@ _KERNEL = Kernel(
 
 @dataclass(frozen=True)
 class MeanOptions:
-    """As in the descriptor. low, high: what the real numbers are limited to."""
+    """Options of a ReduceMean or ReduceSum.
+
+    Attributes:
+        rows: Rows to sum up, one for each element of the output.
+        count: Elements of a row.
+        row_step: Elements from one row to the next.
+        step: Elements from one element of a row to the next.
+        divisor: Number by which a sum is divided.
+        in_vectors: Whether vectors of four elements are added, as the descriptor describes.
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+    """
 
     rows: int
     count: int

@@ -1,4 +1,7 @@
-"""Min: the smaller elements of two tensors in float32; ONNX Runtime has no integer operator for it."""
+"""Min: the smaller elements of two tensors in float32.
+
+ONNX Runtime has no integer operator for it.
+"""
 
 from __future__ import annotations
 

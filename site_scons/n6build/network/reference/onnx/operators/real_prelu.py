@@ -1,4 +1,4 @@
-"""PRelu: what is below 0 times a slope for each channel, in float32."""
+"""PRelu: negative elements times a slope for each channel, in float32."""
 
 from __future__ import annotations
 

@@ -38,8 +38,12 @@ _KERNEL = Kernel(
 
 @dataclass(frozen=True)
 class Between:
-    """Along one dimension, for each place of the output: the two places of the input that it lies between, and the weights of
-    both."""
+    """Neighbours of the places of the output along one dimension.
+
+    Attributes:
+        places: The two places of the input on both sides, for each place of the output.
+        weights: Weights of both.
+    """
 
     places: tuple[tuple[int, int], ...]
     weights: tuple[tuple[float, float], ...]
@@ -47,7 +51,14 @@ class Between:
 
 @dataclass(frozen=True)
 class ResizeOptions:
-    """low, high: what the real numbers are limited to."""
+    """Options of a linear Resize.
+
+    Attributes:
+        rows: Neighbours along the height.
+        columns: Neighbours along the width.
+        low: Lower limit of the output's real numbers.
+        high: Upper limit of the output's real numbers.
+    """
 
     rows: Between
     columns: Between

@@ -1,4 +1,7 @@
-"""Sub: the difference of two tensors in float32, where ONNX Runtime has no integer operator for it."""
+"""Sub: the difference of two tensors in float32.
+
+It is used where ONNX Runtime has no integer operator for it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""RealFunction: any function of one element as float32, whose options are its results for -128 to 127."""
+"""RealFunction: any function of one element as float32.
+
+Its options are the results for -128 to 127.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Surround: what a Pad adds around its input: elements of one value."""
+"""Surround: elements of one value around the input, as a Pad adds them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from n6build.network.reference.operands import Operands
 
 @dataclass(frozen=True)
 class SurroundOptions:
-    """before: elements added in front of each dimension. value: of them all, as it is in memory."""
+    """Options of a Surround.
+
+    Attributes:
+        before: Number of elements in front of each dimension.
+        value: Value of all these elements in memory.
+    """
 
     before: tuple[int, ...]
     value: int
 
 
 def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
-    """From the outermost dimension on, what lies before and behind; then what is left, the input."""
+    """Yield the borders from the outermost dimension on, then the input."""
     options = operands.operator.options
     assert isinstance(options, SurroundOptions)
     source = known(inputs[0])
