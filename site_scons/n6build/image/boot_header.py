@@ -48,14 +48,17 @@ def with_boot_header(
     """Return the whole image for flash.
 
     Args:
-        payload: Program, which begins with its vector table. The second word is the entry point, Thumb bit kept.
+        payload: Program, which begins with its vector table. The second word is the entry point, Thumb
+            bit kept.
         address: Address where the payload will run.
         binary_type: Type for the header.
-        payload_offset: Bytes from the start of the image to the payload, from the chip's description; at least HEADER_BYTES.
+        payload_offset: Bytes from the start of the image to the payload, from the chip's description;
+            at least HEADER_BYTES.
         where: File of the payload, for messages.
 
     Raises:
-        N6Error: N6-IMAGE-002 if the payload is too short; N6-IMAGE-003 if it does not begin with its vector table.
+        N6Error: N6-IMAGE-002 if the payload is too short; N6-IMAGE-003 if it does not begin with its
+            vector table.
     """
     if len(payload) < VECTOR_BYTES:
         raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table", where=where)
@@ -90,7 +93,8 @@ def check_foreign_header(image: bytes, where: str) -> None:
     Flash padding may follow the image, and the entry may be anywhere.
 
     Raises:
-        N6Error: N6-IMAGE-004 if the version is unknown, the length is beyond the end, or the checksum is wrong.
+        N6Error: N6-IMAGE-004 if the version is unknown, the length is beyond the end, or the checksum
+            is wrong.
     """
     what = ""
     if len(image) < HEADER_BYTES:

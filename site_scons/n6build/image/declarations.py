@@ -1,7 +1,7 @@
 """Source positions of a program's variables and functions, from its DWARF.
 
-The file may contain anything, so the number of bytes and entries is limited, references are followed only to a small
-depth, and invalid information is treated as missing.
+The file may contain anything, so the number of bytes and entries is limited, references are followed
+only to a small depth, and invalid information is treated as missing.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, by
 def _bytes_of_headers(elf: Any, segment: Any) -> int:
     """Return the bytes of a segment that are headers of the ELF file itself.
 
-    A linker that aligns segments to pages (without --nmagic) puts these headers into the first segment, if there is room
-    below the first section. They are not part of the program.
+    A linker that aligns segments to pages (without --nmagic) puts these headers into the first segment,
+    if there is room below the first section. They are not part of the program.
     """
     if segment["p_offset"] != 0:
         return 0

@@ -1,8 +1,8 @@
 """Third-party programs and data: from a file of any format to pieces in flash.
 
-The content of a file decides its format: a signed image (header STM2), an ELF file, an Intel hex file, or the bytes of a
-program that begin with its vector table. A signed image goes into flash unchanged. A program without a header gets one of
-n6build, unless it is linked to its place in flash.
+The content of a file decides its format: a signed image (header STM2), an ELF file, an Intel hex file,
+or the bytes of a program that begin with its vector table. A signed image goes into flash unchanged. A
+program without a header gets one of n6build, unless it is already at its place in flash.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def flash_pieces(
         copied_by_ours: This project's FSBL starts the Appli. It copies the Appli to one fixed place.
 
     Raises:
-        N6Error: N6-FOREIGN-001 to N6-FOREIGN-006, N6-HEX-001, N6-FILE-003 or N6-IMAGE-001 to N6-IMAGE-004 if the file is
-            invalid or does not fit the board.
+        N6Error: N6-FOREIGN-001 to N6-FOREIGN-006, N6-HEX-001, N6-FILE-003 or N6-IMAGE-001 to
+            N6-IMAGE-004 if the file is invalid or does not fit the board.
     """
     found = _pieces(path, role, board, address, copied_by_ours=copied_by_ours)
     nor = board.flash.nor
@@ -124,8 +124,8 @@ def started_program(path: Path, role: Role, board: ProgramBoard, *, copied_by_ou
 def elf_of(file: Path) -> Path | None:
     """Return the ELF file of a program for source lines, or None.
 
-    It is the file itself, or one beside it with the same name, as a build writes it. That name may lack the suffix of
-    signing. The file itself may be linked later.
+    It is the file itself, or one beside it with the same name, as a build writes it. That name may lack
+    the suffix of signing. The file itself may be linked later.
     """
     if file.suffix in _ELF_SUFFIXES:
         return file

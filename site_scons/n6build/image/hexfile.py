@@ -1,7 +1,7 @@
 """One Intel hex file of all flash contents, for any programmer that supports it.
 
-The file is written as a stream, because weights are large. It equals that of IntelHex.write_hex_file byte for byte, which
-keeps each byte as an entry of a dictionary.
+The file is written as a stream, because weights are large. It equals the file of
+IntelHex.write_hex_file byte for byte; that function keeps each byte as an entry of a dictionary.
 """
 
 from __future__ import annotations

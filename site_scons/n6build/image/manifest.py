@@ -102,8 +102,8 @@ def make_manifest(flash: BoardFlash, files: Sequence[FlashFile], folder: Path) -
         folder: Folder of the manifest.
 
     Raises:
-        N6Error: N6-IMAGE-005 if a file does not fit into its slot; N6-IMAGE-006 if files overlap; N6-IMAGE-008 if a program is
-            empty.
+        N6Error: N6-IMAGE-005 if a file does not fit into its slot; N6-IMAGE-006 if files overlap;
+            N6-IMAGE-008 if a program is empty.
     """
     segments = []
     for file in files:

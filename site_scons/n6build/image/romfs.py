@@ -1,8 +1,8 @@
 """Images of MicroPython's read-only file system, as OpenMV's firmware mounts them.
 
-Files follow one another, without folders. A record has a kind, the length of its content, and the content. Numbers are
-written in groups of 7 bits, the highest first, with bit 7 set in all but the last. Leading groups of zeros are allowed,
-and align the data here.
+Files follow one another, without folders. A record has a kind, the length of its content, and the
+content. Numbers are written in groups of 7 bits, the highest first, with bit 7 set in all but the last.
+Leading groups of zeros are allowed, and align the data here.
 """
 
 from __future__ import annotations

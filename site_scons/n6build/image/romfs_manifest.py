@@ -93,8 +93,8 @@ def read_manifest(path: Path, build: Path) -> tuple[RomfsPartition, ...]:
         build: Value of {BUILD}.
 
     Raises:
-        N6Error: N6-YAML-00x if the description is invalid; N6-ROMFS-003 if a file does not exist; N6-ROMFS-004 if n6build does
-            not support an entry.
+        N6Error: N6-YAML-00x if the description is invalid; N6-ROMFS-003 if a file does not exist;
+            N6-ROMFS-004 if n6build does not support an entry.
     """
     document = read_document(path)
     partitions = document.load(dict[str, _Partition])
@@ -109,9 +109,9 @@ def read_manifest(path: Path, build: Path) -> tuple[RomfsPartition, ...]:
 def top_of(folder: Path, patterns: Sequence[str]) -> Path:
     """Return the value of {TOP}, the tree that the description belongs to.
 
-    It is the nearest folder above the description that has all folders in the patterns, such as `lib/models` of OpenMV's
-    sources. Otherwise it is the working directory if it has them, for a copied description. Otherwise it is the
-    description's folder.
+    It is the nearest folder above the description that has all folders in the patterns, such as
+    `lib/models` of OpenMV's sources. Otherwise it is the working directory if it has them, for a copied
+    description. Otherwise it is the description's folder.
 
     Args:
         folder: Folder of the description, absolute.

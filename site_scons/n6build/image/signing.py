@@ -1,8 +1,9 @@
 """ST's STM32_SigningTool_CLI, as an alternative to n6build's own boot header.
 
-It signs with keys, or serves projects that want the vendor's tool. Facts used: up to release 2.20 the tool places the
-payload at 0x400 by itself, from 2.21 on only with -align. Without -s it asks before it replaces a file. Its output file is
-read-only. For unsigned images neither -la nor -ep is given: both have broken boots.
+It signs with keys, or serves projects that want the vendor's tool. Facts used: up to release 2.20 the
+tool places the payload at 0x400 by itself, from 2.21 on only with -align. Without -s it asks before it
+replaces a file. Its output file is read-only. For unsigned images neither -la nor -ep is given: both
+have broken boots.
 """
 
 from __future__ import annotations
@@ -80,7 +81,10 @@ def find_keys(folder: Path) -> Keys:
 
 
 def is_private_key(path: str) -> bool:
-    """Return if the file's name is that of a private key, which provenance leaves out."""
+    """Return True if the file's name is that of a private key.
+
+    Provenance leaves out private keys.
+    """
     return PurePath(path).match(_PRIVATE)
 
 

@@ -61,7 +61,8 @@ class ModelsMemory:
     Attributes:
         memories: Memories that models may use, sorted by address.
         executable_ram: Bytes of the Appli's executable RAM for all models.
-        external: Names of regions of the external RAM with memory pools of this board, if the firmware maps it.
+        external: Names of regions of the external RAM with memory pools of this board, if the firmware
+            maps it.
     """
 
     memories: tuple[ModelMemory, ...]

@@ -24,7 +24,8 @@ LoadMode = Literal["copy", "xip"]
 def plan_source(plan: MemoryPlan) -> str:
     """Return the text of n6_memory_plan.c.
 
-    It has the networks with their test vectors and buffers, the RAM banks to power and the images to load.
+    It has the networks with their test vectors and buffers, the RAM banks to power and the images to
+    load.
     """
     return render(TEMPLATE, {"plan": plan})
 
@@ -59,8 +60,8 @@ def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *
 def external_ram_parts(plan: MemoryPlan, regions: Collection[str]) -> list[Span]:
     """Return the part of the external RAM that each model has for its relative pools.
 
-    The parts are equal parts of the region with this board's memory pools. They are empty if the firmware cannot map
-    external RAM.
+    The parts are equal parts of the region with this board's memory pools. They are empty if the
+    firmware cannot map external RAM.
 
     Args:
         plan: Memory plan.
@@ -77,8 +78,8 @@ def external_ram_parts(plan: MemoryPlan, regions: Collection[str]) -> list[Span]
 def pools_script(plan: MemoryPlan) -> str:
     """Return the linker script with symbols of pools and regions.
 
-    A relative memory pool has the symbol _mem_pool_<fname>_<network> at its weights. A region of the external RAM has the
-    symbols n6_region_<name>_start and _end, for a heap or a framebuffer in it.
+    A relative memory pool has the symbol _mem_pool_<fname>_<network> at its weights. A region of the
+    external RAM has the symbols n6_region_<name>_start and _end, for a heap or a framebuffer in it.
     """
     head = f"/* Generated: where the relative memory pools and the external regions of {plan.application} lie. */\n"
     suffixes = {network.name: network.suffix for network in plan.networks}

@@ -22,8 +22,8 @@ def plan_images(
 ) -> tuple[PlannedImage, ...]:
     """Return the weights of the networks with their flash addresses.
 
-    Weights of a pool in the NOR are at the address of the pool, even outside slot 'weights'. The others follow in slot
-    'weights', each on its own sector.
+    Weights of a pool in the NOR are at the address of the pool, even outside slot 'weights'. The others
+    follow in slot 'weights', each on its own sector.
 
     Args:
         flash: Flash slots of the board.
@@ -31,7 +31,8 @@ def plan_images(
         claim_bytes: Bytes of the signature after the trailer of each image.
 
     Raises:
-        N6Error: N6-PLAN-001 if there is too little room; N6-PLAN-008 if weights cannot be at their address.
+        N6Error: N6-PLAN-001 if there is too little room; N6-PLAN-008 if weights cannot be at their
+            address.
     """
     slot = flash.slots.weights
     unplaced = [image for network in networks for image in _images_of(network, flash.nor, len(networks), claim_bytes)]

@@ -89,7 +89,8 @@ def make_plan(
         board: Memory of the board.
         profile: Memory profile.
         networks: Networks of the application.
-        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without signatures.
+        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
+            signatures.
 
     Raises:
         N6Error: N6-PLAN-00x or N6-PLAN-010 if no plan can be made.
@@ -129,10 +130,12 @@ def make_reloc_plan(
         profile: Memory profile.
         networks: Networks of the application.
         models: Relocatable models with their places in flash.
-        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without signatures.
+        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
+            signatures.
 
     Raises:
-        N6Error: N6-PLAN-004 if a test vector has the wrong size; N6-PLAN-005 if flash has no room for the test vectors.
+        N6Error: N6-PLAN-004 if a test vector has the wrong size; N6-PLAN-005 if flash has no room for
+            the test vectors.
     """
     # Reserve the whole slot: models of another size may follow in it.
     whole = board.flash.slots.weights
@@ -224,7 +227,7 @@ def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int
 
 
 def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:
-    """Return if a pool uses the span.
+    """Return True if a pool uses the span.
 
     Args:
         read_ahead: Bytes after the used part of a pool that also count.
@@ -235,7 +238,8 @@ def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:
 def _check_relative(artifacts: NetworkArtifacts) -> None:
     """Check that no relative pool is writable.
 
-    Weights of a relative pool are at the address of their image. Only the loader of relocatable models finds RAM for one.
+    Weights of a relative pool are at the address of their image. Only the loader of relocatable models
+    finds RAM for one.
     """
     for pool in artifacts.pools:
         if pool.relative and pool.used_bytes and pool.rights != "ACC_READ":

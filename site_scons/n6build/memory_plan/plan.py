@@ -50,7 +50,8 @@ class PlannedImage:
         source: Address in flash.
         destination: Address where the network reads them; equal to `source` for weights read in place.
         bytes: Bytes of the initializers, without the trailer after them.
-        signature: Signature that the trailer in flash must have, so that the image of another network is rejected.
+        signature: Signature that the trailer in flash must have, so that the image of another network
+            is rejected.
         relative: The network gets the address at run time.
         claim_bytes: Bytes of a signature after the trailer; 0 for unsigned images.
     """
@@ -68,7 +69,7 @@ class PlannedImage:
 
     @property
     def in_place(self) -> bool:
-        """Return if the network reads the image from flash, without a copy."""
+        """Return True if the network reads the image from flash, without a copy."""
         return self.source == self.destination
 
     @property
@@ -238,9 +239,10 @@ class MemoryPlan:
         linker_regions: RAM of FSBL and Appli.
         external_regions: Regions of the external RAM.
         cache_line: Bytes of a cache line; memory shared by NPU and CPU begins and ends on one.
-        models: Relocatable models; without any, the networks are linked into the Appli, and `images` are their weights.
-        maps_external_ram: Linked networks have weights, activations or buffers in external RAM, which the Appli must map.
-            Installed models state themselves if they need it.
+        models: Relocatable models; without any, the networks are linked into the Appli, and `images`
+            are their weights.
+        maps_external_ram: Linked networks have weights, activations or buffers in external RAM, which
+            the Appli must map. Installed models state themselves if they need it.
     """
 
     application: str
@@ -272,8 +274,8 @@ class MemoryPlan:
 def application_name(models: Sequence[str]) -> str:
     """Return the name of an application, which is the name of a folder.
 
-    A folder's name may have 255 bytes. The name of an application with very many models is cut off, and ends with digits of
-    the SHA-256 of all names.
+    A folder's name may have 255 bytes. The name of an application with very many models is cut off, and
+    ends with digits of the SHA-256 of all names.
 
     Args:
         models: Names of the models; empty for an application of third-party programs.

@@ -1,8 +1,8 @@
 """Seeded random inputs of a network without test vectors.
 
-They are the same on each machine: the bytes come from SHAKE-256, whose output is defined to the bit. Releases of NumPy may
-change its generators of random numbers. The seed is a text: `n6build input`, the number of the vector, the place of the
-input, its type and its shape.
+They are the same on each machine: the bytes come from SHAKE-256, whose output is defined to the bit.
+Releases of NumPy may change its generators of random numbers. The seed is a text: `n6build input`, the
+number of the vector, the place of the input, its type and its shape.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def seeded_array(inputs: Sequence[IoBuffer]) -> NDArray[np.generic]:
         inputs: Inputs of the network.
 
     Returns:
-        A row for each vector: in the type and shape of the only input, or as bytes, one input after another.
+        A row for each vector: in the type and shape of the only input, or as bytes, one input after
+        another.
     """
     import numpy as np  # noqa: PLC0415 - planning makes no vectors.
 

@@ -1,8 +1,8 @@
 """Data in a flash slot: the bytes, then a trailer.
 
-The trailer shows if the image is erased, truncated, damaged or another network's. It follows the data because weights
-that are read in place must begin at the address of their memory pool. It stays with the data, so that new weights leave
-the Appli unchanged.
+The trailer shows if the image is erased, truncated, damaged or another network's. It follows the data
+because weights that are read in place must begin at the address of their memory pool. It stays with the
+data, so that new weights leave the Appli unchanged.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def read_vectors(path: Path) -> VectorSet:
     """Read a .npy file with one row for each vector.
 
     Raises:
-        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded it; N6-VEC-001 if it is not
-            such an array.
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded it;
+            N6-VEC-001 if it is not such an array.
     """
     import numpy as np  # noqa: PLC0415 - only where vectors are read.
 

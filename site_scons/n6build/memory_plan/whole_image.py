@@ -76,7 +76,8 @@ def check_model(image: bytes, where: str) -> int:
         Bytes of the weights in a separate file.
 
     Raises:
-        N6Error: N6-IMAGE-009 if the trailer is missing; N6-RELOC-03x if the file is not a relocatable model.
+        N6Error: N6-IMAGE-009 if the trailer is missing; N6-RELOC-03x if the file is not a relocatable
+            model.
     """
     model = parse_reloc_file(image, where)
     if read_trailer(image, model.file_bytes) is None:

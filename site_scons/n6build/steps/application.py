@@ -1,8 +1,8 @@
 """The whole pipeline as one plan: from models to a checked inference on a board.
 
-Goals that are always in the plan: build (default), network, image, check, hex, reloc, romfs, merge-report and vscode.
-Goals that are in the plan only on request: library, time, report, and the goals that access a board, such as flash,
-flash-all, flash-model and run.
+Goals that are always in the plan: build (default), network, image, check, hex, reloc, romfs,
+merge-report and vscode. Goals that are in the plan only on request: library, time, report, and the
+goals that access a board, such as flash, flash-all, flash-model and run.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ def asking_step(
     Args:
         verb: Verb of the step on the console.
         function: Function of the step.
-        file: File that `function` writes, even if it raises an error afterwards. Its folder holds only records of boards.
+        file: File that `function` writes, even if it raises an error afterwards. Its folder holds only
+            records of boards.
         receipts: Receipts of the programmed board.
         networks: Each network, as compiled and as it runs on the board.
         elves: Available ELF files by name; they are the first sources.

@@ -111,7 +111,8 @@ def checks_step(
         plan: Path of memory_plan.json.
         manifest: Path of flash_manifest.json.
         runtime: Linked runtime.
-        installed: Each relocatable model with its network_rel.bin; empty if networks are linked into the Appli.
+        installed: Each relocatable model with its network_rel.bin; empty if networks are linked into
+            the Appli.
         load_mode: Load mode of relocatable models.
         foreign: Third-party programs.
     """

@@ -20,8 +20,8 @@ FUNCTION = "n6build.steps.provenance:make"
 def with_code(plan: Plan, code: Code) -> Plan:
     """Add the digest of the Python code to the parameters of provenance steps.
 
-    The code is that of all steps which the provenance depends on. The plan is made, and remembered, before this code is
-    known.
+    The code is that of all steps which the provenance depends on. The plan is made, and remembered,
+    before this code is known.
 
     Args:
         plan: Plan without the digest.

@@ -61,8 +61,8 @@ def make(call: Call) -> None:
     """Compare, print the result and write compare.json.
 
     Raises:
-        N6Error: N6-CAPTURE-00x if a capture or the inputs cannot be used; N6-CAPTURE-006, after writing, if outputs are
-            outside the tolerance.
+        N6Error: N6-CAPTURE-00x if a capture or the inputs cannot be used; N6-CAPTURE-006, after
+            writing, if outputs are outside the tolerance.
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 

@@ -24,7 +24,8 @@ def check_compare(choices: Choices, goals: frozenset[str]) -> None:
         goals: All requested goals.
 
     Raises:
-        N6Error: N6-CAPTURE-005 if other goals are requested, or captured outputs or a single model are missing.
+        N6Error: N6-CAPTURE-005 if other goals are requested, or captured outputs or a single model are
+            missing.
     """
     if COMPARE not in goals:
         return
@@ -46,8 +47,8 @@ def compare_plan(choices: Choices) -> Plan:
         choices: Choices with a single model.
 
     Raises:
-        N6Error: N6-MODEL-00x for an invalid model; N6-CAPTURE-001 if a file is missing; N6-CAPTURE-005 if no interpreter
-            runs the model.
+        N6Error: N6-MODEL-00x for an invalid model; N6-CAPTURE-001 if a file is missing; N6-CAPTURE-005
+            if no interpreter runs the model.
     """
     (name,) = choices.models
     model = load_model(name, models_folder(name), relative_to=Path(choices.launched))

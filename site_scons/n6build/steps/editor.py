@@ -55,7 +55,8 @@ def editor_step(
     """Return the step that writes the files of the editor.
 
     Args:
-        output: Note of the written entries. The files themselves belong to the user, and n6build never removes them.
+        output: Note of the written entries. The files themselves belong to the user, and n6build never
+            removes them.
         title: Title of the application.
         options: Options of the command line that choose the application.
         probe: Value of option probe.
@@ -83,7 +84,8 @@ def make(call: Call) -> None:
     """Write the missing entries of both files.
 
     Raises:
-        N6Error: N6-EDITOR-001 or N6-EDITOR-002 if entries cannot be added to a file; they are then in a file beside it.
+        N6Error: N6-EDITOR-001 or N6-EDITOR-002 if entries cannot be added to a file; they are then in a
+            file beside it.
     """
     given = call.parameters_as(Parameters)
     files = {

@@ -64,7 +64,8 @@ def emulator_files(target: Target, board: Board) -> tuple[str, ...]:
 def emulator_tool(board: Board) -> Tool:
     """Return the emulator as a tool, identified by the digest of its binary.
 
-    The binary also depends on the release of QEMU and on the compiler. The digest is missing until the emulator is built.
+    The binary also depends on the release of QEMU and on the compiler. The digest is missing until the
+    emulator is built.
 
     Raises:
         N6Error: N6-VB-008 if the virtual board does not support the chosen release of QEMU.

@@ -115,7 +115,8 @@ def board_firmware(
         trust: Signatures that the programs verify; None for none.
         trial: Trial of new images; None for none.
         confined: Relocatable models run unprivileged.
-        on_request: The Appli runs an inference only on request over the link, and a watchdog ends one that hangs.
+        on_request: The Appli runs an inference only on request over the link, and a watchdog ends one
+            that hangs.
     """
     include = f"{folder}/include"
     headers = [*soc_header_steps(include, board), *board_header_steps(include, board), format_headers_step(include)]

@@ -28,7 +28,7 @@ class Target:
     Attributes:
         file: Description of the board, which decides how it is programmed, but not the programmed bytes.
         board: Choices for the board.
-        probe: Value of option probe.
+        probe: Programmer, in the form of option probe.
         name: Name of the programmer, such as 'virtual' or a serial number.
         virtual_board: Folder of the virtual board.
         start: Start from flash, or from RAM by the debugger.
@@ -67,7 +67,8 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
     """Return the step that programs a board.
 
     Args:
-        output: Path of the receipt. A dry run has a different one, so that it does not pass for a flashed board.
+        output: Path of the receipt. A dry run has a different one, so that it does not pass for a
+            flashed board.
         manifest: Path of the flash manifest.
         images: Files that the manifest lists.
         board: Board to program.

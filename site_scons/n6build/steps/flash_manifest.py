@@ -30,7 +30,8 @@ class FlashPart:
         slot: Name of the slot.
         file: Image file.
         content: Content of the image; None for a program, which is at the start of its slot.
-        placed: File that lists the address of each piece of `file`, in any slot; empty for images of this project.
+        placed: File that lists the address of each piece of `file`, in any slot; empty for images of
+            this project.
     """
 
     slot: str
@@ -81,7 +82,8 @@ def flash_manifest_step(
         plan: Path of memory_plan.json, which has the addresses of images that share a slot.
         board: Board of the application.
         trial: Trial of new images; None for none.
-        layout: File for the manifest without digests, which does not change if only contents change; empty for none.
+        layout: File for the manifest without digests, which does not change if only contents change;
+            empty for none.
     """
     places = tuple(_Place(part.slot, part.content) for part in parts)
     placed = tuple(number for number, part in enumerate(parts) if part.placed)
@@ -127,7 +129,8 @@ def make(call: Call) -> None:
 def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, programs: ProgramPlaces) -> None:
     """Check this project's images against their own headers and the memory plan.
 
-    Third-party programs were checked when they were imported. The errors are those of the functions of `whole_image`.
+    Third-party programs were checked when they were imported. The errors are those of the functions of
+    `whole_image`.
     """
     fsbl, appli = programs.fsbl.payload_offset, programs.appli.payload_offset
     kinds = {"fsbl": (BinaryType.FSBL, fsbl), "appli": (BinaryType.SSBL, appli)}

@@ -1,6 +1,7 @@
 """Stage 4 for relocatable models with two slots: writes new models to free slots.
 
-On the virtual board this succeeds only if the board starts the new models. A real board decides at its next start.
+On the virtual board this succeeds only if the board starts the new models. A real board decides at its
+next start.
 """
 
 from __future__ import annotations

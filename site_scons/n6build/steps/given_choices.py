@@ -21,8 +21,8 @@ def as_the_models_are(choices: Choices, models: Sequence[Model]) -> Choices:
     The models decide if weights are separate files, the security state, and the debug fields.
 
     Raises:
-        N6Error: N6-OPTION-004 without loader=reloc; N6-RELOC-043 if choices or models contradict one another; the errors of
-            `read_reloc_file`.
+        N6Error: N6-OPTION-004 without loader=reloc; N6-RELOC-043 if choices or models contradict one
+            another; the errors of `read_reloc_file`.
     """
     given = {model.name: read_reloc_file(model.relocatable) for model in models if model.relocatable}
     if not given:

@@ -76,8 +76,8 @@ def given_network(folder: str, name: str, model: Model, board: Board, runtime: R
         runtime: Runtime linked with the Appli.
 
     Raises:
-        N6Error: N6-RELOC-030 to N6-RELOC-034 if the file is not a relocatable model; N6-RELOC-042 if the weights of a split
-            model are missing.
+        N6Error: N6-RELOC-030 to N6-RELOC-034 if the file is not a relocatable model; N6-RELOC-042 if
+            the weights of a split model are missing.
     """
     assert model.relocatable is not None
     files = [model.relocatable]
@@ -109,7 +109,7 @@ def _params_of(model: Path) -> Path:
 
 
 def kind_of(model: RelocFile) -> tuple[bool, bool, bool]:
-    """Return if the model is split, is secure, and has debug fields."""
+    """Return (is split, is secure, has debug fields) of the model."""
     return model.is_split, model.flags.secure, model.flags.debug_info
 
 
@@ -124,8 +124,8 @@ def make(call: Call) -> None:
     """Write the descriptions of network and model, and copy the model's files.
 
     Raises:
-        N6Error: N6-MODEL-006, N6-RELOC-030 to N6-RELOC-034, N6-RELOC-040, N6-RELOC-041, N6-RELOC-044 or N6-LLATON-004 if the
-            model is damaged or does not fit the board or the runtime.
+        N6Error: N6-MODEL-006, N6-RELOC-030 to N6-RELOC-034, N6-RELOC-040, N6-RELOC-041, N6-RELOC-044 or
+            N6-LLATON-004 if the model is damaged or does not fit the board or the runtime.
     """
     given = call.parameters_as(Parameters)
     source = call.sources[0]
@@ -155,7 +155,8 @@ def make(call: Call) -> None:
 def _check_version(model: RelocFile, runtime: RuntimeVersion, file: str) -> None:
     """Check that the model has the version of the runtime's ll_aton.
 
-    A waiver would not help: the loader compares the versions. Where it does not, the model calls the wrong functions.
+    A waiver would not help: the loader compares the versions. Where it does not, the model calls the
+    wrong functions.
     """
     found = version_mismatch(model.version, runtime, file)
     if found:

@@ -1,7 +1,7 @@
 """The networks as a static library for a program not built by n6build.
 
-The library is this project's Appli without its main. A linker takes only missing symbols from a library: the
-program's own start-up, console and handlers take precedence.
+The library is this project's Appli without its main. A linker takes only missing symbols from a
+library: the program's own start-up, console and handlers take precedence.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Link inputs of a program not built by n6build, under fixed names.
 
-The names do not depend on board, model and profile: Make, CMake and IDEs name these two files once. If a build changes
-neither file, the program is not linked again.
+The names do not depend on board, model and profile: Make, CMake and IDEs name these two files once. If
+a build changes neither file, the program is not linked again.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def host_link(build: str, library: Part, runtime: Runtime) -> Part:
 def make(call: Call) -> None:
     """Copy the library, and write the linker script.
 
-    The script has the symbols of the networks and the libraries of their runtime. A digest of each library is a comment in
-    the script, so that a changed library causes a new link.
+    The script has the symbols of the networks and the libraries of their runtime. A digest of each
+    library is a comment in the script, so that a changed library causes a new link.
     """
     parameters = call.parameters_as(Parameters)
     archive, symbols, *libraries = call.sources

@@ -134,7 +134,8 @@ def _foreign(job: Job, role: Role, file: str, elf: str | None = None) -> _Placed
     """Return a third-party program with its place in flash.
 
     Args:
-        elf: ELF file of a program that the surrounding project may link after planning; None to search for it.
+        elf: ELF file of a program that the surrounding project may link after planning; None to search
+            for it.
     """
     choices = job.choices
     if elf is None:
@@ -196,8 +197,8 @@ def _in_slot(job: Job, image: Step, slot: str, content: Content) -> _InSlot:
 def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     """Return the images of the application.
 
-    Option loader decides if the networks are linked into the Appli or installed by it. Target ladder sends inputs and the
-    content of guards over the console, so that its inputs are not in flash.
+    Option loader decides if the networks are linked into the Appli or installed by it. Target ladder
+    sends inputs and the content of guards over the console, so that its inputs are not in flash.
 
     Raises:
         N6Error: The errors of stage 2, the memory plan and signing.
@@ -257,7 +258,7 @@ def trial_of(job: Job) -> Trial | None:
 
 
 def _is_confined(job: Job) -> bool:
-    """Return if models run unprivileged.
+    """Return True if models run unprivileged.
 
     A runtime that calls models itself is rejected with N6-CONFINE-001.
     """

@@ -103,7 +103,8 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         notes: Folder for the output of tools about themselves; None to keep nothing.
 
     Raises:
-        N6Error: N6-BOARD-00x, N6-MODEL-00x, N6-TRUST-00x, N6-TOOL-00x or N6-LLATON-00x if a chosen item does not exist.
+        N6Error: N6-BOARD-00x, N6-MODEL-00x, N6-TRUST-00x, N6-TOOL-00x or N6-LLATON-00x if a chosen item
+            does not exist.
     """
     board = load_board(choices.board, home_of_board(choices.board))
     launched = Path(choices.launched)
@@ -178,7 +179,8 @@ def runtime_for(firmware: Firmware, runtime: Runtime) -> Runtime:
 
     Args:
         firmware: Firmware that installs the models.
-        runtime: Runtime of the build. ST's has its own version; n6build's takes the version of the firmware.
+        runtime: Runtime of the build. ST's has its own version; n6build's takes the version of the
+            firmware.
 
     Raises:
         N6Error: N6-ROMFS-010 if ST's runtime has another version than the firmware.
@@ -193,9 +195,9 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     """Check the combination of goals and choices.
 
     Raises:
-        N6Error: N6-OPTION-006 to N6-OPTION-009, N6-OPTION-011 to N6-OPTION-013, N6-OPTION-015 to N6-OPTION-017, N6-TIME-004,
-            N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002, N6-ROMFS-007 or N6-ROMFS-011 if a combination has no
-            effect or is not possible.
+        N6Error: N6-OPTION-006 to N6-OPTION-009, N6-OPTION-011 to N6-OPTION-013, N6-OPTION-015 to
+            N6-OPTION-017, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002,
+            N6-ROMFS-007 or N6-ROMFS-011 if a combination has no effect or is not possible.
     """
     if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -296,7 +298,7 @@ def check_device(job: Job, goals: Collection[str]) -> None:
 
 
 def runs_until(choices: Choices) -> bool:
-    """Return if a run only watches a program.
+    """Return True if a run only watches a program.
 
     This is so for a third-party program, or with option until.
     """

@@ -52,8 +52,8 @@ class Stage1:
 def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
     """Return the steps that compile the networks.
 
-    A single network goes to <folder>/network. Each of several networks goes to a folder of its own, and gets its part of
-    the pool for weights.
+    A single network goes to <folder>/network. Each of several networks goes to a folder of its own, and
+    gets its part of the pool for weights.
 
     Args:
         folder: Folder of the application.
@@ -61,8 +61,9 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
         given: Further inputs of stage 1.
 
     Raises:
-        N6Error: The error of the failed check, if pools are invalid, Git LFS has not downloaded a model, a backend does not
-            support a model, tools are missing, or a compiled network uses memory that the board lacks.
+        N6Error: The error of the failed check, if pools are invalid, Git LFS has not downloaded a
+            model, a backend does not support a model, tools are missing, or a compiled network uses
+            memory that the board lacks.
     """
     names = network_names(models)
     if not models:

@@ -91,8 +91,8 @@ def network_times_step(
         run: Path of run.json; empty if nothing runs.
 
     Raises:
-        N6Error: N6-BOARD-003 if the clock profile is unknown; N6-TIME-003 if the clock of the NOR is invalid. Both are
-            raised before anything is built.
+        N6Error: N6-BOARD-003 if the clock profile is unknown; N6-TIME-003 if the clock of the NOR is
+            invalid. Both are raised before anything is built.
     """
     for each in boards:
         conditions_of(each, clock, flash)

@@ -118,8 +118,8 @@ def _receipt(job: Job, target: Target, part: str) -> str:
 def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collection[str], target: Target) -> list[Step]:
     """Return the steps that program the board.
 
-    Images with two slots go to their free slots, after all other images: first the Appli, then the models, which the
-    virtual board then starts.
+    Images with two slots go to their free slots, after all other images: first the Appli, then the
+    models, which the virtual board then starts.
     """
     manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
     board, choices = job.board, job.choices

@@ -62,7 +62,8 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
 def _nothing_collected() -> Iterator[None]:
     """Turn off garbage collection while planning.
 
-    Planning loads hundreds of modules and frees none. Searching them for cycles again and again takes a tenth of the time.
+    Planning loads hundreds of modules and frees none. Searching them for cycles again and again takes a
+    tenth of the time.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -99,8 +99,8 @@ def make(call: Call) -> None:
     """Write the outputs, or the reason for missing outputs into the second output.
 
     Raises:
-        N6Error: N6-COMPARE-00x if the interpreter rejects the model and there is no second output; N6-VEC-00x if the inputs
-            are invalid.
+        N6Error: N6-COMPARE-00x if the interpreter rejects the model and there is no second output;
+            N6-VEC-00x if the inputs are invalid.
     """
     from n6build.run.reference import reference_npy  # noqa: PLC0415 - planning computes nothing.
 

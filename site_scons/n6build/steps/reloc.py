@@ -251,7 +251,8 @@ def stage2_plan(
         options: Options of the model.
 
     Raises:
-        N6Error: N6-RELOC-020 if the runtime lacks files for relocatable models; N6-STEP-00x if files in the folders collide.
+        N6Error: N6-RELOC-020 if the runtime lacks files for relocatable models; N6-STEP-00x if files in
+            the folders collide.
     """
     network = imported_network(found, work)
     common = common_folder(work, runtime, options)
@@ -322,8 +323,8 @@ def reloc_plan(
         trust: Signature settings; None for unsigned images.
 
     Raises:
-        N6Error: N6-SLOT-001 if a slot is smaller than a sector; N6-SLOT-002 if addresses are invalid; N6-POOL-00x if the
-            regions of the external RAM cannot be laid out.
+        N6Error: N6-SLOT-001 if a slot is smaller than a sector; N6-SLOT-002 if addresses are invalid;
+            N6-POOL-00x if the regions of the external RAM cannot be laid out.
     """
     if addresses and (len(models) > 1 or slots > 1):
         what = f"'addresses' places one model in one slot, but there are {len(models)} with {slots} each"

@@ -80,8 +80,8 @@ def make(call: Call) -> None:
     """Write the image of the partition, and report how full it is.
 
     Raises:
-        N6Error: N6-ROMFS-001 if a name is invalid; N6-ROMFS-005 if the image is too large; N6-ROMFS-010 if a model has another
-            version of ll_aton; N6-RELOC-03x if a model is damaged.
+        N6Error: N6-ROMFS-001 if a name is invalid; N6-ROMFS-005 if the image is too large; N6-ROMFS-010
+            if a model has another version of ll_aton; N6-RELOC-03x if a model is damaged.
     """
     given = call.parameters_as(Parameters)
     named = zip(given.entries, call.sources, strict=True)

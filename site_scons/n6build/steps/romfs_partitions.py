@@ -44,11 +44,12 @@ class _Making:
 def romfs_partitions(job: Job) -> Part:
     """Return the part of target romfs.
 
-    Each model is compiled for the firmware, with the profile of its entry. Profile 'default' is OpenMV's, or that of the
-    build.
+    Each model is compiled for the firmware, with the profile of its entry. Profile 'default' is
+    OpenMV's, or that of the build.
 
     Raises:
-        N6Error: N6-ROMFS-00x if the description or the firmware is invalid; the errors of stages 1 and 2 for a model.
+        N6Error: N6-ROMFS-00x if the description or the firmware is invalid; the errors of stages 1 and
+            2 for a model.
     """
     if not job.choices.romfs:
         return Part((), {"romfs": ()})
@@ -100,7 +101,8 @@ def _cascade(making: _Making, entry: RomfsEntry) -> Step:
 def _model(making: _Making, entry: RomfsEntry) -> str:
     """Return the relocatable model of an entry.
 
-    ST's tool makes it from Core 4.0 on, and OpenMV's own tools use that model. Otherwise stage 2 makes it.
+    ST's tool makes it from Core 4.0 on, and OpenMV's own tools use that model. Otherwise stage 2 makes
+    it.
     """
     job = making.job
     profile = _default_profile(job) if entry.profile == DEFAULT_PROFILE else entry.profile

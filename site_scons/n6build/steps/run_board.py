@@ -107,12 +107,12 @@ class Session:
 
     @property
     def is_repeatable(self) -> bool:
-        """Return if only files decide the result, and nothing is left running."""
+        """Return True if only files decide the result, and nothing is left running."""
         return not self.gdb and not self.console
 
     @property
     def over_the_link(self) -> bool:
-        """Return if inputs are sent over the console instead of being read from flash."""
+        """Return True if inputs are sent over the console, not read from flash."""
         return bool(self.inputs or self.expected or self.runs)
 
 
@@ -278,8 +278,8 @@ def _run_virtually(
 def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
     """Return the network as it is run and compared.
 
-    The NPU rounds differently from the reference interpreter. A network on the CPU alone must be equal, unless model.yaml
-    has a tolerance for the network of another compiler.
+    The NPU rounds differently from the reference interpreter. A network on the CPU alone must be equal,
+    unless model.yaml has a tolerance for the network of another compiler.
     """
     artifacts = read_artifacts(Path(network.folder), network.name)
     usual = OF_NOISE if network.is_seeded else Tolerance()

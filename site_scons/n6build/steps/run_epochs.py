@@ -115,8 +115,8 @@ def make(call: Call) -> None:
     """Run the board, and write epochs.json and epochs.xml.
 
     Raises:
-        N6Error: The errors of `run_fed`; N6-RUN-004 if the virtual board has findings; N6-RUN-011 if an epoch is outside its
-            tolerance.
+        N6Error: The errors of `run_fed`; N6-RUN-004 if the virtual board has findings; N6-RUN-011 if an
+            epoch is outside its tolerance.
     """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)

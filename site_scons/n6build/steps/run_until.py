@@ -85,8 +85,9 @@ def make(call: Call) -> None:
     """Run the board, and write run.json and run.xml.
 
     Raises:
-        N6Error: N6-RUN-008 if the program does not reach the end of the run; N6-RUN-009 if it uses registers that the board
-            treats as an error; N6-RUN-010 if option until names an unknown symbol.
+        N6Error: N6-RUN-008 if the program does not reach the end of the run; N6-RUN-009 if it uses
+            registers that the board treats as an error; N6-RUN-010 if option until names an unknown
+            symbol.
     """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)

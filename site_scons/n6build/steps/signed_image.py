@@ -21,7 +21,8 @@ class Parameters:
         kind: FSBL or SSBL, as the boot header names them.
         load_address: Load address in the header.
         payload_offset: Bytes from the start of the image to the program.
-        public: Number of public keys among the sources, after program and tool and before the private key; None without keys.
+        public: Number of public keys among the sources, after program and tool and before the private
+            key; None without keys.
     """
 
     kind: str

@@ -28,8 +28,8 @@ def trust_of(choices: Choices) -> Trust | None:
     """Return the signature settings, or None if nothing is signed.
 
     Raises:
-        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-007 if choices contradict
-            one another.
+        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-007 if
+            choices contradict one another.
     """
     if choices.trust == "off":
         if choices.trust_key or choices.trust_counter:

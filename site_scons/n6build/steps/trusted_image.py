@@ -49,8 +49,8 @@ def trusted_step(output: str, unsigned: str, content: Content, board: str, trust
     Args:
         output: Path of the signed image.
         unsigned: Path of the image.
-        content: Content of the image: 'data' for weights and vectors of a linked network, 'params' for split weights of a
-            model.
+        content: Content of the image: 'data' for weights and vectors of a linked network, 'params' for
+            split weights of a model.
         board: Name of the board.
         trust: Signature settings.
         file: File of a model or its split weights, without a trailer.
