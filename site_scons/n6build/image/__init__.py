@@ -1,1 +1,4 @@
-"""Stage 3: what lies in flash. ELF -> payload -> image with boot header -> flash manifest and hex."""
+"""Stage 3: flash images.
+
+ELF -> payload -> image with boot header -> flash manifest and hex file.
+"""

@@ -1,4 +1,4 @@
-"""The boot header in front of a program (formats/boot_header.py), written and read."""
+"""Writer and reader of a program's boot header (formats/boot_header.py)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,15 @@ _ANY_LOAD_ADDRESS = 0xFFFF_FFFF
 
 @dataclass(frozen=True)
 class BootHeader:
-    """image_length: bytes after the header (HEADER_BYTES). checksum: sum of those bytes, modulo 2^32."""
+    """Fields of a boot header.
+
+    Attributes:
+        checksum: Sum of the bytes after the header, modulo 2^32.
+        version: Version of the header.
+        image_length: Bytes after the header (HEADER_BYTES).
+        entry: Entry point of the program.
+        binary_type: Type of the program.
+    """
 
     checksum: int
     version: int
@@ -37,11 +45,20 @@ class BootHeader:
 def with_boot_header(
     payload: bytes, address: int, binary_type: BinaryType, payload_offset: int, where: str | None = None
 ) -> bytes:
-    """The whole image for flash. payload: vector table first; its second word is the entry point, Thumb bit kept.
+    """Return the whole image for flash.
 
-    address: where the payload will run. payload_offset: where it begins in the image, in bytes, as the chip's description says;
-    at least HEADER_BYTES. where: the payload's file, for messages. Raises N6-IMAGE-002, N6-IMAGE-003 where it does not begin
-    with its vector table.
+    Args:
+        payload: Program, which begins with its vector table. The second word is the entry point, Thumb
+            bit kept.
+        address: Address where the payload will run.
+        binary_type: Type for the header.
+        payload_offset: Bytes from the start of the image to the payload, from the chip's description;
+            at least HEADER_BYTES.
+        where: File of the payload, for messages.
+
+    Raises:
+        N6Error: N6-IMAGE-002 if the payload is too short; N6-IMAGE-003 if it does not begin with its
+            vector table.
     """
     if len(payload) < VECTOR_BYTES:
         raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table", where=where)
@@ -65,14 +82,20 @@ def with_boot_header(
         binary_type=binary_type,
     )
     extension_head = _PADDING_EXTENSION_TYPE + struct.pack("<I", _PADDING_EXTENSION_BYTES)
-    # ST's tool fills the extension with random bytes; these look the same and are equal for equal payloads.
+    # ST's tool fills the extension with random bytes. These bytes look random, but equal payloads have equal ones.
     filler = hashlib.shake_128(payload).digest(_PADDING_EXTENSION_BYTES - len(extension_head))
     return base + extension_head + filler + body
 
 
 def check_foreign_header(image: bytes, where: str) -> None:
-    """Of an image that another tool made, as the boot ROM and FSBLs look at it: flash padding may follow, and the entry may be
-    anywhere. Raises N6-IMAGE-004 for a version that is not known, a length beyond the end, or a wrong checksum."""
+    """Check the boot header of a third-party image as the boot ROM and FSBLs do.
+
+    Flash padding may follow the image, and the entry may be anywhere.
+
+    Raises:
+        N6Error: N6-IMAGE-004 if the version is unknown, the length is beyond the end, or the checksum
+            is wrong.
+    """
     what = ""
     if len(image) < HEADER_BYTES:
         what = f"{len(image)} bytes are too few for a boot header"
@@ -90,8 +113,16 @@ def check_foreign_header(image: bytes, where: str) -> None:
 
 
 def read_boot_header(image: bytes, where: str, payload_offset: int) -> BootHeader:
-    """payload_offset: as in `with_boot_header`. Raises N6-IMAGE-004 for anything that a boot ROM would refuse: magic, version,
-    length, checksum, entry."""
+    """Read a boot header and check it as strictly as a boot ROM.
+
+    Args:
+        image: Image with its header.
+        where: Name of the file, for messages.
+        payload_offset: Bytes from the start of the image to the payload.
+
+    Raises:
+        N6Error: N6-IMAGE-004 if magic, version, length, checksum or entry is wrong.
+    """
 
     def refuse(what: str) -> N6Error:
         return N6Error("N6-IMAGE-004", what, where=where)

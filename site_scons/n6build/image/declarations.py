@@ -1,7 +1,7 @@
-"""Where the variables and functions of a program are written, from its debug information (DWARF).
+"""Source positions of a program's variables and functions, from its DWARF.
 
-Such a file may hold anything: what is read is bounded in bytes and entries, nothing is followed into a depth, and what does not
-make sense is as good as absent.
+The file may contain anything, so the number of bytes and entries is limited, references are followed
+only to a small depth, and invalid information is treated as missing.
 """
 
 from __future__ import annotations
@@ -17,25 +17,31 @@ from n6build.base.elf_damage import elf_damage, open_elf
 from n6build.base.paths import project_path
 
 _MAX_DEBUG_BYTES = 256 << 20
-# For one name; a large HAL header has some thousand entries.
+# Limit of the search for one name; a large HAL header has some thousand entries.
 _MAX_ENTRIES = 400_000
 _MAX_PLACES_OF_A_NAME = 64
 _OWN_TAGS = ("DW_TAG_variable", "DW_TAG_subprogram")
 _OP_ADDR = 3
-# From a variable over its qualifiers to the name of a type.
+# Most references from a variable over its qualifiers to the name of its type.
 _MAX_HOPS = 8
 
 
 class Declarations:
-    """Of one ELF file. Of one that is damaged, or without debug information, nothing is known."""
+    """Declarations of one ELF file; a file without sound debug information has none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[tuple[str, int | None], str] = {}
 
     def place(self, name: str, address: int | None = None) -> str:
-        """file:line, relative to the working directory; of a file outside it, its name alone. name: as the linker has it.
-        address: of one of several with that name. Empty if unknown."""
+        """Return the source position as file:line, or an empty text if it is unknown.
+
+        The file is relative to the working directory; outside of it, only the file's name is given.
+
+        Args:
+            name: Name as the linker has it.
+            address: Address, to select one of several with that name.
+        """
         if (name, address) not in self._known:
             try:
                 self._known[name, address] = self._place(name, address)
@@ -44,7 +50,10 @@ class Declarations:
         return self._known[name, address]
 
     def arrays_of(self, type: str) -> list[tuple[str, int]]:
-        """Names and addresses of the variables that are arrays of this type, by its name. Empty where that is not known."""
+        """Return names and addresses of the variables that are arrays of a named type.
+
+        The list is empty if that is unknown.
+        """
         found: list[tuple[str, int]] = []
         try:
             for entry, unit in self._entries_with(type):
@@ -57,7 +66,7 @@ class Declarations:
 
     @cached_property
     def _dwarf(self) -> Any:
-        """A DWARFInfo, None if there is none that can be read."""
+        """Return the DWARFInfo, or None if there is none that can be read."""
         try:
             elf = open_elf(self._path)
             sizes = [section.data_size for section in elf.iter_sections() if section.name.startswith(".debug_")]
@@ -81,7 +90,10 @@ class Declarations:
         return second
 
     def _entries_with(self, name: str) -> Iterator[tuple[Any, Any]]:
-        """Entries of the compilation units with this name in them, each with its unit, up to a limit."""
+        """Yield entries with their compilation units, up to a limit.
+
+        Only units that contain the name are searched.
+        """
         left = _MAX_ENTRIES
         for unit in self._units_with(name):
             for entry in _entries_of(unit):
@@ -91,7 +103,7 @@ class Declarations:
                 yield entry, unit
 
     def _units_with(self, name: str) -> Iterator[Any]:
-        """Compilation units in whose bytes the name is, or a reference to it."""
+        """Yield compilation units whose bytes contain the name or a reference to it."""
         dwarf = self._dwarf
         if dwarf is None:
             return
@@ -128,7 +140,10 @@ class Declarations:
 
 
 def _entries_of(unit: Any) -> Iterator[Any]:
-    """All of them, one behind the other, as they are in the file: each is at least a byte long, so that this ends."""
+    """Yield all entries in the order of the file.
+
+    Each entry is at least one byte long, so that this ends.
+    """
     from elftools.dwarf.die import DIE  # noqa: PLC0415
 
     offset, end = unit.cu_die_offset, unit.cu_offset + unit.size
@@ -141,12 +156,15 @@ def _entries_of(unit: Any) -> Iterator[Any]:
 
 
 def _declared(unit: Any, entry: Any) -> Any:
-    """What an entry completes: the declaration in a class. The entry itself if it completes none in its unit."""
+    """Return the class declaration that an entry completes, else the entry itself."""
     return _referred(unit, entry, "DW_AT_specification") or entry
 
 
 def _element_type(unit: Any, entry: Any) -> str:
-    """Of an array, the name of the type of its elements; empty if it is none, or has none."""
+    """Return the name of an array's element type, or an empty text.
+
+    The text is empty if the entry is not an array, or the type has no name.
+    """
     is_array = False
     for _ in range(_MAX_HOPS):
         entry = _referred(unit, entry, "DW_AT_type")
@@ -159,7 +177,7 @@ def _element_type(unit: Any, entry: Any) -> str:
 
 
 def _referred(unit: Any, entry: Any, attribute: str) -> Any:
-    """The entry of the same unit that an attribute refers to; None if there is none."""
+    """Return the entry of the same unit that an attribute refers to, or None."""
     from elftools.dwarf.die import DIE  # noqa: PLC0415
 
     of = entry.attributes.get(attribute)
@@ -178,7 +196,10 @@ def _text(entry: Any, name: str) -> str:
 
 
 def _address_of(entry: Any) -> int | None:
-    """Of a variable that is always in one place, or of a function, Thumb bit cleared; else None."""
+    """Return the address of a static variable or a function, or None.
+
+    The Thumb bit of a function is cleared.
+    """
     if entry.tag == "DW_TAG_subprogram":
         low = entry.attributes.get("DW_AT_low_pc")
         return low.value & ~1 if low is not None and isinstance(low.value, int) else None

@@ -1,4 +1,4 @@
-"""ELF -> the bytes that have to be at an address before the program starts."""
+"""Reader of ELF files: bytes to load before a start, sections and symbols."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from n6build.base.elf_damage import MOST_CONTENT, content_of, open_elf, sound_el
 from n6build.base.errors import N6Error
 from n6build.base.files import require_at_most
 
-# sh_flags: SHF_ALLOC, SHF_EXECINSTR.
+# Bits of sh_flags: SHF_ALLOC, SHF_EXECINSTR.
 _ALLOCATED, _EXECUTABLE = 2, 4
 
 
 @dataclass(frozen=True)
 class Payload:
-    """address: of the first byte, the vector table. data: all loadable bytes, gaps filled with zeros."""
+    """All bytes of a program that must be in memory before it starts.
+
+    Attributes:
+        address: Address of the first byte, the vector table.
+        data: All loadable bytes, with gaps filled with zeros.
+    """
 
     address: int
     data: bytes
@@ -25,7 +30,7 @@ class Payload:
 
 @dataclass(frozen=True)
 class Section:
-    """Memory that a program takes at run time. is_code: whether it holds instructions."""
+    """A section that takes memory at run time; `is_code` if it holds instructions."""
 
     name: str
     address: int
@@ -35,7 +40,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A variable or function. address: the Thumb bit of a function cleared. bytes: 0 where nobody says."""
+    """A variable or function.
+
+    Attributes:
+        name: Name of the symbol.
+        address: Address, with the Thumb bit of a function cleared.
+        bytes: Size; 0 if it is unknown.
+    """
 
     name: str
     address: int
@@ -43,9 +54,19 @@ class Symbol:
 
 
 def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, bytes]]:
-    """(load address, bytes) of what has to be somewhere before a program of somebody else starts, by address. most_of_file,
-    most: bytes of the file, and of what is loaded. Raises N6-FILE-003, and N6-IMAGE-001 for what is not such an
-    ELF file."""
+    """Return the parts of a third-party program that must be loaded.
+
+    Args:
+        path: ELF file.
+        most_of_file: Allowed bytes of the file.
+        most: Allowed bytes of all parts.
+
+    Returns:
+        (load address, bytes) of each part, sorted by address.
+
+    Raises:
+        N6Error: N6-FILE-003 if the file is too large; N6-IMAGE-001 if it is not such an ELF file.
+    """
     require_at_most(path, most_of_file)
     parts: list[tuple[int, bytes]] = []
     with sound_elf("N6-IMAGE-001", path):
@@ -67,8 +88,11 @@ def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, by
 
 
 def _bytes_of_headers(elf: Any, segment: Any) -> int:
-    """A linker that aligns segments to pages (without --nmagic) puts the headers of the file itself into the first one, where
-    there is room for them below the first section; they belong to no program."""
+    """Return the bytes of a segment that are headers of the ELF file itself.
+
+    A linker that aligns segments to pages (without --nmagic) puts these headers into the first segment,
+    if there is room below the first section. They are not part of the program.
+    """
     if segment["p_offset"] != 0:
         return 0
     starts = [
@@ -80,8 +104,13 @@ def _bytes_of_headers(elf: Any, segment: Any) -> int:
 
 
 def payload_of(path: Path) -> Payload:
-    """By load (physical) address, so that initialised data is where start-up code copies it from. Raises N6-IMAGE-001 where the
-    file is not an ELF file or has nothing to load."""
+    """Return the payload by load (physical) address.
+
+    Initialised data is then at the address that start-up code copies it from.
+
+    Raises:
+        N6Error: N6-IMAGE-001 if the file is not an ELF file or has nothing to load.
+    """
     segments = _read(
         path,
         lambda elf: [
@@ -103,7 +132,11 @@ def payload_of(path: Path) -> Payload:
 
 
 def allocated_sections(path: Path) -> list[Section]:
-    """Sections that take memory at run time, sorted by address. Raises N6-IMAGE-001 where the file is not an ELF file."""
+    """Return the sections that take memory at run time, sorted by address.
+
+    Raises:
+        N6Error: N6-IMAGE-001 if the file is not an ELF file.
+    """
     sections = [
         Section(section.name, section["sh_addr"], section["sh_size"], bool(section["sh_flags"] & _EXECUTABLE))
         for section in _read(path, lambda elf: list(elf.iter_sections()))
@@ -113,7 +146,11 @@ def allocated_sections(path: Path) -> list[Section]:
 
 
 def symbols_of(path: Path) -> list[Symbol]:
-    """Variables and functions, sorted by address. Raises N6-IMAGE-001 where the file is not a sound ELF file."""
+    """Return variables and functions, sorted by address.
+
+    Raises:
+        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+    """
     found = []
     for symbol in _read(path, lambda elf: list(symbols_in(elf))):
         kind = symbol["st_info"]["type"]
@@ -126,8 +163,13 @@ def symbols_of(path: Path) -> list[Symbol]:
 
 
 def bytes_at(path: Path, address: int, size: int) -> bytes:
-    """What a program has there when it starts: empty where the file does not say. Raises N6-IMAGE-001 where it is not a sound ELF
-    file."""
+    """Return a program's bytes at an address when it starts, or none.
+
+    The result is empty if the file does not contain them.
+
+    Raises:
+        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+    """
     return b"".join(_read(path, lambda elf: list(_contents_at(elf, address, size))[:1]))
 
 
@@ -140,8 +182,11 @@ def _contents_at(elf: Any, address: int, size: int) -> Iterator[bytes]:
 
 
 def labels_of(path: Path) -> dict[str, int]:
-    """Symbols without a type, such as those of a linker script: name -> value. Raises N6-IMAGE-001 where the file is not a sound
-    ELF file."""
+    """Return symbols without a type, such as those of a linker script: name -> value.
+
+    Raises:
+        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+    """
     return {
         symbol.name: symbol["st_value"]
         for symbol in _read(path, lambda elf: list(symbols_in(elf)))
@@ -150,6 +195,6 @@ def labels_of(path: Path) -> dict[str, int]:
 
 
 def _read(path: Path, what: Callable[[Any], list[Any]]) -> list[Any]:
-    """Raises N6-IMAGE-001."""
+    """Read a list from an ELF file, with N6-IMAGE-001 for a damaged one."""
     with sound_elf("N6-IMAGE-001", path):
         return what(open_elf(path))

@@ -1,8 +1,8 @@
-"""Programs and data of somebody else: from whatever file they come in, to what is put where in flash.
+"""Third-party programs and data: from a file of any format to pieces in flash.
 
-A file is recognised by its content: a signed image (header STM2), an ELF file, an Intel hex file, or the bytes of a program that
-begin with its vector table. A signed image is put into flash as it is. What has no header gets one of ours, unless it is already
-where it has to be in flash.
+The content of a file decides its format: a signed image (header STM2), an ELF file, an Intel hex file,
+or the bytes of a program that begin with its vector table. A signed image goes into flash unchanged. A
+program without a header gets one of n6build, unless it is already at its place in flash.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from n6build.image.program_board import ProgramBoard
 Role = Literal["fsbl", "appli", "data"]
 
 _ELF = b"\x7fELF"
-# With its debug information.
+# The limit includes debug information.
 MAX_ELF_BYTES = 512 << 20
 _ELF_SUFFIXES = (".elf", ".axf", ".out")
 _SIGNED = ("-trusted", "_trusted", "-signed", "_signed", "-sign", "_sign")
@@ -32,21 +32,28 @@ _TITLES = {"fsbl": "FSBL", "appli": "Appli"}
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes in flash, by their address in the memory-mapped window."""
+    """Bytes in flash, at an address in the memory-mapped window."""
 
     address: int
     data: bytes
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """Return the first address after the piece."""
         return self.address + len(self.data)
 
 
 @dataclass(frozen=True)
 class StartedProgram:
-    """What the boot ROM or an FSBL starts. address: of its vector table where it runs, None if nobody says. bytes: that are
-    loaded. stack, reset: the first two vectors. vectors: as many as the chip has, less where the program ends before."""
+    """A program that the boot ROM or an FSBL starts.
+
+    Attributes:
+        address: Address of its vector table at run time; None if it is unknown.
+        bytes: Bytes that are loaded.
+        stack: First vector, the initial stack pointer.
+        reset: Second vector, the reset handler.
+        vectors: Vectors of the chip's vector table, fewer if the program ends before.
+    """
 
     address: int | None
     bytes: int
@@ -57,7 +64,7 @@ class StartedProgram:
 
 @dataclass(frozen=True)
 class _Program:
-    """A program without a header. address: where it runs."""
+    """A program without a header, with the address where it runs."""
 
     address: int
     data: bytes
@@ -66,10 +73,20 @@ class _Program:
 def flash_pieces(
     path: Path, role: Role, board: ProgramBoard, address: int | None, *, copied_by_ours: bool
 ) -> list[Piece]:
-    """What of a file goes into flash, in ascending order; each begins with a sector, and no two share one.
+    """Return the pieces of a file that go into flash, in ascending order.
 
-    address: of data that does not say it itself. copied_by_ours: the Appli is started by the FSBL of this project, which copies
-    it to one fixed place. Raises N6-FOREIGN-001 to -006, N6-HEX-001, N6-FILE-003, N6-IMAGE-001 to -004.
+    Each piece begins on a sector, and no two pieces share one.
+
+    Args:
+        path: File in any supported format.
+        role: Role of the file.
+        board: Board facts for third-party programs.
+        address: Address of data in a format without addresses.
+        copied_by_ours: This project's FSBL starts the Appli. It copies the Appli to one fixed place.
+
+    Raises:
+        N6Error: N6-FOREIGN-001 to N6-FOREIGN-006, N6-HEX-001, N6-FILE-003 or N6-IMAGE-001 to
+            N6-IMAGE-004 if the file is invalid or does not fit the board.
     """
     found = _pieces(path, role, board, address, copied_by_ours=copied_by_ours)
     nor = board.flash.nor
@@ -82,8 +99,13 @@ def flash_pieces(
 
 
 def started_program(path: Path, role: Role, board: ProgramBoard, *, copied_by_ours: bool) -> StartedProgram | None:
-    """The program in a file that `flash_pieces` takes, without its header. None where the file only has other contents for flash.
-    Raises what `flash_pieces` raises."""
+    """Return the program in a file for `flash_pieces`, without its header.
+
+    The result is None if the file only has other contents for flash.
+
+    Raises:
+        N6Error: The errors of `flash_pieces`.
+    """
     offset = board.programs.fsbl.payload_offset if role == "fsbl" else board.programs.appli.payload_offset
     for piece in flash_pieces(path, role, board, None, copied_by_ours=copied_by_ours):
         data = piece.data[offset:]
@@ -100,8 +122,11 @@ def started_program(path: Path, role: Role, board: ProgramBoard, *, copied_by_ou
 
 
 def elf_of(file: Path) -> Path | None:
-    """The ELF file of a program, for source lines: the file itself, or one beside it with the same name, as a build leaves it;
-    what signing adds to a name may be missing there. None if there is none. The file itself may be linked only later."""
+    """Return the ELF file of a program for source lines, or None.
+
+    It is the file itself, or one beside it with the same name, as a build writes it. That name may lack
+    the suffix of signing. The file itself may be linked later.
+    """
     if file.suffix in _ELF_SUFFIXES:
         return file
     stem = file.stem
@@ -109,7 +134,7 @@ def elf_of(file: Path) -> Path | None:
         stem = stem.removesuffix(ending)
     beside = [file.with_name(f"{name}.elf") for name in dict.fromkeys((file.stem, stem))]
     if file.suffix in _ELF_SUFFIXES:
-        # Whether it is there yet or not: the host's build may be about to make it.
+        # Return the file even if it does not exist yet: the host project's build may make it later.
         return file
     return next((path for path in beside if is_file(path)), None)
 
@@ -164,7 +189,7 @@ def _check_copied(path: Path, board: ProgramBoard, runs_at: int) -> None:
 
 
 def _bare(path: Path, role: Role, board: ProgramBoard, data: bytes) -> _Program:
-    """A program without addresses: its reset vector says where it runs."""
+    """Return a program without addresses; its reset vector shows where it runs."""
     if len(data) < VECTOR_BYTES:
         raise N6Error("N6-FOREIGN-002", f"{len(data)} bytes hold no vector table", where=path.name)
     (entry,) = struct.unpack_from("<I", data, 4)
@@ -179,7 +204,10 @@ def _bare(path: Path, role: Role, board: ProgramBoard, data: bytes) -> _Program:
 
 
 def _places(board: ProgramBoard, role: Role) -> list[int]:
-    """Where a program without addresses may run: loaded, in place, in external RAM."""
+    """Return the possible run addresses of a program without addresses.
+
+    These are loaded, in place, and in external RAM.
+    """
     boot, load = board.programs.fsbl, board.programs.appli
     if role == "fsbl":
         return [boot.address]
@@ -190,7 +218,10 @@ def _places(board: ProgramBoard, role: Role) -> list[int]:
 
 
 def _placed(path: Path, role: Role, board: ProgramBoard, parts: list[Piece], *, copied_by_ours: bool) -> list[Piece]:
-    """parts: of a file with addresses. What is for flash stays; the rest is a program that has to be loaded."""
+    """Return the pieces of a file with addresses.
+
+    Pieces for flash stay unchanged. The rest is a program that must be loaded.
+    """
     nor = board.flash.nor
     in_flash = [part for part in parts if nor.base <= part.address < nor.end]
     loaded = [part for part in parts if part not in in_flash]
@@ -202,7 +233,7 @@ def _placed(path: Path, role: Role, board: ProgramBoard, parts: list[Piece], *, 
     slot = _slot(board, role)
     offset = board.programs.appli.payload_offset
     if role == "appli" and min(part.address for part in in_flash) == slot + offset:
-        # Linked to be executed in place, behind a header that the file does not have.
+        # The program is linked to run in place after a header, which the file lacks.
         program = _joined(path, in_flash, board)
         return _with_header(path, role, board, program, copied_by_ours=copied_by_ours)
     at_slot = next((part for part in in_flash if part.address == slot), None)
@@ -219,7 +250,10 @@ def _placed(path: Path, role: Role, board: ProgramBoard, parts: list[Piece], *, 
 
 
 def _joined(path: Path, parts: list[Piece], board: ProgramBoard) -> _Program:
-    """Gaps are filled with zeros, as a loader of ELF files leaves them."""
+    """Join the parts to a program.
+
+    Gaps are filled with zeros, as a loader of ELF files leaves them.
+    """
     start, end = min(part.address for part in parts), max(part.end for part in parts)
     if end - start > board.flash.nor.size:
         what = f"has content from 0x{start:08X} to 0x{end:08X}, which a single image in flash cannot hold"
@@ -253,7 +287,10 @@ def _with_header(
 
 
 def _in_sectors(pieces: list[Piece], sector: int, where: str) -> list[Piece]:
-    """Begins each with its sector, and joins those that share one; what nobody fills is erased."""
+    """Return the pieces extended to their sectors and joined if they share one.
+
+    Bytes without content are erased.
+    """
     made: list[Piece] = []
     for piece in sorted(pieces, key=lambda each: each.address):
         start = piece.address - piece.address % sector

@@ -1,4 +1,6 @@
-"""OpenCV's Haar cascades (XML, both formats) in the binary form of OpenMV's firmware.
+"""OpenCV's Haar cascades in the binary form of OpenMV's firmware.
+
+Both XML formats of OpenCV are supported. The binary form is:
 
     width, height, stages (int32) | weak classifiers of each stage (uint8), padded to 4
     | thresholds of stages (int16, x 256) | thresholds (int16, x 4096), left and right values (int16, x 256) of all classifiers
@@ -17,10 +19,10 @@ from xml.etree import ElementTree as Xml
 
 from n6build.base.errors import N6Error
 
-# OpenCV's largest has 1.3 MB.
+# OpenCV's largest cascade has 1.3 MB.
 MAX_BYTES = 16 << 20
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
-# A node of the newer format: left and right leaf, index of the feature, threshold.
+# A node of the newer format has left and right leaf, index of the feature, and threshold.
 _NODE_VALUES = 4
 _RECT_VALUES = 5
 _STAGE_SCALE, _FEATURE_SCALE = 256, 4096
@@ -28,7 +30,11 @@ _STAGE_SCALE, _FEATURE_SCALE = 256, 4096
 
 @dataclass(frozen=True)
 class _Classifier:
-    """A feature with its threshold and two leaves. rects: x, y, width, height and weight of each rectangle."""
+    """A feature with its threshold and two leaves.
+
+    Attributes:
+        rects: x, y, width, height and weight of each rectangle.
+    """
 
     threshold: float
     left: float
@@ -46,12 +52,12 @@ def haar_cascade(data: bytes, stages: int, file: str) -> bytes:
     """Convert a cascade.
 
     Args:
-        data: content of the XML file.
-        stages: the first stages to keep; 0 keeps all.
-        file: for messages.
+        data: Content of the XML file.
+        stages: Number of stages to keep, from the first; 0 keeps all.
+        file: Name of the file, for messages.
 
     Raises:
-        N6Error: N6-ROMFS-008 where the file is not such a cascade, or has a value that the binary form cannot hold.
+        N6Error: N6-ROMFS-008 if the file is not such a cascade, or has a value that the binary form cannot hold.
     """
     try:
         size, found = _parse(data)
@@ -88,22 +94,22 @@ def _packed(size: Sequence[int], stages: Sequence[_Stage]) -> bytes:
 
 
 def _array(kind: str, values: Iterable[int]) -> bytes:
-    """Of one type of `struct`. Raises struct.error for a value that does not fit."""
+    """Pack values of one type of `struct`, with struct.error if one does not fit."""
     listed = list(values)
     return struct.pack(f"<{len(listed)}{kind}", *listed)
 
 
 def _scaled(value: float, scale: int) -> int:
-    """Cut off, as OpenMV's converter does."""
+    """Return the scaled value, cut off as in OpenMV's converter."""
     return int(value * scale)
 
 
 def _parse(data: bytes) -> tuple[tuple[int, int], list[_Stage]]:
-    """Raises ValueError and ParseError."""
+    """Return the window size and the stages, with ValueError or ParseError if invalid."""
     if len(data) > MAX_BYTES:
         raise ValueError(f"it has {len(data)} bytes, more than {MAX_BYTES}")
     text = data.decode("utf-8-sig")
-    # Entities are defined in a document type, and may expand without end.
+    # Reject document types: they define entities, which may expand without end.
     if "<!DOCTYPE" in text:
         raise ValueError("it has a document type")
     root = Xml.fromstring(text)
@@ -114,7 +120,7 @@ def _parse(data: bytes) -> tuple[tuple[int, int], list[_Stage]]:
 
 
 def _older(cascade: Xml.Element) -> tuple[tuple[int, int], list[_Stage]]:
-    """Each tree has its own feature."""
+    """Read the older format, in which each tree has its own feature."""
     width, height = _integers(_one(cascade, "size"), 2)
     stages = []
     for stage in _one(cascade, "stages"):
@@ -128,7 +134,7 @@ def _older(cascade: Xml.Element) -> tuple[tuple[int, int], list[_Stage]]:
 
 
 def _newer(cascade: Xml.Element) -> tuple[tuple[int, int], list[_Stage]]:
-    """Trees name their features by index."""
+    """Read the newer format, in which trees name their features by index."""
     width, height = (_integers(_one(cascade, name), 1)[0] for name in ("width", "height"))
     features = [_rects(each) for each in _one(cascade, "features")]
     stages = []

@@ -1,6 +1,7 @@
-"""One Intel hex file of everything in flash, for any programmer that takes one; written as a stream, since weights are large.
+"""One Intel hex file of all flash contents, for any programmer that supports it.
 
-Byte for byte what IntelHex.write_hex_file writes; that keeps every byte as an entry of a dictionary.
+The file is written as a stream, because weights are large. It equals the file of
+IntelHex.write_hex_file byte for byte; that function keeps each byte as an entry of a dictionary.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from n6build.base.errors import N6Error
 from n6build.base.files import file_size, read_in_chunks
 from n6build.image.manifest import Segment
 
-# What one extended linear address record covers. No record crosses its end, so pages do not depend on each other.
+# Bytes of one extended linear address record. No record crosses the end of a page, so that pages are independent.
 _PAGE = 1 << 16
 _RECORD_BYTES = 16
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """size: bytes, from `offset` in the file."""
+    """A part of a file with its flash address: `size` bytes from `offset` in the file."""
 
     name: str
     address: int
@@ -37,7 +38,11 @@ class _Placed:
 
 
 def hex_chunks(segments: Sequence[Segment], folder: Path) -> Iterator[bytes]:
-    """The file in pieces, each of no more than 64 KiB of flash. Raises N6-IMAGE-006 where two segments overlap, before any."""
+    """Return the chunks of the hex file, each of at most 64 KiB of flash.
+
+    Raises:
+        N6Error: N6-IMAGE-006, before the first chunk, if two segments overlap.
+    """
     placed = [_placed(each, folder / each.file) for each in segments]
     ordered = sorted((part for part in placed if part.size), key=lambda part: part.address)
     for part, behind in itertools.pairwise(ordered):
@@ -48,13 +53,13 @@ def hex_chunks(segments: Sequence[Segment], folder: Path) -> Iterator[bytes]:
 
 
 def _placed(segment: Segment, path: Path) -> _Placed:
-    """As far as the file reaches."""
+    """Return the part of a segment that the file contains."""
     size = min(segment.length, max(file_size(path) - segment.offset, 0))
     return _Placed(segment.name, segment.address, path, segment.offset, size)
 
 
 def _pieces(parts: Iterable[_Placed]) -> Iterator[tuple[int, bytes]]:
-    """(address, data), none across the end of a page."""
+    """Yield (address, data), so that no piece crosses the end of a page."""
     for part in parts:
         address = part.address
         for data in read_in_chunks(part.path, _PAGE, first=_PAGE - address % _PAGE, offset=part.offset, size=part.size):
@@ -63,7 +68,10 @@ def _pieces(parts: Iterable[_Placed]) -> Iterator[tuple[int, bytes]]:
 
 
 def _runs(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Pieces joined where one follows another in a page: a record may hold the end of one segment and the start of the next."""
+    """Yield pieces joined to runs inside a page.
+
+    A record may hold the end of one segment and the start of the next.
+    """
     start, run = 0, b""
     for address, data in pieces:
         if run and address % _PAGE and address == start + len(run):
@@ -77,7 +85,11 @@ def _runs(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
 
 
 def _records(runs: Iterable[tuple[int, bytes]], *, extended: bool) -> Iterator[bytes]:
-    """extended: whether addresses need more than 16 bits."""
+    """Yield the text of the records.
+
+    Args:
+        extended: Addresses need more than 16 bits.
+    """
     page = None
     for start, run in runs:
         head = b""
@@ -91,8 +103,14 @@ def _records(runs: Iterable[tuple[int, bytes]], *, extended: bool) -> Iterator[b
 
 
 def _whole_records(start: int, run: bytes) -> bytes:
-    """As Record.data makes them one by one, in a tenth of the time: 60 MB have four million. start: in the page. run: of whole
-    records."""
+    """Return whole records as text, equal to those of Record.data.
+
+    This takes a tenth of the time: 60 MB have four million records.
+
+    Args:
+        start: Offset in the page.
+        run: Bytes of whole records.
+    """
     import numpy as np  # noqa: PLC0415 - planning writes none.
 
     content = np.frombuffer(run, np.uint8).reshape(-1, _RECORD_BYTES)

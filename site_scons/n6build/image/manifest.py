@@ -1,4 +1,7 @@
-"""flash_manifest.json: what has to be where in flash. Programmers, IDEs and production lines need nothing else."""
+"""flash_manifest.json: all contents of the flash with their addresses.
+
+Programmers, IDEs and production lines need no other file.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,24 @@ from n6build.base.span import Span
 from n6build.hardware.board import Slot, Trial
 from n6build.hardware.slots import BoardFlash, slots_with_vectors, weights_slot
 
-# Segments that bring their address along, and may take room from slots.
+# Segments with an address of their own, which may take room from slots.
 _PLACED = ("weights", "data")
-# What `Trial.items` names, in words.
+# Words for the names of `Trial.items`.
 _KEPT = {"journal": "journal of trials", "second appli": "second slot of the Appli"}
 
 
 @dataclass(frozen=True)
 class Segment:
-    """file: relative to the manifest. address: in the memory-mapped window. length: bytes. offset: of the first of them in the
-    file. sha256: of these bytes. name: of a slot; 'data' is what somebody else puts anywhere."""
+    """A contiguous part of the flash.
+
+    Attributes:
+        name: Name of the slot; 'data' for third-party data at any address.
+        file: File, relative to the manifest.
+        address: Address in the memory-mapped window.
+        length: Length in bytes.
+        sha256: Digest of these bytes.
+        offset: Offset of the first byte in the file.
+    """
 
     name: str
     file: str
@@ -37,7 +48,15 @@ class Segment:
 
 @dataclass(frozen=True)
 class FlashFile:
-    """address: None for the start of its slot. offset, length: of the part that is meant, in bytes; None: to the end."""
+    """A file, or a part of it, for a slot.
+
+    Attributes:
+        slot: Name of the slot.
+        path: File.
+        address: Address in flash; None for the start of the slot.
+        offset: Offset of the part in the file, in bytes.
+        length: Length of the part in bytes; None for the rest of the file.
+    """
 
     slot: str
     path: Path
@@ -48,8 +67,15 @@ class FlashFile:
 
 @dataclass(frozen=True)
 class FlashManifest:
-    """board: name of it. base: address of the NOR's window. size: of the NOR, in bytes. sector: bytes that one erase covers.
-    segments: everything that has to be there, in flash order."""
+    """Content of flash_manifest.json.
+
+    Attributes:
+        board: Name of the board.
+        base: Address of the NOR's window.
+        size: Size of the NOR, in bytes.
+        sector: Bytes of a sector, the unit of an erase.
+        segments: All contents, in flash order.
+    """
 
     board: str
     base: int
@@ -60,7 +86,7 @@ class FlashManifest:
 
 @dataclass(frozen=True)
 class UsedSlot:
-    """A slot as far as the weights of networks leave it, and what is in it."""
+    """A slot without the part that weights of networks take, and its segments."""
 
     name: str
     slot: Slot
@@ -68,9 +94,16 @@ class UsedSlot:
 
 
 def make_manifest(flash: BoardFlash, files: Sequence[FlashFile], folder: Path) -> FlashManifest:
-    """files: in flash order; an empty file of weights gets no place.
+    """Return the manifest of files in flash.
 
-    Raises N6-IMAGE-005 where a file does not fit into its slot, N6-IMAGE-006 for an overlap, N6-IMAGE-008 for an empty program.
+    Args:
+        flash: Flash slots of the board.
+        files: Files in flash order; an empty file of weights gets no place.
+        folder: Folder of the manifest.
+
+    Raises:
+        N6Error: N6-IMAGE-005 if a file does not fit into its slot; N6-IMAGE-006 if files overlap;
+            N6-IMAGE-008 if a program is empty.
     """
     segments = []
     for file in files:
@@ -91,7 +124,7 @@ def make_manifest(flash: BoardFlash, files: Sequence[FlashFile], folder: Path) -
 
 
 def _size_and_digest(file: FlashFile) -> tuple[int, str]:
-    """Of the part that is meant."""
+    """Return size and digest of the file's part."""
     size, digest = 0, hashlib.sha256()
     for data in read_in_chunks(file.path, offset=file.offset, size=file.length):
         size += len(data)
@@ -100,7 +133,7 @@ def _size_and_digest(file: FlashFile) -> tuple[int, str]:
 
 
 def used_slots(flash: BoardFlash, manifest: FlashManifest) -> list[UsedSlot]:
-    """The board's slots, empty ones too, then those of weights and data that go elsewhere."""
+    """Return all slots of the board, then those of weights and data elsewhere."""
     placed = [each for each in manifest.segments if each.name in _PLACED]
     vectors = [Span(each.address, each.length) for each in manifest.segments if each.name == "vectors"]
     slots = slots_with_vectors(flash, [Span(each.address, each.length) for each in placed], vectors)
@@ -120,7 +153,7 @@ def _slot_of(flash: BoardFlash, segment: Segment) -> str:
 
 
 def _check_room(flash: BoardFlash, used: UsedSlot) -> None:
-    """Raises N6-IMAGE-005."""
+    """Check that all segments fit into their slot, with N6-IMAGE-005 if not."""
     whole = dict(flash.slots.items()).get(used.name, used.slot)
     hint = "make the slot larger or the image smaller; the .map file beside its ELF file shows what takes the room"
     before = ""
@@ -137,7 +170,11 @@ def _check_room(flash: BoardFlash, used: UsedSlot) -> None:
 
 
 def check_overlap(manifest: FlashManifest) -> None:
-    """Two segments in one sector would erase each other. Raises N6-IMAGE-006."""
+    """Check that no two segments share a sector, because they would erase each other.
+
+    Raises:
+        N6Error: N6-IMAGE-006 if two segments share a sector.
+    """
     ordered = sorted(manifest.segments, key=lambda segment: segment.address)
     for segment, behind in itertools.pairwise(ordered):
         end = segment.address + segment.length
@@ -151,8 +188,16 @@ def check_overlap(manifest: FlashManifest) -> None:
 
 
 def check_kept(file: str, contents: Sequence[Span], trial: Trial) -> None:
-    """With `trial=on`: what the firmware writes to by itself. file: name of that with these contents. Raises N6-TRIAL-002 where
-    one of them lies there."""
+    """Check that contents leave flash free that the firmware writes with `trial=on`.
+
+    Args:
+        file: Name of the file with these contents.
+        contents: Flash spans of the contents.
+        trial: Trial with its places in flash.
+
+    Raises:
+        N6Error: N6-TRIAL-002 if a content overlaps one of these places.
+    """
     for content in contents:
         for name, slot in trial.items():
             if content.address < slot.end and slot.address < content.end:
@@ -166,12 +211,16 @@ def _file(segment: Segment) -> str:
 
 
 def manifest_json(manifest: FlashManifest) -> str:
-    """Text of flash_manifest.json."""
+    """Return the text of flash_manifest.json."""
     return to_json(asdict(manifest))
 
 
 def read_manifest(path: Path) -> FlashManifest:
-    """Raises N6-IMAGE-007 where the file is not such a manifest."""
+    """Read a flash manifest.
+
+    Raises:
+        N6Error: N6-IMAGE-007 if the file is not a flash manifest.
+    """
     try:
         return decode_json(read_bytes(path), FlashManifest)
     except ValueError as error:

@@ -1,5 +1,7 @@
-"""MEMORY of a linker script: its regions, each with its line. What a script computes is understood as far as it is numbers, K, M,
-ORIGIN() and LENGTH() of earlier regions, with + - * / and parentheses."""
+"""Memory regions of a linker script (MEMORY), each with its line.
+
+Expressions may contain numbers, K, M, ORIGIN() and LENGTH() of earlier regions, + - * / and parentheses.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,15 @@ _OF_REGION = re.compile(r"(ORIGIN|LENGTH)\s*\(\s*([\w.$]+)\s*\)")
 
 @dataclass(frozen=True)
 class MemoryRegion:
-    """file, line: where the script says it. address, bytes: None where that cannot be computed here."""
+    """A memory region of a linker script.
+
+    Attributes:
+        name: Name of the region.
+        address: Start address; None if it cannot be computed here.
+        bytes: Size; None if it cannot be computed here.
+        file: Linker script.
+        line: Line in the script.
+    """
 
     name: str
     address: int | None
@@ -33,7 +43,15 @@ class MemoryRegion:
 
 
 def read_memory_regions(path: Path, shown: str) -> tuple[MemoryRegion, ...]:
-    """shown: the script as messages name it. Raises N6-FILE-002, N6-FILE-003."""
+    """Read the memory regions of a linker script.
+
+    Args:
+        path: Linker script.
+        shown: Name of the script in messages.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-003 if it is too large.
+    """
     text = _COMMENT.sub(
         lambda found: re.sub(r"[^\n]", " ", found.group()), read_at_most(path, _MAX_BYTES).decode(errors="replace")
     )
@@ -47,7 +65,7 @@ def read_memory_regions(path: Path, shown: str) -> tuple[MemoryRegion, ...]:
 
 
 def _number(text: str, known: dict[str, MemoryRegion]) -> int | None:
-    """Recursive descent, to a bounded depth."""
+    """Evaluate an expression by recursive descent to a bounded depth, or return None."""
     tokens: list[str] = []
     at = 0
     text = text.strip()

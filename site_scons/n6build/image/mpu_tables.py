@@ -1,4 +1,7 @@
-"""Tables for the MPU in somebody's program: arrays of ARM_MPU_Region_t, which ARM_MPU_Load of CMSIS takes (mpu_armv8.h)."""
+"""MPU tables of a third-party program: arrays of ARM_MPU_Region_t.
+
+ARM_MPU_Load of CMSIS takes them (mpu_armv8.h).
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,15 @@ from n6build.image.declarations import Declarations
 from n6build.image.elf import Symbol, bytes_at
 
 _TYPE = "ARM_MPU_Region_t"
-# Of the Cortex-M55, at most.
+# The Cortex-M55 has at most this many regions.
 _MOST = 16
-# RBAR: BASE, AP[2] (only reading). RLAR: LIMIT, EN (Armv8-M manual).
+# Fields of RBAR: BASE, AP[2] (only reading). Fields of RLAR: LIMIT, EN (Armv8-M manual).
 _BASE, _READ_ONLY, _ENABLED = 0xFFFF_FFE0, 1 << 2, 1
 
 
 @dataclass(frozen=True)
 class MpuRegion:
-    """[address, end). table: the variable that it is in."""
+    """An MPU region [address, end) from the variable `table`."""
 
     table: Symbol
     address: int
@@ -28,7 +31,11 @@ class MpuRegion:
 
 
 def mpu_regions(elf: Path, declared: Declarations, symbols: Sequence[Symbol]) -> tuple[MpuRegion, ...]:
-    """The regions that are enabled in any table. Raises N6-IMAGE-001."""
+    """Return the regions that are enabled in any table.
+
+    Raises:
+        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+    """
     found = []
     for name, address in declared.arrays_of(_TYPE):
         table = next((each for each in symbols if (each.name, each.address) == (name, address)), None)

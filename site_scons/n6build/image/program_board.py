@@ -1,4 +1,4 @@
-"""What of a board's description decides where somebody's program goes."""
+"""Facts of a board's description that decide the place of a third-party program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from n6build.hardware.soc import SYSTEM_EXCEPTIONS
 
 @dataclass(frozen=True)
 class ProgramBoard:
-    """external_ram: address of its window, None if there is none. vectors: of the chip's vector table."""
+    """Board facts for third-party programs.
+
+    Attributes:
+        flash: Flash slots of the board.
+        programs: Places of FSBL and Appli.
+        external_ram: Address of the external RAM's window; None without external RAM.
+        vectors: Number of vectors in the chip's vector table.
+    """
 
     flash: BoardFlash
     programs: ProgramPlaces
@@ -21,7 +28,7 @@ class ProgramBoard:
 
 
 def program_board(board: Board) -> ProgramBoard:
-    """A board as steps take it that read somebody's program."""
+    """Return the board facts for third-party programs."""
     soc, ram = board.soc, board.external_ram
     window = soc.memories[ram.memory].base if ram else None
     return ProgramBoard(flash_of(board), places_of(soc), window, SYSTEM_EXCEPTIONS + soc.interrupt_count)

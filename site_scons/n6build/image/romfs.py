@@ -1,7 +1,8 @@
-"""Images of MicroPython's read-only file system, as OpenMV's firmware mounts them: files one after another, no folders.
+"""Images of MicroPython's read-only file system, as OpenMV's firmware mounts them.
 
-A record is its kind, the length of what follows, and that. Numbers are written in groups of 7 bits, the highest first, with bit
-7 set in all but the last; leading groups of zeros are allowed, and are what aligns the data here.
+Files follow one another, without folders. A record has a kind, the length of its content, and the
+content. Numbers are written in groups of 7 bits, the highest first, with bit 7 set in all but the last.
+Leading groups of zeros are allowed, and align the data here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _MAGIC = 0x14A6B1
 _FILE = 5
 _DATA = 2
 _PADDING = 1
-# What OpenMV's tool keeps: the first record begins here, and a file's content this far behind its record's start.
+# OpenMV's tool has the same layout: offset of the first record, and of a file's content after the start of its record.
 _HEADER_BYTES = 16
 _FILE_HEADER_BYTES = 8
 _LONGEST_NUMBER = 9
@@ -24,7 +25,13 @@ MAX_ALIGNMENT = 1 << 16
 
 @dataclass(frozen=True)
 class RomfsFile:
-    """alignment: of its content in the image, bytes, a power of two."""
+    """A file for the image.
+
+    Attributes:
+        name: Name in the image.
+        data: Content.
+        alignment: Alignment of the content in the image, in bytes; a power of two.
+    """
 
     name: str
     data: bytes
@@ -33,7 +40,13 @@ class RomfsFile:
 
 @dataclass(frozen=True)
 class PlacedFile:
-    """offset: of its content in the image, bytes."""
+    """A file in an image.
+
+    Attributes:
+        name: Name in the image.
+        offset: Offset of the content in the image, in bytes.
+        size: Size of the content, in bytes.
+    """
 
     name: str
     offset: int
@@ -41,7 +54,12 @@ class PlacedFile:
 
 
 def encode_number(value: int, width: int = 0) -> bytes:
-    """Groups of 7 bits, the highest first. width: minimum number of bytes."""
+    """Return a number in groups of 7 bits, the highest first.
+
+    Args:
+        value: Number to encode.
+        width: Minimum number of bytes.
+    """
     groups = [value & 0x7F]
     while value := value >> 7:
         groups.insert(0, 0x80 | value & 0x7F)
@@ -49,7 +67,11 @@ def encode_number(value: int, width: int = 0) -> bytes:
 
 
 def make_romfs(files: Sequence[RomfsFile]) -> bytes:
-    """The image. Raises N6-ROMFS-001 for a name that is not allowed or appears twice."""
+    """Return the image of the files.
+
+    Raises:
+        N6Error: N6-ROMFS-001 if a name is not allowed or appears twice.
+    """
     body = bytearray()
     seen: set[str] = set()
     for file in files:
@@ -66,7 +88,7 @@ def make_romfs(files: Sequence[RomfsFile]) -> bytes:
 
 
 def _file_record(file: RomfsFile, start: int) -> bytes:
-    """start: of the record in the image."""
+    """Return the record of a file that begins at offset `start` of the image."""
     name = file.name.encode("ascii")
     named = encode_number(len(name)) + name
     kind, length = encode_number(_DATA), encode_number(len(file.data))
@@ -78,7 +100,15 @@ def _file_record(file: RomfsFile, start: int) -> bytes:
 
 
 def read_romfs(image: bytes, name: str) -> list[PlacedFile]:
-    """name: for messages. Raises N6-ROMFS-002 where the image is not a romfs, or is cut off."""
+    """Return the files of an image.
+
+    Args:
+        image: Content of the image.
+        name: Name of the image, for messages.
+
+    Raises:
+        N6Error: N6-ROMFS-002 if the image is not a romfs or is cut off.
+    """
     magic, at = _number(image, 0, name)
     length, at = _number(image, at, name)
     if magic != _MAGIC:
@@ -92,7 +122,7 @@ def read_romfs(image: bytes, name: str) -> list[PlacedFile]:
 
 
 def _number(image: bytes, at: int, name: str) -> tuple[int, int]:
-    """(value, where it ends). There may be many leading zeros."""
+    """Return (value, end offset) of a number, which may have many leading zeros."""
     value, digits = 0, 0
     while at < len(image):
         byte = image[at]
@@ -107,7 +137,7 @@ def _number(image: bytes, at: int, name: str) -> tuple[int, int]:
 
 
 def _records(image: bytes, at: int, end: int, name: str) -> Iterator[tuple[int, int, int]]:
-    """(kind, start and end of what follows)."""
+    """Yield (kind, start, end) of each record's content."""
     while at < end:
         kind, at = _number(image, at, name)
         length, at = _number(image, at, name)

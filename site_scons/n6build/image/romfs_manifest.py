@@ -15,7 +15,7 @@ from n6build.image.romfs import MAX_ALIGNMENT
 from n6build.models.model import MODEL_SUFFIXES
 
 DEFAULT_PROFILE = "default"
-# A loader needs a model at a multiple of 4; its pools are best aligned to cache lines.
+# A loader needs a model at a multiple of 4, and pools should be aligned to cache lines.
 _MODEL_ALIGNMENT = 32
 _FILE_ALIGNMENT = 4
 _RELOC_MAGIC = b"NBIN"
@@ -23,7 +23,12 @@ _RELOC_MAGIC = b"NBIN"
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry as OpenMV writes it. stages: of a Haar cascade, 0 for all. optimize: of a compiler for other chips."""
+    """An entry as OpenMV writes it.
+
+    Attributes:
+        stages: Number of stages of a Haar cascade; 0 for all.
+        optimize: Option of a compiler for other chips; not used here.
+    """
 
     type: Literal["tflite", "onnx", "txt", "bin", "file", "haar"]
     path: str
@@ -45,13 +50,13 @@ class RomfsEntry:
     """A file of the image.
 
     Attributes:
-        path: its source.
-        name: in the image.
-        alignment: of its content in the image, bytes.
-        kind: a model becomes a relocatable model first, a cascade is converted, a file is taken as it is.
-        profile: of memory pools, for a model.
-        stages: of a cascade, 0 for all.
-        where: in the description.
+        path: Source file.
+        name: Name in the image.
+        alignment: Alignment of the content in the image, in bytes.
+        kind: A 'model' becomes a relocatable model, a 'cascade' is converted, a 'file' stays unchanged.
+        where: Place in the description.
+        profile: Memory profile of a model.
+        stages: Number of stages of a cascade; 0 for all.
     """
 
     path: Path
@@ -65,7 +70,13 @@ class RomfsEntry:
 
 @dataclass(frozen=True)
 class RomfsPartition:
-    """size: bytes that the image may take."""
+    """A partition with its entries.
+
+    Attributes:
+        number: Number of the partition.
+        size: Bytes that the image may take.
+        entries: Files of the image.
+    """
 
     number: str
     size: int
@@ -73,14 +84,17 @@ class RomfsPartition:
 
 
 def read_manifest(path: Path, build: Path) -> tuple[RomfsPartition, ...]:
-    """Read the description. A model is followed by its labels, a file with its name and the suffix .txt.
+    """Read the description of romfs partitions.
+
+    A model is followed by its labels, a file with its name and the suffix .txt.
 
     Args:
-        path: of the description, which also decides where {TOP} is (`top_of`).
-        build: what {BUILD} stands for.
+        path: Description, whose place also decides the value of {TOP} (`top_of`).
+        build: Value of {BUILD}.
 
     Raises:
-        N6Error: N6-YAML-00x; N6-ROMFS-003 for a file that does not exist, N6-ROMFS-004 for an entry that n6build does not make.
+        N6Error: N6-YAML-00x if the description is invalid; N6-ROMFS-003 if a file does not exist;
+            N6-ROMFS-004 if n6build does not support an entry.
     """
     document = read_document(path)
     partitions = document.load(dict[str, _Partition])
@@ -93,14 +107,15 @@ def read_manifest(path: Path, build: Path) -> tuple[RomfsPartition, ...]:
 
 
 def top_of(folder: Path, patterns: Sequence[str]) -> Path:
-    """Return what {TOP} stands for: the tree that the description belongs to.
+    """Return the value of {TOP}, the tree that the description belongs to.
 
-    It is the nearest folder above the description with all folders that the patterns name, such as `lib/models` of OpenMV's
-    sources; else the working directory if it has them, for a copied description; else the description's folder.
+    It is the nearest folder above the description that has all folders in the patterns, such as
+    `lib/models` of OpenMV's sources. Otherwise it is the working directory if it has them, for a copied
+    description. Otherwise it is the description's folder.
 
     Args:
-        folder: of the description, absolute.
-        patterns: paths of its entries.
+        folder: Folder of the description, absolute.
+        patterns: Paths of its entries.
     """
     named = {_folder_of(pattern.removeprefix("{TOP}/")) for pattern in patterns if pattern.startswith("{TOP}/")}
     candidates = (folder, *folder.parents, Path.cwd())
@@ -108,7 +123,7 @@ def top_of(folder: Path, patterns: Sequence[str]) -> Path:
 
 
 def _folder_of(pattern: str) -> str:
-    """Up to the first wildcard."""
+    """Return the folder of a pattern, up to the first wildcard."""
     parts = pattern.split("/")[:-1]
     return "/".join(itertools.takewhile(lambda part: not set(part) & set("*?[{"), parts))
 
@@ -128,7 +143,7 @@ def _entries(
 
 def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
     is_model = entry.type in ("tflite", "onnx")
-    # Of a firmware's release, or of another tool: it is for one version of ll_aton, which is checked.
+    # The file is a model of a firmware's release or of another tool. Its version of ll_aton is checked later.
     is_made = is_model and read_part(file, 0, len(_RELOC_MAGIC)) == _RELOC_MAGIC
     if is_model and not is_made and file.suffix not in MODEL_SUFFIXES:
         raise N6Error("N6-ROMFS-004", f"'{file.suffix}' is not a supported model format", where=where)
@@ -145,7 +160,7 @@ def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
 
 
 def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) -> list[Path]:
-    """The pattern may contain wildcards; the files that match are sorted by name."""
+    """Return the files that match a pattern, sorted by name."""
     try:
         text = pattern.format(**variables)
     except (KeyError, IndexError, ValueError) as error:
@@ -166,7 +181,10 @@ def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) ->
 
 
 def _matching(folder: Path, parts: tuple[str, ...]) -> list[Path]:
-    """Like Path.glob, sorted; every folder that is searched is noted."""
+    """Return the matching paths like Path.glob, but sorted.
+
+    Each searched folder is recorded as an input.
+    """
     if not parts:
         return [folder]
     first, rest = parts[0], parts[1:]
@@ -180,7 +198,11 @@ def _matching(folder: Path, parts: tuple[str, ...]) -> list[Path]:
 
 
 def check_size(number: str, room: int, size: int, where: str) -> None:
-    """Raises N6-ROMFS-005 where the image has more bytes than its partition."""
+    """Check that the image fits into its partition.
+
+    Raises:
+        N6Error: N6-ROMFS-005 if the image has more bytes than its partition.
+    """
     over = size - room
     if over > 0:
         raise N6Error(

@@ -1,7 +1,9 @@
-"""ST's STM32_SigningTool_CLI instead of our own header: to sign with keys, or where a project wants the vendor's tool.
+"""ST's STM32_SigningTool_CLI, as an alternative to n6build's own boot header.
 
-Facts used: up to release 2.20 the tool places the payload at 0x400 by itself, from 2.21 on only with -align; without -s it asks
-before it replaces a file; what it writes is read-only. For unsigned images neither -la nor -ep is given: both have broken boots.
+It signs with keys, or serves projects that want the vendor's tool. Facts used: up to release 2.20 the
+tool places the payload at 0x400 by itself, from 2.21 on only with -align. Without -s it asks before it
+replaces a file. Its output file is read-only. For unsigned images neither -la nor -ep is given: both
+have broken boots.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _FIRST_WITH_ALIGN = (2, 21, 0)
 _TIMEOUT_S = 60
 _TYPES = {BinaryType.FSBL: "fsbl", BinaryType.SSBL: "ssbl"}
 
-# Runs a command line; exit status and what it printed.
+# A function that runs a command line, and returns its exit status and output.
 Run = Callable[[Sequence[str]], tuple[int, str]]
 
 
@@ -41,7 +43,11 @@ class Keys:
 
 
 def run_tool(command: Sequence[str]) -> tuple[int, str]:
-    """(exit status, what was printed). Raises N6-SIGN-002 where the command cannot be run or takes longer than 60 s."""
+    """Run the tool and return (exit status, output).
+
+    Raises:
+        N6Error: N6-SIGN-002 if the command cannot be run or takes longer than 60 s.
+    """
     try:
         return run_captured(command, _TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -49,7 +55,11 @@ def run_tool(command: Sequence[str]) -> tuple[int, str]:
 
 
 def find_signing_tool() -> Path:
-    """Raises N6-SIGN-001 where it is not in PATH."""
+    """Return the path of the signing tool.
+
+    Raises:
+        N6Error: N6-SIGN-001 if it is not in PATH.
+    """
     found = which(COMMAND, read_environment().path)
     if found is None:
         hint = "it comes with STM32CubeProgrammer; without 'sign' n6build writes the header itself"
@@ -58,8 +68,11 @@ def find_signing_tool() -> Path:
 
 
 def find_keys(folder: Path) -> Keys:
-    """publicKey*.pem, sorted, and the one privateKey*.pem of a folder. Raises N6-SIGN-003 where it has no public key, or not
-    exactly one private key."""
+    """Return a folder's files publicKey*.pem, sorted, and its one privateKey*.pem.
+
+    Raises:
+        N6Error: N6-SIGN-003 if the folder has no public key, or not exactly one private key.
+    """
     public, private = files_in(folder, "publicKey*.pem"), files_in(folder, _PRIVATE)
     if not public or len(private) != 1:
         what = f"holds {len(public)} public and {len(private)} private keys; one public at least and one private are needed"
@@ -68,12 +81,19 @@ def find_keys(folder: Path) -> Keys:
 
 
 def is_private_key(path: str) -> bool:
-    """By its name; what tells where an image comes from leaves it out."""
+    """Return True if the file's name is that of a private key.
+
+    Provenance leaves out private keys.
+    """
     return PurePath(path).match(_PRIVATE)
 
 
 def tool_version(tool: Path, run: Run = run_tool) -> tuple[int, int, int]:
-    """(major, minor, patch). Raises N6-SIGN-002 where the tool does not report it."""
+    """Return (major, minor, patch) of the tool.
+
+    Raises:
+        N6Error: N6-SIGN-002 if the tool does not report its version.
+    """
     _, output = run([str(tool), "--version"])
     match = re.search(r"v(\d{1,4})\.(\d{1,4})\.(\d{1,4})", output)
     if not match:
@@ -90,10 +110,19 @@ def signed_image(
     payload_offset: int,
     run: Run = run_tool,
 ) -> bytes:
-    """load_address: in the header, given with keys only. payload_offset: where the chip expects the payload in the image, in
-    bytes.
+    """Return the image that the tool makes of a payload.
 
-    Raises N6-SIGN-002 where the tool fails, N6-SIGN-004 where its output would not start.
+    Args:
+        payload: Program, which begins with its vector table.
+        kind: Type for the header.
+        tool: Path of the signing tool.
+        keys: Keys; None to write the header without signing.
+        load_address: Load address in the header, passed only with keys.
+        payload_offset: Bytes from the start of the image to the payload, as the chip requires.
+        run: Function that runs the tool.
+
+    Raises:
+        N6Error: N6-SIGN-002 if the tool fails; N6-SIGN-004 if its output would not start.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -120,7 +149,7 @@ def signed_image(
             what = errors[0] if errors else f"exit status {status}, {'an' if out.is_file() else 'no'} output file"
             raise N6Error("N6-SIGN-002", f"signing failed: {what}", where=COMMAND)
         image = read_bytes(out)
-        # Read-only files keep a temporary folder from being removed on some systems.
+        # On some systems, a temporary folder with read-only files cannot be removed.
         out.chmod(stat.S_IRUSR | stat.S_IWUSR)
     check_signed(image, payload, payload_offset)
     return image
@@ -135,7 +164,11 @@ def _key_options(keys: Keys | None, load_address: int) -> list[str]:
 
 
 def check_signed(image: bytes, payload: bytes, payload_offset: int) -> None:
-    """Raises N6-SIGN-004 where magic, place of the payload or entry point is wrong."""
+    """Check that a signed image would start.
+
+    Raises:
+        N6Error: N6-SIGN-004 if magic, place of the payload or entry point is wrong.
+    """
     wrong = ""
     if image[: len(MAGIC)] != MAGIC:
         wrong = f"it has {len(image)} bytes and begins with {image[:4].hex()}"

@@ -1,1 +1,1 @@
-"""What a network needs of its board: images in flash, memory banks to power, ranges to copy and to clean."""
+"""The memory plan: flash images, RAM banks, and ranges to copy and clean."""

@@ -1,4 +1,4 @@
-"""What of a board's description the memory plan is made from."""
+"""Facts of a board's description that the memory plan is made from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ from n6build.network.pools.board_pools import external_regions
 
 @dataclass(frozen=True)
 class BoardMemory:
-    """banks: of RAM that are off after reset, by address. psram: the window of the external RAM that the firmware maps, None if
-    it maps none. external_regions: as they are laid out for the networks. pool_region: the one of them with memory pools, None
-    where the firmware maps none."""
+    """Memory of a board for the memory plan.
+
+    Attributes:
+        flash: Flash slots of the board.
+        programs: Places of FSBL and Appli.
+        cache_line: Bytes of a cache line.
+        banks: RAM banks that are off after reset, sorted by address.
+        psram: Window of the external RAM that the firmware maps; None if it maps none.
+        external_regions: Regions of the external RAM as laid out for the networks.
+        pool_region: Region with memory pools; None if the firmware maps none.
+    """
 
     flash: BoardFlash
     programs: ProgramPlaces
@@ -31,7 +39,14 @@ class BoardMemory:
 
 @dataclass(frozen=True)
 class ModelMemory:
-    """A memory that relocatable models may use. power: None if it is always on."""
+    """A memory that relocatable models may use.
+
+    Attributes:
+        name: Name of the memory.
+        base: Address of the memory.
+        size: Size in bytes.
+        power: RAM bank to power; None if the memory is always on.
+    """
 
     name: str
     base: int
@@ -41,8 +56,14 @@ class ModelMemory:
 
 @dataclass(frozen=True)
 class ModelsMemory:
-    """memories: by address. executable_ram: bytes of the Appli for all models. external: names of the regions of the external
-    RAM that memory pools of this board lie in, as far as the firmware maps it."""
+    """Memory of a board for relocatable models.
+
+    Attributes:
+        memories: Memories that models may use, sorted by address.
+        executable_ram: Bytes of the Appli's executable RAM for all models.
+        external: Names of regions of the external RAM with memory pools of this board, if the firmware
+            maps it.
+    """
 
     memories: tuple[ModelMemory, ...]
     executable_ram: int
@@ -50,8 +71,15 @@ class ModelsMemory:
 
 
 def memory_of(board: Board, sizes: Mapping[str, int]) -> BoardMemory:
-    """sizes: bytes of the memory pools for which models want another size. Raises N6-POOL-00x if the regions of the external RAM
-    cannot be laid out."""
+    """Return the memory of a board for the memory plan.
+
+    Args:
+        board: Board of the application.
+        sizes: Sizes in bytes of memory pools that models have changed.
+
+    Raises:
+        N6Error: N6-POOL-00x if the regions of the external RAM cannot be laid out.
+    """
     soc, ram = board.soc, board.external_ram
     powered = [(name, memory) for name, memory in soc.memories.items() if memory.power]
     window = soc.memories[ram.memory] if ram and ram.psram else None
@@ -69,12 +97,12 @@ def memory_of(board: Board, sizes: Mapping[str, int]) -> BoardMemory:
 
 
 def _mapped_regions(board: Board) -> set[str]:
-    """Names of the regions of the external RAM that memory pools lie in, if the firmware maps it."""
+    """Return the names of mapped external RAM regions that have memory pools."""
     return {pool.region for pool in board.pools.values() if pool.region} if board.psram else set()
 
 
 def models_memory_of(board: Board) -> ModelsMemory:
-    """What relocatable models get of a board."""
+    """Return the memory of a board for relocatable models."""
     soc = board.soc
     memories = {pool.memory: soc.memories[pool.memory] for pool in soc.pools.values()}
     return ModelsMemory(

@@ -1,4 +1,7 @@
-"""The memory plan as C tables for the Appli, which contains no addresses itself, and as symbols for its linker."""
+"""The memory plan as C tables for the Appli and as symbols for its linker.
+
+The Appli itself contains no addresses.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,25 @@ LoadMode = Literal["copy", "xip"]
 
 
 def plan_source(plan: MemoryPlan) -> str:
-    """n6_memory_plan.c: the networks with their test vectors and buffers, the RAM banks to power, the images to load."""
+    """Return the text of n6_memory_plan.c.
+
+    It has the networks with their test vectors and buffers, the RAM banks to power and the images to
+    load.
+    """
     return render(TEMPLATE, {"plan": plan})
 
 
 def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *, verified: bool = False) -> str:
-    """n6_models.c: the relocatable models of a plan, and the RAM that any model may use. verified: half of a model's executable
-    RAM is for the copy of its code whose signature is checked."""
+    """Return the text of n6_models.c.
+
+    It has the relocatable models of a plan, and the RAM that any model may use.
+
+    Args:
+        plan: Memory plan.
+        memory: Memory of the board for relocatable models.
+        load_mode: Load mode of all models.
+        verified: Half of a model's executable RAM is for the copy of its code whose signature is checked.
+    """
     part = executable_ram_part(memory.executable_ram, len(plan.models))
     values = {
         "plan": plan,
@@ -43,8 +58,15 @@ def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *
 
 
 def external_ram_parts(plan: MemoryPlan, regions: Collection[str]) -> list[Span]:
-    """Of each model, for its relative pools: equal parts of the region that memory pools of this board lie in. Empty ones where
-    the firmware can map no external RAM. regions: names of those that it maps."""
+    """Return the part of the external RAM that each model has for its relative pools.
+
+    The parts are equal parts of the region with this board's memory pools. They are empty if the
+    firmware cannot map external RAM.
+
+    Args:
+        plan: Memory plan.
+        regions: Names of the regions that the firmware maps.
+    """
     count = len(plan.models)
     whole = next((each for each in plan.external_regions if each.name in regions), None)
     if whole is None:
@@ -54,8 +76,11 @@ def external_ram_parts(plan: MemoryPlan, regions: Collection[str]) -> list[Span]
 
 
 def pools_script(plan: MemoryPlan) -> str:
-    """Linker script with symbols: of relative memory pools, _mem_pool_<fname>_<network>, where their weights are, and of the
-    regions of the external RAM, n6_region_<name>_start and _end, for a heap or a framebuffer that is placed there."""
+    """Return the linker script with symbols of pools and regions.
+
+    A relative memory pool has the symbol _mem_pool_<fname>_<network> at its weights. A region of the
+    external RAM has the symbols n6_region_<name>_start and _end, for a heap or a framebuffer in it.
+    """
     head = f"/* Generated: where the relative memory pools and the external regions of {plan.application} lie. */\n"
     suffixes = {network.name: network.suffix for network in plan.networks}
     symbols = {

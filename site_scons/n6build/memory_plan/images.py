@@ -1,4 +1,7 @@
-"""Where in flash the weights of networks are: at the address that a network fixes, or behind those, in slot `weights`."""
+"""Flash addresses of the weights of networks.
+
+An image has the address that its network fixes, or follows those images in slot `weights`.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,19 @@ from n6build.network.artifacts.signature import network_signature
 def plan_images(
     flash: BoardFlash, networks: Sequence[NetworkArtifacts], claim_bytes: int = 0
 ) -> tuple[PlannedImage, ...]:
-    """In place where a pool is in the NOR, wherever that is. The others follow in slot 'weights', each on its own sector.
-    claim_bytes: behind the trailer of each.
+    """Return the weights of the networks with their flash addresses.
 
-    Raises N6-PLAN-001 where there is too little room, N6-PLAN-008 where weights cannot be at their address.
+    Weights of a pool in the NOR are at the address of the pool, even outside slot 'weights'. The others
+    follow in slot 'weights', each on its own sector.
+
+    Args:
+        flash: Flash slots of the board.
+        networks: Artifacts of the networks.
+        claim_bytes: Bytes of the signature after the trailer of each image.
+
+    Raises:
+        N6Error: N6-PLAN-001 if there is too little room; N6-PLAN-008 if weights cannot be at their
+            address.
     """
     slot = flash.slots.weights
     unplaced = [image for network in networks for image in _images_of(network, flash.nor, len(networks), claim_bytes)]
@@ -33,7 +45,7 @@ def plan_images(
     for image in unplaced:
         placed = image
         if not image.source:
-            # A relative pool is where its image is: the linker gives it this address.
+            # The linker gives a relative pool the address of its image.
             destination = source if image.relative else image.destination
             placed = replace(image, source=source, destination=destination)
             source = next_sector(flash, placed.source_end)
@@ -44,7 +56,7 @@ def plan_images(
 
 
 def elsewhere(flash: BoardFlash, images: Sequence[PlannedImage]) -> list[tuple[PlannedImage, list[str]]]:
-    """The images that a network wants outside slot 'weights', each with the names of the slots that it takes room from."""
+    """Return the images outside slot 'weights', with the slots that they shrink."""
     left = slots_around(flash, spans_of(images))
     whole = dict(flash.slots.items())
     return [
@@ -62,7 +74,7 @@ def elsewhere(flash: BoardFlash, images: Sequence[PlannedImage]) -> list[tuple[P
 
 
 def spans_of(images: Iterable[PlannedImage]) -> list[Span]:
-    """What they take in flash, trailers included."""
+    """Return the flash spans of the images, trailers included."""
     return [Span(image.source, image.source_end - image.source) for image in images]
 
 
@@ -75,7 +87,10 @@ def _check_in_slot(image: PlannedImage, flash: BoardFlash) -> None:
 
 
 def _check_fixed(image: PlannedImage, flash: BoardFlash, networks: Sequence[NetworkArtifacts]) -> None:
-    """What no program of ours can make room for; whether images overlap otherwise is for the manifest to say."""
+    """Check that this project's programs leave room for weights at a fixed address.
+
+    The manifest checks all other overlaps.
+    """
     where = next(network.source.name for network in networks if network.name == image.network)
     hint = "compile the network for this board: tools/pools.py board BOARD PROFILE writes its pools"
     what = f"the weights of pool {image.pool} have to be at 0x{image.source:08X}"
@@ -93,7 +108,7 @@ def _check_fixed(image: PlannedImage, flash: BoardFlash, networks: Sequence[Netw
 
 
 def _images_of(artifacts: NetworkArtifacts, nor: NorArea, networks: int, claim_bytes: int) -> list[PlannedImage]:
-    """source: 0 where the pool is not in the NOR."""
+    """Return the images of a network; `source` is 0 if the pool is not in the NOR."""
     signature = network_signature(artifacts.source)
     return [
         PlannedImage(

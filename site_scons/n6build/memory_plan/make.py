@@ -1,4 +1,4 @@
-"""Makes the memory plan: what the networks of an application need of a board, and where it goes."""
+"""Construction of the memory plan from the networks of an application and a board."""
 
 from __future__ import annotations
 
@@ -34,7 +34,14 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 
 @dataclass(frozen=True)
 class CompiledNetwork:
-    """What the plan is made of, once for each network. vectors: test inputs that go to flash with it."""
+    """A network as an input of the plan.
+
+    Attributes:
+        model: Name of the model.
+        artifacts: Artifacts of stage 1.
+        vectors: Shape of the test vectors that go to flash with it.
+        is_classification: The output is a class.
+    """
 
     model: str
     artifacts: NetworkArtifacts
@@ -51,8 +58,19 @@ def compiled_network(
     *,
     is_classification: bool,
 ) -> CompiledNetwork:
-    """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. vectors: None for
-    seeded ones. Raises what `read_artifacts` does."""
+    """Read a network that stage 1 has compiled.
+
+    Args:
+        model: Name of the model.
+        folder: Folder of stage 1.
+        name: Name of the network's files in this folder.
+        weights: Names of the raw files among them.
+        vectors: Shape of the test vectors; None for seeded ones.
+        is_classification: The output is a class.
+
+    Raises:
+        N6Error: The errors of `read_artifacts`.
+    """
     artifacts = read_artifacts(folder, name, weights)
     return CompiledNetwork(model, artifacts, vectors or seeded_shape(artifacts.inputs), is_classification)
 
@@ -63,8 +81,20 @@ def make_plan(
     networks: Sequence[CompiledNetwork],
     claim_bytes: int = 0,
 ) -> MemoryPlan:
-    """claim_bytes: behind the trailer of each image in flash, where they are signed. Raises
-    N6-PLAN-00x where no plan can be made; whether the plan is sound is for the checks to say."""
+    """Return the memory plan of linked networks.
+
+    The checks decide if the plan is sound.
+
+    Args:
+        board: Memory of the board.
+        profile: Memory profile.
+        networks: Networks of the application.
+        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
+            signatures.
+
+    Raises:
+        N6Error: N6-PLAN-00x or N6-PLAN-010 if no plan can be made.
+    """
     for network in networks:
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
@@ -91,12 +121,23 @@ def make_reloc_plan(
     models: Sequence[PlannedModel],
     claim_bytes: int = 0,
 ) -> MemoryPlan:
-    """For networks that are installed at run time: their weights are in `models`, and the loader powers what they use.
-    claim_bytes: as for `make_plan`.
+    """Return the memory plan of networks that are installed at run time.
 
-    Raises N6-PLAN-004 and N6-PLAN-005 for test vectors.
+    Their weights are in `models`, and the loader powers the memories that they use.
+
+    Args:
+        board: Memory of the board.
+        profile: Memory profile.
+        networks: Networks of the application.
+        models: Relocatable models with their places in flash.
+        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
+            signatures.
+
+    Raises:
+        N6Error: N6-PLAN-004 if a test vector has the wrong size; N6-PLAN-005 if flash has no room for
+            the test vectors.
     """
-    # Models of another size may follow in their slots.
+    # Reserve the whole slot: models of another size may follow in it.
     whole = board.flash.slots.weights
     plan = _plan(board, profile, networks, [Span(whole.address, whole.size)], claim_bytes)
     return replace(plan, models=tuple(models))
@@ -109,7 +150,11 @@ def _plan(
     weights: Sequence[Span],
     claim_bytes: int,
 ) -> MemoryPlan:
-    """What linked and installed networks have in common. weights: where they are in flash."""
+    """Return the common plan of linked and installed networks.
+
+    Args:
+        weights: Flash spans of the weights.
+    """
     return MemoryPlan(
         application=application_name([network.model for network in networks]),
         board=board.flash.name,
@@ -135,7 +180,7 @@ def _plan(
 def _plan_networks(
     flash: BoardFlash, networks: Sequence[CompiledNetwork], weights: Sequence[Span], claim_bytes: int
 ) -> tuple[PlannedNetwork, ...]:
-    """Sets of test vectors follow one another, each on its own sector."""
+    """Return the networks, with each set of test vectors on its own sector."""
     for network in networks:
         _check_vectors(network.vectors, network.artifacts)
     sizes = [next_sector(flash, _vectors_bytes(network.vectors, claim_bytes)) for network in networks]
@@ -163,14 +208,14 @@ def _plan_networks(
 
 
 def _vectors_bytes(vectors: VectorShape, claim_bytes: int) -> int:
-    """In flash, with what follows them; 0 without vectors."""
+    """Return the flash bytes of vectors with trailer and signature; 0 without vectors."""
     if not vectors.count:
         return 0
     return trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES + claim_bytes
 
 
 def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int, room: Slot) -> N6Error:
-    """room: the largest."""
+    """Return the error for test vectors larger than `room`, the largest free room."""
     sets = [network.vectors for network in networks if network.vectors.count]
     vectors = ", ".join(f"{counted(each.count, 'vector')} of {each.bytes_each} bytes in {each.name}" for each in sets)
     what = (
@@ -182,12 +227,20 @@ def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int
 
 
 def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:
-    """read_ahead: bytes that count, too, behind what a pool uses."""
+    """Return True if a pool uses the span.
+
+    Args:
+        read_ahead: Bytes after the used part of a pool that also count.
+    """
     return any(use.address < span.end and span.address < use.address + use.used + read_ahead for use in uses)
 
 
 def _check_relative(artifacts: NetworkArtifacts) -> None:
-    """Weights of a relative pool lie where their image is; RAM for one is only found by the loader of relocatable models."""
+    """Check that no relative pool is writable.
+
+    Weights of a relative pool are at the address of their image. Only the loader of relocatable models
+    finds RAM for one.
+    """
     for pool in artifacts.pools:
         if pool.relative and pool.used_bytes and pool.rights != "ACC_READ":
             raise N6Error(
@@ -199,7 +252,10 @@ def _check_relative(artifacts: NetworkArtifacts) -> None:
 
 
 def _check_symbols(networks: Sequence[NetworkArtifacts]) -> None:
-    """Before release 3.0 ST's compiler gives the symbols of every network one name."""
+    """Check that no two networks have the same symbols.
+
+    ST's compiler before release 3.0 gives the symbols of all networks the same names.
+    """
     for number, network in enumerate(networks):
         other = next((each for each in networks[:number] if each.suffix == network.suffix), None)
         if other:

@@ -1,4 +1,4 @@
-"""Where the inputs and outputs lie that networks want from the application."""
+"""Places of inputs and outputs that the application allocates for a network."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from n6build.base.errors import N6Error
 from n6build.memory_plan.plan import OwnBuffer, PlannedNetwork, PlannedRegion, PoolUse
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 
-# Of the Appli's RAM, for such buffers. The code and the constants of a large network have been seen to take two thirds of it.
+# Buffers may take one eighth of the Appli's RAM. Code and constants of a large network were observed to take two thirds of it.
 _SHARE = 8
-# Name of the network, and the buffer.
+# A network's name and one of its buffers.
 _Key = tuple[str, OwnBuffer]
 
 
 def own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
-    """Return the inputs, then the outputs that a network was compiled without."""
+    """Return the inputs, then the outputs, that the application must allocate."""
     directions: list[tuple[Literal["input", "output"], tuple[IoBuffer, ...]]] = [
         ("input", artifacts.inputs),
         ("output", artifacts.outputs),
@@ -38,17 +38,19 @@ def in_external_ram(
     appli_ram: int,
     cache_line: int,
 ) -> tuple[PlannedNetwork, ...]:
-    """Move buffers, the largest first, out of the Appli's RAM where together they would take too much of it.
+    """Move buffers to external RAM, the largest first.
+
+    Buffers move only if all together would take too much of the Appli's RAM.
 
     Args:
-        networks: With all buffers in the Appli's RAM.
-        pools: In use. What they take of the region stays theirs.
-        region: Of the external RAM.
-        appli_ram: Bytes that the Appli is linked to.
-        cache_line: Bytes; each buffer begins on one.
+        networks: Networks with all buffers in the Appli's RAM.
+        pools: Pools in use; their part of the region is not free.
+        region: Region of the external RAM.
+        appli_ram: Bytes of RAM that the Appli is linked to.
+        cache_line: Bytes of a cache line; each buffer begins on one.
 
     Raises:
-        N6Error: N6-PLAN-010 where the region has no room for them.
+        N6Error: N6-PLAN-010 if the region has no room for the buffers.
     """
     moved = _too_many(networks, appli_ram // _SHARE)
     inside = (pool.address + pool.used for pool in pools if region.address <= pool.address < region.end)
@@ -73,7 +75,7 @@ def in_external_ram(
 
 
 def _too_many(networks: Sequence[PlannedNetwork], limit: int) -> list[_Key]:
-    """Those that do not go into `limit` bytes."""
+    """Return the largest buffers, so that the others fit into `limit` bytes."""
     buffers = [(network.name, own) for network in networks for own in network.own_buffers]
     buffers.sort(key=lambda each: -each[1].bytes)
     left = sum(own.bytes for _, own in buffers)

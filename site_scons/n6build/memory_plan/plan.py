@@ -1,4 +1,7 @@
-"""The memory plan joins the networks of an application and a board. All sizes are bytes; addresses are of the secure alias."""
+"""The memory plan, which joins the networks of an application with a board.
+
+All sizes are in bytes. Addresses are of the secure alias.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,20 @@ from n6build.base.span import Span
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
 from n6build.reloc.slots import ModelSlot
 
-# Of an application, in characters; what a file system takes is not much more than twice that.
+# Longest name of an application, in characters. File systems allow little more than twice as many (255 bytes).
 _LONGEST_NAME = 100
 _DIGITS = 8
 
 
 @dataclass(frozen=True)
 class Content:
-    """What an image in flash is. network: name of its files. file: of weights, as stage 1 named it."""
+    """Content of an image in flash.
+
+    Attributes:
+        kind: Kind of the content.
+        network: Name of the network's files.
+        file: Name of a weight file of stage 1.
+    """
 
     kind: Literal["weights", "vectors", "model", "params"]
     network: str
@@ -31,15 +40,20 @@ class Content:
 
 @dataclass(frozen=True)
 class PlannedImage:
-    """Initializers of one pool. network: that they are for. pool: file name of the pool. bytes: of the initializers, without
-    the trailer behind them. relative: whether the address is given to the network at
-    run time. source: in flash. destination: where
-    the network reads them; equal to source: in place.
+    """Initializers of one memory pool.
 
-    claim_bytes: that a signature takes behind the trailer; 0 for images that are not signed.
-
-    file: of the network compiler. slot_file: what is programmed. signature: what the trailer in flash has to carry, so that
-    the image of another network is refused.
+    Attributes:
+        network: Name of the network's files.
+        pool: File name of the pool.
+        file: File of the network compiler.
+        slot_file: File that is programmed.
+        source: Address in flash.
+        destination: Address where the network reads them; equal to `source` for weights read in place.
+        bytes: Bytes of the initializers, without the trailer after them.
+        signature: Signature that the trailer in flash must have, so that the image of another network
+            is rejected.
+        relative: The network gets the address at run time.
+        claim_bytes: Bytes of a signature after the trailer; 0 for unsigned images.
     """
 
     network: str
@@ -55,24 +69,31 @@ class PlannedImage:
 
     @property
     def in_place(self) -> bool:
-        """Whether the network reads it from flash, without a copy."""
+        """Return True if the network reads the image from flash, without a copy."""
         return self.source == self.destination
 
     @property
     def source_end(self) -> int:
-        """Address after the trailer, and after the claim of a signed image."""
+        """Return the address after the trailer, and after the claim of a signed image."""
         return self.source + trailer_offset(self.bytes) + TRAILER_BYTES + self.claim_bytes
 
 
-# A stream engine may read this far behind a buffer: ST's compiler writes the end plus 64 as offset_limit of each. Its network in
-# a bank that is full has been seen to read one byte of the next.
+# A stream engine may read this many bytes after a buffer: ST's compiler writes the end plus 64 as offset_limit of each buffer.
+# A network of ST's compiler in a full bank was observed to read one byte of the next bank.
 NPU_READ_AHEAD = 64
 
 
 @dataclass(frozen=True)
 class PlannedBank:
-    """A RAM bank to power. name: of the memory. rcc_enable_mask: its bit in RCC MEMENR. ramcfg_cr: address of its RAMCFG
-    control register. first_word, last_word: addresses of the words to test it with."""
+    """A RAM bank to power.
+
+    Attributes:
+        name: Name of the memory.
+        rcc_enable_mask: Bit of the bank in RCC MEMENR.
+        ramcfg_cr: Address of its RAMCFG control register.
+        first_word: Address of the first word, to test the bank with.
+        last_word: Address of the last word, to test the bank with.
+    """
 
     name: str
     rcc_enable_mask: int
@@ -82,14 +103,20 @@ class PlannedBank:
 
     @property
     def span(self) -> Span:
-        """Of the memory."""
+        """Return the span of the memory."""
         return Span(self.first_word, self.last_word + 4 - self.first_word)
 
 
 @dataclass(frozen=True)
 class PlannedVectors:
-    """Test vectors of a network. slot_file: what is programmed, empty where there are none. source: address in flash. count:
-    how many there are. bytes_each: of the inputs of one."""
+    """Test vectors of a network.
+
+    Attributes:
+        slot_file: File that is programmed; empty without vectors.
+        source: Address in flash.
+        count: Number of vectors.
+        bytes_each: Bytes of all inputs of one vector.
+    """
 
     slot_file: str
     source: int
@@ -99,8 +126,14 @@ class PlannedVectors:
 
 @dataclass(frozen=True)
 class OwnBuffer:
-    """An input or output that the network wants from the application. direction: which of both. bytes: of the buffer. index:
-    among the inputs, or among the outputs. address: in external RAM; 0: the linker places it in the Appli's RAM."""
+    """An input or output that the application allocates for a network.
+
+    Attributes:
+        direction: Input or output.
+        index: Index among the inputs, or among the outputs.
+        bytes: Bytes of the buffer.
+        address: Address in external RAM; 0 if the linker places it in the Appli's RAM.
+    """
 
     direction: Literal["input", "output"]
     index: int
@@ -110,9 +143,17 @@ class OwnBuffer:
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """model: its name. name: of the network's files. suffix: of its symbols in C. is_classification: whether its output is a
-    class. vectors: for runs. own_buffers: that the application has to give. keeps_state: whether an inference goes on from the
-    one before."""
+    """A network in the memory plan.
+
+    Attributes:
+        model: Name of the model.
+        name: Name of the network's files.
+        suffix: Suffix of its symbols in C.
+        is_classification: The output is a class.
+        vectors: Test vectors for runs.
+        own_buffers: Buffers that the application must allocate.
+        keeps_state: An inference continues from the one before.
+    """
 
     model: str
     name: str
@@ -125,8 +166,14 @@ class PlannedNetwork:
 
 @dataclass(frozen=True)
 class PlannedModel:
-    """A relocatable model. network: name of its files. file, params_file: what is programmed, the second empty where the
-    weights are in the first. slots: A and, where it has two, B."""
+    """A relocatable model in the memory plan.
+
+    Attributes:
+        network: Name of the network's files.
+        file: File that is programmed.
+        params_file: File of separate weights that is programmed; empty if the weights are in `file`.
+        slots: Slot A and, with two slots, B.
+    """
 
     network: str
     file: str
@@ -136,8 +183,16 @@ class PlannedModel:
 
 @dataclass(frozen=True)
 class PoolUse:
-    """A pool as a network uses it: [address, address + used). network: that uses it. name: of the pool. fname: in names of
-    its files. address: of the pool. size: bytes of the pool. used: bytes that the network needs, from the start."""
+    """Use of a pool by a network: [address, address + used).
+
+    Attributes:
+        network: Network that uses the pool.
+        name: Name of the pool.
+        fname: Name of the pool in file names.
+        address: Address of the pool.
+        size: Bytes of the pool.
+        used: Bytes that the network needs, from the start of the pool.
+    """
 
     network: str
     name: str
@@ -149,8 +204,15 @@ class PoolUse:
 
 @dataclass(frozen=True)
 class PlannedRegion:
-    """RAM that a program of ours is linked to, or a region of the external RAM as it is laid out for these networks. name: of
-    the program or region. address: where it begins. size: bytes."""
+    """RAM that a program is linked to, or a region of the external RAM.
+
+    A region of the external RAM is as laid out for these networks.
+
+    Attributes:
+        name: Name of the program or region.
+        address: Start address.
+        size: Size in bytes.
+    """
 
     name: str
     address: int
@@ -158,17 +220,30 @@ class PlannedRegion:
 
     @property
     def end(self) -> int:
-        """The address behind it."""
+        """Return the first address after the region."""
         return self.address + self.size
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """application: names of the models. board: its name. profile: of memory pools. networks: in the order of the application.
-    images: of weights, in flash. banks: to power. pools: in use. linker_regions: RAM of FSBL and Appli. external_regions: of
-    the external RAM. cache_line: bytes; what NPU and CPU share begins and ends on one. models: relocatable ones; without any
-    the networks are linked into the Appli, and `images` are their weights. maps_external_ram: those have weights,
-    activations or buffers in external RAM, which the Appli has to map; installed ones say themselves whether they want it."""
+    """The memory plan of an application.
+
+    Attributes:
+        application: Names of the models.
+        board: Name of the board.
+        profile: Memory profile.
+        networks: Networks in the order of the application.
+        images: Images of weights in flash.
+        banks: RAM banks to power.
+        pools: Pools in use.
+        linker_regions: RAM of FSBL and Appli.
+        external_regions: Regions of the external RAM.
+        cache_line: Bytes of a cache line; memory shared by NPU and CPU begins and ends on one.
+        models: Relocatable models; without any, the networks are linked into the Appli, and `images`
+            are their weights.
+        maps_external_ram: Linked networks have weights, activations or buffers in external RAM, which
+            the Appli must map. Installed models state themselves if they need it.
+    """
 
     application: str
     board: str
@@ -184,7 +259,7 @@ class MemoryPlan:
     maps_external_ram: bool = False
 
     def flash_addresses(self) -> dict[Content, int]:
-        """Of everything that the plan gives a place in a flash slot."""
+        """Return the addresses of all contents that the plan places in a flash slot."""
         addresses = {Content("weights", image.network, image.file): image.source for image in self.images}
         addresses |= {Content("model", model.network): model.slots[0].file for model in self.models}
         addresses |= {
@@ -197,8 +272,14 @@ class MemoryPlan:
 
 
 def application_name(models: Sequence[str]) -> str:
-    """models: their names; of none, it is programs of somebody else. Of very many, the first, with digits of the SHA-256 of all
-    names: it is the name of a folder, which may have 255 bytes."""
+    """Return the name of an application, which is the name of a folder.
+
+    A folder's name may have 255 bytes. The name of an application with very many models is cut off, and
+    ends with digits of the SHA-256 of all names.
+
+    Args:
+        models: Names of the models; empty for an application of third-party programs.
+    """
     name = "+".join(models) or "programs"
     if len(name) <= _LONGEST_NAME:
         return name
@@ -206,7 +287,7 @@ def application_name(models: Sequence[str]) -> str:
 
 
 def plan_json(plan: MemoryPlan) -> str:
-    """Text of memory_plan.json."""
+    """Return the text of memory_plan.json."""
     values = asdict(plan)
     for image in values["images"]:
         if not image["claim_bytes"]:
@@ -215,7 +296,11 @@ def plan_json(plan: MemoryPlan) -> str:
 
 
 def read_plan(path: Path) -> MemoryPlan:
-    """Raises N6-FILE-002, N6-PLAN-006 where the file is not a memory plan."""
+    """Read memory_plan.json.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-PLAN-006 if it is not a memory plan.
+    """
     try:
         return decode_json(read_bytes(path), MemoryPlan)
     except ValueError as error:

@@ -1,7 +1,8 @@
-"""Test vectors of a network without vectors of its own: seeded random inputs, the same on every machine.
+"""Seeded random inputs of a network without test vectors.
 
-The bytes come from SHAKE-256, whose output is defined to the bit, and not from a generator of random numbers, which releases of
-NumPy may change. The seed is a text: `n6build input`, the number of the vector, the place of the input, its type and its shape.
+They are the same on each machine: the bytes come from SHAKE-256, whose output is defined to the bit.
+Releases of NumPy may change its generators of random numbers. The seed is a text: `n6build input`, the
+number of the vector, the place of the input, its type and its shape.
 """
 
 from __future__ import annotations
@@ -18,29 +19,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEEDED = "seeded random inputs, the same on every machine"
-# A second vector shows outputs that stay the same, but takes as long as the first.
+# A second vector reveals outputs that do not depend on the input, but takes as long as the first.
 _VECTORS = 2
 _MOST_BYTES_OF_SEVERAL = 1 << 16
 
 
 def seeded_shape(inputs: Sequence[IoBuffer]) -> VectorShape:
-    """Return how many seeded vectors a network gets, and how large one is.
+    """Return the number and the size of a network's seeded vectors.
 
     Args:
-        inputs: Those of the network.
+        inputs: Inputs of the network.
     """
     size = sum(each.bytes for each in inputs)
     return VectorShape(SEEDED, _VECTORS if size <= _MOST_BYTES_OF_SEVERAL else 1, size)
 
 
 def seeded_array(inputs: Sequence[IoBuffer]) -> NDArray[np.generic]:
-    """Return the seeded vectors as a .npy file has them.
+    """Return the seeded vectors in the form of a .npy file.
 
     Args:
-        inputs: Those of the network.
+        inputs: Inputs of the network.
 
     Returns:
-        A row for each vector: in the type and shape of the only input, or as bytes, one input after another.
+        A row for each vector: in the type and shape of the only input, or as bytes, one input after
+        another.
     """
     import numpy as np  # noqa: PLC0415 - planning makes no vectors.
 
@@ -52,18 +54,18 @@ def seeded_array(inputs: Sequence[IoBuffer]) -> NDArray[np.generic]:
 
 
 def _values(port: IoBuffer, place: int, number: int) -> NDArray[np.generic]:
-    """Little endian, in the shape of the input."""
+    """Return the little-endian values of one input, in its shape."""
     import numpy as np  # noqa: PLC0415
 
     text = f"n6build input {number} {place} {port.type} {','.join(map(str, port.shape))}"
     data = hashlib.shake_256(text.encode()).digest(port.bytes)
     if port.type == "float32":
-        # 24 bits are exact in a float32: from -1 to 1, without 1.
+        # The values are from -1 to 1, without 1. They have 24 bits, which are exact in a float32.
         values = ((np.frombuffer(data, "<u4") >> 8) / (1 << 23) - 1).astype("<f4")
     elif port.type == "bool":
         values = np.frombuffer(data, np.uint8) & 1 == 1
     elif port.type in ("int32", "int64"):
-        # Mostly indices and masks, of which only 0 and 1 are sure to be in range.
+        # Inputs of these types are mostly indices and masks, for which only 0 and 1 are always in range.
         values = np.frombuffer(data, np.dtype(port.type).newbyteorder("<")) & 1
     else:
         values = np.frombuffer(data, np.dtype(port.type).newbyteorder("<"))

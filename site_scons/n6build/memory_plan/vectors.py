@@ -1,4 +1,4 @@
-"""Test vectors: the inputs that the firmware runs the network on, and the outputs that the reference interpreter gave."""
+"""Test vectors: inputs of the network, and outputs of the reference interpreter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from n6build.network.artifacts.description import IoBuffer
 
 @dataclass(frozen=True)
 class VectorSet:
-    """data: `count` rows of `bytes_each` bytes, little endian, as the network's input buffer takes them."""
+    """Test vectors in the form of the network's input buffer.
+
+    Attributes:
+        name: Name of the file.
+        count: Number of rows.
+        bytes_each: Bytes of a row.
+        data: `count` rows of `bytes_each` bytes, little endian.
+    """
 
     name: str
     count: int
@@ -23,13 +30,13 @@ class VectorSet:
 
     @property
     def shape(self) -> VectorShape:
-        """All but the values."""
+        """Return all properties except the values."""
         return VectorShape(self.name, self.count, self.bytes_each)
 
 
 @dataclass(frozen=True)
 class VectorShape:
-    """As in `VectorSet`."""
+    """Shape of a `VectorSet`."""
 
     name: str
     count: int
@@ -41,7 +48,12 @@ NO_VECTORS = VectorShape("none", 0, 0)
 
 @remembered
 def read_vectors(path: Path) -> VectorSet:
-    """From a .npy file with one row per vector. Raises N6-FILE-002, N6-FILE-006, N6-VEC-001 where it is not one."""
+    """Read a .npy file with one row for each vector.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded it;
+            N6-VEC-001 if it is not such an array.
+    """
     import numpy as np  # noqa: PLC0415 - only where vectors are read.
 
     content = read_bytes(path)
@@ -57,15 +69,23 @@ def read_vectors(path: Path) -> VectorSet:
 
 
 def rows(vectors: VectorSet) -> list[bytes]:
-    """Each vector, `bytes_each` bytes long."""
+    """Return the vectors, each with `bytes_each` bytes."""
     return [
         vectors.data[index * vectors.bytes_each : (index + 1) * vectors.bytes_each] for index in range(vectors.count)
     ]
 
 
 def check_row_size(vectors: VectorSet, ports: Sequence[IoBuffer], what: str) -> None:
-    """ports: inputs or outputs of the network, as `what` says. Raises N6-VEC-002 where a row does not have the size of all of
-    them."""
+    """Check that a row has the size of all inputs or outputs of the network.
+
+    Args:
+        vectors: Vectors to check.
+        ports: Inputs or outputs of the network.
+        what: Name of the ports in messages, such as 'inputs'.
+
+    Raises:
+        N6Error: N6-VEC-002 if a row has another size.
+    """
     size = sum(port.bytes for port in ports)
     if vectors.bytes_each != size:
         told = f"a row has {vectors.bytes_each} bytes, the network's {what} have {size}"

@@ -1,4 +1,7 @@
-"""Whether an image is whole, by what it says of itself: asked before it gets a place in flash."""
+"""Checks that an image is complete, by its own header or trailer.
+
+They run before the image gets a place in flash.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,17 @@ from n6build.reloc.slots import read_trailer
 
 
 def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: str) -> None:
-    """An image of this project, perhaps signed by ST's tool. payload_offset: from its start to the vector table, in bytes. Raises
-    N6-IMAGE-004."""
+    """Check the boot header of a program of this project, signed by ST's tool or not.
+
+    Args:
+        image: Image of the program.
+        kind: Expected type in the boot header.
+        payload_offset: Bytes from the start of the image to the vector table.
+        where: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-IMAGE-004 if the header does not match the image.
+    """
     if image[: len(MAGIC)] != MAGIC:
         raise _damaged(f"begins with {image[: len(MAGIC)].hex()} instead of {MAGIC.hex()}", where)
     check_foreign_header(image, where)
@@ -34,7 +46,15 @@ def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: st
 
 
 def check_slot_data(path: Path, size: int) -> None:
-    """Weights or test vectors with their trailer. size: of the data, in bytes. Raises N6-IMAGE-009."""
+    """Check weights or test vectors by their trailer.
+
+    Args:
+        path: Image with its trailer.
+        size: Bytes of the data.
+
+    Raises:
+        N6Error: N6-IMAGE-009 if the trailer does not match the data.
+    """
     packed = read_part(path, trailer_offset(size), SLOT_TRAILER.size)
     found = SLOT_TRAILER.unpack(packed) if len(packed) == SLOT_TRAILER.size else {}
     crc32 = 0
@@ -46,8 +66,19 @@ def check_slot_data(path: Path, size: int) -> None:
 
 
 def check_model(image: bytes, where: str) -> int:
-    """A relocatable model for its slot. Returns the size of its weights, where they are a file of their own, in bytes. Raises
-    N6-IMAGE-009, and N6-RELOC-00x where it is no model at all."""
+    """Check a relocatable model for its slot.
+
+    Args:
+        image: Image with its trailer.
+        where: Name of the file, for messages.
+
+    Returns:
+        Bytes of the weights in a separate file.
+
+    Raises:
+        N6Error: N6-IMAGE-009 if the trailer is missing; N6-RELOC-03x if the file is not a relocatable
+            model.
+    """
     model = parse_reloc_file(image, where)
     if read_trailer(image, model.file_bytes) is None:
         raise _incomplete(where)
@@ -55,7 +86,16 @@ def check_model(image: bytes, where: str) -> int:
 
 
 def check_model_weights(image: bytes, size: int, where: str) -> None:
-    """The weights of a relocatable model. size: as of `check_model`. Raises N6-IMAGE-009."""
+    """Check the separate weights of a relocatable model.
+
+    Args:
+        image: Image with its trailer.
+        size: Bytes of the weights, from `check_model`.
+        where: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-IMAGE-009 if the trailer is missing.
+    """
     if read_trailer(image, size) is None:
         raise _incomplete(where)
 

@@ -1,1 +1,4 @@
-"""The pipeline: one module a step, with what goes in, what comes out and what makes it; `application` puts them in order."""
+"""The pipeline: a module for each step, with its inputs, outputs and function.
+
+`application` puts the steps in order.
+"""

@@ -1,4 +1,7 @@
-"""app_config.h and app_buffers.h, for models whose model.yaml describes an application."""
+"""Step for app_config.h and app_buffers.h, the headers of an application.
+
+Only models whose model.yaml describes an application have these headers.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,15 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Parameters:
-    """classes: labels of the outputs. name, folder: of the compiled network. weights: names of its raw files."""
+    """Parameters of the step.
+
+    Attributes:
+        application: Application that model.yaml describes.
+        classes: Labels of the outputs.
+        name: Name of the compiled network.
+        folder: Folder of the compiled network.
+        weights: Names of the network's raw weight files.
+    """
 
     application: Application
     classes: tuple[str, ...]
@@ -28,7 +39,12 @@ class Parameters:
 
 
 def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
-    """No step if model.yaml describes no application."""
+    """Return the step for both headers, or none without an application in model.yaml.
+
+    Args:
+        folder: Folder for the headers.
+        network: Compiled network of the model.
+    """
     model = network.model
     if model.application is None:
         return ()
@@ -47,7 +63,7 @@ def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
 
 
 def make(call: Call) -> None:
-    """Writes app_config.h and app_buffers.h."""
+    """Write app_config.h and app_buffers.h."""
     given = call.parameters_as(Parameters)
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     config, buffers = call.outputs

@@ -1,7 +1,8 @@
-"""The pipeline in its order: from models to a checked inference on a board, as one plan.
+"""The whole pipeline as one plan: from models to a checked inference on a board.
 
-Goals: build (default), network, image, check, hex, reloc, romfs; library, time, report, and flash, flash-all, flash-model and
-run, which need a board to be named, only if they are asked for.
+Goals that are always in the plan: build (default), network, image, check, hex, reloc, romfs,
+merge-report and vscode. Goals that are in the plan only on request: library, time, report, and the
+goals that access a board, such as flash, flash-all, flash-model and run.
 """
 
 from __future__ import annotations
@@ -48,10 +49,17 @@ from n6build.steps.verdict import verdict_step
 def application_plan(
     choices: Choices, environment: Environment, goals: Collection[str], programmer: str = "", notes: Path | None = None
 ) -> Plan:
-    """goals: what is asked for; those that need a board are in the plan only then. programmer: name of the one chosen for
-    them, such as 'virtual'. notes: folder for what tools say about themselves; None: nothing is kept.
+    """Return the plan of the application for these choices and goals.
 
-    Raises N6Error for whatever cannot be built as chosen.
+    Args:
+        choices: Choices of the command line.
+        environment: Tools and paths of this machine.
+        goals: Requested goals. Goals that access a board are in the plan only if they are requested.
+        programmer: Name of the programmer chosen for them, such as 'virtual'.
+        notes: Folder for the output of tools about themselves; None to keep nothing.
+
+    Raises:
+        N6Error: The error of each stage, if the choices cannot be built.
     """
     check_compare(choices, frozenset(goals))
     if COMPARE in goals:
@@ -65,7 +73,7 @@ def application_plan(
         return host_library_plan(job)
     networks = network_steps(job.folder, job.models, job.stage1)
     if not choices.is_foreign:
-        # No program but this project's Appli runs a network on what is in flash.
+        # Only this project's Appli runs a network on inputs that are in flash.
         networks = tuple(with_inputs(job.folder, each) for each in networks)
     images = images_of(job, networks)
     manifest = flash_manifest_step(
@@ -157,7 +165,7 @@ def _merge_report(job: Job, sizes: Step) -> Part:
 
 
 def _editor(job: Job, images: Images) -> Part:
-    """For each application of ours."""
+    """Return the part of goal vscode; it has no step without an ELF file."""
     elves = [model.elf for _, model in images.models if model.elf]
     if not images.elves:
         return Part((), {})
@@ -170,7 +178,7 @@ def _editor(job: Job, images: Images) -> Part:
 def _report(
     job: Job, networks: Sequence[NetworkSteps], images: Images, checks: Step, before: BeforeFlash, board: Part
 ) -> Part:
-    """The report on a build, and on the run if one was asked for."""
+    """Return the report on a build, and on its run if one was requested."""
     done = outputs_of(board.steps)
     step = report_step(
         job.folder,
@@ -188,7 +196,10 @@ def _report(
 
 
 def _time(job: Job, networks: Sequence[NetworkSteps], boards: Sequence[str], board: Part) -> Part:
-    """On the board, or on all of them; with the instructions of a run if one was asked for."""
+    """Return the part of goal time for one board or all boards.
+
+    Instructions come from a run if one was requested.
+    """
     step = network_times_step(
         job.folder,
         job.board,
@@ -202,7 +213,7 @@ def _time(job: Job, networks: Sequence[NetworkSteps], boards: Sequence[str], boa
 
 
 def _run_of(board: Part) -> str:
-    """run.json, empty if nothing is run."""
+    """Return the name of run.json, or an empty text if nothing runs."""
     return next((name for name in outputs_of(board.steps) if name.endswith("run.json")), "")
 
 

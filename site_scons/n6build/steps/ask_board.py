@@ -1,4 +1,7 @@
-"""Steps that ask a board and write down what it says, whatever comes of it: a field report, and the ladder."""
+"""Steps that question a board and record its answers even after a failure.
+
+Two steps use this: the field report and the ladder.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,23 @@ def asking_step(
     target: Target,
     parameters: object,
 ) -> Step:
-    """file: that `function` writes, also where it then raises, in a folder for nothing but what boards have said. networks: as
-    they are made, and as they are run. elves: at hand, by name; the first sources. Raises N6-OPTION-014."""
+    """Return a step that questions a board.
+
+    Args:
+        verb: Verb of the step on the console.
+        function: Function of the step.
+        file: File that `function` writes, even if it raises an error afterwards. Its folder holds only
+            records of boards.
+        receipts: Receipts of the programmed board.
+        networks: Each network, as compiled and as it runs on the board.
+        elves: Available ELF files by name; they are the first sources.
+        board: Board of the run.
+        target: Board and programmer.
+        parameters: Parameters of the step.
+
+    Raises:
+        N6Error: N6-OPTION-014 if start=ram has no ELF file of the FSBL.
+    """
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
     vectors = [path for _, each in networks for path in (each.inputs, each.expected, each.why_not) if path]
@@ -48,14 +66,14 @@ def asking_step(
     return Step(
         verb=verb,
         stage="run",
-        # An output would be removed where the run fails, which is when it matters most.
+        # The engine removes outputs of a failed step, but this file matters most after a failure.
         outputs=(f"{file}.taken",),
         sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
         parameters=to_parameters(parameters),
         templates=emulator_templates(target),
         state=(target.virtual_board, str(Path(file).parent), *boards_folders(board)),
         function=function,
-        # Asking for it means asking the board.
+        # Each request for this target questions the board again.
         always=True,
         shared=False,
     )
@@ -73,9 +91,22 @@ def ask(
     strict_clocks: bool,
     after: After = go_on,
 ) -> Outcome:
-    """Starts the board and runs the networks over its console. console: serial port, empty for the probe's. elves: the FSBL's
-    first. strict_clocks: the virtual board objects to clocks that only the boot ROM has switched on. after: as of
-    `run_over_link`. Raises as `run_on_linked_virtual_board` and `run_on_real_board`."""
+    """Start the board and run the networks over its console.
+
+    Args:
+        target: Board and programmer.
+        board: Board of the run.
+        programmer: Programmer of the target.
+        console: Serial port; empty for the port of the probe.
+        networks: Networks in the order of the Appli.
+        elves: ELF files, the FSBL first.
+        on_line: Called with each console line.
+        strict_clocks: The virtual board rejects clocks that only the boot ROM has switched on.
+        after: See `run_over_link`.
+
+    Raises:
+        N6Error: The errors of `run_on_linked_virtual_board` and `run_on_real_board`.
+    """
     if target.probe == VIRTUAL:
         with switched_on(target, board) as powered:
             boot = replace(powered, strict_clocks=powered.strict_clocks and strict_clocks)

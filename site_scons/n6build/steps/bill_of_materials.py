@@ -1,4 +1,4 @@
-"""sbom.cdx.json beside the flash manifest."""
+"""Step for sbom.cdx.json, the bill of materials beside the flash manifest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """application: its name. runtime: that is linked."""
+    """Parameters of the step.
+
+    Attributes:
+        application: Name of the application.
+        runtime: Linked runtime.
+    """
 
     application: str
     runtime: RuntimeVersion
@@ -24,7 +29,15 @@ class Parameters:
 def bill_of_materials_step(
     output: str, application: str, provenance: str, maps: Sequence[str], runtime: RuntimeVersion
 ) -> Step:
-    """provenance: provenance.json. maps: of the linker, of the programs of this project."""
+    """Return the step that writes the bill of materials.
+
+    Args:
+        output: Path of sbom.cdx.json.
+        application: Name of the application.
+        provenance: Path of provenance.json.
+        maps: Linker maps of this project's programs.
+        runtime: Linked runtime.
+    """
     return Step(
         verb="Bill",
         stage="origin",
@@ -36,7 +49,7 @@ def bill_of_materials_step(
 
 
 def make(call: Call) -> None:
-    """Writes the bill."""
+    """Write the bill of materials."""
     from n6build.origin.sbom import sbom_json  # noqa: PLC0415 - planning needs no library for bills.
 
     given = call.parameters_as(Parameters)

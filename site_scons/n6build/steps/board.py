@@ -1,4 +1,7 @@
-"""A board as steps take it that need all of it: those on a board, and the report. Others take what they use as parameters."""
+"""The board as an input of steps that need its whole description.
+
+These are the steps on a board, and the report. Other steps take the values they use as parameters.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +16,60 @@ from n6build.hardware.boards import read_board
 
 @dataclass(frozen=True)
 class BoardChoice:
-    """clock: name of a clock profile of the chip. alias: of the chip's memories, which the pools are in."""
+    """Choices of the user for a board.
+
+    Attributes:
+        clock: Name of a clock profile of the chip.
+        alias: Alias of the chip's memories that the pools are in.
+    """
 
     clock: str
     alias: Alias
 
 
 def choice_of(board: Board) -> BoardChoice:
-    """What was chosen for the board, for parameters of a step."""
+    """Return the choices made for the board, as parameters of a step."""
     return BoardChoice(board.clock.name, board.alias)
 
 
 def board_files(board: Board) -> tuple[str, ...]:
-    """board.yaml, then the chip's description with what it includes, then the NOR's."""
+    """Return the description files of the board.
+
+    The order is board.yaml, the chip's description with the files it includes, then the NOR's.
+    """
     return tuple(map(project_path, board.files))
 
 
 def boards_folders(board: Board) -> tuple[str, ...]:
-    """Folders of board descriptions, with which a connected board is compared; they do not affect what is programmed."""
+    """Return the folders of descriptions that a connected board is compared with.
+
+    They do not affect the programmed bytes.
+    """
     return tuple(dict.fromkeys(map(project_path, (board.files[0].parent.parent, BOARDS))))
 
 
 def chosen_board(sources: Sequence[Path], choice: BoardChoice) -> Board:
-    """sources: of a step, including a board.yaml. Raises what `read_board` raises."""
+    """Return the board of a step's sources, with the choices applied.
+
+    Args:
+        sources: Sources of a step, including a board.yaml.
+        choice: Choices of the user.
+
+    Raises:
+        N6Error: The errors of `read_board`.
+    """
     return board_as_chosen(next(path for path in sources if path.name == "board.yaml"), choice)
 
 
 def board_as_chosen(file: Path, choice: BoardChoice) -> Board:
-    """file: board.yaml. Raises what `read_board` raises."""
+    """Return the board of a description file, with the choices applied.
+
+    Args:
+        file: Path of board.yaml.
+        choice: Choices of the user.
+
+    Raises:
+        N6Error: The errors of `read_board`.
+    """
     board = read_board(file)
     return replace(board, clock=board.soc.clock(choice.clock), alias=choice.alias)

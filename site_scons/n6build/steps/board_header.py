@@ -1,4 +1,7 @@
-"""n6_board.h and its kin: what the firmware knows about the board, a step for each header."""
+"""Steps for the headers with board facts for the firmware, such as n6_board.h.
+
+Each header has its own step.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from n6build.plan.step import Call, Step, to_parameters
 
 
 def board_header_steps(folder: str, board: Board) -> tuple[Step, ...]:
-    """Make <folder>/n6_board.h and the others."""
+    """Return a step for each board header, such as <folder>/n6_board.h."""
     return tuple(_step(folder, header, board) for header in HEADERS)
 
 
@@ -27,6 +30,6 @@ def _step(folder: str, header: BoardHeader, board: Board) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes the header that the output is called."""
+    """Write the header that has the name of the output."""
     header = next(each for each in HEADERS if each.name == call.outputs[0].name)
     write_atomically(call.outputs[0], header.text(call.parameters_as(header.kind)))

@@ -1,4 +1,4 @@
-"""A program's ELF file -> the image with boot header that is put into flash."""
+"""Step that turns a program's ELF file into a flash image with a boot header."""
 
 from __future__ import annotations
 
@@ -13,14 +13,26 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """kind: FSBL or SSBL, as the boot header names them. payload_offset: bytes from the start of the image to the program."""
+    """Parameters of the step.
+
+    Attributes:
+        kind: FSBL or SSBL, as the boot header names them.
+        payload_offset: Bytes from the start of the image to the program.
+    """
 
     kind: str
     payload_offset: int
 
 
 def boot_image_step(output: str, elf: str, kind: BinaryType, payload_offset: int) -> Step:
-    """elf: of the program. payload_offset: bytes from the start of the image to the program."""
+    """Return the step that makes the boot image of a program.
+
+    Args:
+        output: Path of the image.
+        elf: ELF file of the program.
+        kind: Type in the boot header.
+        payload_offset: Bytes from the start of the image to the program.
+    """
     return Step(
         verb="Image",
         stage="image",
@@ -32,7 +44,7 @@ def boot_image_step(output: str, elf: str, kind: BinaryType, payload_offset: int
 
 
 def make(call: Call) -> None:
-    """Writes the image."""
+    """Write the image."""
     payload = payload_of(call.sources[0])
     given = call.parameters_as(Parameters)
     image = with_boot_header(payload.data, payload.address, BinaryType[given.kind], given.payload_offset)

@@ -1,4 +1,4 @@
-"""A binary file as a C array."""
+"""Step that writes a binary file as a C array."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from n6build.reloc.c_file import c_array
 
 
 def c_array_step(output: str, file: str) -> Step:
-    """output: the C file. file: any binary file."""
+    """Return the step that writes a binary file as a C array.
+
+    Args:
+        output: Path of the C file.
+        file: Any binary file.
+    """
     return Step(verb="Array", stage="reloc", outputs=(output,), sources=(file,), function="n6build.steps.c_array:make")
 
 
 def make(call: Call) -> None:
-    """Writes the C file."""
+    """Write the C file."""
     file = call.sources[0]
     write_atomically(call.outputs[0], c_array(read_bytes(file), file.stem))

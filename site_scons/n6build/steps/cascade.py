@@ -1,4 +1,4 @@
-"""A Haar cascade in the binary form of OpenMV's firmware."""
+"""Step for a Haar cascade in the binary form of OpenMV's firmware."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """stages: the first ones to keep, 0 for all."""
+    """Parameters of the step.
+
+    Attributes:
+        stages: Number of stages to keep, from the first; 0 for all.
+    """
 
     stages: int
 
 
 def cascade_step(output: str, source: str, stages: int) -> Step:
-    """source: XML of OpenCV. stages: the first ones to keep, 0 for all."""
+    """Return the step that converts a cascade.
+
+    Args:
+        output: Path of the binary cascade.
+        source: XML file of OpenCV.
+        stages: Number of stages to keep, from the first; 0 for all.
+    """
     return Step(
         verb="Cascade",
         stage="image",
@@ -29,7 +39,11 @@ def cascade_step(output: str, source: str, stages: int) -> Step:
 
 
 def make(call: Call) -> None:
-    """Convert the cascade. Raises N6-ROMFS-008."""
+    """Convert the cascade.
+
+    Raises:
+        N6Error: N6-ROMFS-008 if the cascade cannot be converted.
+    """
     (source,) = call.sources
     stages = call.parameters_as(Parameters).stages
     write_atomically(call.outputs[0], haar_cascade(read_at_most(source, MAX_BYTES), stages, source.name))

@@ -1,5 +1,7 @@
-"""checks.json: the results of the pre-flight checks. The verdict is a separate step, so that a report is possible even if
-checks fail."""
+"""Step for checks.json, the results of the pre-flight checks.
+
+The verdict is a separate step, so that a report is possible even if checks fail.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,13 @@ from n6build.steps.foreign_program import GivenProgram, read_foreign_program
 
 @dataclass(frozen=True)
 class _Network:
-    """file: of the model. facts: about it; None where there is no file, or one that cannot be read. weights: names of the raw
-    files."""
+    """A network as the checks receive it.
+
+    Attributes:
+        file: Model file, or None.
+        facts: Facts about the model; None without a readable model file.
+        weights: Names of the raw files.
+    """
 
     model: str
     file: str | None
@@ -51,7 +58,7 @@ class _Network:
 
 @dataclass(frozen=True)
 class _Installed:
-    """file: network_rel.bin."""
+    """A relocatable model; its file is network_rel.bin."""
 
     model: str
     file: str
@@ -59,8 +66,19 @@ class _Installed:
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_mode, executable_ram, external: of relocatable models, empty if there are none; external: regions for them.
-    foreign: programs that are not ours. programs: what is read of them by, None if there are none."""
+    """Parameters of the step.
+
+    Attributes:
+        board: Board facts that the checks use.
+        networks: Networks of the application.
+        runtime: Linked runtime.
+        installed: Relocatable models; empty for linked networks.
+        load_mode: Load mode of relocatable models; empty without them.
+        executable_ram: Bytes of executable RAM for relocatable models; 0 without them.
+        external: External regions for relocatable models; empty without them.
+        foreign: Third-party programs.
+        programs: Board facts for reading third-party programs; None without them.
+    """
 
     board: CheckedBoard
     networks: tuple[_Network, ...]
@@ -84,8 +102,20 @@ def checks_step(
     load_mode: str,
     foreign: Sequence[GivenProgram] = (),
 ) -> Step:
-    """plan: memory_plan.json. installed: with network_rel.bin of each, empty if networks are linked into the Appli. foreign:
-    programs that are not ours."""
+    """Return the step that runs the pre-flight checks.
+
+    Args:
+        output: Path of checks.json.
+        board: Board of the application.
+        networks: Compiled networks.
+        plan: Path of memory_plan.json.
+        manifest: Path of flash_manifest.json.
+        runtime: Linked runtime.
+        installed: Each relocatable model with its network_rel.bin; empty if networks are linked into
+            the Appli.
+        load_mode: Load mode of relocatable models.
+        foreign: Third-party programs.
+    """
     parameters = Parameters(
         checked_board(board),
         tuple(_network(each) for each in networks),
@@ -111,7 +141,7 @@ def checks_step(
         ),
         parameters=to_parameters(parameters),
         function="n6build.steps.checks:make",
-        # Lines of somebody else's sources are named as their compiler wrote them down: in another folder, by other names.
+        # Third-party source lines have the paths that their compiler recorded. These differ in another folder.
         shared=not foreign,
     )
 
@@ -135,7 +165,7 @@ def _network(steps: NetworkSteps) -> _Network:
 
 
 def _facts(file: Path) -> ModelFacts | None:
-    """None for a file that the step fails with."""
+    """Return the facts of a model, or None for a file that the step will reject."""
     try:
         return read_model_facts(file)
     except N6Error:
@@ -143,7 +173,7 @@ def _facts(file: Path) -> ModelFacts | None:
 
 
 def make(call: Call) -> None:
-    """Runs all checks and writes checks.json."""
+    """Run all checks and write checks.json."""
     given = call.parameters_as(Parameters)
     plan = read_plan(call.sources[0])
     subject = Subject(

@@ -1,6 +1,6 @@
-"""The Python that carries out the steps behind a provenance: an input of it that is known only after the plan is made.
+"""The Python code behind a provenance, which is known only after the plan is made.
 
-A module of its own, since every build needs it, and few make a provenance.
+It is a separate module because every build needs it, but few builds make a provenance.
 """
 
 from __future__ import annotations
@@ -18,8 +18,18 @@ FUNCTION = "n6build.steps.provenance:make"
 
 
 def with_code(plan: Plan, code: Code) -> Plan:
-    """The plan, in which steps of `FUNCTION` know the Python that carries out the steps behind them. The plan itself is made
-    before that is known, and is remembered without it."""
+    """Add the digest of the Python code to the parameters of provenance steps.
+
+    The code is that of all steps which the provenance depends on. The plan is made, and remembered,
+    before this code is known.
+
+    Args:
+        plan: Plan without the digest.
+        code: Digests of Python modules.
+
+    Returns:
+        The plan, with new parameters in the steps of `FUNCTION`.
+    """
     return Plan(
         tuple(_with_code(step, plan, code) if step.function == FUNCTION else step for step in plan.steps), plan.goals
     )

@@ -1,4 +1,7 @@
-"""Target compare: how far somebody's board is from the reference interpreter, and which known cause explains it."""
+"""Step of target compare: captured outputs against the reference interpreter.
+
+It also names the known cause that explains a difference.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """What is compared.
+    """Parameters of the step.
 
     Attributes:
-        folder: For compare.json, and for inputs.npy where these are seeded.
-        reference: File of the model.
-        inputs: File with its inputs; empty for seeded ones, which are made here.
+        folder: Folder for compare.json, and for inputs.npy if inputs are seeded.
+        reference: Model file.
+        inputs: File with the model's inputs; empty for seeded inputs, which this step makes.
         captured: Files with the outputs of the board.
-        tolerance: How far outputs may be away.
+        tolerance: Allowed difference of outputs.
         classes: Number of the model's classes.
     """
 
@@ -37,22 +40,18 @@ class Parameters:
 
 
 def compare_board_step(parameters: Parameters) -> Step:
-    """Return the step that compares.
-
-    Args:
-        parameters: Of the step.
-    """
+    """Return the step that compares."""
     files = (parameters.reference, *parameters.captured, parameters.inputs)
     return Step(
         verb="Compare",
         stage="run",
-        # An output would be removed where the comparison fails, which is when it matters most.
+        # The engine removes outputs of a failed step, but compare.json matters most after a failure.
         outputs=(f"{parameters.folder}.compared",),
         sources=tuple(dict.fromkeys(filter(None, files))),
         parameters=to_parameters(parameters),
         state=(parameters.folder,),
         function="n6build.steps.compare_board:make",
-        # Asking for it means comparing again.
+        # Each request for this target compares again.
         always=True,
         shared=False,
     )
@@ -62,7 +61,8 @@ def make(call: Call) -> None:
     """Compare, print the result and write compare.json.
 
     Raises:
-        N6Error: N6-CAPTURE-00x; N6-CAPTURE-006 afterwards for outputs outside the tolerance.
+        N6Error: N6-CAPTURE-00x if a capture or the inputs cannot be used; N6-CAPTURE-006, after
+            writing, if outputs are outside the tolerance.
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 

@@ -17,14 +17,15 @@ _HINT = "n6build compare model=net.tflite captured=out.bin inputs=in.npy"
 
 
 def check_compare(choices: Choices, goals: frozenset[str]) -> None:
-    """Check what target compare is given.
+    """Check the goals and options of target compare.
 
     Args:
-        choices: Of the command line.
-        goals: All that is asked for.
+        choices: Choices of the command line.
+        goals: All requested goals.
 
     Raises:
-        N6Error: N6-CAPTURE-005 for what is missing.
+        N6Error: N6-CAPTURE-005 if other goals are requested, or captured outputs or a single model are
+            missing.
     """
     if COMPARE not in goals:
         return
@@ -43,10 +44,11 @@ def compare_plan(choices: Choices) -> Plan:
     """Return the plan of target compare.
 
     Args:
-        choices: With a single model.
+        choices: Choices with a single model.
 
     Raises:
-        N6Error: N6-MODEL-00x, N6-CAPTURE-001 for a missing file, N6-CAPTURE-005 for a model that no interpreter runs.
+        N6Error: N6-MODEL-00x for an invalid model; N6-CAPTURE-001 if a file is missing; N6-CAPTURE-005
+            if no interpreter runs the model.
     """
     (name,) = choices.models
     model = load_model(name, models_folder(name), relative_to=Path(choices.launched))

@@ -1,4 +1,7 @@
-"""C -> objects -> ELF, as argument lists."""
+"""Steps that compile C files to objects and link them to an ELF file.
+
+Each command is an argument list.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,23 @@ from n6build.compiler.toolchain import LINK_FLAGS, Toolchain
 from n6build.plan.command import SPECS
 from n6build.plan.step import Step
 
-# With such flags GCC writes its options, among them the folders of this machine, or paths of counters into the object.
+# With these flags GCC writes machine-specific text into the object: its options with local folders, or paths of counters.
 _OF_THIS_MACHINE = ("-flto", "--coverage", "-coverage", "-fprofile-")
 
 
 @dataclass(frozen=True)
 class Compilation:
-    """How C files are compiled. folders: searched for headers, in this order. foreign_folders: searched behind those, for headers
-    of others, whose warnings are not ours. defines: NAME or NAME=value. after: generated
-    headers, which have to exist first. named_by_macros: headers that `#include NAME` refers to, which cannot be found by
-    reading."""
+    """Settings for the compilation of C files.
+
+    Attributes:
+        toolchain: Compiler and its flags.
+        folders: Folders searched for headers, in this order.
+        defines: Macros, as NAME or NAME=value.
+        flags: Further flags of the compiler.
+        after: Generated headers that must exist first.
+        named_by_macros: Headers that `#include NAME` refers to. The scanner cannot find them by reading.
+        foreign_folders: Folders of third-party headers, searched last; their warnings are off.
+    """
 
     toolchain: Toolchain
     folders: tuple[str, ...] = ()
@@ -31,32 +41,38 @@ class Compilation:
     foreign_folders: tuple[str, ...] = ()
 
     def looking_in(self, *folders: str | Path) -> Compilation:
-        """With further folders for headers, searched last."""
+        """Return a copy with further folders for headers, searched after the present ones."""
         return replace(self, folders=(*self.folders, *map(project_path, folders)))
 
     def looking_in_foreign(self, *folders: str | Path) -> Compilation:
-        """With further folders for headers of others."""
+        """Return a copy with further folders for third-party headers."""
         return replace(self, foreign_folders=(*self.foreign_folders, *map(project_path, folders)))
 
     def defining(self, *defines: str) -> Compilation:
-        """With further macros, NAME or NAME=value."""
+        """Return a copy with further macros, as NAME or NAME=value."""
         return replace(self, defines=(*self.defines, *defines))
 
     def with_flags(self, *flags: str) -> Compilation:
-        """With further flags of the compiler."""
+        """Return a copy with further compiler flags."""
         return replace(self, flags=(*self.flags, *flags))
 
     def including(self, *headers: str | Path) -> Compilation:
-        """With headers that are included by macros which expand to their names."""
+        """Return a copy with headers that are included through macros."""
         return replace(self, named_by_macros=(*self.named_by_macros, *map(project_path, headers)))
 
     def behind(self, files: Sequence[str]) -> Compilation:
-        """With further files that have to exist first."""
+        """Return a copy with further files that must exist first."""
         return replace(self, after=(*self.after, *files))
 
 
 def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
-    """output: the object file, next to which the compiler writes <output>.d."""
+    """Return the step that compiles one source.
+
+    Args:
+        output: Object file; the compiler writes <output>.d beside it.
+        source: C or assembler file.
+        how: Settings of the compilation.
+    """
     source = project_path(source)
     depfile = f"{output}.d"
     return Step(
@@ -74,9 +90,9 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
             *(f"-D{define}" for define in how.defines),
             *(f"-I{folder}" for folder in how.folders),
             *(part for folder in how.foreign_folders for part in ("-isystem", folder)),
-            # Of headers in foreign folders, which the compiler takes for the system's, the other option says nothing.
+            # The compiler treats foreign folders as system folders, and -MMD omits their headers.
             "-MD" if how.foreign_folders else "-MMD",
-            # A header that was removed is no error of make.
+            # With -MP, a removed header does not make `make` fail.
             "-MP",
             "-MF",
             depfile,
@@ -91,7 +107,10 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
 
 
 def compile_steps(folder: str, sources: Sequence[str | Path], how: Compilation) -> tuple[Step, ...]:
-    """One object for each source, named after it, in `folder`, in the order of the sources."""
+    """Return one compile step for each source, in the order of the sources.
+
+    Objects are in `folder` and have the names of their sources.
+    """
     return tuple(compile_step(f"{folder}/{Path(source).stem}.o", source, how) for source in sources)
 
 
@@ -105,8 +124,17 @@ def link_step(
     system_libraries: Sequence[str] = (),
     flags: Sequence[str] = LINK_FLAGS,
 ) -> Step:
-    """Makes the ELF file and, next to it, the linker's map. objects: in the order in which they are laid out.
-    system_libraries: of the toolchain, by name."""
+    """Return the step that links the ELF file and writes the linker's map beside it.
+
+    Args:
+        elf: ELF file.
+        objects: Object files, in the order of their layout.
+        toolchain: Compiler that links.
+        scripts: Linker scripts.
+        libraries: Files of libraries.
+        system_libraries: Libraries of the toolchain, by name.
+        flags: Flags of the link.
+    """
     map_file = str(Path(elf).with_suffix(".map"))
     linked = (*objects, *map(project_path, libraries))
     return Step(

@@ -1,4 +1,4 @@
-"""A compiled network as later stages know it, whichever backend made it."""
+"""A compiled network as later stages see it, independent of its backend."""
 
 from __future__ import annotations
 
@@ -15,8 +15,18 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class NetworkSteps:
-    """A network of the application. name: of its files. folder: of its files. pools: given to its compiler. kernels: C files
-    of those that it may call. seeded: makes its inputs; None where its model has some, or nothing runs on them."""
+    """A network of the application, with the step that compiles it.
+
+    Attributes:
+        model: Model of the network.
+        name: Name of the network's files.
+        folder: Folder of the network's files.
+        backend: Backend that compiles it.
+        pools: Memory pools passed to its compiler.
+        step: Step that compiles it.
+        kernels: C files of kernels that the network may call.
+        seeded: Step that makes seeded inputs; None if the model has inputs or nothing runs on them.
+    """
 
     model: Model
     name: str
@@ -29,55 +39,64 @@ class NetworkSteps:
 
     @property
     def inputs(self) -> str:
-        """The file with its test vectors, empty where it has none."""
+        """Return the file with the test vectors, or an empty text without any."""
         if self.seeded:
             return self.seeded.name
         return project_path(self.model.inputs) if self.model.inputs else ""
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """All files that the backend makes."""
+        """Return all files that the backend makes."""
         return self.step.outputs
 
     @property
     def raws(self) -> tuple[str, ...]:
-        """Files of weights, one for each memory pool."""
+        """Return the raw weight files, one for each memory pool."""
         return tuple(output for output in self.step.outputs if output.endswith(".raw"))
 
     @property
     def weights(self) -> tuple[str, ...]:
-        """Names of `raws`."""
+        """Return the file names of `raws`."""
         return tuple(Path(raw).name for raw in self.raws)
 
     @property
     def described(self) -> tuple[str, ...]:
-        """What says all about the network but the values of its weights: what `read_artifacts` reads."""
+        """Return the files that `read_artifacts` reads.
+
+        They describe the network completely, except for the values of its weights.
+        """
         return described_by(self.step.outputs)
 
     @property
     def for_runs(self) -> tuple[str, ...]:
-        """All but the report, in which a compiler names the model's file as well."""
+        """Return all outputs except the report.
+
+        In the report, a compiler also names the model's file.
+        """
         return tuple(output for output in self.step.outputs if not output.endswith(".txt"))
 
     @property
     def proved(self) -> tuple[str, ...]:
-        """Headers with the blobs of backend neural_art, which runs them in the model of the NPU before anything else does."""
+        """Return the headers with blobs of backend neural_art, or none of another backend.
+
+        These blobs run in the model of the NPU before anything else runs them.
+        """
         of_ours = any(output.endswith("_npu.json") for output in self.step.outputs)
         return tuple(output for output in self.step.outputs if of_ours and output.endswith("_ecblobs.h"))
 
     @property
     def c_files(self) -> tuple[str, ...]:
-        """C files that are linked into the Appli."""
+        """Return the C files that are linked into the Appli."""
         return tuple(
             each for each in self.step.outputs if each.endswith(".c") and not Path(each).name.startswith("stai_")
         )
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """Generated C headers."""
+        """Return the generated C headers."""
         return tuple(output for output in self.step.outputs if output.endswith(".h"))
 
 
 def described_by(outputs: Sequence[str]) -> tuple[str, ...]:
-    """outputs: of stage 1. Those of them that `read_artifacts` reads, without weights."""
+    """Return the outputs of stage 1 that `read_artifacts` reads, without weights."""
     return tuple(output for output in outputs if output.endswith((".c", ".json")))

@@ -1,4 +1,7 @@
-"""gdb=1 on a real board: starts it, and the server for GDB of its programmer."""
+"""Step of gdb=1 on a real board: starts the board and a server for GDB.
+
+The server is that of the board's programmer.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,12 @@ from n6build.steps.start_board import begin, no_elf
 
 @dataclass(frozen=True)
 class Parameters:
-    """elves: number of ELF files, the first sources, FSBL first."""
+    """Parameters of the step.
+
+    Attributes:
+        target: Board and programmer.
+        elves: Number of ELF files, which are the first sources, FSBL first.
+    """
 
     target: Target
     elves: int
@@ -31,7 +39,18 @@ class Parameters:
 def debug_board_step(
     output: str, receipts: Sequence[str], elves: Mapping[str, str], board: Board, target: Target
 ) -> Step:
-    """output: a note of what was started. elves: at hand, by name, FSBL first. Raises N6-OPTION-014."""
+    """Return the step that starts the board under a debugger.
+
+    Args:
+        output: Note of the started board and probe.
+        receipts: Receipts of the programmed board.
+        elves: Available ELF files by name, FSBL first.
+        board: Board of the run.
+        target: Board and programmer.
+
+    Raises:
+        N6Error: N6-OPTION-014 if start=ram has no ELF file of the FSBL.
+    """
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
     return Step(
@@ -49,7 +68,11 @@ def debug_board_step(
 
 
 def make(call: Call) -> None:
-    """Returns when GDB has disconnected. Raises N6-DEBUG-00x and N6-FLASH-009."""
+    """Serve GDB until it disconnects.
+
+    Raises:
+        N6Error: N6-DEBUG-00x if GDB cannot be served; N6-FLASH-009 if the board does not start.
+    """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
@@ -67,7 +90,11 @@ def _say(programmer: ProbeProgrammer, elves: Sequence[Path]) -> None:
 
 
 def gdb_command(elves: Sequence[str]) -> str:
-    """For a terminal. The last one is the program, the others are before it on the board."""
+    """Return the command line that starts GDB, for a terminal.
+
+    Args:
+        elves: ELF files; the last one is the program, and the others run before it on the board.
+    """
     arguments = ["arm-none-eabi-gdb", "-ex", f"target extended-remote localhost:{PORT}"]
     for other in elves[:-1]:
         arguments += ["-ex", f'add-symbol-file "{other}"']

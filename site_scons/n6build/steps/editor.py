@@ -1,4 +1,4 @@
-"""Target vscode: .vscode/tasks.json and launch.json of the project."""
+"""Step of target vscode: .vscode/tasks.json and launch.json of the project."""
 
 from __future__ import annotations
 
@@ -31,7 +31,12 @@ FOLDER = ".vscode"
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the files are made of."""
+    """Parameters of the step.
+
+    Attributes:
+        application: Application that the entries build, run and debug.
+        servers: Debug servers for launch.json.
+    """
 
     application: Application
     servers: tuple[Server, ...]
@@ -47,9 +52,19 @@ def editor_step(
     elves: Mapping[str, str],
     models: Sequence[str],
 ) -> Step:
-    """output: a note of what was written; the files themselves belong to the user, and are never removed. title: of the
-    application. options: with which it was chosen. probe, svd: as those options. elves: of the programs, by name, FSBL first.
-    models: ELF files of relocatable models."""
+    """Return the step that writes the files of the editor.
+
+    Args:
+        output: Note of the written entries. The files themselves belong to the user, and n6build never
+            removes them.
+        title: Title of the application.
+        options: Options of the command line that choose the application.
+        probe: Value of option probe.
+        svd: Value of option svd.
+        board: Board of the application.
+        elves: ELF files of the programs by name, FSBL first.
+        models: ELF files of relocatable models.
+    """
     described = Application(title, _command(), tuple(options), tuple(elves.values()), tuple(models), svd, GDB_PORT)
     return Step(
         verb="Editor",
@@ -66,7 +81,12 @@ def editor_step(
 
 
 def make(call: Call) -> None:
-    """Writes what is missing. Raises N6-EDITOR-001 and -002 for a file that cannot be added to; the entries are beside it."""
+    """Write the missing entries of both files.
+
+    Raises:
+        N6Error: N6-EDITOR-001 or N6-EDITOR-002 if entries cannot be added to a file; they are then in a
+            file beside it.
+    """
     given = call.parameters_as(Parameters)
     files = {
         "tasks.json": (TASKS_VERSION, task_lists(given.application)),
@@ -87,8 +107,8 @@ def make(call: Call) -> None:
 
 
 def _write(path: Path, version: str, lists: Sequence[EntryList]) -> list[str]:
-    """Names of the entries that were added."""
-    # A link stays one.
+    """Write one file and return the names of the added entries."""
+    # Resolve a symbolic link, so that writing does not replace it.
     target = path.resolve()
     if not target.exists():
         write_atomically(target, fresh(version, lists))
@@ -110,13 +130,16 @@ def _write(path: Path, version: str, lists: Sequence[EntryList]) -> list[str]:
 
 
 def _command() -> str:
-    """The one of this environment, if that is in the project."""
+    """Return the n6build command: its path if this environment is in the project."""
     command = project_path(Path(sys.prefix) / "bin" / "n6build")
     return "n6build" if command.startswith("/") else f"${{workspaceFolder}}/{command}"
 
 
 def _servers(probe: str, board: Board) -> tuple[Server, ...]:
-    """Of the programmer that is named; of all of them where none is, for the files are to be the same on any machine."""
+    """Return the debug servers of the named programmer, or of all programmers.
+
+    Without a named programmer the files must be the same on any machine.
+    """
     if probe == VIRTUAL:
         return ()
     named = probe.partition(":")[0]

@@ -1,4 +1,7 @@
-"""The virtual board as an input: what its emulator was built from affects the result of a run."""
+"""The virtual board as an input of steps.
+
+The sources of its emulator affect the result of a run.
+"""
 
 from __future__ import annotations
 
@@ -27,37 +30,51 @@ from n6build.virtual_board.run import NorBoot
 
 
 def nor_of(target: Target) -> Path:
-    """The file that is the virtual board's NOR."""
+    """Return the file with the content of the virtual board's NOR."""
     return Path(target.virtual_board) / "nor.bin"
 
 
 def boot_of(target: Target, board: Board) -> NorBoot:
-    """What the virtual board of a target starts from. Nothing that its program writes is kept."""
+    """Return the boot settings of a target's virtual board.
+
+    Writes of its program are discarded.
+    """
     return NorBoot(nor_of(target), board, strict_clocks=not target.foreign)
 
 
 @contextmanager
 def switched_on(target: Target, board: Board) -> Iterator[NorBoot]:
-    """For a run: as on any board, what the program writes to the NOR is there at the next start. Raises N6-FLASH-002 where
-    another build is using this virtual board."""
+    """Lock the virtual board for a run, and keep the writes of its program to the NOR.
+
+    The next start sees these writes, as on any board.
+
+    Raises:
+        N6Error: N6-FLASH-002 if another build uses this virtual board.
+    """
     programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     with board_lock(programmer), writes_noted(programmer, board):
         yield replace(boot_of(target, board), keeps_writes=True)
 
 
 def emulator_files(target: Target, board: Board) -> tuple[str, ...]:
-    """Sources of a step that runs the emulator; none for a real board."""
+    """Return the sources of a step that runs the emulator, or none for a real board."""
     return tuple(map(project_path, machine.machine_inputs(board))) if target.probe == VIRTUAL else ()
 
 
 def emulator_tool(board: Board) -> Tool:
-    """The emulator itself, by its content: its sources become another one on another release of QEMU, or by another compiler.
-    No digest as long as it is not built. Raises N6-VB-008."""
+    """Return the emulator as a tool, identified by the digest of its binary.
+
+    The binary also depends on the release of QEMU and on the compiler. The digest is missing until the
+    emulator is built.
+
+    Raises:
+        N6Error: N6-VB-008 if the virtual board does not support the chosen release of QEMU.
+    """
     return _tool(_sources(board.files[0]))
 
 
 def emulator_for(soc: Soc) -> Tool:
-    """As `emulator_tool`, for a chip."""
+    """Return the emulator of a chip as a tool, see `emulator_tool`."""
     return _tool(machine.machine_sources(soc))
 
 
@@ -67,12 +84,12 @@ def _tool(sources: dict[str, str]) -> Tool:
 
 @remembered
 def _sources(board_file: Path) -> dict[str, str]:
-    """Of the emulator. They take a while to generate, and a matrix has many runs."""
+    """Return the emulator's sources, remembered because a matrix has many runs."""
     return machine.machine_sources(read_board(board_file).soc)
 
 
 def emulator_templates(target: Target) -> tuple[str, ...]:
-    """Templates of a step that runs the emulator; none for a real board."""
+    """Return the templates of a step that runs the emulator, or none for a real board."""
     if target.probe != VIRTUAL:
         return ()
     soc_headers = dict.fromkeys(header.template for header in HEADERS)

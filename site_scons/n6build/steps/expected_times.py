@@ -1,4 +1,4 @@
-"""What networks are expected to take on a board as it is described, for what is shown of a run or a build."""
+"""Expected times of networks on a described board, shown after a run or build."""
 
 from __future__ import annotations
 
@@ -19,8 +19,15 @@ from n6build.timing.of_network import work_of
 def expected_times(
     networks: Sequence[NetworkArtifacts], board: Board, outcome: Outcome | None
 ) -> tuple[NetworkTime, ...]:
-    """outcome: of a run of these networks, whose instructions are counted; None if nothing ran. The step has MODEL among its
-    sources."""
+    """Return the expected time of each network.
+
+    The step that calls this has MODEL among its sources.
+
+    Args:
+        networks: Artifacts of the networks.
+        board: Board as described.
+        outcome: Outcome of a run of these networks, with counted instructions; None if nothing ran.
+    """
     model, at = read_model(Path(project_path(MODEL))), conditions_of(board)
     return tuple(
         expected_time(work_of(each, board.soc), model, at, counted_in(outcome, number))

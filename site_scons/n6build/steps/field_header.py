@@ -1,4 +1,4 @@
-"""n6_field_registers.h: what the programs of a field report read."""
+"""Step for n6_field_registers.h, the registers that a field report reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from n6build.plan.step import Call, Step, to_parameters
 
 
 def field_header_step(folder: str, board: Board) -> Step:
-    """Makes <folder>/n6_field_registers.h. Raises N6-SOC-010."""
+    """Return the step that makes <folder>/n6_field_registers.h.
+
+    Raises:
+        N6Error: N6-SOC-010 if a register of the report is unknown.
+    """
     return Step(
         verb="Header",
         stage="header",
@@ -24,5 +28,5 @@ def field_header_step(folder: str, board: Board) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes n6_field_registers.h."""
+    """Write n6_field_registers.h."""
     write_atomically(call.outputs[0], field_header(call.parameters_as(FieldRegisters)))

@@ -1,4 +1,7 @@
-"""Boots a board with the programs of a field report, makes one inference, and writes down all that was seen."""
+"""Step of the field report: boots a board, runs an inference, records readings.
+
+The programs on the board are those of a field report.
+"""
 
 from __future__ import annotations
 
@@ -42,14 +45,25 @@ from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.run_board import NetworkOnBoard, Session, as_run, linked_network, network_on_board
 
-# Of a report: the text of an error may hold the output of a programmer.
+# Longest text in a report, in characters: the text of an error may contain the output of a programmer.
 _LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """networks: in the order of the Appli. report: its file. ladder: record of target ladder. elves: number of ELF files,
-    the first sources. console: serial port, empty for the probe's. n6build: its version."""
+    """Parameters of the step.
+
+    Attributes:
+        target: Board and programmer.
+        networks: Networks in the order of the Appli.
+        runtime: Linked runtime.
+        profile: Memory profile.
+        report: Path of the report.
+        ladder: Record of target ladder.
+        elves: Number of ELF files, which are the first sources.
+        console: Serial port; empty for the port of the probe.
+        n6build: Version of n6build.
+    """
 
     target: Target
     networks: tuple[NetworkOnBoard, ...]
@@ -74,8 +88,23 @@ def field_report_step(
     target: Target,
     console: str,
 ) -> Step:
-    """report: file in Markdown, in a folder for nothing but what boards have said. ladder: record of target ladder, there. Raises
-    N6-OPTION-014."""
+    """Return the step that writes a field report.
+
+    Args:
+        report: Path of the report in Markdown. Its folder holds only records of boards.
+        ladder: Record of target ladder in the same folder.
+        receipts: Receipts of the programmed board.
+        networks: Each network with its expected outputs.
+        runtime: Linked runtime.
+        profile: Memory profile.
+        elves: Available ELF files by name, FSBL first.
+        board: Board of the report.
+        target: Board and programmer.
+        console: Serial port; empty for the port of the probe.
+
+    Raises:
+        N6Error: N6-OPTION-014 if start=ram has no ELF file of the FSBL.
+    """
     described = [(each, network_on_board(each, expected)) for each, expected in networks]
     on_board = tuple(network for _, network in described)
     parameters = Parameters(target, on_board, runtime, profile, report, ladder, len(elves), console, version())
@@ -84,7 +113,11 @@ def field_report_step(
 
 
 def make(call: Call) -> None:
-    """Writes the report, whatever comes of the run. Raises N6-FIELD-002 afterwards if that did not get to its end."""
+    """Write the report, even if the run fails.
+
+    Raises:
+        N6Error: N6-FIELD-002, after writing, if the run did not reach its end.
+    """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
@@ -101,7 +134,7 @@ def make(call: Call) -> None:
     stopped: N6Error | None = None
     try:
         elves = call.sources[: given.elves]
-        # As the boot ROM is said to leave the chip, not as strictly as programs of ours are otherwise tried.
+        # The virtual board starts as the boot ROM is documented to leave the chip, less strictly than in other runs.
         outcome = ask(given.target, board, programmer, given.console, networks, elves, on_line, strict_clocks=False)
     except N6Error as error:
         stopped = error
@@ -146,7 +179,10 @@ def make(call: Call) -> None:
 
 
 def ladder_of(record: Path, board: str, probe: str, *, is_virtual: bool) -> Ladder | None:
-    """None where there is none of this very board."""
+    """Return the ladder record of this board, or None.
+
+    A missing record, an invalid one, or one of another board gives None.
+    """
     try:
         ladder = read_ladder(record)
     except N6Error as error:
@@ -161,7 +197,7 @@ def _without_serial(error: N6Error, programmer: Programmer) -> str:
 
 
 def _programmer_version(programmer: Programmer) -> str:
-    """Name and, as far as it says one, version."""
+    """Return the programmer's name and, if its output contains one, its version."""
     if not isinstance(programmer, ProbeProgrammer):
         return programmer.name
     try:
@@ -175,7 +211,7 @@ def _programmer_version(programmer: Programmer) -> str:
 
 
 def _device(programmer: Programmer) -> str:
-    """What the debugger sees: it also works where the board says nothing."""
+    """Return the device that the debugger detects, even if the console is silent."""
     if not isinstance(programmer, ProbeProgrammer):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Stage 3: generated headers, objects, FSBL and Appli."""
+"""Stage 3: steps for generated headers, objects, FSBL and Appli."""
 
 from __future__ import annotations
 
@@ -32,14 +32,24 @@ from n6build.steps.trust import trust_objects, trusting
 from n6build.steps.trust_header import trust_header_step
 from n6build.trust.choice import Trust
 
-# Of firmware/appli, in both kinds of application.
+# Files of firmware/appli that both kinds of application use.
 _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
 
 
 @dataclass(frozen=True)
 class BoardFirmware:
-    """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up: its
-    object files, with those that verify signatures. trust: None if nothing is verified. trial: None if no image is on trial."""
+    """Common inputs of all programs of one board.
+
+    Attributes:
+        board: Board of the programs.
+        folder: Folder of the board.
+        toolchain: Compiler and linker.
+        steps: Steps that make headers and objects.
+        how: Settings for C with the generated headers.
+        bring_up: Object files of the bring-up code, including those that verify signatures.
+        trust: Signature settings; None if nothing is verified.
+        trial: Trial of new images; None if no image is on trial.
+    """
 
     board: Board
     folder: str
@@ -53,7 +63,12 @@ class BoardFirmware:
 
 @dataclass(frozen=True)
 class Program:
-    """A linked program. steps: all that make it. elf: its file."""
+    """A linked program.
+
+    Attributes:
+        steps: All steps that make it.
+        elf: ELF file of the program.
+    """
 
     steps: tuple[Step, ...]
     elf: str
@@ -61,14 +76,19 @@ class Program:
 
 @dataclass(frozen=True)
 class Signing:
-    """keys: None if the tool only writes the header."""
+    """Settings of the signing tool.
+
+    Attributes:
+        tool: Path of the signing tool.
+        keys: Keys; None if the tool only writes the header.
+    """
 
     tool: Path
     keys: Keys | None
 
 
 def c_files(directory: str) -> list[Path]:
-    """The C files of firmware/<directory>, sorted."""
+    """Return the C files of firmware/<directory>, sorted."""
     return files_in(FIRMWARE / directory, "*.c")
 
 
@@ -84,9 +104,20 @@ def board_firmware(
     confined: bool = False,
     on_request: bool = False,
 ) -> BoardFirmware:
-    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report.
-    trust: what they verify. trial: of new images; None: there is none. confined: relocatable models run unprivileged.
-    on_request: the Appli makes no inference that nobody has asked for over the link, and a watchdog ends what never ends."""
+    """Return the common headers and objects of the board's programs.
+
+    Args:
+        folder: Folder of the board.
+        board: Board of the programs.
+        toolchain: Compiler and linker.
+        flags: Further compiler flags, from the surrounding project.
+        field: The programs are for a field report.
+        trust: Signatures that the programs verify; None for none.
+        trial: Trial of new images; None for none.
+        confined: Relocatable models run unprivileged.
+        on_request: The Appli runs an inference only on request over the link, and a watchdog ends one
+            that hangs.
+    """
     include = f"{folder}/include"
     headers = [*soc_header_steps(include, board), *board_header_steps(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
@@ -112,7 +143,7 @@ def board_firmware(
 
 
 def trial_defines(trial: Trial) -> tuple[str, ...]:
-    """What C knows of the trials of new images."""
+    """Return the C macros that describe the trials of new images."""
     return (
         "N6_TRIAL=1",
         f"N6_TRIAL_JOURNAL_ADDRESS=0x{trial.journal.address:08X}u",
@@ -124,7 +155,7 @@ def trial_defines(trial: Trial) -> tuple[str, ...]:
 
 
 def fsbl(firmware: BoardFirmware) -> Program:
-    """The first program, which the boot ROM loads."""
+    """Return the FSBL, the first program, which the boot ROM loads."""
     folder = f"{firmware.folder}/fsbl"
     script = program_script_step(f"{folder}/fsbl.ld", firmware.board, "fsbl")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "fsbl")
@@ -140,8 +171,14 @@ def fsbl(firmware: BoardFirmware) -> Program:
 
 @dataclass(frozen=True)
 class LinkedNetworks:
-    """Networks compiled for a link. steps: all that make the object files. stable: object files that no model affects. shared: of
-    firmware/appli. own: of these networks."""
+    """Networks compiled for a link.
+
+    Attributes:
+        steps: All steps that make the object files.
+        stable: Object files that do not depend on a model.
+        shared: Object files of firmware/appli.
+        own: Object files of these networks.
+    """
 
     steps: tuple[Step, ...]
     stable: tuple[str, ...]
@@ -150,19 +187,32 @@ class LinkedNetworks:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """What rarely changes comes first, so that an edit does not move the addresses in front of it."""
+        """Return all object files, those that rarely change first.
+
+        An edit then does not move the addresses in front of it.
+        """
         return (*self.stable, *self.shared, *self.own)
 
     @property
     def without_main(self) -> tuple[str, ...]:
-        """For programs with a main of their own."""
+        """Return the object files for programs with their own main."""
         return tuple(file for file in self.files if Path(file).stem != "main")
 
 
 def linked_networks(
     folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
 ) -> LinkedNetworks:
-    """plan: of the memory. Objects that no model affects are compiled once per board."""
+    """Return the compiled networks for a link.
+
+    Objects that do not depend on a model are compiled once for each board.
+
+    Args:
+        folder: Folder of the application.
+        firmware: Common headers and objects of the board.
+        runtime: Linked runtime.
+        networks: Networks of the application.
+        plan: Step of the memory plan.
+    """
     headers = kernel_headers_step(f"{firmware.folder}/include")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "appli")
     how = how.looking_in(*runtime.include_folders).looking_in_foreign(*runtime.foreign_folders)
@@ -202,7 +252,16 @@ def appli(
     plan: Step,
     host: HostProgram | None = None,
 ) -> Program:
-    """The Appli with the networks linked into it. plan: of the memory. host: whose sources take the place of main.c."""
+    """Return the Appli with the networks linked into it.
+
+    Args:
+        folder: Folder of the application.
+        firmware: Common headers and objects of the board.
+        runtime: Linked runtime.
+        networks: Networks of the application.
+        plan: Step of the memory plan.
+        host: Program whose sources replace main.c; None for n6build's own.
+    """
     linked = linked_networks(folder, firmware, runtime, networks, plan)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
     of_host = () if host is None else host_steps(f"{folder}/program", host, firmware.how)
@@ -219,9 +278,19 @@ def appli(
 
 
 def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, ...]:
-    """The object files of a host's sources, in `folder` as the sources lie in theirs. how: C with the generated headers. Raises
-    N6-HOST-001 for a source that is not C."""
-    # Its warnings are its own affair; its flags come last, so that they hold.
+    """Return the steps that compile a host project's sources.
+
+    Object files in `folder` have the same relative paths as their sources.
+
+    Args:
+        folder: Folder for the object files.
+        host: Program of the host project.
+        how: Settings for C with the generated headers.
+
+    Raises:
+        N6Error: N6-HOST-001 if a source is not C or assembler.
+    """
+    # Warnings of the host project are not errors here. Its flags come last, so that they take precedence.
     how = how.looking_in(*host.include_folders, FIRMWARE / "appli", FIRMWARE / "bring_up")
     how = how.defining(*host.defines).with_flags("-Wno-error", *without_unknown_flags(list(host.flags)))
     return tuple(compile_step(f"{folder}/{_object_name(source)}", source, how) for source in host.sources)
@@ -247,16 +316,16 @@ def reloc_appli(
     debug_info: bool,
     confined: bool,
 ) -> Program:
-    """The Appli without networks, which installs the models that it finds in flash.
+    """Return the Appli without networks, which installs models from flash.
 
     Args:
-        folder: for its own objects and its ELF file.
-        firmware: what the board's programs share.
-        runtime: with its loader of models.
-        plan: of the memory.
-        secure: whether the models are compiled for the secure state. The Appli always is.
-        debug_info: whether their epoch tables have debug fields.
-        confined: whether they run unprivileged.
+        folder: Folder for its own objects and its ELF file.
+        firmware: Common headers and objects of the board.
+        runtime: Runtime with its loader of models.
+        plan: Step of the memory plan.
+        secure: The models are compiled for the secure state. The Appli always is.
+        debug_info: The models' epoch tables have debug fields.
+        confined: The models run unprivileged.
     """
     assert runtime.reloc is not None
     trust = ["trust/reloc"] if firmware.trust else []
@@ -299,7 +368,15 @@ def reloc_appli(
 
 
 def image_step(output: str, program: Program, kind: BinaryType, board: Board, signing: Signing | None) -> Step:
-    """The program with its boot header, signed if `signing` is given. kind: FSBL, else the Appli's place is taken."""
+    """Return the step that makes the program's image with a boot header.
+
+    Args:
+        output: Path of the image.
+        program: Linked program.
+        kind: FSBL; for any other type, the load address is that of the Appli.
+        board: Board of the program.
+        signing: Signing tool and keys; None for an unsigned image.
+    """
     boot, load = board.soc.boot, board.soc.load_and_run
     if kind is BinaryType.FSBL:
         load_address, payload_offset = boot.header_address, boot.payload_offset

@@ -1,4 +1,4 @@
-"""One Intel hex file of all images."""
+"""Step for one Intel hex file of all images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from n6build.plan.step import Call, Step
 
 
 def firmware_hex_step(output: str, manifest: str, images: Sequence[str]) -> Step:
-    """manifest: flash_manifest.json. images: the files that it lists."""
+    """Return the step that writes the Intel hex file.
+
+    Args:
+        output: Path of the Intel hex file.
+        manifest: Path of flash_manifest.json.
+        images: Files that the manifest lists.
+    """
     return Step(
         verb="Hex",
         stage="image",
@@ -22,6 +28,6 @@ def firmware_hex_step(output: str, manifest: str, images: Sequence[str]) -> Step
 
 
 def make(call: Call) -> None:
-    """Writes the Intel hex file."""
+    """Write the Intel hex file."""
     manifest = call.sources[0]
     write_chunks_atomically(call.outputs[0], hex_chunks(read_manifest(manifest).segments, manifest.parent))

@@ -1,4 +1,4 @@
-"""Stage 4 for an Appli with two slots, with `trial=on`: it is written to the slot that is not in use."""
+"""Stage 4 for an Appli with two slots (trial=on): writes it to the free slot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,15 @@ from n6build.steps.flash_board import Target, planned, receipt_of
 
 
 def flash_appli_step(output: str, image: str, board: Board, target: Target, after: Sequence[str]) -> Step:
-    """output: the receipt. image: with its boot header. board: with two slots of the Appli. after: receipts of the rest."""
+    """Return the step that programs the Appli into its free slot.
+
+    Args:
+        output: Path of the receipt.
+        image: Appli with its boot header.
+        board: Board with two slots of the Appli.
+        target: Board and programmer.
+        after: Receipts of the other images.
+    """
     return Step(
         verb="Flash",
         stage="flash",
@@ -37,7 +45,7 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
 
 
 def make(call: Call) -> None:
-    """Programs the Appli into its free slot, and writes the receipt."""
+    """Program the Appli into its free slot, and write the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     assert board.trial is not None
@@ -45,7 +53,7 @@ def make(call: Call) -> None:
     programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     image = call.sources[0]
     with board_lock(programmer):
-        # Before anything is read: a different board would be read in the wrong way.
+        # Identify the board before reading from it: another board's flash would be read in the wrong way.
         identity = checked_identity(programmer, board)
 
         def read(address: int, size: int) -> bytes:

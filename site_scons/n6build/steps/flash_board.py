@@ -1,4 +1,4 @@
-"""Stage 4: programs a board with what a manifest lists, and writes a receipt."""
+"""Stage 4: programs a board with the images of a manifest, and writes a receipt."""
 
 from __future__ import annotations
 
@@ -23,10 +23,19 @@ from n6build.steps.board import BoardChoice, board_as_chosen, board_files, board
 
 @dataclass(frozen=True)
 class Target:
-    """A board that is programmed. file: its description, which decides how that is done, not what is written. probe: as given
-    by the option. name: of the programmer, such as 'virtual' or a serial number. virtual_board: folder of the virtual board.
-    start: from flash, or from RAM by the debugger. everything: program all sectors, whatever the board is believed to hold.
-    dry: only report. foreign: a program of somebody else is on it."""
+    """A board that is programmed.
+
+    Attributes:
+        file: Description of the board, which decides how it is programmed, but not the programmed bytes.
+        board: Choices for the board.
+        probe: Programmer, in the form of option probe.
+        name: Name of the programmer, such as 'virtual' or a serial number.
+        virtual_board: Folder of the virtual board.
+        start: Start from flash, or from RAM by the debugger.
+        everything: Program all sectors, even those that the board is recorded to hold.
+        dry: Only report.
+        foreign: A third-party program is on the board.
+    """
 
     file: str
     board: BoardChoice
@@ -50,12 +59,21 @@ def target_of(
     dry: bool,
     foreign: bool,
 ) -> Target:
-    """As `Target`, with the description and the choices of a board."""
+    """Return the `Target` with the description and the choices of a board."""
     return Target(board_files(board)[0], choice_of(board), probe, name, virtual_board, start, everything, dry, foreign)
 
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:
-    """output: the receipt. A dry run has a different receipt, so that it does not pass for a flashed board."""
+    """Return the step that programs a board.
+
+    Args:
+        output: Path of the receipt. A dry run has a different one, so that it does not pass for a
+            flashed board.
+        manifest: Path of the flash manifest.
+        images: Files that the manifest lists.
+        board: Board to program.
+        target: Board and programmer.
+    """
     return Step(
         verb="Flash",
         stage="flash",
@@ -69,7 +87,7 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
 
 
 def make(call: Call) -> None:
-    """Programs the sectors that the board lacks, and writes the receipt."""
+    """Program the sectors that the board lacks, and write the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     manifest = call.sources[0]
@@ -81,7 +99,7 @@ def make(call: Call) -> None:
         if identity is not None:
             carry_out(plan, programmer)
     if target.dry:
-        # Without sectors, so that it does not pass for the receipt of a programmed board.
+        # The receipt lists no sectors, so that it does not pass for the receipt of a programmed board.
         write_receipt(call.outputs[0], Receipt(board.name, programmer.name, (), {}))
         return
     say_flashed(plan, programmer, board, starts_from_ram=target.start == "ram")
@@ -91,10 +109,18 @@ def make(call: Call) -> None:
 def planned(
     wanted: list[Sector], programmer: Programmer, board: Board, identity: Identity | None, target: Target
 ) -> FlashPlan:
-    """The sectors to program. identity: of the board, which is then examined; None for a dry run."""
+    """Return the sectors to program.
+
+    Args:
+        wanted: Sectors of the images.
+        programmer: Programmer of the board.
+        board: Board to program.
+        identity: Identity of the connected board, whose flash is then examined; None for a dry run.
+        target: Board and programmer.
+    """
     record = recorded(programmer, board.name)
     if identity is not None and target.everything:
-        # What is not programmed now is only known as far as nothing speaks against it.
+        # Trust the record of all other sectors only if nothing casts doubt on it.
         record = BoardRecord(board.name) if record.doubt else record
         record = replace(record, identity=identity)
     elif identity is not None:
@@ -103,6 +129,6 @@ def planned(
 
 
 def receipt_of(plan: FlashPlan, board: Board, programmer: Programmer) -> Receipt:
-    """Lists the sectors that were wanted, and those that had to be programmed."""
+    """Return a receipt that lists the wanted sectors and the programmed ones."""
     sectors = {sector.address: sector.sha256 for sector in plan.wanted}
     return Receipt(board.name, programmer.name, tuple(sector.address for sector in plan.lacking), sectors)

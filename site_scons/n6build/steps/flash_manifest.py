@@ -1,4 +1,7 @@
-"""flash_manifest.json: which images go where; flash_layout.json: the same without their content, for who looks at sizes only."""
+"""Step for flash_manifest.json, the list of images and their flash addresses.
+
+flash_layout.json is the same list without digests of the contents, for steps that only need sizes.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,15 @@ from n6build.steps.foreign_image import placed_files
 
 @dataclass(frozen=True)
 class FlashPart:
-    """content: None for a program, which is at the start of its slot. placed: file that says where the parts of `file` go, which
-    then may be in any slot; empty for images of this project."""
+    """An image with its place in flash.
+
+    Attributes:
+        slot: Name of the slot.
+        file: Image file.
+        content: Content of the image; None for a program, which is at the start of its slot.
+        placed: File that lists the address of each piece of `file`, in any slot; empty for images of
+            this project.
+    """
 
     slot: str
     file: str
@@ -38,9 +48,15 @@ class _Place:
 
 @dataclass(frozen=True)
 class Parameters:
-    """programs: where they are loaded to. places: of the images, in the order of the sources that follow the plan. placed: of
-    which of them a further source says where its parts go, in the order of these sources. trial: of which nothing may take the
-    places; None: there is none."""
+    """Parameters of the step.
+
+    Attributes:
+        flash: Flash slots of the board.
+        programs: Load addresses of the programs.
+        places: Places of the images, in the order of the sources that follow the plan.
+        placed: Indexes of the images whose pieces a further source lists, in the order of these sources.
+        trial: Trial whose places must stay free; None for none.
+    """
 
     flash: BoardFlash
     programs: ProgramPlaces
@@ -58,8 +74,17 @@ def flash_manifest_step(
     *,
     layout: str = "",
 ) -> Step:
-    """plan: memory_plan.json, which gives the addresses of images that share a slot. trial: of new images. layout: file for the
-    manifest without digests, which stays as it is where only contents change; empty: none is made."""
+    """Return the step that writes the flash manifest.
+
+    Args:
+        output: Path of the manifest.
+        parts: Images with their slots.
+        plan: Path of memory_plan.json, which has the addresses of images that share a slot.
+        board: Board of the application.
+        trial: Trial of new images; None for none.
+        layout: File for the manifest without digests, which does not change if only contents change;
+            empty for none.
+    """
     places = tuple(_Place(part.slot, part.content) for part in parts)
     placed = tuple(number for number, part in enumerate(parts) if part.placed)
     lists = (part.placed for part in parts if part.placed)
@@ -74,7 +99,7 @@ def flash_manifest_step(
 
 
 def make(call: Call) -> None:
-    """Writes the manifest and its layout."""
+    """Write the manifest and its layout."""
     given = call.parameters_as(Parameters)
     plan = read_plan(call.sources[0])
     addresses = plan.flash_addresses()
@@ -88,7 +113,7 @@ def make(call: Call) -> None:
         if number in lists:
             files += placed_files(image, lists[number])
         else:
-            # An image without an address in the plan is empty, and gets none.
+            # An image without an address in the plan is empty and needs no address.
             files.append(FlashFile(place.slot, image, addresses.get(place.content) if place.content else None))
     output, *layouts = call.outputs
     manifest = make_manifest(given.flash, files, output.parent)
@@ -102,19 +127,22 @@ def make(call: Call) -> None:
 
 
 def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, programs: ProgramPlaces) -> None:
-    """Images of this project, by what each says of itself; programs of others were read when they were taken over. Raises as the
-    functions of `whole_image`."""
+    """Check this project's images against their own headers and the memory plan.
+
+    Third-party programs were checked when they were imported. The errors are those of the functions of
+    `whole_image`.
+    """
     fsbl, appli = programs.fsbl.payload_offset, programs.appli.payload_offset
     kinds = {"fsbl": (BinaryType.FSBL, fsbl), "appli": (BinaryType.SSBL, appli)}
     sizes = {Content("weights", each.network, each.file): each.bytes for each in plan.images}
     sizes |= {Content("vectors", each.name): each.vectors.count * each.vectors.bytes_each for each in plan.networks}
-    # Models before their weights, whose size they know.
+    # Check models first, because a model contains the size of its weights.
     for place, path in sorted(
         images, key=lambda image: image[0].content is not None and image[0].content.kind == "params"
     ):
         content, is_empty = place.content, not file_size(path)
         if content is None:
-            # An empty one the manifest refuses.
+            # The manifest rejects an empty program.
             if not is_empty:
                 check_program(read_bytes(path), *kinds[place.slot], path.name)
         elif content.kind == "model":

@@ -1,6 +1,7 @@
-"""Stage 4 for relocatable models with two slots: each new model is written to the slot that is not in use.
+"""Stage 4 for relocatable models with two slots: writes new models to free slots.
 
-On the virtual board this succeeds only if the board starts the new models; a real board decides at its next start.
+On the virtual board this succeeds only if the board starts the new models. A real board decides at its
+next start.
 """
 
 from __future__ import annotations
@@ -35,8 +36,17 @@ def flash_models_step(
     target: Target,
     after: Sequence[str],
 ) -> Step:
-    """output: the receipt. plan: memory_plan.json. elves: of the programs, for source lines, as far as they are at hand.
-    after: receipts of the programs."""
+    """Return the step that programs new models into their free slots.
+
+    Args:
+        output: Path of the receipt.
+        plan: Path of memory_plan.json.
+        elves: Available ELF files of the programs, for source lines.
+        images: Images of the models.
+        board: Board to program.
+        target: Board and programmer.
+        after: Receipts of the programs.
+    """
     return Step(
         verb="Flash",
         stage="flash",
@@ -52,7 +62,7 @@ def flash_models_step(
 
 
 def make(call: Call) -> None:
-    """Programs new models into their free slots, and writes the receipt."""
+    """Program new models into their free slots, and write the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     path = call.sources[0]
@@ -60,14 +70,14 @@ def make(call: Call) -> None:
     programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     record = programmer.record
     with board_lock(programmer):
-        # Before anything is read: a different board would be read in the wrong way.
+        # Identify the board before reading from it: another board's flash would be read in the wrong way.
         identity = checked_identity(programmer, board)
 
         def read(address: int, size: int) -> bytes:
             return programmer.read([Span(address, size)])[0]
 
         updates = plan_updates(read_plan(path), path.parent, read, read_running(record))
-        # In the order of the images, with the weights of a model first.
+        # The sectors are in the order of the images, with the weights of a model first.
         wanted = [
             sector
             for update in updates

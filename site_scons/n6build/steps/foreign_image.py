@@ -1,4 +1,4 @@
-"""A program or data of somebody else -> its bytes for flash, and a list of where they go."""
+"""Step that turns a third-party program or data into flash bytes and addresses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """address: of data whose file does not say it. copied_by_ours: the FSBL of this project starts the Appli."""
+    """Parameters of the step.
+
+    Attributes:
+        board: Board facts for third-party programs.
+        role: Role of the file.
+        address: Address of data in a file format without addresses.
+        copied_by_ours: This project's FSBL starts the Appli.
+    """
 
     board: ProgramBoard
     role: Role
@@ -29,7 +36,14 @@ class Parameters:
 
 @dataclass(frozen=True)
 class PlacedPiece:
-    """slot: 'fsbl', 'appli' or 'data'. offset: in the file with all pieces."""
+    """A contiguous piece of a file in flash.
+
+    Attributes:
+        slot: Slot that begins at the address: 'fsbl' or 'appli', else 'data'.
+        address: Address in flash.
+        offset: Offset in the file with all pieces, in bytes.
+        length: Length in bytes.
+    """
 
     slot: str
     address: int
@@ -39,7 +53,7 @@ class PlacedPiece:
 
 @dataclass(frozen=True)
 class Placed:
-    """pieces: by address."""
+    """Pieces of a file in flash, sorted by address."""
 
     pieces: tuple[PlacedPiece, ...]
 
@@ -47,7 +61,16 @@ class Placed:
 def foreign_image_step(
     output: str, file: str, role: Role, board: Board, *, address: int | None = None, copied_by_ours: bool = False
 ) -> Step:
-    """output: file with all pieces, one behind the other; beside it is a .json that lists them. file: somebody's."""
+    """Return the step that places a third-party file in flash.
+
+    Args:
+        output: File with all pieces, one after the other. A .json file beside it lists them.
+        file: Third-party file.
+        role: Role of the file.
+        board: Board of the application.
+        address: Address of data in a file format without addresses.
+        copied_by_ours: This project's FSBL starts the Appli.
+    """
     return Step(
         verb="Place",
         stage="image",
@@ -59,7 +82,11 @@ def foreign_image_step(
 
 
 def make(call: Call) -> None:
-    """Writes both files. Raises what `flash_pieces` raises."""
+    """Write the pieces and their list.
+
+    Raises:
+        N6Error: The errors of `flash_pieces`.
+    """
     given = call.parameters_as(Parameters)
     slots = given.board.flash.slots
     file = call.sources[0]
@@ -77,7 +104,15 @@ def make(call: Call) -> None:
 
 
 def placed_files(image: Path, listed: Path) -> list[FlashFile]:
-    """Of what this step wrote: the parts of a manifest. Raises N6-IMAGE-007."""
+    """Return the manifest entries of a file that this step has placed.
+
+    Args:
+        image: File with all pieces.
+        listed: List of the pieces.
+
+    Raises:
+        N6Error: N6-IMAGE-007 if the list is invalid.
+    """
     try:
         placed = decode_json(read_bytes(listed), Placed)
     except ValueError as error:

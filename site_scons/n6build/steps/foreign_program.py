@@ -1,4 +1,4 @@
-"""A program of somebody else, as the checks look at it: what of it can be read."""
+"""A third-party program as the checks see it: all facts that its files contain."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ from n6build.image.program_board import ProgramBoard
 
 @dataclass(frozen=True)
 class GivenProgram:
-    """file: that goes into flash. elf: of the same program, may be `file`; empty if there is none at hand. linker_map,
-    linker_script: of its link; empty where nobody names them. copied_by_ours: an Appli that the FSBL of this project starts."""
+    """Files of a third-party program.
+
+    Attributes:
+        file: File that goes into flash.
+        role: Role of the program.
+        elf: ELF file of the same program, may be `file`; empty if there is none.
+        copied_by_ours: The program is an Appli that this project's FSBL starts.
+        linker_map: Map of its link; empty if no option names it.
+        linker_script: Script of its link; empty if no option names it.
+    """
 
     file: str
     role: Role
@@ -31,12 +39,16 @@ class GivenProgram:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All files that are read of it."""
+        """Return all files of the program that are read."""
         return tuple(dict.fromkeys(filter(None, (self.file, self.elf, self.linker_map, self.linker_script))))
 
 
 def read_foreign_program(given: GivenProgram, board: ProgramBoard) -> ForeignProgram:
-    """Raises N6-IMAGE-001, N6-FOREIGN-00x, N6-FILE-002 and N6-FILE-003 for files that cannot be read."""
+    """Read a third-party program for the checks.
+
+    Raises:
+        N6Error: N6-IMAGE-001, N6-FOREIGN-00x, N6-FILE-002 or N6-FILE-003 if a file cannot be read.
+    """
     script = given.linker_script
     regions = read_memory_regions(Path(script), script) if script else ()
     start = started_program(Path(given.file), given.role, board, copied_by_ours=given.copied_by_ours)

@@ -1,4 +1,4 @@
-"""C headers of the formats that C and Python both know."""
+"""Step for the C headers of formats that C and Python share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMATS = members("n6build.formats.*", "FORMAT", Format)
 
 
 def format_headers_step(folder: str) -> Step:
-    """Makes a header for each format, in `folder`."""
+    """Return the step that writes a header for each format into `folder`."""
     return Step(
         verb="Header",
         stage="header",
@@ -26,6 +26,6 @@ def format_headers_step(folder: str) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes the headers."""
+    """Write the headers."""
     for output, described in zip(call.outputs, FORMATS, strict=True):
         write_atomically(output, header_text(described))

@@ -1,4 +1,7 @@
-"""What follows for a build from relocatable models that are given: they decide what is otherwise chosen."""
+"""Choices that follow from relocatable models made by another tool.
+
+These models decide options that are otherwise free.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,14 @@ from n6build.steps.given_model import kind_of, words_of
 
 
 def as_the_models_are(choices: Choices, models: Sequence[Model]) -> Choices:
-    """Return the choices with what follows from relocatable models that are given: whether weights are separate files, the
-    security state, debug fields. Raises N6-OPTION-004 without loader=reloc, N6-RELOC-043 for choices or models that contradict
-    one another, and as `read_reloc_file`."""
+    """Return the choices, adjusted to relocatable models made by another tool.
+
+    The models decide if weights are separate files, the security state, and the debug fields.
+
+    Raises:
+        N6Error: N6-OPTION-004 without loader=reloc; N6-RELOC-043 if choices or models contradict one
+            another; the errors of `read_reloc_file`.
+    """
     given = {model.name: read_reloc_file(model.relocatable) for model in models if model.relocatable}
     if not given:
         return choices

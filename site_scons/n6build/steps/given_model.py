@@ -1,4 +1,7 @@
-"""A relocatable model that another tool has made, as a network of an application: described by what its file holds."""
+"""A relocatable model made by another tool, as a network of an application.
+
+Its file contains the description of the network.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,14 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Parameters:
-    """ram: of the board. runtime: that the Appli is linked with. sha256: of model.yaml, or None."""
+    """Parameters of the step.
+
+    Attributes:
+        name: Name of the network.
+        ram: RAM of the board.
+        runtime: Runtime linked with the Appli.
+        sha256: Digest in model.yaml, or None.
+    """
 
     name: str
     ram: tuple[Span, ...]
@@ -39,7 +49,7 @@ def _nothing_to_compile(*_: object) -> Step:
     raise AssertionError("the steps of a given model come from `given_network`")
 
 
-# What later stages ask of a backend; it is none that can be chosen, since there is nothing to compile.
+# Properties of a backend that later stages read. It cannot be chosen, because there is nothing to compile.
 GIVEN = Backend(
     name="given",
     preference=-1,
@@ -56,8 +66,19 @@ GIVEN = Backend(
 
 
 def given_network(folder: str, name: str, model: Model, board: Board, runtime: RuntimeVersion) -> NetworkSteps:
-    """The steps of a model that is a relocatable one. folder: for its files. name: of the network. Raises N6-RELOC-030 to -034
-    for a file that is none, N6-RELOC-042 where the weights of a split one are missing."""
+    """Return the steps of a model that is already relocatable.
+
+    Args:
+        folder: Folder for its files.
+        name: Name of the network.
+        model: Model with a relocatable file.
+        board: Board of the application.
+        runtime: Runtime linked with the Appli.
+
+    Raises:
+        N6Error: N6-RELOC-030 to N6-RELOC-034 if the file is not a relocatable model; N6-RELOC-042 if
+            the weights of a split model are missing.
+    """
     assert model.relocatable is not None
     files = [model.relocatable]
     outputs = [stored_name(name), f"{name}_reloc.json", f"{name}_rel.bin"]
@@ -88,20 +109,24 @@ def _params_of(model: Path) -> Path:
 
 
 def kind_of(model: RelocFile) -> tuple[bool, bool, bool]:
-    """Whether it is split, secure, and has debug fields."""
+    """Return (is split, is secure, has debug fields) of the model."""
     return model.is_split, model.flags.secure, model.flags.debug_info
 
 
 def words_of(model: RelocFile) -> str:
-    """Say the same in words."""
+    """Return the kind of the model in words."""
     split, secure, debug_info = kind_of(model)
     words = ("split" if split else "whole", "secure" if secure else "non-secure", "with" if debug_info else "without")
     return f"{', '.join(words)} debug fields"
 
 
 def make(call: Call) -> None:
-    """Writes the description of the network and that of the model, and copies its files. Raises N6-MODEL-006, N6-RELOC-030 to
-    -034, N6-RELOC-040, N6-RELOC-041 and N6-RELOC-044, N6-LLATON-004."""
+    """Write the descriptions of network and model, and copy the model's files.
+
+    Raises:
+        N6Error: N6-MODEL-006, N6-RELOC-030 to N6-RELOC-034, N6-RELOC-040, N6-RELOC-041, N6-RELOC-044 or
+            N6-LLATON-004 if the model is damaged or does not fit the board or the runtime.
+    """
     given = call.parameters_as(Parameters)
     source = call.sources[0]
     check_sha256(source, given.sha256)
@@ -128,7 +153,11 @@ def make(call: Call) -> None:
 
 
 def _check_version(model: RelocFile, runtime: RuntimeVersion, file: str) -> None:
-    """A waiver would be of no use: the loader compares, and where it does not, the model calls the wrong functions."""
+    """Check that the model has the version of the runtime's ll_aton.
+
+    A waiver would not help: the loader compares the versions. Where it does not, the model calls the
+    wrong functions.
+    """
     found = version_mismatch(model.version, runtime, file)
     if found:
         hint = (

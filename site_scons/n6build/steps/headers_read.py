@@ -1,4 +1,4 @@
-"""Which headers the compiler has read, with their digests: for the provenance of what was compiled."""
+"""Step that records the headers of compilations and their digests for provenance."""
 
 from __future__ import annotations
 
@@ -16,13 +16,22 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """objects: names of the compilations."""
+    """Parameters of the step.
+
+    Attributes:
+        objects: Names of the compilations.
+    """
 
     objects: tuple[str, ...]
 
 
 def headers_read_steps(folder: str, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return a step for all compilations that look for headers in the same folders, each of which writes into `folder`."""
+    """Return a step for each group of compilations with the same header folders.
+
+    Args:
+        folder: Folder that each step writes into.
+        steps: Steps of the application; steps without a depfile are skipped.
+    """
     groups: dict[tuple[str, ...], list[Step]] = {}
     for step in steps:
         if step.depfile:
@@ -32,8 +41,8 @@ def headers_read_steps(folder: str, steps: Iterable[Step]) -> tuple[Step, ...]:
 
 def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
     objects = tuple(step.name for step in group)
-    # Not numbered: another group must not change the names of the rest. The same wherever the build folder is: in CMake,
-    # configurations share their rules.
+    # The name is a digest, not a number, so that another group does not change the names of the rest. It is relative to the
+    # build folder, because CMake's configurations share their rules.
     name = hashlib.sha256("\n".join(os.path.relpath(each, folder) for each in objects).encode()).hexdigest()[:8]
     return Step(
         verb="Headers",
@@ -44,26 +53,29 @@ def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
         include_folders=folders,
         after=tuple(dict.fromkeys((*objects, *(file for step in group for file in step.after)))),
         function="n6build.steps.headers_read:make",
-        # The record that it is made from is that of this build folder.
+        # The step reads the record of this build folder.
         shared=False,
         quiet=True,
     )
 
 
 def make(call: Call) -> None:
-    """Write the digests of all headers by name: the engine notes that they were read, as it does for the compilations."""
+    """Write the digests of all headers by name.
+
+    The engine records the headers of each compilation, and this step reads that record.
+    """
     objects = call.parameters_as(Parameters).objects
     sources = {source.as_posix() for source in call.sources}
-    # Its path may begin with '..'.
+    # The path of the build folder may begin with '..'.
     build = Path(os.path.abspath(call.build))  # noqa: PTH100
     site = current_site()
     entries = {name: site.ledger.entries.get(name) if site else None for name in objects}
     read = {path for entry in entries.values() if entry is not None for path, digest in entry.inputs.items() if digest}
-    # Generated ones follow from other materials.
+    # Leave out generated headers: they follow from other materials.
     headers = sorted(path for path in read - sources if not Path(path).absolute().is_relative_to(build))
     document = {
         "headers": {portable_name(path): digest_of(Path(path)) for path in headers},
-        # Whoever has removed the record of the build folder gets provenance without these.
+        # If the record of the build folder was removed, the provenance lacks the headers of these objects.
         "unrecorded": sorted(portable_name(name) for name, entry in entries.items() if entry is None),
     }
     write_atomically(call.outputs[0], to_json(document))

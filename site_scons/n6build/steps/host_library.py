@@ -1,6 +1,7 @@
-"""The networks as a static library, for a program that is somebody else's: the Appli of this project without its main.
+"""The networks as a static library for a program not built by n6build.
 
-A linker takes from a library only what is missing: start-up, console and handlers of the program's own take precedence.
+The library is this project's Appli without its main. A linker takes only missing symbols from a
+library: the program's own start-up, console and handlers take precedence.
 """
 
 from __future__ import annotations
@@ -23,14 +24,21 @@ from n6build.steps.part import Part
 
 
 def host_library(folder: str, linked: LinkedNetworks, toolchain: Toolchain, plan: Step) -> Part:
-    """plan: of the memory. Goal library: the archive, and the symbols for the linker that belong to it."""
+    """Return the part of goal library: the archive and the symbols for its linker.
+
+    Args:
+        folder: Folder of the application.
+        linked: Networks compiled for a link.
+        toolchain: Compiler with its archiver.
+        plan: Step of the memory plan.
+    """
     archive = f"{folder}/{LIBRARY}"
     step = Step(
         verb="Archive",
         stage="link",
         outputs=(archive,),
         sources=linked.without_main,
-        # D: no dates, no owners.
+        # Flag D omits dates and owners, so that the archive is reproducible.
         command=(ARCHIVER, "rcsD", archive, *linked.without_main),
         tools=(toolchain.tool,),
     )
@@ -38,7 +46,13 @@ def host_library(folder: str, linked: LinkedNetworks, toolchain: Toolchain, plan
 
 
 def host_library_plan(job: Job) -> Plan:
-    """Goals: network; library, with whatever else has to be linked. Raises what stage 1 and the memory plan raise."""
+    """Return the plan with goals network and library for a program linked elsewhere.
+
+    Goal library includes all further libraries that must be linked.
+
+    Raises:
+        N6Error: The errors of stage 1 and of the memory plan.
+    """
     networks = network_steps(job.folder, job.models, job.stage1)
     check_library(job.choices, networks)
     profile, runtime = job.choices.profile, job.runtime.identity
@@ -56,7 +70,11 @@ def host_library_plan(job: Job) -> Plan:
 
 
 def check_library(choices: Choices, networks: Sequence[NetworkSteps]) -> None:
-    """Raises N6-OPTION-021 where there is no network to link."""
+    """Check that there are networks for the library.
+
+    Raises:
+        N6Error: N6-OPTION-021 if there is no network to link.
+    """
     if choices.loader == "reloc" or not networks:
         what = "target library is made of networks that are linked into a program"
         hint = "loader=linked" if choices.loader == "reloc" else "name a model: model=keyword"

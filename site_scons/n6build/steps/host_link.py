@@ -1,6 +1,7 @@
-"""Files that a program not built by n6build is linked with, under names that do not depend on board, model and profile.
+"""Link inputs of a program not built by n6build, under fixed names.
 
-Make, CMake and IDEs name these two once. Where a build has changed neither, the program is not linked again.
+The names do not depend on board, model and profile: Make, CMake and IDEs name these two files once. If
+a build changes neither file, the program is not linked again.
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ class Parameters:
 
 
 def host_link(build: str, library: Part, runtime: Runtime) -> Part:
-    """Add the step that makes the two files to the part with the networks' library, and make them its goal.
+    """Add the step that makes both files to the networks' library.
 
     Args:
         build: Folder of all build products.
-        library: As of `host_library`.
-        runtime: Its libraries come behind the networks.
+        library: Part returned by `host_library`.
+        runtime: Runtime whose libraries follow the networks.
+
+    Returns:
+        The part, with both files as its goal.
     """
     archive, symbols = library.goals["library"]
     libraries = tuple(map(str, runtime.libraries))
@@ -45,16 +49,17 @@ def host_link(build: str, library: Part, runtime: Runtime) -> Part:
         sources=(archive, symbols, *map(project_path, runtime.libraries)),
         parameters=to_parameters(Parameters(libraries, runtime.system_libraries)),
         function="n6build.steps.host_link:make",
-        # The script names places of this machine.
+        # The script contains paths of this machine.
         shared=not libraries,
     )
     return Part((*library.steps, step), {"library": step.outputs})
 
 
 def make(call: Call) -> None:
-    """Copy the library, and write the linker script: symbols of the networks, and the libraries of their runtime.
+    """Copy the library, and write the linker script.
 
-    A digest of each library is a comment in the script, so that a changed one is a reason to link again.
+    The script has the symbols of the networks and the libraries of their runtime. A digest of each
+    library is a comment in the script, so that a changed library causes a new link.
     """
     parameters = call.parameters_as(Parameters)
     archive, symbols, *libraries = call.sources

@@ -1,4 +1,4 @@
-"""The images of an application: FSBL, Appli, test vectors, and the weights or the relocatable models."""
+"""Images of an application: FSBL, Appli, test vectors, weights or models."""
 
 from __future__ import annotations
 
@@ -45,10 +45,19 @@ from n6build.steps.weights_image import weights_image_step
 
 @dataclass(frozen=True)
 class Images:
-    """All that is put into flash. plan: of the memory. programs, weights: in the order of the manifest. own: names and ELF files
-    of the programs of this project. elves: name and file of all ELF files at hand, FSBL first. foreign: the
-    programs that are not ours. models: only relocatable ones. library: the networks for a program of somebody else, only of
-    linked ones."""
+    """All images for the flash of a board.
+
+    Attributes:
+        plan: Step of the memory plan.
+        programs: Programs, test vectors and data, in the order of the manifest.
+        weights: Weights or relocatable models, in the order of the manifest.
+        own: ELF files of this project's programs by name.
+        elves: All available ELF files by name, FSBL first.
+        foreign: Third-party programs.
+        steps: All steps that make the images.
+        models: Relocatable models with their networks; empty for linked networks.
+        library: Networks as a library for a third-party program; only with linked networks.
+    """
 
     plan: Step
     programs: tuple[FlashPart, ...]
@@ -62,12 +71,12 @@ class Images:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The image files, in the order of the manifest."""
+        """Return the image files, in the order of the manifest."""
         return tuple(part.file for part in self.parts)
 
     @property
     def parts(self) -> tuple[FlashPart, ...]:
-        """The images with their slots, in the order of the manifest."""
+        """Return the images with their slots, in the order of the manifest."""
         return (*self.programs, *self.weights)
 
 
@@ -84,7 +93,12 @@ def _unsigned(image: str) -> str:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A program as it goes into flash. elf: empty if there is none. given: None if this project makes it."""
+    """A program with its place in flash.
+
+    Attributes:
+        elf: ELF file; empty if there is none.
+        given: Files of a third-party program; None if this project makes it.
+    """
 
     steps: tuple[Step, ...]
     part: FlashPart
@@ -101,7 +115,7 @@ def _loader(job: Job, make: Callable[[], Program]) -> _Placed:
 
 
 def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
-    """None if the FSBL's file holds the Appli, too."""
+    """Return the Appli, or None if the file of the FSBL also contains it."""
     host = job.choices.program
     if host is not None and host.elf:
         return _foreign(job, "appli", host.elf, host.elf)
@@ -117,14 +131,19 @@ def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
 
 
 def _foreign(job: Job, role: Role, file: str, elf: str | None = None) -> _Placed:
-    """elf: of a program that the surrounding project links, maybe only after this plan is made; None: looked for."""
+    """Return a third-party program with its place in flash.
+
+    Args:
+        elf: ELF file of a program that the surrounding project may link after planning; None to search
+            for it.
+    """
     choices = job.choices
     if elf is None:
         found = elf_of(Path(file))
         elf = project_path(found) if found else ""
     by_ours = role == "appli" and not choices.fsbl
     step = foreign_image_step(f"{job.folder}/{role}_placed.bin", file, role, job.board, copied_by_ours=by_ours)
-    # Of one program only: the Appli, where that is not ours.
+    # Linker map and script belong to a single program: the Appli if it is a third-party program, else the FSBL.
     named = role == "appli" or not (choices.appli or choices.program)
     of_link = [project_path(path) if path and named else "" for path in (choices.linker_map, choices.linker_script)]
     given = GivenProgram(project_path(file), role, elf, by_ours, *of_link)
@@ -132,7 +151,10 @@ def _foreign(job: Job, role: Role, file: str, elf: str | None = None) -> _Placed
 
 
 def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
-    """Further files for the NOR. Raises N6-TRIAL-002 at once for those that are there already."""
+    """Return the steps and places of further files for the NOR.
+
+    Files that already exist are checked at once, with N6-TRIAL-002.
+    """
     trial = trial_of(job)
     for each in job.choices.data:
         path = Path(each.path)
@@ -146,7 +168,7 @@ def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
     return steps, [FlashPart("data", step.name, placed=output_with(step, ".json")) for step in steps]
 
 
-# The steps that make what is programmed, and its place.
+# Steps that make an image, and its place in flash.
 _InSlot = tuple[tuple[Step, ...], FlashPart]
 
 
@@ -160,12 +182,12 @@ def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[_InSlot]:
 
 
 def _slots_folder(job: Job) -> str:
-    """For images of data as they are before they are signed."""
+    """Return the folder for data images before they are signed."""
     return f"{job.folder}/{UNSIGNED}" if job.trust else job.folder
 
 
 def _in_slot(job: Job, image: Step, slot: str, content: Content) -> _InSlot:
-    """image: of data, in `_slots_folder`."""
+    """Return the image of data in its slot, signed if images are signed."""
     if job.trust is None:
         return (image,), FlashPart(slot, image.name, content)
     signed = trusted_step(f"{job.folder}/{Path(image.name).name}", image.name, "data", job.board.name, job.trust)
@@ -173,8 +195,14 @@ def _in_slot(job: Job, image: Step, slot: str, content: Content) -> _InSlot:
 
 
 def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
-    """Networks are linked into the Appli or installed by it, according to option loader. Inputs of target ladder go over the
-    console, with what fills guards: none are in flash. Raises what stage 2, the memory plan and signing raise."""
+    """Return the images of the application.
+
+    Option loader decides if the networks are linked into the Appli or installed by it. Target ladder
+    sends inputs and the content of guards over the console, so that its inputs are not in flash.
+
+    Raises:
+        N6Error: The errors of stage 2, the memory plan and signing.
+    """
     if job.choices.ladder:
         networks = [replace(each, model=replace(each.model, inputs=None), seeded=None) for each in networks]
     return _reloc_images(job, networks) if job.choices.loader == "reloc" else _linked_images(job, networks)
@@ -213,8 +241,13 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
 
 
 def trial_of(job: Job) -> Trial | None:
-    """What is on trial with `trial=on`: the Appli only with this project's FSBL, which chooses its slot. Raises N6-TRIAL-001
-    where the board has no place for it."""
+    """Return the images on trial with `trial=on`, or None.
+
+    The Appli is on trial only with this project's FSBL, which chooses its slot.
+
+    Raises:
+        N6Error: N6-TRIAL-001 if the board has no place for the trial's record.
+    """
     if job.choices.trial == "off":
         return None
     if job.board.trial is None:
@@ -225,7 +258,10 @@ def trial_of(job: Job) -> Trial | None:
 
 
 def _is_confined(job: Job) -> bool:
-    """Raises N6-CONFINE-001 for a runtime that calls models on its own."""
+    """Return True if models run unprivileged.
+
+    A runtime that calls models itself is rejected with N6-CONFINE-001.
+    """
     if job.choices.confine == "on" and job.runtime.name != "n6build":
         what = "'confine=on' is for models on n6build's runtime: ST's calls them in its own way, and lets them drive the NPU"
         raise N6Error("N6-CONFINE-001", what, hint="confine=off, or without STEDGEAI_CORE_DIR")

@@ -1,4 +1,4 @@
-"""What the steps of one application need to know: all choices, with what was found on this machine."""
+"""Common inputs of one application's steps: choices, and tools of this machine."""
 
 from __future__ import annotations
 
@@ -29,15 +29,27 @@ from n6build.steps.reloc import ModelOptions
 from n6build.steps.trust import trust_of
 from n6build.trust.choice import Trust
 
-# For which no firmware is compiled.
+# Goals that need no compiled firmware.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model", "time"})
 ALL_BOARDS = "all"
 
 
 @dataclass(frozen=True)
 class Job:
-    """folder: of the application. board_folder: of what all applications of a board share. notes: as for `job_of`. trust: None if
-    nothing is signed."""
+    """Common inputs of the steps of one application.
+
+    Attributes:
+        choices: Choices of the command line.
+        environment: Tools and paths of this machine.
+        board: Board with the choices applied.
+        models: Models of the application.
+        runtime: Linked runtime.
+        toolchain: Compiler and linker.
+        folder: Folder of the application.
+        board_folder: Folder of files that all applications of a board share.
+        notes: Folder for the output of tools about themselves; None to keep nothing.
+        trust: Signature settings; None if nothing is signed.
+    """
 
     choices: Choices
     environment: Environment
@@ -52,18 +64,18 @@ class Job:
 
     @property
     def virtual_board(self) -> str:
-        """Folder of the virtual board: its NOR and its record."""
+        """Return the folder of the virtual board, with its NOR and its record."""
         parts = (self.choices.build, "virtual_board", self.board.name, self.choices.pair)
         return "/".join(part for part in parts if part)
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Flags for C, from the surrounding project, that this compiler knows."""
+        """Return the surrounding project's C flags that this compiler knows."""
         return tuple(without_unknown_flags(list(self.choices.c_flags)))
 
     @property
     def model_options(self) -> ModelOptions:
-        """For stage 2."""
+        """Return the options of stage 2."""
         choices = self.choices
         return ModelOptions(
             secure=choices.secure,
@@ -75,7 +87,7 @@ class Job:
 
     @property
     def stage1(self) -> Stage1:
-        """For stage 1."""
+        """Return the inputs of stage 1."""
         choices = self.choices
         return Stage1(
             self.board, choices.profile, choices.backend, choices.loader, self.runtime, self.environment, self.notes
@@ -83,8 +95,17 @@ class Job:
 
 
 def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Job:
-    """notes: folder for what tools say about themselves; None: nothing is kept. Raises N6-BOARD-00x, N6-MODEL-00x,
-    N6-TRUST-00x, N6-TOOL-00x, N6-LLATON-00x for what does not exist."""
+    """Return the common inputs of the application's steps.
+
+    Args:
+        choices: Choices of the command line.
+        environment: Tools and paths of this machine.
+        notes: Folder for the output of tools about themselves; None to keep nothing.
+
+    Raises:
+        N6Error: N6-BOARD-00x, N6-MODEL-00x, N6-TRUST-00x, N6-TOOL-00x or N6-LLATON-00x if a chosen item
+            does not exist.
+    """
     board = load_board(choices.board, home_of_board(choices.board))
     launched = Path(choices.launched)
     models = (
@@ -125,13 +146,21 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
 
 
 def rungs() -> tuple[Model, ...]:
-    """The networks of target ladder, in their order: small ones of their own, then a whole one that comes with n6build."""
+    """Return the networks of target ladder, in their order.
+
+    Small ones made for the ladder come first, then a whole one that comes with n6build.
+    """
     return (*(load_model(each.name, MODELS / LADDER) for each in RUNGS), load_model(WHOLE, MODELS))
 
 
 def environment_of(choices: Choices, environment: Environment) -> Environment:
-    """Return the environment with what option core names in place of STEDGEAI_CORE_DIR: ST's runtime and ST's compiler are looked
-    for there. Raises N6-LLATON-002 where `auto` finds no project."""
+    """Return the environment with option core in place of STEDGEAI_CORE_DIR.
+
+    ST's runtime and ST's compiler are searched there.
+
+    Raises:
+        N6Error: N6-LLATON-002 if core=auto finds no project.
+    """
     if not choices.core:
         return environment
     automatic = choices.core == AUTO
@@ -139,7 +168,11 @@ def environment_of(choices: Choices, environment: Environment) -> Environment:
 
 
 def runtime_of(choices: Choices, environment: Environment) -> Runtime:
-    """ST's if the environment names a core, else the one of this project. Raises N6-LLATON-00x."""
+    """Return ST's runtime if the environment names a core, else n6build's.
+
+    Raises:
+        N6Error: N6-LLATON-00x if ST's runtime cannot be used.
+    """
     start = Path(choices.launched)
     cmsis = tuple(project_around(start) if folder == AUTO else Path(folder) for folder in choices.cmsis)
     return st_runtime(environment.core, cmsis) if environment.core else own_runtime()
@@ -149,10 +182,12 @@ def runtime_for(firmware: Firmware, runtime: Runtime) -> Runtime:
     """Return the runtime of models for another firmware.
 
     Args:
-        runtime: of the build. ST's has its own version; n6build's takes that of the firmware.
+        firmware: Firmware that installs the models.
+        runtime: Runtime of the build. ST's has its own version; n6build's takes the version of the
+            firmware.
 
     Raises:
-        N6Error: N6-ROMFS-010 where ST's runtime is of another version than the firmware.
+        N6Error: N6-ROMFS-010 if ST's runtime has another version than the firmware.
     """
     if runtime.name == "n6build":
         return own_runtime(firmware.ll_aton)
@@ -161,8 +196,13 @@ def runtime_for(firmware: Firmware, runtime: Runtime) -> Runtime:
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023,
-    N6-HOST-002, N6-ROMFS-007 and N6-ROMFS-011 for combinations that have no effect or make no sense."""
+    """Check the combination of goals and choices.
+
+    Raises:
+        N6Error: N6-OPTION-006 to N6-OPTION-009, N6-OPTION-011 to N6-OPTION-013, N6-OPTION-015 to
+            N6-OPTION-017, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002,
+            N6-ROMFS-007 or N6-ROMFS-011 if a combination has no effect or is not possible.
+    """
     if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:
@@ -193,7 +233,10 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
 
 
 def _check_firmware(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-ROMFS-011 where no model for another firmware is made, or more than models."""
+    """Check that option firmware is used only for models of another firmware.
+
+    Other goals are rejected with N6-ROMFS-011.
+    """
     others = sorted(goal for goal in {*goals} - {"romfs", "reloc", "network"} if "/" not in goal)
     if not goals or others or ("reloc" in goals and choices.loader != "reloc"):
         what = f"'firmware={choices.firmware}' is for the models of another firmware alone"
@@ -203,7 +246,11 @@ def _check_firmware(choices: Choices, goals: Collection[str]) -> None:
 
 
 def check_ladder(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-LADDER-003 for what does not go with target ladder."""
+    """Check that all goals and options fit target ladder.
+
+    Raises:
+        N6Error: N6-LADDER-003 if a goal or option does not fit.
+    """
     if choices.backend != "neural_art":
         what = "target ladder tries what backend neural_art makes, which is never chosen by itself"
         raise N6Error("N6-LADDER-003", what, hint="backend=neural_art")
@@ -228,8 +275,10 @@ def check_ladder(choices: Choices, goals: Collection[str]) -> None:
 
 
 def boards_of(choices: Choices) -> tuple[str, ...]:
-    """Names of the boards that are asked about; what is built is built for the first one. With board=all, that is the usual one,
-    and the others are all that are known."""
+    """Return the names of the requested boards; the build is for the first one.
+
+    With board=all, the first one is the default board, and all other known boards follow.
+    """
     if choices.board != ALL_BOARDS:
         return (choices.board,)
     usual = Choices().board
@@ -237,21 +286,34 @@ def boards_of(choices: Choices) -> tuple[str, ...]:
 
 
 def check_device(job: Job, goals: Collection[str]) -> None:
-    """goals: of the command, all that is built by default if there are none. Raises N6-LLATON-005 where they need a firmware
-    and ST's runtime lacks device headers."""
-    # Files are asked for one by one: the compiler says what it lacks.
+    """Check that ST's runtime has device headers if a goal needs firmware.
+
+    Args:
+        job: Common inputs of the steps.
+        goals: Goals of the command line; empty for the default goals.
+
+    Raises:
+        N6Error: N6-LLATON-005 if device headers are missing.
+    """
+    # Skip goals that are single files: for these, the compiler reports missing headers.
     wanted = {goal for goal in goals if "/" not in goal}
     if not goals or wanted - _WITHOUT_FIRMWARE:
         check_device_header(job.runtime.foreign_folders, job.flags)
 
 
 def runs_until(choices: Choices) -> bool:
-    """Whether a run only watches a program, since it is not ours or is to end somewhere."""
+    """Return True if a run only watches a program.
+
+    This is so for a third-party program, or with option until.
+    """
     return bool(choices.appli or choices.program or choices.until)
 
 
 def _check_debugger(choices: Choices) -> None:
-    """On a real board, where a debugger takes the place of the run."""
+    """Reject options that have no effect with gdb=1 on a real board.
+
+    A debugger takes the place of the run there.
+    """
     wanted = {
         "inputs": choices.inputs,
         "expected": choices.expected,

@@ -1,4 +1,7 @@
-"""n6_kernels.h and n6_kernels_plain.h: what networks of the reference backend call."""
+"""Step for n6_kernels.h and n6_kernels_plain.h.
+
+They declare the kernels that networks of the reference backend call.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ NAMES = ("n6_kernels.h", "n6_kernels_plain.h")
 
 
 def kernel_headers_step(folder: str) -> Step:
-    """Makes both headers in `folder`."""
+    """Return the step that writes both headers into `folder`."""
     return Step(
         verb="Header",
         stage="header",
@@ -22,7 +25,7 @@ def kernel_headers_step(folder: str) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes both headers."""
+    """Write both headers."""
     from n6build.network.reference.kernel_headers import (  # noqa: PLC0415 - planning reads no operator.
         kernels_header,
         plain_kernels_header,

@@ -1,4 +1,7 @@
-"""What a board lacks of the images, for the console; to_flash.txt says how much they are."""
+"""Step that reports the sectors of the images that a board does not hold yet.
+
+The report goes to the console. to_flash.txt contains the size of all images.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,24 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """virtual_board: its folder."""
+    """Parameters of the step.
+
+    Attributes:
+        virtual_board: Folder of the virtual board.
+    """
 
     virtual_board: str
 
 
 def lacking_step(output: str, manifest: str, images: Sequence[str], virtual_board: str) -> Step:
-    """images: files that the manifest names. virtual_board: its folder."""
+    """Return the step that reports sectors to program.
+
+    Args:
+        output: Path of to_flash.txt.
+        manifest: Path of flash_manifest.json.
+        images: Files that the manifest lists.
+        virtual_board: Folder of the virtual board.
+    """
     return Step(
         verb="Lacking",
         stage="image",
@@ -39,7 +53,7 @@ def lacking_step(output: str, manifest: str, images: Sequence[str], virtual_boar
 
 
 def make(call: Call) -> None:
-    """Says how many sectors would be programmed, according to the records; no board is accessed."""
+    """Report the number of sectors to program, from the records; no board is accessed."""
     folder = Path(call.parameters_as(Parameters).virtual_board)
     manifest = read_manifest(call.sources[0])
     wanted = wanted_sectors(manifest, call.sources[0].parent)

@@ -1,4 +1,4 @@
-"""Target ladder: runs one network for the NPU after another on a board, until one does not give the expected bytes."""
+"""Step of target ladder: runs NPU networks on a board until one gives wrong bytes."""
 
 from __future__ import annotations
 
@@ -36,8 +36,16 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Parameters:
-    """networks: the rungs, in their order. record: file of what comes of them. elves: number of ELF files, the first sources.
-    console: serial port, empty for the probe's. n6build: its version."""
+    """Parameters of the step.
+
+    Attributes:
+        target: Board and programmer.
+        networks: Rungs, in their order.
+        record: File for the results.
+        elves: Number of ELF files, which are the first sources.
+        console: Serial port; empty for the port of the probe.
+        n6build: Version of n6build.
+    """
 
     target: Target
     networks: tuple[NetworkOnBoard, ...]
@@ -48,7 +56,7 @@ class Parameters:
 
 
 def record_of(build: str, board: str) -> str:
-    """The file that target ladder writes, and a field report reads."""
+    """Return the file that target ladder writes and a field report reads."""
     return f"{build}/field/{board}-ladder.json"
 
 
@@ -61,7 +69,20 @@ def ladder_step(
     target: Target,
     console: str,
 ) -> Step:
-    """record: as of `record_of`. networks: the rungs. Raises N6-OPTION-014."""
+    """Return the step of target ladder.
+
+    Args:
+        record: File of `record_of`.
+        receipts: Receipts of the programmed board.
+        networks: Rungs with their expected outputs.
+        elves: Available ELF files by name, FSBL first.
+        board: Board of the run.
+        target: Board and programmer.
+        console: Serial port; empty for the port of the probe.
+
+    Raises:
+        N6Error: N6-OPTION-014 if start=ram has no ELF file of the FSBL.
+    """
     described = [(each, _to_the_byte(network_on_board(each, expected), each.model)) for each, expected in networks]
     on_board = tuple(network for _, network in described)
     parameters = Parameters(target, on_board, record, len(elves), console, version())
@@ -70,19 +91,26 @@ def ladder_step(
 
 
 def _to_the_byte(network: NetworkOnBoard, model: Model) -> NetworkOnBoard:
-    """All but the whole network are made so that however the NPU rounds, there is one right result."""
+    """Return the network with exact comparison, except for the whole network.
+
+    All others are made so that they have a single right result, however the NPU rounds.
+    """
     return network if model.name == WHOLE else replace(network, exact=True)
 
 
 def _guarded(network: NetworkOnBoard) -> LinkedNetwork:
-    """With the guards that its buffers may have."""
+    """Return the network with the guards that its buffers may have."""
     model, artifacts = as_run(network)
     artifacts, guards = without_guards(artifacts)
     return replace(linked_network(model, artifacts, Session()), guards=guards)
 
 
 def make(call: Call) -> None:
-    """Writes the record, whatever comes of the climb. Raises N6-LADDER-001 afterwards where a rung fails."""
+    """Write the record, even if the climb fails.
+
+    Raises:
+        N6Error: N6-LADDER-001, after writing, if a rung fails.
+    """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
@@ -153,9 +181,9 @@ def _say(index: int, outcome: NetworkOutcome) -> None:
 def _failed(ladder: Ladder, error: N6Error) -> N6Error:
     rung = first_failed(ladder)
     if rung is None:
-        # All of them were climbed; the virtual board objects to how.
+        # All rungs passed, but the virtual board reported a finding.
         return error
     what = f"rung {rung.name} fails: {error.id}: {error.what}"
-    # What a guard tells, it tells of any rung.
+    # The hint of a violated guard is the same for each rung.
     hint = error.hint if error.id == "N6-LADDER-004" else rung.tells
     return N6Error("N6-LADDER-001", what, where=error.where, hint=hint)

@@ -1,4 +1,4 @@
-"""memory_plan.json, its tables in C and its symbols for the linker, for networks that are linked into the Appli."""
+"""Step for memory_plan.json of linked networks, with C tables and linker symbols."""
 
 from __future__ import annotations
 
@@ -29,9 +29,19 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """weights: names of its raw files, which are not read. inputs: file of its test vectors, empty where it has none, or
-    where they are seeded. vectors: their shape; None where the file cannot be read.
-    version_header: file for the compiler, empty unless the version gate is waived."""
+    """A network as the memory plan receives it.
+
+    Attributes:
+        model: Name of the model.
+        name: Name of the network's files.
+        folder: Folder of the network's files.
+        weights: Names of the raw files, which are not read.
+        is_classification: The output is a class.
+        inputs: File of the test vectors; empty without vectors or with seeded ones.
+        vectors: Shape of the test vectors; None if the file cannot be read.
+        is_seeded: The test vectors are seeded.
+        version_header: Header for the compiler; empty unless the version gate is waived.
+    """
 
     model: str
     name: str
@@ -46,7 +56,14 @@ class PlannedNetwork:
 
 @dataclass(frozen=True)
 class PlanParameters:
-    """Of either plan. claim_bytes: behind each image of data, where those are signed."""
+    """Common parameters of both kinds of memory plan.
+
+    Attributes:
+        board: Memory of the board.
+        profile: Memory profile.
+        networks: Networks of the application.
+        claim_bytes: Bytes of the signature after each image of data; 0 without signatures.
+    """
 
     board: BoardMemory
     profile: str
@@ -56,7 +73,7 @@ class PlanParameters:
 
 @dataclass(frozen=True)
 class Parameters(PlanParameters):
-    """runtime: that the Appli is linked with."""
+    """Parameters of the step; `runtime` is the one linked with the Appli."""
 
     runtime: RuntimeVersion
 
@@ -71,8 +88,20 @@ def memory_plan_step(
     signed: bool,
     has_own_main: bool,
 ) -> Step:
-    """signed: whether images of data are. has_own_main: whether a program of somebody else calls the networks: its linker
-    script places all buffers. Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
+    """Return the step that plans the memory of linked networks.
+
+    Args:
+        folder: Folder of the application.
+        board: Board of the application.
+        profile: Memory profile.
+        networks: Networks of the application.
+        runtime: Runtime linked with the Appli.
+        signed: Images of data are signed.
+        has_own_main: A third-party program calls the networks, and its linker script places all buffers.
+
+    Raises:
+        N6Error: N6-POOL-00x if the regions of the external RAM cannot be laid out.
+    """
     planned = tuple(
         replace(network, version_header=version_header_of(folder, each))
         for network, each in zip(planned_networks(networks), networks, strict=True)
@@ -94,17 +123,25 @@ def memory_plan_step(
 
 
 def claim_of(*, signed: bool) -> int:
-    """Bytes that a signature takes behind an image of data, whose trailer ends on a multiple of its alignment."""
+    """Return the bytes that a signature takes after an image of data.
+
+    The trailer of that image ends on a multiple of its alignment.
+    """
     return CLAIM.size if signed else 0
 
 
 def version_header_of(folder: str, network: NetworkSteps) -> str:
-    """The header that network.c is compiled with if the version gate is waived, else empty. folder: of the memory plan."""
+    """Return the header for network.c if the version gate is waived, else "".
+
+    Args:
+        folder: Folder of the memory plan.
+        network: Compiled network.
+    """
     return f"{folder}/{network.name}_ll_aton_version.h" if VERSION_GATE in network.model.waived else ""
 
 
 def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, ...]:
-    """The networks as parameters of a step."""
+    """Return the networks as parameters of a step."""
     return tuple(
         PlannedNetwork(
             each.model.name,
@@ -121,12 +158,15 @@ def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, 
 
 
 def sizes_of(networks: Sequence[NetworkSteps]) -> dict[str, int]:
-    """Bytes of the memory pools for which models want another size."""
+    """Return the sizes in bytes of memory pools that models have changed."""
     return {name: size for each in networks for name, size in each.model.network.pools.items()}
 
 
 def network_files(networks: Sequence[NetworkSteps]) -> tuple[str, ...]:
-    """All that stage 1 makes but the weights, and test vectors that cannot be read, which the step then says."""
+    """Return the outputs of stage 1 without weights, and unreadable test vectors.
+
+    The step reports the error of unreadable vectors.
+    """
     unread = (each.inputs for each in planned_networks(networks) if each.vectors is None)
     return tuple(dict.fromkeys((*(file for each in networks for file in each.described), *unread)))
 
@@ -139,7 +179,11 @@ def _shape(inputs: Path) -> VectorShape | None:
 
 
 def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
-    """Reads what stage 1 made. Raises what `read_artifacts` and `compiled_network` raise."""
+    """Read the outputs of stage 1.
+
+    Raises:
+        N6Error: The errors of `read_artifacts` and `compiled_network`.
+    """
     return [
         compiled_network(
             each.model,
@@ -154,7 +198,10 @@ def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
 
 
 def make(call: Call) -> None:
-    """Writes memory_plan.json, n6_memory_plan.c, n6_pools.ld, and headers for networks of another version."""
+    """Write memory_plan.json, n6_memory_plan.c, n6_pools.ld, and version headers.
+
+    A version header is for a network of another ll_aton version.
+    """
     given = call.parameters_as(Parameters)
     networks = compiled(given.networks)
     headers: list[str] = []

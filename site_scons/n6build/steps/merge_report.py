@@ -1,4 +1,7 @@
-"""What a merge request changes in sizes and memory, for a comment, and the same as JSON for the next one."""
+"""Step that reports the changes of a merge request in sizes and memory.
+
+The report is Markdown for a comment, and JSON for the next report.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,26 @@ from n6build.report.merge import compare, merge_report, verdict
 
 @dataclass(frozen=True)
 class Parameters:
-    """base: whether the second source is the base."""
+    """Parameters of the step.
+
+    Attributes:
+        base: The second source is the base.
+    """
 
     base: bool
 
 
 def merge_report_step(folder: str, sizes: str, base: str) -> Step:
-    """sizes: sizes.json of this build. base: that of the base branch, empty if there is none. Raises N6-SIZES-003 where that is
-    what this build writes."""
+    """Return the step that writes the merge report.
+
+    Args:
+        folder: Folder of the report.
+        sizes: Path of sizes.json of this build.
+        base: Path of sizes.json of the base branch; empty if there is none.
+
+    Raises:
+        N6Error: N6-SIZES-003 if the base is a file of this build.
+    """
     outputs = tuple(f"{folder}/merge_report.{suffix}" for suffix in ("md", "json"))
     check_base(base, (*outputs, sizes))
     return Step(
@@ -37,7 +52,15 @@ def merge_report_step(folder: str, sizes: str, base: str) -> Step:
 
 
 def check_base(base: str, made: tuple[str, ...]) -> None:
-    """made: files of this build. Raises N6-SIZES-003 if the base is one of them."""
+    """Check that the base is not a file of this build.
+
+    Args:
+        base: Path of the base; empty if there is none.
+        made: Files of this build.
+
+    Raises:
+        N6Error: N6-SIZES-003 if the base is one of them.
+    """
     if base and Path(base).resolve() in {Path(file).resolve() for file in made}:
         what = "is written by this build, which would be compared with itself"
         hint = "copy the one of the base branch to another place: base=FILE"
@@ -45,14 +68,14 @@ def check_base(base: str, made: tuple[str, ...]) -> None:
 
 
 def make(call: Call) -> None:
-    """Writes merge_report.md and merge_report.json, and prints the verdict."""
+    """Write merge_report.md and merge_report.json, and print the verdict."""
     given = call.parameters_as(Parameters)
     base = read_sizes(call.sources[1]) if given.base else None
     write_merge_report(call.outputs[0].parent, read_sizes(call.sources[0]), base)
 
 
 def write_merge_report(folder: Path, now: SizesFile, base: SizesFile | None) -> None:
-    """Writes merge_report.md and merge_report.json into the folder, and prints the verdict."""
+    """Write merge_report.md and merge_report.json to the folder; print the verdict."""
     markdown = folder / "merge_report.md"
     write_atomically(markdown, merge_report(now, base))
     write_atomically(markdown.with_suffix(".json"), sizes_json(now))

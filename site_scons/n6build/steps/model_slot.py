@@ -1,4 +1,4 @@
-"""A relocatable model, or its weights, as it is stored in its flash slot."""
+"""Step for a relocatable model, or its weights, as stored in its flash slot."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ from n6build.reloc.verify import check_model
 
 @dataclass(frozen=True)
 class SelfTestFiles:
-    """Test vectors of a model. expected: None if the outputs need not be bit-exact."""
+    """Files of a model's self-test.
+
+    Attributes:
+        inputs: File of the test vectors.
+        expected: File of the expected outputs; None if the outputs need not be bit-exact.
+    """
 
     inputs: str
     expected: str | None
@@ -34,8 +39,14 @@ class SelfTestFiles:
 
 @dataclass(frozen=True)
 class Parameters:
-    """ram: of the board for a whole model, None for the weights of one. test: None if the model's other file has it. room: bytes
-    of its part of the slot."""
+    """Parameters of the step.
+
+    Attributes:
+        model: Name of the model.
+        ram: RAM of the board for a whole model; None for the weights of one.
+        test: Files of the self-test; None if the model's other file has the test.
+        room: Bytes of its part of the slot.
+    """
 
     model: str
     ram: tuple[Span, ...] | None
@@ -53,8 +64,17 @@ def model_slot_step(
     test: SelfTestFiles | None,
     room: int,
 ) -> Step:
-    """file: network_rel.bin, or network_rel_params.bin if `ram` is None. ram: of the board. model: its name. room: bytes of its
-    part of the flash slot."""
+    """Return the step that makes the image for a model's slot.
+
+    Args:
+        output: Path of the image.
+        file: Path of network_rel.bin, or of network_rel_params.bin if `ram` is None.
+        description: Description of the model in JSON.
+        model: Name of the model.
+        ram: RAM of the board for a whole model; None for the weights of one.
+        test: Files of the self-test; None if the model's other file has the test.
+        room: Bytes of its part of the flash slot.
+    """
     vectors = tuple(path for path in (test.inputs, test.expected) if path) if test else ()
     return Step(
         verb="Slot",
@@ -67,7 +87,7 @@ def model_slot_step(
 
 
 def make(call: Call) -> None:
-    """Writes the image for the slot."""
+    """Write the image for the slot."""
     given = call.parameters_as(Parameters)
     file, description = call.sources[0], read_description(call.sources[1])
     if given.ram is not None:
@@ -79,7 +99,7 @@ def make(call: Call) -> None:
 
 
 def _self_test(files: SelfTestFiles, outputs: tuple[int, ...]) -> SelfTest:
-    """Of the first test vector."""
+    """Return the self-test, made from the first test vector."""
     first = rows(read_vectors(Path(files.inputs)))[0]
     if files.expected is None:
         return SelfTest(first, None)

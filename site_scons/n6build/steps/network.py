@@ -1,4 +1,4 @@
-"""Stage 1: each model of an application becomes network.c and its weights, by the backend chosen for it."""
+"""Stage 1: compiles each model to network.c and weights, with its backend."""
 
 from __future__ import annotations
 
@@ -26,8 +26,18 @@ from n6build.steps.given_model import given_network
 
 @dataclass(frozen=True)
 class Stage1:
-    """What stage 1 needs to know besides the models. backend: as asked for. loader: linked or reloc. notes: folder for what
-    ST's tool says about itself. relocatable: networks also as <name>_rel.bin, by a backend that can."""
+    """Inputs of stage 1 besides the models.
+
+    Attributes:
+        board: Board of the application.
+        profile: Memory profile.
+        backend: Value of option backend.
+        loader: Value of option loader, 'linked' or 'reloc'.
+        runtime: Linked runtime.
+        environment: Tools and paths of this machine.
+        notes: Folder for the output of ST's tool about itself; None to keep nothing.
+        relocatable: Also make <name>_rel.bin, if the backend can.
+    """
 
     board: Board
     profile: str
@@ -40,11 +50,20 @@ class Stage1:
 
 
 def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
-    """A single network goes to <folder>/network, each of several to a folder of its own, with its part of the pool for
-    weights.
+    """Return the steps that compile the networks.
 
-    Raises N6Error for invalid pools, a model that Git LFS has not downloaded, a backend that cannot take one, missing tools, and
-    memory of a compiled network that the board lacks.
+    A single network goes to <folder>/network. Each of several networks goes to a folder of its own, and
+    gets its part of the pool for weights.
+
+    Args:
+        folder: Folder of the application.
+        models: Models of the application.
+        given: Further inputs of stage 1.
+
+    Raises:
+        N6Error: The error of the failed check, if pools are invalid, Git LFS has not downloaded a
+            model, a backend does not support a model, tools are missing, or a compiled network uses
+            memory that the board lacks.
     """
     names = network_names(models)
     if not models:
@@ -83,7 +102,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
 
 
 def _refuse_lacked_memory(board: Board, model: Model, source: Path) -> None:
-    """source: network.c. Raises N6-CHECK-002 for a network that was compiled for memory that the board lacks."""
+    """Reject a network compiled for memory that the board lacks, with N6-CHECK-002."""
     artifacts = read_artifacts(source.parent, source.stem, ())
     if not any(lacked_memory(checked_board(board), model.name, artifacts)):
         return
@@ -93,7 +112,11 @@ def _refuse_lacked_memory(board: Board, model: Model, source: Path) -> None:
 
 
 def check_options(model: Model) -> None:
-    """The options of all backends, whichever is used. Raises N6-YAML-00x, and what backends raise for their options."""
+    """Check the options of all backends, even of those that are not used.
+
+    Raises:
+        N6Error: N6-YAML-00x and the errors of backends for invalid options.
+    """
     for backend in BACKENDS:
         if section := model.network.backends.get(backend.name):
             backend.check_options(section)

@@ -1,4 +1,4 @@
-"""Says how long the networks are expected to take on a board: as a table, as text and as JSON."""
+"""Step that reports the expected times of networks as a table, text and JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Network:
 
 @dataclass(frozen=True)
 class _Board:
-    """file: board.yaml."""
+    """A board by its description file, board.yaml, and its choices."""
 
     file: str
     choice: BoardChoice
@@ -41,8 +41,16 @@ class _Board:
 
 @dataclass(frozen=True)
 class Parameters:
-    """board: for which the networks are compiled. boards: all that are asked about. clock, flash: as on the command line. run:
-    run.json, empty if nothing ran."""
+    """Parameters of the step.
+
+    Attributes:
+        board: Board that the networks are compiled for.
+        boards: All requested boards.
+        networks: Networks of the application.
+        clock: Value of option clock.
+        flash: Value of option flash.
+        run: Path of run.json; empty if nothing ran.
+    """
 
     board: _Board
     boards: tuple[_Board, ...]
@@ -54,7 +62,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class _OnBoard:
-    """Of the JSON."""
+    """An entry of the JSON file."""
 
     board: str
     model: str
@@ -71,8 +79,21 @@ def network_times_step(
     flash: str,
     run: str,
 ) -> Step:
-    """board: for which the networks are compiled. boards: all that are asked about. run: run.json, empty if nothing is run.
-    Raises N6-TIME-003 before anything is built."""
+    """Return the step that reports the expected times.
+
+    Args:
+        folder: Folder of the application.
+        board: Board that the networks are compiled for.
+        boards: All requested boards.
+        networks: Networks of the application.
+        clock: Value of option clock.
+        flash: Value of option flash.
+        run: Path of run.json; empty if nothing runs.
+
+    Raises:
+        N6Error: N6-BOARD-003 if the clock profile is unknown; N6-TIME-003 if the clock of the NOR is
+            invalid. Both are raised before anything is built.
+    """
     for each in boards:
         conditions_of(each, clock, flash)
     described = tuple(_Network(each.model.name, each.name, each.folder) for each in networks)
@@ -92,7 +113,7 @@ def network_times_step(
         sources=tuple(files),
         parameters=to_parameters(parameters),
         function="n6build.steps.network_times:make",
-        # Asking for it means reading it.
+        # Each request for this target prints the times again.
         always=True,
         shared=False,
     )
@@ -103,7 +124,7 @@ def _chosen(board: Board) -> _Board:
 
 
 def make(call: Call) -> None:
-    """Prints the expected times, and writes time.txt and time.json."""
+    """Print the expected times, and write time.txt and time.json."""
     given = call.parameters_as(Parameters)
     model = read_model(Path(project_path(MODEL)))
     outcome = read_outcome(Path(given.run)) if given.run else None

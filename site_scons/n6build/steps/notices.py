@@ -1,4 +1,7 @@
-"""notices.txt beside the flash manifest: of every licence that is linked into its images."""
+"""Step for notices.txt, the licences of all code linked into the images.
+
+The file is beside the flash manifest.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from n6build.plan.step import Call, Step, to_parameters
 
 _C = (".c", ".h", ".S")
 _LICENCES = ("LICEN[CS]E*", "COPYING*", "NOTICE*")
-# Above a source.
+# Number of folders searched for a licence: that of a source and those above it.
 _LEVELS = 6
 _OURS = ROOT / "LICENSE"
 _VENDORED = "third_party"
@@ -26,8 +29,17 @@ _APACHE = "Apache License, Version 2.0: http://www.apache.org/licenses/LICENSE-2
 
 @dataclass(frozen=True)
 class Parameters:
-    """application: its name. ours: whether the first source is n6build's licence. maps, sources: how many behind it are maps of
-    the linker, and behind them sources of others; the rest are licence files. foreign: programs that were linked elsewhere."""
+    """Parameters of the step.
+
+    The sources are n6build's licence, linker maps, third-party sources and licence files, in this order.
+
+    Attributes:
+        application: Name of the application.
+        ours: The first source is n6build's licence.
+        maps: Number of linker maps.
+        sources: Number of third-party sources.
+        foreign: Programs that were linked elsewhere.
+    """
 
     application: str
     ours: bool
@@ -45,8 +57,17 @@ def notices_step(
     foreign: Sequence[str],
     environment: Environment,
 ) -> Step:
-    """behind: all steps that the manifest follows from. maps: of the linker. further: folders with headers of others. foreign:
-    programs of others. environment: in which the compiler is found."""
+    """Return the step that writes the notices.
+
+    Args:
+        output: Path of notices.txt.
+        application: Name of the application.
+        behind: All steps that the manifest depends on.
+        maps: Linker maps.
+        further: Folders with third-party headers.
+        foreign: Third-party programs.
+        environment: Environment in which the compiler is found.
+    """
     steps = list(behind)
     made = {file for step in steps for file in step.outputs}
     compiled = {file for step in steps if step.depfile for file in step.sources if file.endswith(_C)} - made
@@ -73,7 +94,10 @@ def _is_of_others(source: str) -> bool:
 
 
 def _licences_near(folder: Path) -> list[Path]:
-    """In the folder, or in the nearest one above it that has any; n6build's own is not one of them."""
+    """Return the licences in the folder, or in the nearest folder above that has any.
+
+    n6build's own licence is not one of them.
+    """
     for place in [folder.absolute(), *folder.absolute().parents][:_LEVELS]:
         found = [path for pattern in _LICENCES for path in files_in(place, pattern) if is_file(path)]
         if place == ROOT:
@@ -84,7 +108,7 @@ def _licences_near(folder: Path) -> list[Path]:
 
 
 def make(call: Call) -> None:
-    """Writes the notices."""
+    """Write the notices."""
     given = call.parameters_as(Parameters)
     ours, others = call.sources[: given.ours], call.sources[given.ours :]
     maps, others = others[: given.maps], others[given.maps :]

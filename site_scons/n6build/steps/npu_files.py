@@ -1,4 +1,7 @@
-"""What the virtual board writes of its NPU in a run, in its folder, and the readable trace among a step's outputs."""
+"""Files of the virtual board's NPU in a run: its record, and its readable trace.
+
+The record is in the folder of the virtual board, and the trace is an output of the step.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from n6build.virtual_board.npu_files import NpuFiles
 
 
 def trace_output(run: str, trace: str) -> tuple[str, ...]:
-    """The file of the trace beside run.json; none without a trace."""
+    """Return the trace file beside run.json, or nothing without a trace."""
     return (str(Path(run).with_name("npu_trace.txt")),) if trace == "npu" else ()
 
 
@@ -22,13 +25,22 @@ def trace_output(run: str, trace: str) -> tuple[str, ...]:
 def npu_files(
     folder: Path, board: Board, networks: Sequence[TracedNetwork], traces: Sequence[Path], *, record: bool
 ) -> Iterator[NpuFiles]:
-    """For one run. folder: of the virtual board. traces: the trace's output, or none. record: whether epochs are recorded. The
-    trace is there after a run that fails, too, which may be why somebody asked for it."""
+    """Provide the NPU files of one run.
+
+    The trace is written even if the run fails, because it may show the cause.
+
+    Args:
+        folder: Folder of the virtual board.
+        board: Board of the run.
+        networks: Networks whose buffers the trace names.
+        traces: Output for the trace, or none.
+        record: Epochs are recorded.
+    """
     files = NpuFiles(
         record=folder / "npu_record.jsonl" if record else None,
         trace=folder / "npu_trace.raw" if traces else None,
     )
-    # An emulator that does not start leaves none, and an earlier one's must not pass for it.
+    # Remove files of an earlier run: an emulator that does not start writes none, and old ones must not pass for its own.
     for path in (files.record, files.trace):
         if path is not None:
             path.unlink(missing_ok=True)

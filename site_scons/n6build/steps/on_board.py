@@ -1,4 +1,4 @@
-"""What is done with a board: programming, starting and running it."""
+"""Part of the plan that accesses a board: programming, starting and running."""
 
 from __future__ import annotations
 
@@ -31,7 +31,14 @@ from n6build.steps.verify_board import verify_board_step
 
 @dataclass(frozen=True)
 class BeforeFlash:
-    """Steps that come first, whatever is programmed. origin: what tells where it comes from."""
+    """Steps that come before any programming.
+
+    Attributes:
+        manifest: Step of the flash manifest.
+        verdict: Step of the checks' verdict.
+        sizes: Step of the sizes.
+        origin: Files that record the origin of the images: provenance, bill of materials, notices.
+    """
 
     manifest: Step
     verdict: Step
@@ -47,7 +54,19 @@ def on_board(
     asked: Collection[str],
     programmer: str,
 ) -> Part:
-    """asked: targets; no steps if none of them needs a board. programmer: as given to steps. Raises N6-OPTION-006."""
+    """Return the steps and goals that access a board.
+
+    Args:
+        job: Common inputs of the steps.
+        networks: Networks of the application.
+        images: Images of the application.
+        before: Steps that come before any programming.
+        asked: Requested goals; there are no steps if none of them needs a board.
+        programmer: Name of the programmer in steps.
+
+    Raises:
+        N6Error: N6-OPTION-006 if dry=1 is used for an image with two slots.
+    """
     if {*ON_A_BOARD}.isdisjoint(asked):
         return Part((), {})
     choices = job.choices
@@ -68,7 +87,7 @@ def on_board(
     if not alone:
         goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *before.origin, *receipts)
     if "verify" in asked:
-        # Alone, it looks at the board as it is.
+        # Without a flash goal, verify reads the board as it is.
         verify = _verify_step(job, images, before, () if {*FLASHING}.isdisjoint(asked) else receipts, target)
         steps.append(verify)
         goals["verify"] = verify.outputs
@@ -88,14 +107,20 @@ def on_board(
 
 
 def _receipt(job: Job, target: Target, part: str) -> str:
-    """A dry run gets a different name: it must not pass for what it only reports."""
+    """Return the path of a receipt.
+
+    A dry run has a different one, so that it does not pass for a flashed board.
+    """
     words = (target.name, job.board.name, job.choices.pair, part, "dry" if target.dry else "")
     return f"{job.choices.build}/flash/{'-'.join(word for word in words if word)}.json"
 
 
 def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collection[str], target: Target) -> list[Step]:
-    """What has two slots is written to the one that is not in use, after everything else: the Appli, then the models, which the
-    virtual board then starts."""
+    """Return the steps that program the board.
+
+    Images with two slots go to their free slots, after all other images: first the Appli, then the
+    models, which the virtual board then starts.
+    """
     manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
     board, choices = job.board, job.choices
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
@@ -157,7 +182,7 @@ def _verify_step(job: Job, images: Images, before: BeforeFlash, receipts: Sequen
 def _field_report(
     job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
 ) -> list[Step]:
-    """The report is the last."""
+    """Return the steps of the field report, the report last."""
     compared = [(each, expected_outputs(job.folder, each, "", "")) for each in networks]
     report = field_report_step(
         f"{job.choices.build}/field/{job.board.name}-{job.folder.rpartition('/')[2]}.md",
@@ -177,7 +202,7 @@ def _field_report(
 def _ladder(
     job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
 ) -> Step:
-    """All rungs come with the outputs that are expected of them."""
+    """Return the step of target ladder; each rung comes with its expected outputs."""
     return ladder_step(
         record_of(job.choices.build, job.board.name),
         [name for name in receipts if "/flash/" in name],
@@ -192,7 +217,10 @@ def _ladder(
 def _run_steps(
     job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
 ) -> list[Step]:
-    """The run is the last; before it, what the reference interpreter says of the inputs."""
+    """Return the steps of a run, the run last.
+
+    Steps of the reference interpreter come before it.
+    """
     choices = job.choices
     receipts = [name for name in receipts if "/flash/" in name]
     if "no-run" in choices.modes:

@@ -1,4 +1,7 @@
-"""What comes with every flash manifest: provenance, bill of materials and notices."""
+"""Steps for the files beside each flash manifest that record its origin.
+
+These are provenance, bill of materials and notices.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,19 @@ from n6build.steps.job import Job
 from n6build.steps.notices import notices_step
 from n6build.steps.provenance import provenance_step
 
-# Of these steps: those that people ask for, at the end.
+# Number of steps at the end whose outputs are goals.
 FILES = 3
 
 
 def origin_steps(job: Job, images: Images, manifest: Step, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The last FILES of them are asked for by people. steps: all that may be behind the manifest."""
+    """Return the steps of the origin; the outputs of the last FILES steps are goals.
+
+    Args:
+        job: Common inputs of the steps.
+        images: Images of the application.
+        manifest: Step of the flash manifest.
+        steps: All steps that the manifest may depend on.
+    """
     behind = Plan(tuple(dict.fromkeys(steps))).behind(manifest.outputs)
     folder, application = job.folder, job.folder.rpartition("/")[2]
     headers = headers_read_steps(f"{folder}/origin", behind)
@@ -65,5 +75,5 @@ def _descriptions(job: Job) -> tuple[str, ...]:
 
 
 def _portable(value: str) -> str:
-    """Of an option that may be a path."""
+    """Return the value of an option, with an absolute path made portable."""
     return portable_name(value) if Path(value).is_absolute() else value

@@ -9,7 +9,12 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class Part:
-    """goals: name -> files that it stands for; an empty one is known, but has nothing to do."""
+    """Steps and goals of a part of the plan.
+
+    Attributes:
+        steps: Steps of the part.
+        goals: Files of each goal, by name; a goal without files is valid but has nothing to do.
+    """
 
     steps: tuple[Step, ...]
     goals: dict[str, tuple[str, ...]]

@@ -1,4 +1,7 @@
-"""The plan of what was chosen, for SCons and for the command line: remembered until something that it follows from changes."""
+"""The plan of the chosen application, for SCons and the command line.
+
+The plan is remembered until one of its inputs changes.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,17 @@ _PLANNER = "n6build.steps.application"
 
 
 def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: bool = True) -> Plan:
-    """targets: what is asked for; a board that those need is searched for now, before anything is built. keep: False if nothing
-    may be written. Raises N6Error for whatever cannot be built as chosen."""
+    """Return the plan of the chosen application.
+
+    Args:
+        choices: Choices of the command line.
+        targets: Requested targets. A board that they need is searched for now, before anything is built.
+        site: Build folder with its records.
+        keep: False if nothing may be written.
+
+    Raises:
+        N6Error: The error of each stage, if the choices cannot be built.
+    """
     environment = read_environment()
     notes = site.build / FOLDER if keep else None
     goals = sorted({*targets} - {"plan"})
@@ -48,7 +60,11 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
 
 @contextmanager
 def _nothing_collected() -> Iterator[None]:
-    """Hundreds of modules are loaded and none goes: looking for cycles in them again and again is a tenth of the time."""
+    """Turn off garbage collection while planning.
+
+    Planning loads hundreds of modules and frees none. Searching them for cycles again and again takes a
+    tenth of the time.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -59,7 +75,7 @@ def _nothing_collected() -> Iterator[None]:
 
 
 def _texts(value: Any) -> Any:
-    """Paths as text."""
+    """Return the value with paths as text."""
     if isinstance(value, dict):
         return {name: _texts(each) for name, each in value.items()}
     return (
@@ -74,7 +90,10 @@ def _emulators() -> tuple[str, str]:
 
 
 def _programmer(choices: Choices, goals: Collection[str]) -> str:
-    """The programmer's name in steps. Goals that make no sense are told before any is searched for."""
+    """Return the name of the programmer in steps.
+
+    Invalid combinations of goals are reported before a programmer is searched for.
+    """
     if choices.probe == VIRTUAL:
         return VIRTUAL
     from n6build.flash.choose import choose_programmer, name_of_programmer

@@ -1,4 +1,4 @@
-"""The linker script of FSBL or Appli."""
+"""Step for the linker script of FSBL or Appli."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RAM = {"fsbl": fsbl_ram, "appli": appli_ram}
 
 
 def program_script_step(output: str, board: Board, program: Literal["fsbl", "appli"]) -> Step:
-    """output: the linker script."""
+    """Return the step that writes the linker script of FSBL or Appli."""
     return Step(
         verb="Script",
         stage="header",
@@ -28,5 +28,5 @@ def program_script_step(output: str, board: Board, program: Literal["fsbl", "app
 
 
 def make(call: Call) -> None:
-    """Writes the linker script."""
+    """Write the linker script."""
     write_atomically(call.outputs[0], program_script(call.parameters_as(ProgramRam)))

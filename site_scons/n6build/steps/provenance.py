@@ -1,4 +1,4 @@
-"""provenance.json beside the flash manifest: what its images were made from."""
+"""Step for provenance.json, the inputs of the images beside the flash manifest."""
 
 from __future__ import annotations
 
@@ -18,9 +18,19 @@ from n6build.steps.code_behind import FUNCTION
 
 @dataclass(frozen=True)
 class Parameters:
-    """images, headers: how many of the sources behind the manifest are images, and behind them lists of headers. options, facts:
-    as of `Provenance`. tools: of the steps behind the manifest. n6build: its version. code: digest of the Python that carries out
-    these steps, empty until `with_code`."""
+    """Parameters of the step.
+
+    The sources are the manifest, images, lists of headers and further inputs, in this order.
+
+    Attributes:
+        images: Number of images.
+        headers: Number of lists of headers.
+        options: See `Provenance`.
+        facts: See `Provenance`.
+        tools: Tools of the steps that the manifest depends on.
+        n6build: Version of n6build.
+        code: Digest of the Python code of these steps; empty until `with_code`.
+    """
 
     images: int
     headers: int
@@ -41,8 +51,18 @@ def provenance_step(
     options: Mapping[str, str],
     facts: Mapping[str, str | list[str]],
 ) -> Step:
-    """behind: all steps that the manifest follows from. headers: lists of `headers_read_steps`. descriptions: YAML that
-    parameters of these steps are from."""
+    """Return the step that writes the provenance.
+
+    Args:
+        output: Path of provenance.json.
+        manifest: Step of the flash manifest.
+        images: Images that the manifest lists.
+        headers: Lists from `headers_read_steps`.
+        behind: All steps that the manifest depends on.
+        descriptions: YAML files that contain parameters of these steps.
+        options: See `Provenance`.
+        facts: See `Provenance`.
+    """
     made = {file for step in behind for file in step.outputs}
     read = {*descriptions, *(file for step in behind for file in (*step.sources, *step.templates))} - made
     sources = (file for file in read if not is_private_key(file))
@@ -59,7 +79,7 @@ def provenance_step(
 
 
 def make(call: Call) -> None:
-    """Writes the statement."""
+    """Write the statement of provenance."""
     given = call.parameters_as(Parameters)
     manifest, *others = call.sources
     images, others = others[: given.images], others[given.images :]

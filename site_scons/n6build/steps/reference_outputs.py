@@ -1,4 +1,7 @@
-"""What the reference interpreter makes of a network's inputs: a row of outputs for each, as the network gives them."""
+"""Step for the outputs of the reference interpreter: a row for each test vector.
+
+Each row has the outputs in the order and form of the network.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,15 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Parameters:
-    """The network's files are among the sources, after the model and its inputs. weights: names of its raw files, which are
-    not."""
+    """Parameters of the step.
+
+    The sources are the model, its inputs and the network's files.
+
+    Attributes:
+        name: Name of the network.
+        folder: Folder of the network's files.
+        weights: Names of the raw files, which are not sources.
+    """
 
     name: str
     folder: str
@@ -28,9 +38,15 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Expected:
-    """What the outputs of a network are compared with. file: a row for each vector, empty where there is nothing. against: what
-    it is, in words. not_compared: why there is nothing. step: that makes the file, None for a stored one. why_not: file with the
-    reason where that step made an empty file; empty where such a step fails instead."""
+    """Expected outputs that the outputs of a network are compared with.
+
+    Attributes:
+        file: File with a row for each vector; empty without expected outputs.
+        against: Source of the expected outputs, in words.
+        not_compared: Reason for missing expected outputs.
+        step: Step that makes the file; None for a stored file.
+        why_not: File with the reason if that step makes an empty file; empty if the step fails instead.
+    """
 
     file: str = ""
     against: str = ""
@@ -40,7 +56,14 @@ class Expected:
 
 
 def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: str) -> Expected:
-    """folder: of the application. inputs, expected: files that take the place of the model's own vectors, empty for those."""
+    """Return the expected outputs of a network.
+
+    Args:
+        folder: Folder of the application.
+        network: Compiled network.
+        inputs: File that replaces the model's inputs; empty for the model's own.
+        expected: File that replaces the model's expected outputs; empty for the model's own.
+    """
     model = network.model
     stored = expected or (str(model.expected) if model.expected and not inputs else "")
     if stored:
@@ -52,7 +75,7 @@ def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: 
     missing = missing_interpreter(model.reference)
     if missing:
         return Expected(not_compared=f"{missing} is not installed, which runs {model.reference.name}; {INSTALL}")
-    # Who gave no inputs has not asked for a comparison: one that is impossible is a reason, and no error.
+    # Seeded inputs do not request a comparison, so that an impossible one is a reason and not an error.
     why_not = "" if inputs or not network.seeded else f"{folder}/reference/{network.name}.txt"
     outputs = (f"{folder}/reference/{network.name}.npy", *([why_not] if why_not else []))
     step = _step(outputs, network, model.reference, inputs or network.inputs)
@@ -67,13 +90,18 @@ def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inpu
         sources=tuple(dict.fromkeys((project_path(reference), project_path(inputs), *network.described))),
         parameters=to_parameters(Parameters(network.name, network.folder, network.weights)),
         function="n6build.steps.reference_outputs:make",
-        # onnxruntime computes in floating point, in the order that suits the processor.
+        # onnxruntime computes in floating point, in an order that depends on the processor.
         shared=reference.suffix == ".tflite",
     )
 
 
 def make(call: Call) -> None:
-    """Write the outputs, or with a second output the reason why there are none. Raises N6-COMPARE-00x, N6-VEC-00x."""
+    """Write the outputs, or the reason for missing outputs into the second output.
+
+    Raises:
+        N6Error: N6-COMPARE-00x if the interpreter rejects the model and there is no second output;
+            N6-VEC-00x if the inputs are invalid.
+    """
     from n6build.run.reference import reference_npy  # noqa: PLC0415 - planning computes nothing.
 
     given = call.parameters_as(Parameters)
@@ -83,7 +111,7 @@ def make(call: Call) -> None:
     try:
         outputs = reference_npy(model, artifacts, vectors)
     except N6Error as error:
-        # The interpreter refuses the model, or its inputs and outputs cannot be joined with the network's.
+        # The interpreter rejects the model, or its inputs and outputs do not match the network's.
         if len(call.outputs) == 1 or not error.id.startswith("N6-COMPARE-"):
             raise
         why_not = f"{error.where}: {error.what}" if error.where else error.what

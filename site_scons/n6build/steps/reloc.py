@@ -39,9 +39,16 @@ from n6build.trust.sign import LARGEST_CLAIM
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """debug_info: epoch tables have debug fields, as in ST's firmware. c_file: also make the model as a C array. blobs_in_params:
-    those of the epoch controller go with the weights and not with the code. flags: further ones for C, from the surrounding
-    project."""
+    """Options of relocatable models.
+
+    Attributes:
+        secure: Compile for the secure state.
+        split: Write the weights into a separate file.
+        c_file: Also make the model as a C array.
+        debug_info: Epoch tables have debug fields, as in ST's firmware.
+        blobs_in_params: Put blobs of the epoch controller with the weights, not with the code.
+        flags: Further C flags, from the surrounding project.
+    """
 
     secure: bool = True
     split: bool = False
@@ -53,8 +60,17 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class SourceNetwork:
-    """A network as stage 1 makes it. strict: compile its C with the warnings of this project. of_board: it has the pools of the
-    board. kernels: C files of those that it may call. waived: ids of checks."""
+    """A network as stage 1 makes it.
+
+    Attributes:
+        name: Name of the network's files.
+        folder: Folder of the network's files.
+        step: Step of stage 1.
+        strict: Compile its C with the warnings of this project.
+        of_board: The network has the pools of the board.
+        kernels: C files of kernels that it may call.
+        waived: Ids of waived checks.
+    """
 
     name: str
     folder: str
@@ -66,14 +82,22 @@ class SourceNetwork:
 
     @property
     def raws(self) -> tuple[str, ...]:
-        """Files of weights, one for each memory pool."""
+        """Return the raw weight files, one for each memory pool."""
         return tuple(output for output in self.step.outputs if output.endswith(".raw"))
 
 
 @dataclass(frozen=True)
 class ModelSteps:
-    """elf: empty for a model that another tool has linked. file: network_rel.bin. params: file of the weights if they are split
-    off, else None. others: further files asked for."""
+    """A relocatable model with the steps that make it.
+
+    Attributes:
+        steps: Steps of stage 2.
+        description: Description of the model in JSON.
+        elf: ELF file; empty for a model that another tool has linked.
+        file: Path of network_rel.bin.
+        params: File of split weights, or None.
+        others: Further requested files.
+    """
 
     steps: tuple[Step, ...]
     description: str
@@ -84,14 +108,19 @@ class ModelSteps:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All files of the model, network_rel.bin first."""
+        """Return all files of the model, network_rel.bin first."""
         return (self.file, *([self.params] if self.params else []), *self.others)
 
 
 @dataclass(frozen=True)
 class RelocPlan:
-    """plan: of the memory. slots: the steps of each image of a model or its weights, in the order in which these are
-    programmed."""
+    """The memory plan of relocatable models, with their images.
+
+    Attributes:
+        plan: Step of the memory plan.
+        slots: Steps of each image of a model or its weights, in the order of programming.
+        parts: Images with their slots, in the same order.
+    """
 
     plan: Step
     slots: tuple[tuple[Step, ...], ...]
@@ -107,8 +136,20 @@ def model_steps(
     options: ModelOptions,
     out: str = "",
 ) -> ModelSteps:
-    """common: folder for objects that all models are linked with. out: folder for the files of the model, if it differs from
-    that of its intermediate files. Raises N6-RELOC-020."""
+    """Return the steps that make a relocatable model.
+
+    Args:
+        folder: Folder of its intermediate files.
+        common: Folder for objects that all models are linked with.
+        network: Network of stage 1.
+        runtime: Runtime of the model.
+        toolchain: Compiler and linker.
+        options: Options of the model.
+        out: Folder for the files of the model; empty for `folder`.
+
+    Raises:
+        N6Error: N6-RELOC-020 if the runtime lacks files for relocatable models.
+    """
     name = network.name
     out = out or folder
     code = model_code(
@@ -133,7 +174,7 @@ def model_steps(
     base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders, f"{common}/include")
     base = base.looking_in_foreign(*code.foreign_folders)
     base = base.behind(kernel_headers.outputs)
-    # Next to network.c, whose own headers it needs.
+    # The wrapper is compiled with network.c and needs its headers.
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
     own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
     own = (own if network.strict else own.with_flags("-w")).behind(headers)
@@ -172,8 +213,17 @@ def model_steps(
 
 
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
-    """A network made by another tool, imported as a folder of stage 1 inside `work`. It may come from the reference backend, and
-    is linked with the kernels that it calls. Raises as `called_kernels`."""
+    """Return a network made by another tool, imported as a folder of stage 1.
+
+    The network may come from the reference backend, and is linked with the kernels that it calls.
+
+    Args:
+        found: Network made by another tool.
+        work: Folder of intermediate files, which the import goes into.
+
+    Raises:
+        N6Error: The errors of `called_kernels`.
+    """
     folder = f"{work}/network"
     return SourceNetwork(
         found.name,
@@ -188,9 +238,22 @@ def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
 def stage2_plan(
     found: PrebuiltNetwork, work: str, out: str, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> tuple[Plan, ModelSteps]:
-    """Stage 2 alone, for a network made by another tool: for the command line and for tests. work: folder of intermediate
-    files. out: folder of the model's files. Goals: network, reloc. Raises N6-RELOC-020, and N6-STEP-00x if files in the
-    folders collide."""
+    """Return the plan of stage 2 alone, for a network made by another tool.
+
+    The command line and tests use this. Its goals are network and reloc.
+
+    Args:
+        found: Network made by another tool.
+        work: Folder of intermediate files.
+        out: Folder of the model's files.
+        runtime: Runtime of the model.
+        toolchain: Compiler and linker.
+        options: Options of the model.
+
+    Raises:
+        N6Error: N6-RELOC-020 if the runtime lacks files for relocatable models; N6-STEP-00x if files in
+            the folders collide.
+    """
     network = imported_network(found, work)
     common = common_folder(work, runtime, options)
     model = model_steps(work, common, network, runtime, toolchain, options, out)
@@ -199,7 +262,7 @@ def stage2_plan(
 
 
 def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) -> str:
-    """For objects that models of one kind share."""
+    """Return the folder for objects that models of one kind share."""
     state = ("" if options.secure else "-ns") + ("" if options.debug_info else "-nodbg")
     return f"{board_folder}/common/model{state}" + ("" if runtime.name == "n6build" else "-st")
 
@@ -207,7 +270,11 @@ def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) ->
 def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
-    """The steps of a model in <folder>/<name>_rel. Raises N6-RELOC-020."""
+    """Return the steps of a model in <folder>/<name>_rel.
+
+    Raises:
+        N6Error: N6-RELOC-020 if the runtime lacks files for relocatable models.
+    """
     if network.model.relocatable:
         return _given_model(f"{folder}/{network.name}_rel", network, options)
     source = SourceNetwork(
@@ -224,7 +291,7 @@ def reloc_network(
 
 
 def _given_model(folder: str, network: NetworkSteps, options: ModelOptions) -> ModelSteps:
-    """Nothing but a C array is made of one that another tool has linked."""
+    """Return the steps of a model that another tool has linked: at most a C array."""
     _, description, file, *params = network.outputs
     arrays = (c_array_step(f"{folder}/{network.name}_rel.c", file),) if options.c_file else ()
     return ModelSteps(arrays, description, "", file, params[0] if params else None, outputs_of(arrays))
@@ -242,8 +309,23 @@ def reloc_plan(
     load_mode: LoadMode,
     trust: Trust | None,
 ) -> RelocPlan:
-    """slots: 1, or 2 for A and B. addresses: of the only model. trust: what signs the images. Raises
-    N6-SLOT-001, N6-SLOT-002, N6-POOL-00x."""
+    """Return the memory plan of relocatable models, with their images.
+
+    Args:
+        folder: Folder of the application.
+        board: Board of the application.
+        profile: Memory profile.
+        models: Networks with their relocatable models.
+        split: Weights are separate files.
+        slots: 1, or 2 for slots A and B.
+        addresses: Addresses of the only model; empty to place models automatically.
+        load_mode: Load mode of all models.
+        trust: Signature settings; None for unsigned images.
+
+    Raises:
+        N6Error: N6-SLOT-001 if a slot is smaller than a sector; N6-SLOT-002 if addresses are invalid;
+            N6-POOL-00x if the regions of the external RAM cannot be laid out.
+    """
     if addresses and (len(models) > 1 or slots > 1):
         what = f"'addresses' places one model in one slot, but there are {len(models)} with {slots} each"
         raise N6Error("N6-SLOT-002", what, hint="omit it, or slots=1 and a single model")
@@ -296,7 +378,7 @@ def _slot_steps(
         output = f"{folder}/{Path(unsigned.name).name}"
         return unsigned, trusted_step(output, unsigned.name, content, board.name, trust, file)
 
-    # The test goes with the weights, which the outputs depend on.
+    # The test is stored with the weights, because the outputs depend on them.
     of_model = None if model.params else test
     code = image(planned.file, model.file, part.file_bytes, ram_of(board), of_model)
     made = [(steps(code, "model", model.file), Content("model", network.name))]

@@ -1,4 +1,4 @@
-"""network_rel.bin: a linked relocatable model, with or without its weights behind it."""
+"""Step for network_rel.bin, a relocatable model with or without its weights."""
 
 from __future__ import annotations
 
@@ -15,13 +15,24 @@ from n6build.reloc.pools import params_chunks
 
 @dataclass(frozen=True)
 class Parameters:
-    """split: the weights are in a separate file."""
+    """Parameters of the step.
+
+    Attributes:
+        split: The weights are in a separate file.
+    """
 
     split: bool
 
 
 def reloc_model_step(output: str, link: Step, description: str, raws: Sequence[str]) -> Step:
-    """link: of the model, with its map. raws: files of weights, as stage 1 makes them."""
+    """Return the step that makes a model with its weights.
+
+    Args:
+        output: Path of network_rel.bin.
+        link: Link step of the model, with its map.
+        description: Description of the model in JSON.
+        raws: Weight files of stage 1.
+    """
     return Step(
         verb="Model",
         stage="reloc",
@@ -33,7 +44,12 @@ def reloc_model_step(output: str, link: Step, description: str, raws: Sequence[s
 
 
 def split_model_step(output: str, link: Step) -> Step:
-    """link: of the model, with its map. New weights do not affect the output."""
+    """Return the step that makes a model without weights, which do not affect it.
+
+    Args:
+        output: Path of network_rel.bin.
+        link: Link step of the model, with its map.
+    """
     return Step(
         verb="Model",
         stage="reloc",
@@ -45,7 +61,7 @@ def split_model_step(output: str, link: Step) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes network_rel.bin."""
+    """Write network_rel.bin."""
     elf, map_file = call.sources[:2]
     linked = read_linked_model(elf, map_file)
     if call.parameters_as(Parameters).split:

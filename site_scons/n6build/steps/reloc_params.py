@@ -1,4 +1,4 @@
-"""network_rel_params.bin: the weights of a relocatable model, if they are in a separate file."""
+"""Step for network_rel_params.bin, the separate weights of a relocatable model."""
 
 from __future__ import annotations
 
@@ -15,14 +15,24 @@ from n6build.reloc.pools import params_chunks
 
 @dataclass(frozen=True)
 class Parameters:
-    """has_blobs: they come from the linked model, the first source."""
+    """Parameters of the step.
+
+    Attributes:
+        has_blobs: The first source is the linked model, whose blobs are in the output.
+    """
 
     has_blobs: bool
 
 
 def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_of: Step | None) -> Step:
-    """description: of the model, in JSON. raws: files of weights, as stage 1 makes them. blobs_of: the link of a model whose
-    blobs go in front of its weights, or None."""
+    """Return the step that writes the separate weights.
+
+    Args:
+        output: Path of network_rel_params.bin.
+        description: Description of the model in JSON.
+        raws: Weight files of stage 1.
+        blobs_of: Link step of a model whose blobs go in front of its weights, or None.
+    """
     return Step(
         verb="Params",
         stage="reloc",
@@ -34,7 +44,7 @@ def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_
 
 
 def make(call: Call) -> None:
-    """Writes network_rel_params.bin."""
+    """Write network_rel_params.bin."""
     sources = list(call.sources)
     linked = read_linked_model(sources.pop(0)) if call.parameters_as(Parameters).has_blobs else None
     description, *raws = sources

@@ -1,4 +1,4 @@
-"""memory_plan.json and its table in C, for networks that are installed from flash at run time."""
+"""Step for memory_plan.json of relocatable models, with its C table."""
 
 from __future__ import annotations
 
@@ -21,8 +21,14 @@ from n6build.steps.memory_plan import PlanParameters, claim_of, compiled, networ
 
 @dataclass(frozen=True)
 class Parameters(PlanParameters):
-    """memory: for models. models: with their places in flash. load_mode: of all models. verified: whether signatures are,
-    before models run."""
+    """Parameters of the step.
+
+    Attributes:
+        memory: Memory of the board for relocatable models.
+        models: Models with their places in flash.
+        load_mode: Load mode of all models.
+        verified: Signatures are verified before models run.
+    """
 
     memory: ModelsMemory
     models: tuple[PlannedModel, ...]
@@ -40,9 +46,20 @@ def reloc_plan_step(
     *,
     verified: bool,
 ) -> Step:
-    """verified: whether signatures are, before models run.
+    """Return the step that plans the memory of relocatable models.
 
-    Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
+    Args:
+        folder: Folder of the application.
+        board: Board of the application.
+        profile: Memory profile.
+        networks: Networks of the application.
+        models: Models with their places in flash.
+        load_mode: Load mode of all models.
+        verified: Signatures are verified before models run.
+
+    Raises:
+        N6Error: N6-POOL-00x if the regions of the external RAM cannot be laid out.
+    """
     parameters = Parameters(
         memory_of(board, sizes_of(networks)),
         profile,
@@ -65,7 +82,7 @@ def reloc_plan_step(
 
 
 def make(call: Call) -> None:
-    """Writes memory_plan.json and n6_models.c."""
+    """Write memory_plan.json and n6_models.c."""
     given = call.parameters_as(Parameters)
     plan = make_reloc_plan(given.board, given.profile, compiled(given.networks), given.models, given.claim_bytes)
     source = generated_c.models_source(plan, given.memory, given.load_mode, verified=given.verified)

@@ -1,4 +1,4 @@
-"""The memory pools of relocatable models as a table: what npu_driver.py shows with --parse-only."""
+"""Step for the table of memory pools that npu_driver.py shows with --parse-only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from n6build.reloc.description import read_description
 
 
 def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
-    """descriptions: of the models, in JSON. The table goes to the console, too."""
+    """Return the step that prints and writes the table of pools.
+
+    Args:
+        output: Path of the table.
+        descriptions: Descriptions of the models in JSON.
+    """
     return Step(
         verb="Pools",
         stage="reloc",
@@ -24,7 +29,7 @@ def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
 
 
 def make(call: Call) -> None:
-    """Prints the table and writes it."""
+    """Print the table and write it."""
     from n6build.reloc.show import pool_table  # noqa: PLC0415 - planning shows nothing.
 
     pools_of_each = [read_description(path).pools for path in call.sources]

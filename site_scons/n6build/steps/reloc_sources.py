@@ -1,4 +1,7 @@
-"""What is compiled and linked into a relocatable model besides network.c, and the description that later steps read."""
+"""Step for the generated sources of a relocatable model, and its description.
+
+The sources are compiled and linked besides network.c. Later steps read the description.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,17 @@ from n6build.steps.compiled_network import described_by
 
 @dataclass(frozen=True)
 class Parameters:
-    """folder: of stage 1. weights: names of its raw files, which are not read. of_board: the network has the pools of the board.
-    waived: the version gate, or nothing."""
+    """Parameters of the step.
+
+    Attributes:
+        name: Name of the network's files.
+        folder: Folder of stage 1.
+        weights: Names of the raw files, which are not read.
+        runtime: Runtime of the model.
+        secure: Compile for the secure state.
+        of_board: The network has the pools of the board.
+        waived: The version gate if it is waived, else nothing.
+    """
 
     name: str
     folder: str
@@ -46,8 +58,20 @@ def reloc_sources_step(
     secure: bool,
     of_board: bool,
 ) -> Step:
-    """of_board: the network has the pools of the board. waived: ids of checks. Outputs: configuration, pool table, wrapper,
-    linker script, description."""
+    """Return the step that writes the sources of a relocatable model.
+
+    Its outputs are configuration, pool table, wrapper, linker script and description, in this order.
+
+    Args:
+        folder: Folder for the outputs.
+        network: Step of stage 1.
+        name: Name of the network's files.
+        network_folder: Folder of stage 1.
+        runtime: Runtime of the model.
+        waived: Ids of waived checks.
+        secure: Compile for the secure state.
+        of_board: The network has the pools of the board.
+    """
     names = (
         CONF_HEADER,
         f"{name}_reloc_pools.c",
@@ -70,13 +94,13 @@ def reloc_sources_step(
 
 
 def make(call: Call) -> None:
-    """Writes the C files, the linker script and the description."""
+    """Write the C files, the linker script and the description."""
     given = call.parameters_as(Parameters)
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     check_epochs(artifacts, given.runtime, runs_blobs=False)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
     table = pool_table(artifacts, secure=given.secure, of_board=given.of_board)
-    # What network.c asks for, which the version gate has compared with the runtime's.
+    # Use the version that network.c requires. The version gate has compared it with the runtime's.
     version = given.runtime.version if given.waived else artifacts.ll_aton or given.runtime.version
     made = reloc_sources(artifacts, table, version, read_text(artifacts.source))
     described = describe(artifacts, table, network_signature(artifacts.source))

@@ -1,4 +1,4 @@
-"""What relocatable models consist of, in words: on the console, and in a file."""
+"""Step for a summary of relocatable models, on the console and in a file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,23 @@ from n6build.reloc.reader import read_reloc_file
 
 @dataclass(frozen=True)
 class Parameters:
-    """shown: on the console, too."""
+    """Parameters of the step.
+
+    Attributes:
+        shown: Also print the summary.
+    """
 
     shown: bool
 
 
 def reloc_summary_step(outputs: Sequence[str], models: Sequence[str], *, shown: bool) -> Step:
-    """models: network_rel.bin of each. Every output gets the same text."""
+    """Return the step that writes the summary; each output gets the same text.
+
+    Args:
+        outputs: Paths of the summary.
+        models: Files network_rel.bin of the models.
+        shown: Also print the summary.
+    """
     return Step(
         verb="Summary",
         stage="reloc",
@@ -33,7 +43,7 @@ def reloc_summary_step(outputs: Sequence[str], models: Sequence[str], *, shown: 
 
 
 def make(call: Call) -> None:
-    """Writes the summary, and prints it if it is to be shown."""
+    """Write the summary, and print it if requested."""
     from n6build.reloc.show import summary  # noqa: PLC0415 - planning shows nothing.
 
     text = "\n".join(summary(read_reloc_file(model)) for model in call.sources)

@@ -1,4 +1,4 @@
-"""A page about the build that was just done, also as text and as JSON."""
+"""Step for the report on the build: an HTML page, also as text and JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,16 @@ class _Network:
 
 @dataclass(frozen=True)
 class Parameters:
-    """run: run.json, empty if nothing ran. programs: names of those whose ELF files are among the sources. version: n6build's."""
+    """Parameters of the step.
+
+    Attributes:
+        board: Choices for the board.
+        networks: Networks of the application.
+        runtime: Linked runtime.
+        run: Path of run.json; empty if nothing ran.
+        programs: Names of the programs whose ELF files are among the sources.
+        version: Version of n6build.
+    """
 
     board: BoardChoice
     networks: tuple[_Network, ...]
@@ -74,8 +83,20 @@ def report_step(
     run: str,
     others: Sequence[str],
 ) -> Step:
-    """plan: memory_plan.json. elves: of the programs of this project, by name. run: run.json, empty if nothing is run.
-    others: further files that this build makes."""
+    """Return the step that writes the report.
+
+    Args:
+        folder: Folder of the report.
+        board: Board of the application.
+        networks: Networks of the application.
+        runtime: Linked runtime.
+        plan: Path of memory_plan.json.
+        manifest: Path of flash_manifest.json.
+        elves: ELF files of this project's programs by name.
+        checks: Path of checks.json.
+        run: Path of run.json; empty if nothing runs.
+        others: Further files of this build, made before the report.
+    """
     described = tuple(_Network(each.name, each.folder, each.backend.name) for each in networks)
     files = (file for each in networks for file in each.outputs)
     return Step(
@@ -96,14 +117,14 @@ def report_step(
         templates=tuple(map(project_path, with_included(html.TEMPLATE))),
         after=tuple(others),
         function="n6build.steps.report:make",
-        # It reports what this build has done.
+        # The report describes this very build, so it is made each time.
         always=True,
         shared=False,
     )
 
 
 def make(call: Call) -> None:
-    """Prints the report, and writes report.html, report.txt and report.json."""
+    """Print the report, and write report.html, report.txt and report.json."""
     given = call.parameters_as(Parameters)
     plan, manifest, checks, *files = call.sources
     artifacts = [read_artifacts(Path(each.folder), each.name) for each in given.networks]
@@ -147,7 +168,7 @@ def make(call: Call) -> None:
 
 
 def _compared(sections: Sequence[NetworkSection], outcome: Outcome) -> tuple[NetworkSection, ...]:
-    """None of a program that was only watched."""
+    """Return the sections with comparison results; a watched program has none."""
     told = [(*result_lines([network]), *worst_outputs(network)) for network in outcome.networks] or [()] * len(sections)
     return tuple(replace(section, compared=lines) for section, lines in zip(sections, told, strict=True))
 
@@ -157,23 +178,27 @@ def _cycles(outcome: Outcome) -> list[dict[int, int]]:
 
 
 def _npu(artifacts: NetworkArtifacts, board: Board, outcome: Outcome | None, number: int) -> NpuSection | None:
-    """number: of the network in the application."""
+    """Return the NPU section of a network, or None for a network without NPU.
+
+    Args:
+        number: Index of the network in the application.
+    """
     if not artifacts.uses_npu:
         return None
     ran = outcome.networks[number].npu_epochs if outcome and number < len(outcome.networks) else ()
     figures = artifacts.source.with_name(f"{artifacts.name}_npu.json")
-    # Blobs of our own have them; others have none.
+    # Only blobs of backend neural_art have grades.
     grades = read_grades(figures) if is_file(figures) else ()
     epochs = _with_grades(hardware_epochs(ran, artifacts), grades)
     try:
         return NpuSection(npu_use(artifacts.source, board.soc.npu), epochs, grades=grades)
     except N6Error as error:
-        # A blob with something unknown in it may well run on a real board: a page about a build does not fail for that.
+        # A blob with unknown content may run on a real board, so the report does not fail.
         return NpuSection(None, epochs, f"{error.where}: {error.what}", grades)
 
 
 def _with_grades(epochs: Sequence[HardwareEpoch], grades: Sequence[EpochGrade]) -> tuple[HardwareEpoch, ...]:
-    """Behind the operators."""
+    """Return the epochs with their grades after the operators."""
     graded = {each.number: each.grade for each in grades}
     return tuple(
         replace(each, operators=f"{each.operators}: {graded[each.number]}") if each.number in graded else each

@@ -1,4 +1,4 @@
-"""romfs<n>.img: OpenMV's read-only file system, with relocatable models in it."""
+"""Step for romfs<n>.img, OpenMV's read-only file system with relocatable models."""
 
 from __future__ import annotations
 
@@ -26,8 +26,16 @@ class _Entry:
 
 @dataclass(frozen=True)
 class Parameters:
-    """size: of the partition, bytes. entries: names of the sources, in their order. described_in: file, for messages. firmware:
-    that installs the models."""
+    """Parameters of the step.
+
+    Attributes:
+        number: Number of the partition.
+        size: Size of the partition, in bytes.
+        entries: Names and alignments of the sources, in their order.
+        described_in: Name of the description file, for messages.
+        firmware: Firmware that installs the models.
+        file_heap: RAM inside the chip that the firmware reads files into, or None.
+    """
 
     number: str
     size: int
@@ -45,8 +53,16 @@ def romfs_step(
     firmware: Firmware,
     file_heap: Span | None,
 ) -> Step:
-    """files: of the partition's entries, models as network_rel.bin. described_in: name of the description, for messages.
-    firmware: that installs the models. file_heap: RAM inside the chip that it reads files into."""
+    """Return the step that makes the image of a partition.
+
+    Args:
+        output: Path of the image.
+        partition: Partition with its entries.
+        files: Files of the entries, models as network_rel.bin.
+        described_in: Name of the description file, for messages.
+        firmware: Firmware that installs the models.
+        file_heap: RAM inside the chip that the firmware reads files into, or None.
+    """
     entries = tuple(_Entry(entry.name, entry.alignment) for entry in partition.entries)
     return Step(
         verb="Romfs",
@@ -64,7 +80,8 @@ def make(call: Call) -> None:
     """Write the image of the partition, and report how full it is.
 
     Raises:
-        N6Error: N6-ROMFS-001, N6-ROMFS-005; N6-ROMFS-010 for a model of another ll_aton, N6-RELOC-03x for a damaged one.
+        N6Error: N6-ROMFS-001 if a name is invalid; N6-ROMFS-005 if the image is too large; N6-ROMFS-010
+            if a model has another version of ll_aton; N6-RELOC-03x if a model is damaged.
     """
     given = call.parameters_as(Parameters)
     named = zip(given.entries, call.sources, strict=True)

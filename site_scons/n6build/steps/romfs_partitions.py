@@ -1,4 +1,4 @@
-"""Target romfs: the models in the description of a file system, and the images of its partitions."""
+"""Part of target romfs: the models and images that a description names."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ from n6build.steps.part import Part
 from n6build.steps.reloc import reloc_network
 from n6build.steps.romfs import romfs_step
 
-# What `default` means in OpenMV's own neuralart.json: the NPU's RAM first, then external RAM.
+# Meaning of `default` in OpenMV's own neuralart.json: the NPU's RAM first, then external RAM.
 _PROFILE = "allmems"
 
 
 @dataclass
 class _Making:
-    """Steps so far. models, cascades: of all partitions, which may share them."""
+    """Steps made so far.
+
+    Attributes:
+        models: Models of all partitions, which may share them.
+        cascades: Cascades of all partitions, which may share them.
+    """
 
     job: Job
     firmware: Firmware
@@ -37,9 +42,14 @@ class _Making:
 
 
 def romfs_partitions(job: Job) -> Part:
-    """Every model is compiled for the firmware, with the profile of its entry; 'default' is OpenMV's, or that of the build.
+    """Return the part of target romfs.
 
-    Raises N6-ROMFS-00x for the description and the firmware, and what stages 1 and 2 raise for a model.
+    Each model is compiled for the firmware, with the profile of its entry. Profile 'default' is
+    OpenMV's, or that of the build.
+
+    Raises:
+        N6Error: N6-ROMFS-00x if the description or the firmware is invalid; the errors of stages 1 and
+            2 for a model.
     """
     if not job.choices.romfs:
         return Part((), {"romfs": ()})
@@ -57,7 +67,10 @@ def romfs_partitions(job: Job) -> Part:
 
 
 def _firmware(choices: Choices, description: Path) -> Firmware:
-    """As named, else of the source tree that the description is in, else the newest release."""
+    """Return the firmware that the models are for.
+
+    It is the named one, else that of the source tree with the description, else the newest release.
+    """
     if choices.firmware:
         return read_firmware(choices.firmware, Path(choices.launched))
     trees = (firmware_of_tree(folder) for folder in description.absolute().parents)
@@ -65,7 +78,7 @@ def _firmware(choices: Choices, description: Path) -> Firmware:
 
 
 def _file(making: _Making, entry: RomfsEntry) -> str:
-    """The file that goes into the image."""
+    """Return the file that goes into the image."""
     if entry.kind == "model":
         return _model(making, entry)
     if entry.kind == "cascade":
@@ -86,7 +99,11 @@ def _cascade(making: _Making, entry: RomfsEntry) -> Step:
 
 
 def _model(making: _Making, entry: RomfsEntry) -> str:
-    """The relocatable model: as ST's tool makes it from Core 4.0 on, as OpenMV's own tools do, else made here."""
+    """Return the relocatable model of an entry.
+
+    ST's tool makes it from Core 4.0 on, and OpenMV's own tools use that model. Otherwise stage 2 makes
+    it.
+    """
     job = making.job
     profile = _default_profile(job) if entry.profile == DEFAULT_PROFILE else entry.profile
     if profile not in job.board.profiles():

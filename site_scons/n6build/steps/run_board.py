@@ -1,4 +1,7 @@
-"""Boots a flashed board, runs inferences, and compares the outputs: run.json, and the same as JUnit XML."""
+"""Step that boots a flashed board, runs inferences and compares the outputs.
+
+The result is run.json, and the same as JUnit XML.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +48,23 @@ from n6build.virtual_board.recording import convert_recording
 
 @dataclass(frozen=True)
 class NetworkOnBoard:
-    """inputs: file of the test vectors. expected: for those, or for the session's inputs. exact: its backend copies the reference
-    interpreter bit for bit. tolerance: of model.yaml. against, not_compared, why_not: as of `Expected`. is_seeded: whether inputs
-    are random."""
+    """A network that runs on a board.
+
+    Attributes:
+        model: Name of the model.
+        name: Name of the network's files.
+        folder: Folder of the network's files.
+        inputs: File of the test vectors.
+        expected: File of the expected outputs for these vectors or the session's inputs, or None.
+        labels: Labels of the test vectors.
+        classes: Labels of the outputs.
+        exact: The backend copies the reference interpreter bit for bit.
+        tolerance: Tolerance in model.yaml, or None.
+        against: See `Expected`.
+        not_compared: See `Expected`.
+        why_not: See `Expected`.
+        is_seeded: Inputs are random.
+    """
 
     model: str
     name: str
@@ -66,9 +83,18 @@ class NetworkOnBoard:
 
 @dataclass(frozen=True)
 class Session:
-    """inputs, expected: files of vectors instead of the model's, empty for those. console: serial port, empty for the
-    probe's. audio: WAV file that the virtual board hears, empty for silence. runs: number of inferences over the link; 0: each
-    input once. trace: what is traced, or none. silent: no output, since several sessions run in parallel."""
+    """Options of a run.
+
+    Attributes:
+        inputs: File of inputs instead of the model's; empty for the model's.
+        expected: File of expected outputs instead of the model's; empty for the model's.
+        console: Serial port; empty for the port of the probe.
+        audio: WAV file for the microphone of the virtual board; empty for silence.
+        runs: Number of inferences over the link; 0 for each input once.
+        gdb: Wait for GDB.
+        trace: 'npu' to trace writes to the NPU, or 'none'.
+        silent: No output, because several sessions run in parallel.
+    """
 
     inputs: str = ""
     expected: str = ""
@@ -81,18 +107,25 @@ class Session:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether nothing but files decides how it goes, and it is over when it ends."""
+        """Return True if only files decide the result, and nothing is left running."""
         return not self.gdb and not self.console
 
     @property
     def over_the_link(self) -> bool:
-        """Whether inputs are sent over the console instead of being read from flash."""
+        """Return True if inputs are sent over the console, not read from flash."""
         return bool(self.inputs or self.expected or self.runs)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """networks: in the order of the Appli. elves: number of ELF files, the first sources."""
+    """Parameters of the step.
+
+    Attributes:
+        target: Board and programmer.
+        networks: Networks in the order of the Appli.
+        session: Options of the run.
+        elves: Number of ELF files, which are the first sources.
+    """
 
     target: Target
     networks: tuple[NetworkOnBoard, ...]
@@ -109,8 +142,20 @@ def run_board_step(
     target: Target,
     session: Session,
 ) -> Step:
-    """output: run.json. networks: each with what it is compared with. elves: at hand, by name, for source lines in
-    findings. Raises N6-OPTION-014."""
+    """Return the step that runs inferences on a board.
+
+    Args:
+        output: Path of run.json.
+        receipts: Receipts of the programmed board.
+        networks: Each network with its expected outputs.
+        elves: Available ELF files by name, for source lines in findings.
+        board: Board of the run.
+        target: Board and programmer.
+        session: Options of the run.
+
+    Raises:
+        N6Error: N6-OPTION-014 if start=ram has no ELF file of the FSBL.
+    """
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
     described = tuple(network_on_board(each, expected) for each, expected in networks)
@@ -131,19 +176,19 @@ def run_board_step(
         ),
         parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
-        # Where it always runs, nobody compares.
+        # A step that always runs needs no digest of the emulator.
         tools=(emulator_tool(board),) if session.silent and target.probe == VIRTUAL else (),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_board:make",
         consulted=(str(nor_of(target)),) if shared else (),
-        # Asking for a run means running again; a matrix asks for what changed, and the same run may be another one's.
+        # Each request for a run runs again. A matrix runs only changed inputs, and may use the same run of another build.
         always=not session.silent,
         shared=shared,
     )
 
 
 def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
-    """For the parameters of a step."""
+    """Return the network as parameters of a step."""
     model = steps.model
     return NetworkOnBoard(
         model.name,
@@ -163,7 +208,11 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
 
 
 def make(call: Call) -> None:
-    """Runs the board and writes run.json and run.xml. Raises N6-VEC-00x, N6-RUN-00x, N6-LINK-00x and N6-AUDIO-001."""
+    """Run the board, and write run.json and run.xml.
+
+    Raises:
+        N6Error: N6-VEC-00x, N6-RUN-00x, N6-LINK-00x or N6-AUDIO-001 if the run or its comparison fails.
+    """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     elves = call.sources[: given.elves]
@@ -183,7 +232,7 @@ def make(call: Call) -> None:
         times = expected_times(described, board, outcome)
         outcome = replace(outcome, networks=_with_expected(outcome.networks, times))
         if outcome.models and not given.session.silent:
-            # A matrix has programmed its boards itself, which has noted it where it matters, and other machines may do its runs.
+            # Skip this for a matrix: it recorded the models when it programmed its boards, and other machines may do its runs.
             remember_running(programmer.record, outcome.models)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))
         write_atomically(call.outputs[1], run_junit(outcome))
@@ -207,7 +256,7 @@ def _run_virtually(
     outputs: Sequence[Path],
     on_line: Callable[[str], None],
 ) -> Outcome:
-    """Networks for the NPU are told from others, which leave no record of it."""
+    """Run on the virtual board, with an NPU record only if a network uses the NPU."""
     session, folder = given.session, Path(given.target.virtual_board)
     for_npu = [(model.name, artifacts) for model, artifacts in networks if artifacts.uses_npu]
     for name, artifacts in for_npu:
@@ -227,8 +276,11 @@ def _run_virtually(
 
 
 def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
-    """The NPU rounds otherwise than the reference interpreter; what runs on the CPU alone has to be equal, unless model.yaml says
-    otherwise of another compiler's network."""
+    """Return the network as it is run and compared.
+
+    The NPU rounds differently from the reference interpreter. A network on the CPU alone must be equal,
+    unless model.yaml has a tolerance for the network of another compiler.
+    """
     artifacts = read_artifacts(Path(network.folder), network.name)
     usual = OF_NOISE if network.is_seeded else Tolerance()
     tolerance = None if network.exact else network.tolerance or (usual if artifacts.uses_npu else None)
@@ -261,12 +313,19 @@ def _run_on_probe(
 
 
 def _linked(networks: list[tuple[RunModel, NetworkArtifacts]], session: Session) -> list[LinkedNetwork]:
-    """Inputs and outputs go over the console: always on a real board, on the virtual one if `session.over_the_link`."""
+    """Return the networks for a run over the console.
+
+    A real board always runs like this, and the virtual board if `session.over_the_link`.
+    """
     return [linked_network(model, artifacts, session) for model, artifacts in networks]
 
 
 def linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Session) -> LinkedNetwork:
-    """Raises N6-VEC-004 for another number of outputs."""
+    """Return the network with its vectors for a run over the console.
+
+    Raises:
+        N6Error: N6-VEC-004 if inputs and expected outputs have different numbers of rows.
+    """
     inputs = read_vectors(Path(session.inputs) if session.inputs else model.inputs)
     expected = read_vectors(model.expected) if model.expected else None
     if expected and expected.count != inputs.count:

@@ -1,4 +1,7 @@
-"""Boots the virtual board and compares what each epoch makes of the reference tensors: epochs.json, and the same as JUnit XML."""
+"""Step that runs each epoch on reference tensors on the virtual board.
+
+It compares the result of each epoch. The result is epochs.json, and the same as JUnit XML.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from n6build.steps.flash_board import Target
 
 @dataclass(frozen=True)
 class _Network:
-    """reference, inputs: files."""
+    """A network with the files of its reference model and of its inputs."""
 
     model: str
     name: str
@@ -38,7 +41,13 @@ class _Network:
 
 @dataclass(frozen=True)
 class Parameters:
-    """networks: in the order of the Appli. elves: number of ELF files, the first sources."""
+    """Parameters of the step.
+
+    Attributes:
+        target: Board and programmer.
+        networks: Networks in the order of the Appli.
+        elves: Number of ELF files, which are the first sources.
+    """
 
     target: Target
     networks: tuple[_Network, ...]
@@ -53,8 +62,19 @@ def run_epochs_step(
     board: Board,
     target: Target,
 ) -> Step:
-    """output: epochs.json. elves: at hand, by name, for source lines in findings. Raises N6-OPTION-018 for a network without a
-    reference model, or without its interpreter."""
+    """Return the step that compares single epochs.
+
+    Args:
+        output: Path of epochs.json.
+        receipts: Receipts of the programmed board.
+        networks: Networks in the order of the Appli.
+        elves: Available ELF files by name, for source lines in findings.
+        board: Board of the run.
+        target: Board and programmer.
+
+    Raises:
+        N6Error: N6-OPTION-018 if a network has no reference model, or its interpreter is not installed.
+    """
     described = tuple(_network(each) for each in networks)
     files = dict.fromkeys(
         (
@@ -71,7 +91,7 @@ def run_epochs_step(
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_epochs:make",
-        # Asking for a run means running again.
+        # Each request for a run runs again.
         always=True,
         shared=False,
     )
@@ -92,7 +112,12 @@ def _network(steps: NetworkSteps) -> _Network:
 
 
 def make(call: Call) -> None:
-    """Runs the board and writes epochs.json and epochs.xml. Raises as `run_fed`, N6-RUN-004 and N6-RUN-011."""
+    """Run the board, and write epochs.json and epochs.xml.
+
+    Raises:
+        N6Error: The errors of `run_fed`; N6-RUN-004 if the virtual board has findings; N6-RUN-011 if an
+            epoch is outside its tolerance.
+    """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     networks = [

@@ -1,4 +1,7 @@
-"""Boots a program on the virtual board and watches it until it gets somewhere: run.json, and the same as JUnit XML."""
+"""Step that boots a program on the virtual board and watches it to a given point.
+
+The result is run.json, and the same as JUnit XML.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,14 @@ from n6build.steps.npu_files import npu_files, trace_output
 
 @dataclass(frozen=True)
 class Parameters:
-    """programs: names of those whose ELF files are the first sources."""
+    """Parameters of the step.
+
+    Attributes:
+        target: Board and programmer.
+        until: End of the run.
+        programs: Names of the programs whose ELF files are the first sources.
+        gdb: Wait for GDB.
+    """
 
     target: Target
     until: Until
@@ -44,7 +54,18 @@ def run_until_step(
     gdb: bool,
     trace: Literal["none", "npu"],
 ) -> Step:
-    """output: run.json. elves: at hand, by name, for symbols and source lines. trace: what is traced, or none."""
+    """Return the step that watches a program.
+
+    Args:
+        output: Path of run.json.
+        receipts: Receipts of the programmed board.
+        elves: Available ELF files by name, for symbols and source lines.
+        board: Board of the run.
+        target: Board and programmer.
+        until: End of the run.
+        gdb: Wait for GDB.
+        trace: 'npu' to trace writes to the NPU, or 'none'.
+    """
     return Step(
         verb="Run",
         stage="run",
@@ -54,15 +75,20 @@ def run_until_step(
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_until:make",
-        # Asking for a run means running again.
+        # Each request for a run runs again.
         always=True,
         shared=False,
     )
 
 
 def make(call: Call) -> None:
-    """Runs the board and writes run.json and run.xml. Raises N6-RUN-008 if the program does not get there, N6-RUN-009 and
-    N6-RUN-010."""
+    """Run the board, and write run.json and run.xml.
+
+    Raises:
+        N6Error: N6-RUN-008 if the program does not reach the end of the run; N6-RUN-009 if it uses
+            registers that the board treats as an error; N6-RUN-010 if option until names an unknown
+            symbol.
+    """
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programs = dict(zip(given.programs, call.sources, strict=False))
@@ -85,7 +111,7 @@ def _junit(outcome: Outcome) -> bytes:
     watched = outcome.watched
     where = f"{watched.instructions:,} instructions, at {watched.at}"
     cases = [Case("virtual board", f"reaches {watched.until}", 0.0, watched.why_not, where)]
-    # What the board objects to is told, and does not fail the program of somebody else.
+    # Findings of the virtual board are reported, but do not fail a third-party program.
     cases += [
         Case("virtual board", f"finding {number}", 0.0, "", text) for number, text in enumerate(outcome.findings, 1)
     ]

@@ -1,4 +1,7 @@
-"""Test vectors of a network whose model has none: seeded random inputs, as a .npy file that another board can be given, too."""
+"""Step for seeded random inputs of a network whose model has no test vectors.
+
+The inputs are a .npy file, which you can also use on another board.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Parameters:
-    """A network whose files are the sources.
+    """Parameters of the step; the network's files are its sources.
 
     Attributes:
-        name: Of the network.
-        folder: Of its files.
-        weights: Names of its raw files, which are not read.
+        name: Name of the network.
+        folder: Folder of the network's files.
+        weights: Names of the raw files, which are not read.
     """
 
     name: str
@@ -33,8 +36,8 @@ def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
     """Return the network with a step that makes inputs, if its model has none.
 
     Args:
-        folder: Of the application.
-        network: Of the application.
+        folder: Folder of the application.
+        network: Network of the application.
     """
     if network.model.inputs:
         return network

@@ -1,4 +1,4 @@
-"""A program's ELF file -> an image with boot header, written by ST's signing tool."""
+"""Step that makes a program's image with ST's signing tool, boot header included."""
 
 from __future__ import annotations
 
@@ -15,8 +15,15 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_address: for the header. payload_offset: bytes from the start of the image to the program. public: number of
-    public keys among the sources, behind program and tool and before the private key; None: without keys."""
+    """Parameters of the step.
+
+    Attributes:
+        kind: FSBL or SSBL, as the boot header names them.
+        load_address: Load address in the header.
+        payload_offset: Bytes from the start of the image to the program.
+        public: Number of public keys among the sources, after program and tool and before the private
+            key; None without keys.
+    """
 
     kind: str
     load_address: int
@@ -33,7 +40,17 @@ def signed_image_step(
     tool: Path,
     keys: Keys | None,
 ) -> Step:
-    """tool: STM32_SigningTool_CLI. keys: None to write the header without signing."""
+    """Return the step that makes an image with ST's signing tool.
+
+    Args:
+        output: Path of the image.
+        elf: ELF file of the program.
+        kind: Type in the boot header.
+        load_address: Load address in the header.
+        payload_offset: Bytes from the start of the image to the program.
+        tool: Path of STM32_SigningTool_CLI.
+        keys: Keys; None to write the header without signing.
+    """
     given = (*keys.public, keys.private) if keys else ()
     return Step(
         verb="Sign",
@@ -45,13 +62,13 @@ def signed_image_step(
         ),
         tools=(Tool(tool.name, digest_of(tool)),),
         function="n6build.steps.signed_image:make",
-        # A signature is different each time, and made with a key that not everybody has.
+        # Each signature is different, and needs a private key that only some users have.
         shared=False,
     )
 
 
 def make(call: Call) -> None:
-    """Runs the signing tool, checks the image and writes it."""
+    """Run the signing tool, check the image and write it."""
     given = call.parameters_as(Parameters)
     elf, tool, *keys = call.sources
     found = Keys(tuple(keys[: given.public]), keys[given.public]) if given.public is not None else None

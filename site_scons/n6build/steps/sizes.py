@@ -1,4 +1,4 @@
-"""How full each region is, as a table and as JSON."""
+"""Step that reports the use of each memory region, as a table and JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from n6build.report.figures import SizesFile, sizes_json, sizes_of
 
 @dataclass(frozen=True)
 class Parameters:
-    """limits: bytes of RAM, by program. programs: names of those whose ELF files are among the sources. n6build: its version."""
+    """Parameters of the step.
+
+    Attributes:
+        flash: Flash slots of the board.
+        limits: Bytes of RAM by program.
+        programs: Names of the programs whose ELF files are among the sources.
+        n6build: Version of n6build.
+    """
 
     flash: BoardFlash
     limits: dict[str, int]
@@ -30,7 +37,15 @@ class Parameters:
 
 
 def sizes_step(output: str, board: Board, layout: str, elves: Mapping[str, str], plan: str) -> Step:
-    """output: the table. layout: flash_layout.json. elves: of the programs of this project, by name."""
+    """Return the step that reports the use of memory regions.
+
+    Args:
+        output: Path of the table.
+        board: Board of the application.
+        layout: Path of flash_layout.json.
+        elves: ELF files of this project's programs by name.
+        plan: Path of memory_plan.json.
+    """
     places = places_of(board.soc)
     limits = {"FSBL": places.fsbl.room, "Appli": places.appli.room}
     return Step(
@@ -44,7 +59,7 @@ def sizes_step(output: str, board: Board, layout: str, elves: Mapping[str, str],
 
 
 def make(call: Call) -> None:
-    """Prints and writes the table, and writes the JSON."""
+    """Print and write the table, and write the JSON."""
     given = call.parameters_as(Parameters)
     layout, plan_file, *files = call.sources
     listed = read_manifest(layout)

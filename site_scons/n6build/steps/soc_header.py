@@ -1,4 +1,4 @@
-"""n6_soc.h and its parts: what the firmware knows about the chip, a step for each header."""
+"""Steps for the headers that describe the chip to the firmware, such as n6_soc.h."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from n6build.plan.step import Call, Step, to_parameters
 
 
 def soc_header_steps(folder: str, board: Board) -> tuple[Step, ...]:
-    """Make <folder>/n6_soc.h and the others."""
+    """Return a step for each chip header, such as <folder>/n6_soc.h."""
     return tuple(_step(folder, header, board) for header in HEADERS)
 
 
@@ -27,6 +27,6 @@ def _step(folder: str, header: SocHeader, board: Board) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes the header that the output is called."""
+    """Write the header that has the name of the output."""
     header = next(each for each in HEADERS if each.name == call.outputs[0].name)
     write_atomically(call.outputs[0], header.text(call.parameters_as(header.kind)))

@@ -1,4 +1,4 @@
-"""mode=no-run: starts what is in flash, without reading the console."""
+"""Step of mode=no-run: starts the programs in flash without reading the console."""
 
 from __future__ import annotations
 
@@ -22,8 +22,18 @@ from n6build.steps.flash_board import Target
 
 
 def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Board, target: Target) -> Step:
-    """output: a note of what was started. fsbl: its ELF file, empty if there is none at hand. Raises N6-OPTION-014 if
-    it is needed."""
+    """Return the step that starts the board.
+
+    Args:
+        output: Note of the started board and probe.
+        receipts: Receipts of the programmed board.
+        fsbl: ELF file of the FSBL; empty if it is not available.
+        board: Board to start.
+        target: Board and programmer.
+
+    Raises:
+        N6Error: N6-OPTION-014 if start=ram has no ELF file of the FSBL.
+    """
     if target.start == "ram" and not fsbl:
         raise no_elf()
     return Step(
@@ -41,13 +51,13 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
 
 
 def no_elf() -> N6Error:
-    """For a start from RAM without a program to load."""
+    """Return the error for a start from RAM without a program to load."""
     what = "'start=ram' loads the FSBL from its ELF file, which is not at hand"
     return N6Error("N6-OPTION-014", what, hint="fsbl=FILE.elf")
 
 
 def make(call: Call) -> None:
-    """Starts the board and writes the note; a virtual board only runs during a session."""
+    """Start the board and write the note; a virtual board only runs during a session."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     if target.probe == VIRTUAL:
@@ -55,15 +65,17 @@ def make(call: Call) -> None:
     else:
         programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
         with board_lock(programmer):
-            # Without an ELF file, this is a receipt, and the board starts from flash.
+            # Without an ELF file, the first source is a receipt. It is not used, because the board then starts from flash.
             begin(programmer, target.start, call.sources[0])
         say("Started", f"{board.name} ({programmer.name})", "no inference: mode=no-run")
     write_atomically(call.outputs[0], to_json({"board": board.name, "probe": target.name}))
 
 
 def begin(programmer: Programmer, start: Literal["flash", "ram"], fsbl: Path) -> None:
-    """Starts the board by a reset, or by the debugger: with its selectors set for programming, the boot ROM does not start
-    it."""
+    """Start the board by a reset, or by the debugger.
+
+    With its boot selectors set for programming, the boot ROM does not start the board.
+    """
     if start == "ram":
         payload = payload_of(fsbl)
         cast(ProbeProgrammer, programmer).start(RamProgram(payload.address, payload.data))

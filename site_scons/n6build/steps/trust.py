@@ -1,4 +1,4 @@
-"""What was chosen to sign images with, and the C that verifies them."""
+"""Signature settings of the build, and the C code that verifies signatures."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ from n6build.trust.choice import Counters, Trust
 from n6build.trust.keys import public_point
 
 _BEARSSL = FIRMWARE / "third_party" / "bearssl"
-# Its own warnings, not ours. With -O2 a signature takes half as long again; sections, so that a link takes only what it calls.
+# BearSSL has its own warnings. With -O2 a signature takes 50 % longer. With sections, a link takes only called functions.
 BEARSSL_FLAGS = ("-std=c99", *CPU, "-O3", "-g", "-W", "-Wall", "-ffunction-sections", "-fdata-sections")
 _PARTS = ("codec", "ec", "hash", "int")
-# As firmware/trust knows them; N6_TRUST_FULL is the last.
+# Numbers of the levels in firmware/trust; N6_TRUST_FULL is the last.
 _LEVELS = {"code": 1, "full": 2}
 
 
 def trust_of(choices: Choices) -> Trust | None:
-    """None if nothing is signed. Raises N6-TRUST-001 to -003 for the key, N6-TRUST-005 to -007 for choices."""
+    """Return the signature settings, or None if nothing is signed.
+
+    Raises:
+        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-007 if
+            choices contradict one another.
+    """
     if choices.trust == "off":
         if choices.trust_key or choices.trust_counter:
             what = "'trust_key' and 'trust_counter' have no effect without 'trust'"
@@ -46,7 +51,7 @@ def trust_of(choices: Choices) -> Trust | None:
 
 
 def _counters(given: Sequence[str]) -> Counters:
-    """given: kind:number."""
+    """Return the security counters of options, each as kind:number."""
     numbers = {kind: int(number) for kind, _, number in (each.partition(":") for each in given)}
     return Counters(**numbers)
 
@@ -64,13 +69,20 @@ def _check_possible(choices: Choices) -> None:
 
 
 def trusting(how: Compilation, trust: Trust) -> Compilation:
-    """C that may ask what was signed."""
+    """Return the settings for C code that uses signatures."""
     how = how.looking_in(FIRMWARE / "trust").looking_in_foreign(_BEARSSL / "inc")
     return how.defining(f"N6_TRUST={_LEVELS[trust.level]}")
 
 
 def trust_objects(folder: str, how: Compilation) -> tuple[Step, ...]:
-    """What verifies signatures, with BearSSL compiled as its authors do. how: as `trusting` makes it."""
+    """Return the steps for the code that verifies signatures.
+
+    BearSSL is compiled with the flags of its authors.
+
+    Args:
+        folder: Folder for the object files.
+        how: Settings returned by `trusting`.
+    """
     of_bearssl = Compilation(replace(how.toolchain, flags=BEARSSL_FLAGS)).looking_in_foreign(
         _BEARSSL / "src", _BEARSSL / "inc"
     )

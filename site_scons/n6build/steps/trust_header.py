@@ -1,4 +1,4 @@
-"""n6_trust_key.h: whose signatures the programs of a board believe."""
+"""Step for n6_trust_key.h, the public key that the programs of a board trust."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from n6build.trust.choice import Trust
 
 @dataclass(frozen=True)
 class Parameters:
-    """board: its name. point: the public key. floor_words: fuse words with the lowest security counters."""
+    """Parameters of the step.
+
+    Attributes:
+        board: Name of the board.
+        point: Public key.
+        floor_words: Fuse words with the lowest accepted security counters.
+    """
 
     board: str
     point: str
@@ -24,7 +30,7 @@ class Parameters:
 
 
 def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
-    """Makes <folder>/n6_trust_key.h."""
+    """Return the step that writes <folder>/n6_trust_key.h."""
     words = tuple(asdict(board.soc.security_counters).values())
     return Step(
         verb="Header",
@@ -37,6 +43,6 @@ def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
 
 
 def make(call: Call) -> None:
-    """Writes n6_trust_key.h."""
+    """Write n6_trust_key.h."""
     given = call.parameters_as(Parameters)
     write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), given.board, given.floor_words))

@@ -1,4 +1,4 @@
-"""Images of this project, signed with the key of option trust_key: the Appli, and what goes into flash slots."""
+"""Step that signs the Appli or an image of a flash slot, with option trust_key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from n6build.trust.choice import Trust
 from n6build.trust.keys import signature
 from n6build.trust.sign import SlotParts, Statement, signed_appli, signed_slot
 
-# Folder of images as they are before.
+# Folder of images before they are signed.
 UNSIGNED = "unsigned"
 Content = Literal["appli", "data", "model", "params"]
 _KINDS: dict[Content, Kind] = {"appli": Kind.APPLI, "data": Kind.DATA, "model": Kind.MODEL, "params": Kind.DATA}
@@ -26,8 +26,15 @@ _KINDS: dict[Content, Kind] = {"appli": Kind.APPLI, "data": Kind.DATA, "model": 
 
 @dataclass(frozen=True)
 class Parameters:
-    """key: file of the private key. point: its public half. counter: the image's security counter. board: name of the one that
-    it is for."""
+    """Parameters of the step.
+
+    Attributes:
+        content: Content of the image.
+        key: File of the private key.
+        point: Public half of the key.
+        counter: Security counter of the image.
+        board: Name of the board that the image is for.
+    """
 
     content: Content
     key: str
@@ -37,8 +44,17 @@ class Parameters:
 
 
 def trusted_step(output: str, unsigned: str, content: Content, board: str, trust: Trust, file: str = "") -> Step:
-    """unsigned: the image. content: 'data' for weights and vectors of a linked network, 'params' for weights that are split off
-    a model. board: its name. file: of a model or its split weights, as it is without a trailer."""
+    """Return the step that signs an image.
+
+    Args:
+        output: Path of the signed image.
+        unsigned: Path of the image.
+        content: Content of the image: 'data' for weights and vectors of a linked network, 'params' for
+            split weights of a model.
+        board: Name of the board.
+        trust: Signature settings.
+        file: File of a model or its split weights, without a trailer.
+    """
     counter = trust.counters.of(_KINDS[content])
     return Step(
         verb="Sign",
@@ -46,16 +62,16 @@ def trusted_step(output: str, unsigned: str, content: Content, board: str, trust
         outputs=(output,),
         sources=(unsigned, *([file] if file else ())),
         parameters=to_parameters(Parameters(content, trust.key, trust.point, counter, board)),
-        # Its public half is a parameter; the file itself may move, or get another password.
+        # The public half of the key is a parameter. The key file is only a state: it may move, or get another password.
         state=(trust.key,),
         function="n6build.steps.trusted_image:make",
-        # Made with a key that not everybody has.
+        # The image needs a private key that only some users have.
         shared=False,
     )
 
 
 def make(call: Call) -> None:
-    """Writes the signed image; of one that is empty, an empty one."""
+    """Write the signed image; an empty image stays empty."""
     given = call.parameters_as(Parameters)
     image = read_bytes(call.sources[0])
     statement = Statement(_KINDS[given.content], given.counter, given.board)
@@ -69,7 +85,7 @@ def make(call: Call) -> None:
 
 def _parts(image: bytes, content: Content, sources: tuple[Path, ...]) -> SlotParts:
     if content == "data":
-        # Nothing follows the trailer, and nothing is in front of the data.
+        # The data begins at the start of the image, and the trailer ends it.
         at = len(image) - SLOT_TRAILER.size
         return SlotParts(SLOT_TRAILER.unpack(image, at)["bytes"], 0, at)
     file_bytes = file_size(sources[1])

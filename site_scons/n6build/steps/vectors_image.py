@@ -1,4 +1,4 @@
-"""The test vectors of one network, as they are stored in flash."""
+"""Step for the test vectors of one network, as stored in flash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from n6build.plan.step import Call, Step
 
 
 def vectors_image_step(folder: str, inputs: str, network: str, networks: int) -> Step:
-    """inputs: .npy with a row for each vector. networks: number in the application."""
+    """Return the step that makes the flash image of test vectors.
+
+    Args:
+        folder: Folder of the image.
+        inputs: File .npy with a row for each vector.
+        network: Name of the network.
+        networks: Number of networks in the application.
+    """
     return Step(
         verb="Vectors",
         stage="image",
@@ -20,5 +27,5 @@ def vectors_image_step(folder: str, inputs: str, network: str, networks: int) ->
 
 
 def make(call: Call) -> None:
-    """Writes the vectors with their trailer."""
+    """Write the vectors with their trailer."""
     write_chunks_atomically(call.outputs[0], slot_image([read_vectors(call.sources[0]).data], 0))

@@ -1,5 +1,7 @@
-"""checks.txt: the results of the checks in words. A failed check of severity error ends the build here, before anything is
-flashed."""
+"""Step for checks.txt, the results of the checks in words.
+
+A failed check of severity error ends the build here, before the board is programmed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ from n6build.plan.step import Call, Step
 
 
 def verdict_step(output: str, checks: str) -> Step:
-    """output: checks.txt. checks: checks.json."""
+    """Return the step that prints the results of the checks.
+
+    Args:
+        output: Path of checks.txt.
+        checks: Path of checks.json.
+    """
     return Step(
         verb="Verdict",
         stage="checks",
@@ -23,7 +30,11 @@ def verdict_step(output: str, checks: str) -> Step:
 
 
 def make(call: Call) -> None:
-    """Prints the results, and writes checks.txt unless a check has failed. Raises the error of a failed check."""
+    """Print the results, and write checks.txt unless a check has failed.
+
+    Raises:
+        N6Error: The error of the failed check.
+    """
     results = read_results(call.sources[0])
     lines = list(described(results))
     for verb, text in lines:

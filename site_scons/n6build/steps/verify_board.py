@@ -1,4 +1,7 @@
-"""Reads back what the flash manifest names from a board, and compares; nothing is written to the board."""
+"""Step that reads back the board's flash and compares it with the flash manifest.
+
+Nothing is written to the board.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,13 @@ from n6build.steps.flash_board import Target
 
 @dataclass(frozen=True)
 class Parameters:
-    """updated: models are in one of two slots each, in a revision that the board alone knows. appli: so is the Appli."""
+    """Parameters of the step.
+
+    Attributes:
+        target: Board and programmer.
+        updated: Models are in one of two slots each, with a revision that only the board knows.
+        appli: The Appli is in one of two slots.
+    """
 
     target: Target
     updated: bool
@@ -48,8 +57,19 @@ def verify_board_step(
     appli: bool,
     after: Sequence[str],
 ) -> Step:
-    """output: a note of what was compared. plan: memory_plan.json. updated: with slots=2. appli: has two slots.
-    after: receipts."""
+    """Return the step that verifies a board.
+
+    Args:
+        output: Note of the comparison.
+        manifest: Path of flash_manifest.json.
+        plan: Path of memory_plan.json.
+        images: Files that the manifest lists.
+        board: Board to verify.
+        target: Board and programmer.
+        updated: The build has slots=2.
+        appli: The Appli has two slots.
+        after: Receipts of the programmed board.
+    """
     return Step(
         verb="Verify",
         stage="verify",
@@ -59,26 +79,30 @@ def verify_board_step(
         state=(target.virtual_board, *boards_folders(board)),
         after=tuple(after),
         function="n6build.steps.verify_board:make",
-        # Asking for it means looking again.
+        # Each request for this target reads the board again.
         always=True,
         shared=False,
     )
 
 
 def make(call: Call) -> None:
-    """Compares, and writes the note. Raises N6-FLASH-024 where the board holds something else; the next flash programs it."""
+    """Compare the board's flash, and write the note.
+
+    Raises:
+        N6Error: N6-FLASH-024 if the board's flash differs; the next flash programs the differing sectors.
+    """
     given = call.parameters_as(Parameters)
     target = given.target
     board = board_as_chosen(Path(target.file), target.board)
     programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     with board_lock(programmer):
-        # Before anything is read: a different board would be read in the wrong way.
+        # Identify the board before reading from it: another board's flash would be read in the wrong way.
         checked_identity(programmer, board)
         parts = _parts(
             call.sources[0], call.sources[1] if given.updated else None, board, programmer, appli=given.appli
         )
         sectors, different = compared(parts, board.nor.sector, programmer.read)
-        # Of real boards, too: the record would have it that the next flash has nothing to do.
+        # Remove the differing sectors from the record, also of real boards. Otherwise the next flash would have nothing to do.
         forget(programmer.record, board.name, [Span(each.address, board.nor.sector) for each in different])
     raise_if_different(different, sectors, _described(board, programmer))
     size = sum(len(part.data) for part in parts)
@@ -98,7 +122,12 @@ def make(call: Call) -> None:
 
 
 def _parts(manifest: Path, plan: Path | None, board: Board, programmer: Programmer, *, appli: bool) -> list[Part]:
-    """plan: of models with two slots, None where the manifest says where they are. appli: has two slots, too."""
+    """Return the expected flash contents.
+
+    Args:
+        plan: Memory plan of models with two slots; None if the manifest has their addresses.
+        appli: The Appli has two slots.
+    """
     listed = read_manifest(manifest)
     models: list[Part] = []
     updated: set[str] = set()

@@ -1,4 +1,4 @@
-"""The weights of one memory pool, as they are stored in flash."""
+"""Step for the weights of one memory pool, as stored in flash."""
 
 from __future__ import annotations
 
@@ -13,13 +13,21 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """network: its name."""
+    """Parameters of the step; `network` is the name of the network."""
 
     network: str
 
 
 def weights_image_step(folder: str, raw: str, network: str, plan: str, networks: int) -> Step:
-    """raw: of stage 1. plan: memory_plan.json. networks: number in the application."""
+    """Return the step that makes the flash image of weights.
+
+    Args:
+        folder: Folder of the image.
+        raw: Raw weight file of stage 1.
+        network: Name of the network.
+        plan: Path of memory_plan.json.
+        networks: Number of networks in the application.
+    """
     return Step(
         verb="Weights",
         stage="image",
@@ -31,7 +39,13 @@ def weights_image_step(folder: str, raw: str, network: str, plan: str, networks:
 
 
 def make(call: Call) -> None:
-    """Writes the weights with their trailer; empty if the network compiler put nothing into the pool. Raises N6-NET-021."""
+    """Write the weights with their trailer.
+
+    The image is empty if the network compiler put nothing into the pool.
+
+    Raises:
+        N6Error: N6-NET-021 if the raw file does not have the size in the plan.
+    """
     network = call.parameters_as(Parameters).network
     raw, plan = call.sources
     images = [each for each in read_plan(plan).images if (each.network, each.file) == (network, raw.name)]
