@@ -242,7 +242,7 @@ def _import_folders() -> set[str]:
 
 
 def _interpreter() -> set[str]:
-    """Return the program, its libraries, its modules, and the files with their places."""
+    """Return the program, its libraries and modules, and the files with their places."""
     found = {os.path.abspath(path) for path in (sys.executable, sys.argv[0], os.path.join(sys.prefix, "pyvenv.cfg"))}
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
