@@ -146,7 +146,7 @@ def _states(looked: Looked, more: set[str], folder: str) -> list[tuple[bytes, by
     found = []
     try:
         for path in sorted(named):
-            # Python itself compares what it has compiled with its source.
+            # Python itself compares compiled code with its source.
             if path.startswith(_NO_FILES) or path == os.path.join(folder, "lock") or "/__pycache__/" in path:
                 continue
             encoded = os.fsencode(path)

@@ -60,7 +60,7 @@ def environment_of(step: Step, root: str) -> dict[str, str]:
     if project_path(SPECS) not in step.sources:
         return {}
     compiler = ",".join((*(tool.digest for tool in step.tools), digest_of(SPECS)))
-    # ccache would compare the folder, which is in nothing that comes of it.
+    # ccache would otherwise compare the working directory, which is in none of the outputs.
     ccache = {"CCACHE_COMPILERCHECK": f"string:{compiler}", "CCACHE_NOHASHDIR": "1"}
     return {"N6BUILD_ROOT": root, **ccache, "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
 

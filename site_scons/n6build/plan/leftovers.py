@@ -26,7 +26,7 @@ def tidied(build: Path) -> list[tuple[str, str]]:
     for name in _BESIDE_STEPS:
         (build / name).unlink(missing_ok=True)
     for folder, _, _ in os.walk(build, topdown=False):
-        with suppress(OSError):  # Those that are not empty.
+        with suppress(OSError):  # Folders that are not empty stay.
             os.rmdir(folder)
     if not build.is_dir():
         return []

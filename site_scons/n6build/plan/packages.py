@@ -128,7 +128,7 @@ def _requirements(folder: str) -> Iterator[Requirement]:
         try:
             yield Requirement(text.decode("utf-8", "replace").strip())
         except InvalidRequirement:
-            # Old distributions have other notations, which pip does not install by.
+            # Old distributions have other notations, and pip does not install requirements in them.
             continue
 
 

@@ -231,7 +231,7 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
     if caller.f_code.co_name.startswith("_rmtree") and caller.f_code.co_filename == shutil.__file__:
         return  # Names relative to a descriptor, which cannot be resolved; nothing is read.
     if event == "os.listdir" and caller.f_code.co_filename == "<frozen importlib._bootstrap_external>":
-        return  # Python looks for a module to import; its code is what the signature covers.
+        return  # Python looks for a module to import; the signature covers its code.
     path = os.path.abspath(os.fsdecode(arguments[0]))
     flags = arguments[2] if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) else 0
     seen.opened.append(_Opened(path, bool(flags & _WRITING), event != "open", line_of(caller)))
