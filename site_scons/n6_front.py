@@ -1,5 +1,7 @@
-"""Has a build that did nothing written down, so that the next one need not start SCons (n6build.front); for a project that
-n6build alone builds."""
+"""Records of builds that did nothing, so that the next call need not start SCons.
+
+n6build.front reads them. They are for projects that only n6build builds.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _MOST = 1 << 16
 
 
 class _Heard:
-    """A stream that keeps what is written to it."""
+    """A stream that keeps the beginning of the text written to it."""
 
     def __init__(self, stream: Any) -> None:
         self.text = ""
@@ -38,7 +40,14 @@ class _Heard:
 
 
 def listen(env: Any) -> None:
-    """From now on, to the end of the process. env: as of the tool n6."""
+    """Record the output and the files of this build until the process ends.
+
+    Nothing is recorded for calls that clean, may not write, or have switches beyond those of a
+    plain build.
+
+    Args:
+        env: Environment of the tool n6.
+    """
     if not is_plain() or not may_write() or GetOption("clean"):
         return
     looked = look(sys.argv, int(start_time * 1e9))
@@ -61,7 +70,7 @@ def _at_the_end(env: Any, looked: Looked, out: _Heard, errors: _Heard) -> None:
 
 
 def _nothing_to_do(with_progress: bool) -> str:
-    """What SCons prints if all that was asked for is up to date."""
+    """Return the text that SCons prints if all targets are up to date."""
     lines = [f"`{target}' is up to date." for target in BUILD_TARGETS]
     if with_progress:
         before = ("Reading SConscript files ...", "done reading SConscript files.", "Building targets ...")
@@ -70,7 +79,7 @@ def _nothing_to_do(with_progress: bool) -> str:
 
 
 def _nodes() -> Iterator[str]:
-    """Every file that SCons knows of, as far as it may have looked for it."""
+    """Yield the path of every file that SCons may have looked for."""
     for root in get_default_fs().Root.values():
         for node in root._lookupDict.values():
             if node is not root and (not isinstance(node, Dir) or node.exists()):
@@ -78,13 +87,16 @@ def _nodes() -> Iterator[str]:
 
 
 def _site_folders(top: Path) -> Iterator[str]:
-    """Where SCons looks for code of a project, a user and a system."""
+    """Yield the places of SCons code: of the project, the user and the system."""
     for folder in (top, Path.home() / ".scons", Path("/usr/share/scons")):
         yield from (str(folder / "site_scons" / name) for name in ("", "site_init.py", "site_tools"))
 
 
 def _set_up(top: Path) -> Iterator[str]:
-    """What `make` would look at before it starts SCons: where nothing is new there, nothing is to be installed."""
+    """Yield the files that `make` checks before it starts SCons.
+
+    If none of them is new, there is nothing to install.
+    """
     names = ("Makefile", "pyproject.toml", "tools/setup.py", "tools/packaging/n6build.sh", ".venv/n6build.ready")
     yield from (str(top / name) for name in names)
     yield from map(str, (top / "requirements").glob("*.lock"))

@@ -1,7 +1,8 @@
-"""Shared by the SCons tools in site_tools/: nodes of steps, about which SCons asks the engine (n6build.plan.perform).
+"""Nodes of steps, shared by the SCons tools in site_tools/.
 
-SCons schedules steps, and its content signatures, scanner, database and cache have no part in them. Nodes of the surrounding
-project that depend on an output of a step keep SCons' signatures of it.
+SCons schedules the steps and asks the engine (n6build.plan.perform) about them. Its content
+signatures, scanner, database and cache take no part. Nodes of the host project that depend on an
+output of a step keep SCons' signatures of it.
 """
 
 from __future__ import annotations
@@ -26,26 +27,32 @@ _HEADERS = (".h", ".hh", ".hpp", ".inc")
 
 
 class _PlainFile(File):  # type: ignore[misc]
-    """A file of which SCons stores nothing in its database, unless the surrounding project makes it."""
+    """A file without an entry in SCons' database, unless the host project makes it."""
 
     __slots__ = ()
 
     @property
     def store_info(self) -> int:
-        """Whether SCons stores what it knows of the file. A rule for a source may come after the step that reads it."""
+        """Return whether SCons stores its records of the file.
+
+        The answer may change: a rule for a source may come after the step that reads it.
+        """
         return int(self.has_builder() and not isinstance(self, StepFile))
 
     @store_info.setter
     def store_info(self, value: int) -> None:
-        """SCons sets it for every file."""
+        """Ignore the value that SCons sets for every file."""
 
     def get_max_drift_csig(self) -> None:
-        """Trust no signature of an earlier build: archives have fixed times."""
+        """Return None, so that SCons trusts no signature of an earlier build.
+
+        Files from archives have fixed times.
+        """
         # Not "", which SCons 4.5 would take for the signature.
         return None
 
     def get_csig(self) -> Any:
-        """Return the content signature, for nodes of the surrounding project."""
+        """Return the content signature, for nodes of the host project."""
         ninfo = self.get_ninfo()
         if not hasattr(ninfo, "csig") and is_sha256() and (digest := uses.digest_of(self.rfile().get_abspath())):
             ninfo.csig = digest
@@ -58,7 +65,11 @@ class InputFile(_PlainFile):
     __slots__ = ()
 
     def missing(self) -> bool:
-        """Raises StopError, as whoever asks would, but as an error of n6build."""
+        """Return False for a file that exists.
+
+        Raises:
+            StopError: N6-FILE-002 if the file does not exist; SCons would raise its own message.
+        """
         if super().missing():
             raise StopError(str(N6Error("N6-FILE-002", "cannot read: no such file", where=str(self))))
         return False
@@ -70,15 +81,15 @@ class StepFile(_PlainFile):
     __slots__ = ()
 
     def is_up_to_date(self) -> bool:
-        """Return the engine's answer. SCons asks when all that the step needs is there."""
+        """Return the engine's answer; SCons asks once all inputs of the step exist."""
         return is_current(self.attributes.n6_step, self.attributes.n6_site)
 
     def changed(self, node: Any = None, allowcache: bool = False) -> bool:
-        """Return False: SCons would compare the node with its database to keep what it finds for later."""
+        """Return False, so that SCons does not compare the node with its database."""
         return False
 
     def make_ready(self) -> None:
-        """Collect no signatures: nobody stores them."""
+        """Collect no signatures, since none are stored."""
 
     def explain(self) -> str:
         """Return the engine's reasons for --debug=explain."""
@@ -87,7 +98,7 @@ class StepFile(_PlainFile):
 
 
 def file_node(env: Any, path: str) -> Any:
-    """Return the node of a file that steps name, never substituted."""
+    """Return the node of a file that steps name, without substituting its name."""
     node = env.fs.File(node_name(path), env.fs.Top)
     if type(node) is File and not node.has_builder():
         node.__class__ = InputFile
@@ -95,12 +106,12 @@ def file_node(env: Any, path: str) -> Any:
 
 
 def step_nodes(env: Any, step: Step, site: Site, *, verbose: bool) -> list[Any]:
-    """Return the nodes of the step's outputs, made once.
+    """Return the nodes of the step's outputs, which are made only once.
 
     Args:
         env: An environment without tools and scanners.
         step: The step.
-        site: Where it is done.
+        site: The site where the step is done.
         verbose: Whether to show whole commands.
     """
     made = [env.fs.File(node_name(output), env.fs.Top) for output in step.outputs]
@@ -113,7 +124,7 @@ def step_nodes(env: Any, step: Step, site: Site, *, verbose: bool) -> list[Any]:
     env.Requires(made, [file_node(env, before) for before in step.after])
     if step.depfile:
         env.Clean(made, file_node(env, step.depfile))
-    # SCons would remove them before the step, and the engine compares with them.
+    # SCons would remove the outputs before the step, but the engine compares the new ones with them.
     env.Precious(made)
     env.NoCache(made)
     for node in made:
@@ -123,9 +134,10 @@ def step_nodes(env: Any, step: Step, site: Site, *, verbose: bool) -> list[Any]:
 
 
 def _generated_headers(env: Any, folders: Iterable[str]) -> ScannerBase:
-    """Return a scanner that has headers of the surrounding project made before they are compiled.
+    """Return a scanner that makes SCons build the host project's headers first.
 
-    Which of them are read is the compiler's answer: it is enough that all those exist which its folders will have.
+    Only the compiler knows which of them are read. It is enough that all headers exist that its
+    folders will contain.
     """
     places = [env.fs.Dir(node_name(path), env.fs.Top) for path in folders]
 
@@ -142,12 +154,15 @@ def _built_headers(folder: Any) -> Iterable[Any]:
         if isinstance(entry, Dir):
             yield from _built_headers(entry)
         elif name.endswith(_HEADERS) and entry.has_builder() and not isinstance(entry, StepFile):
-            # Not yet known to be a file where Command() was given its name.
+            # SCons does not know yet that it is a file if Command() only got its name.
             yield entry.disambiguate()
 
 
 class _StepAction(FunctionAction):  # type: ignore[misc]
-    """Does a step. SCons would examine and sign the bytecode of a callable, which is nobody's concern here."""
+    """An action that does a step.
+
+    SCons would examine and sign the bytecode of a plain callable, which serves no purpose here.
+    """
 
     def __init__(self, step: Step, site: Site, *, verbose: bool) -> None:
         super().__init__(_nothing, {})
@@ -159,23 +174,32 @@ class _StepAction(FunctionAction):  # type: ignore[misc]
             perform(self._step, self._site)
 
     def strfunction(self, target: Any, source: Any, env: Any, executor: Any = None) -> str:
-        """Return the line for -n; else the engine prints it, which knows whether a cache has the step."""
+        """Return the line for -n, and an empty text during a build.
+
+        The engine then prints the line, because it knows whether a cache has the step.
+        """
         return "" if SCons.Action.execute_actions else shown_line(self._step, verbose=self._verbose)
 
     def get_presig(self, target: Any, source: Any, env: Any, executor: Any = None) -> bytes:
-        """Return nothing to sign."""
+        """Return no bytes to sign."""
         return b""
 
 
 def _nothing() -> None:
-    """A placeholder for the function that SCons would examine."""
+    """Do nothing: SCons examines this function in place of the step's."""
 
 
 def is_sha256() -> bool:
-    """Return whether SCons signs content as n6build does; a surrounding project may have chosen otherwise."""
+    """Return whether SCons signs content with SHA-256, as n6build does.
+
+    A host project may have chosen another hash.
+    """
     return len(hash_signature(b"")) == 64
 
 
 def node_name(path: str) -> str:
-    """Return the path for a node. SCons would take a name that begins with '#' as relative to the top of the project."""
+    """Return the path for a node.
+
+    SCons would take a name that begins with '#' as relative to the top of the project.
+    """
     return f"./{path}" if path.startswith("#") else path

@@ -1,4 +1,7 @@
-"""Shared by the SCons tools in site_tools/: says what is missing, in place of the traceback of an import that fails for it."""
+"""Checks of Python, SCons and packages, shared by the SCons tools in site_tools/.
+
+Their errors replace the traceback of an import that fails.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,11 @@ from n6build.base.requirements import check_python, check_scons, missing_package
 
 @contextmanager
 def ready() -> Iterator[None]:
-    """For whatever imports packages of others. Ends with status 2 and an error where Python or SCons are too old, or a package
-    is missing. Tracebacks of n6build's own modules are left as they are."""
+    """Report an old Python or SCons or a missing package, and end with status 2.
+
+    For blocks that import third-party packages. Tracebacks of n6build's own modules stay as they
+    are.
+    """
     try:
         check_python()
         check_scons(SCons.__version__)

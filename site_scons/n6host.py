@@ -1,4 +1,4 @@
-"""Shared by the SCons tools in site_tools/: what the script of a surrounding project says, as choices of n6build."""
+"""Choices from the script of a host project, for the SCons tools in site_tools/."""
 
 from __future__ import annotations
 
@@ -43,17 +43,23 @@ _FILES = {
 
 @dataclass(frozen=True)
 class Network:
-    """What a program of the host links. objects: sources of its link, libraries first, and a linker script with the places of
-    memory pools. include: folder of n6_network.h."""
+    """Networks that a program of the host project links.
+
+    Attributes:
+        choices: Choices that the networks are built with.
+        objects: Sources of the program's link: libraries first, and a linker script with the places
+            of memory pools.
+        include: Folder of n6_network.h.
+    """
 
     choices: Choices
     objects: list[Any]
     include: str
 
     def flags(self, env: Any) -> dict[str, Any]:
-        """Construction variables for the program, those of `env` included."""
-        # Again behind the program's own objects, wherever those are in its list of sources: a linker takes from a library what
-        # is missing at that place. The kernels use functions of the mathematical library.
+        """Return the construction variables for the program, those of `env` included."""
+        # The libraries come once more, behind the program's own objects: a linker takes from a library only the symbols that
+        # are missing when it reaches the library. The kernels use functions of the mathematical library.
         libraries = [node for node in self.objects if str(node).endswith(".a")]
         return {
             "CPPPATH": [*Flatten(env.get("CPPPATH", [])), self.include],
@@ -63,8 +69,13 @@ class Network:
 
 @dataclass(frozen=True)
 class Application:
-    """What goes to flash. elf: the program. files: all that is built, the list of what goes to flash first; asking for them
-    checks them, too."""
+    """Files that go to flash for a program.
+
+    Attributes:
+        choices: Choices that the files are built with.
+        elf: The program.
+        files: All files that are built, the flash manifest first; building them also checks them.
+    """
 
     choices: Choices
     elf: Any
@@ -72,14 +83,20 @@ class Application:
 
 
 def planned_nodes(env: Any, choices: Choices, goals: list[str]) -> tuple[Plan, dict[str, Any]]:
-    """The plan, and its nodes by path."""
+    """Return the plan, and its nodes by path."""
     plan = env.N6Plan(choices, goals, place_of_call())
     return plan, env.N6Steps(plan)
 
 
 def compiled_program(env: Any, name: str, sources: Any) -> HostProgram:
-    """env: as for a Program of the host: its CPPPATH, CPPDEFINES and CCFLAGS."""
-    # Quotes are written for the shell that compiles a Program of the host.
+    """Return a program that n6build compiles from sources of the host project.
+
+    Args:
+        env: Environment as for a Program of the host; its CPPPATH, CPPDEFINES and CCFLAGS are used.
+        name: Name of the program.
+        sources: Its C files.
+    """
+    # The variables have quotes for the shell that compiles a Program of the host.
     defines = [each for define in processDefines(env.get("CPPDEFINES", [])) for each in shlex.split(env.subst(define))]
     flags = [each for flag in env.subst_list("$CCFLAGS")[0] for each in shlex.split(str(flag))]
     return HostProgram(
@@ -92,7 +109,15 @@ def compiled_program(env: Any, name: str, sources: Any) -> HostProgram:
 
 
 def choices_of_host(env: Any, program: HostProgram, given: dict[str, Any]) -> Choices:
-    """given: by the arguments of a builder. Ends the build for an option that is not possible."""
+    """Return the choices of a builder, and put the options of the call into `env`.
+
+    The build ends with an error for an invalid option.
+
+    Args:
+        env: Environment of the builder.
+        program: Program that the networks are for.
+        given: Arguments of the builder by name; empty texts are ignored.
+    """
     at, top, launched = place_of_call(), Path(env.fs.Top.get_abspath()), Path(GetLaunchDir())
     script = {
         name: Setting(_text(env, name, value), at, name, is_explicit=True)
@@ -118,7 +143,7 @@ def choices_of_host(env: Any, program: HostProgram, given: dict[str, Any]) -> Ch
 
 
 def _text(env: Any, name: str, value: Any) -> str:
-    """As on a command line; files by their absolute paths."""
+    """Return a value as on a command line, files by their absolute paths."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, Iterable) and not isinstance(value, str):
@@ -127,18 +152,25 @@ def _text(env: Any, name: str, value: Any) -> str:
         return str(value)
     node = value if hasattr(value, "get_abspath") else env.fs.Entry(str(value))
     path = Path(source_path(node)).absolute()
-    # A model may be one that comes with n6build, and sign=tool no folder.
+    # A model may be the name of one that comes with n6build, and sign=tool does not name a folder.
     is_word = isinstance(value, str) and name in ("model", "sign") and "/" not in value and not path.is_file()
     return str(value) if is_word else str(path)
 
 
 def source_path(node: Any) -> str:
-    """As steps have it. A source of a variant folder is taken where it lies."""
+    """Return the path of a source as steps name it.
+
+    A file without a builder is read from its source folder, also if the node is in a variant
+    folder.
+    """
     return project_path((node if node.has_builder() else node.srcnode()).get_abspath())
 
 
 def _include_folders(env: Any) -> list[str]:
-    """Of CPPPATH, where generated headers are and where others lie."""
+    """Return the folders of CPPPATH, both for generated headers and for others.
+
+    Generated headers are in the variant folder, others in the source folder.
+    """
     found: dict[str, None] = {}
     for folder in Flatten(env.get("CPPPATH", [])):
         node = folder if hasattr(folder, "get_abspath") else env.Dir(env.subst(folder))
@@ -147,7 +179,7 @@ def _include_folders(env: Any) -> list[str]:
 
 
 def place_of_call() -> str:
-    """file:line of the script that calls a builder."""
+    """Return file:line of the script that calls a builder."""
     frame = sys._getframe(1)
     ours = (
         _HERE,

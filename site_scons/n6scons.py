@@ -1,4 +1,4 @@
-"""Shared by the SCons tools in site_tools/: how an error of the library ends a build, and where the library works."""
+"""Errors and folders of the library, shared by the SCons tools in site_tools/."""
 
 from __future__ import annotations
 
@@ -25,13 +25,16 @@ from SCons.Util import Unbuffered
 
 T = TypeVar("T")
 
-# Switches that ask SCons about nothing but what is to be done.
+# Switches with which SCons only builds, or only answers what a build would do.
 _PLAIN = re.compile(r"-[Qknq]*(j[0-9]*)?|--(keep-going|jobs(=[0-9]+)?|no-exec|just-print|dry-run|recon|question)")
 
 
 def in_top(method: Callable[..., T]) -> Callable[..., T]:
-    """A method of environments that works in the project's folder, where the paths of steps start: SCons reads an SConscript in
-    that script's own. There N6_BUILD becomes a path as steps have it; it may be given as a folder's node, or as '#name'."""
+    """Make a method of environments work in the project's folder.
+
+    Paths of steps start there, but SCons reads an SConscript in the folder of that script. N6_BUILD
+    may be the node of a folder, or '#name'; the method gets it as a path as steps name it.
+    """
 
     @functools.wraps(method)
     def done(env: Any, *arguments: Any, **named: Any) -> T:
@@ -45,21 +48,36 @@ def in_top(method: Callable[..., T]) -> Callable[..., T]:
 
 
 def may_write() -> bool:
-    """Whether this call of SCons may write files: not if it only shows what it would do, answers a question or helps."""
+    """Return whether this call of SCons may write files.
+
+    It may not in a dry run, and not if it only answers a question or prints help.
+    """
     return not (GetOption("no_exec") or GetOption("question") or GetOption("help"))
 
 
 def is_plain() -> bool:
-    """Whether SCons was called without switches that ask about its nodes or for more than a build, such as -c, --tree or
-    --debug=explain. -n and -q ask what a build would do."""
+    """Return whether SCons was called without switches beyond those of a build.
+
+    Switches such as -c, --tree or --debug=explain ask about nodes or for more than a build.
+    Switches -n and -q count as plain: they ask about the steps of a build. Variable SCONSFLAGS has
+    to be empty.
+    """
     words = (word for word in sys.argv[1:] if word.startswith("-"))
     return all(map(_PLAIN.fullmatch, words)) and not option_values().get("SCONSFLAGS")
 
 
 def ready_to_print(*streams: TextIO | None) -> None:
-    """Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback. streams: as the
-    process was given them; None for one that was closed, for which SCons' own printing would end with a traceback. Where nobody
-    reads any more, SCons goes on; it flushes by itself, and another flush would end a step."""
+    """Prepare streams for names with any letters, and for readers that go away.
+
+    Names come from models and folders: a terminal that lacks a letter gets a question mark instead
+    of a traceback. If the reader has gone, SCons goes on. SCons flushes by itself, and a further
+    flush would end a step.
+
+    Args:
+        *streams: Streams as the process got them; None for one that was closed, for which SCons'
+            own printing would end with a
+        traceback.
+    """
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -71,12 +89,15 @@ def ready_to_print(*streams: TextIO | None) -> None:
 
 
 def _flushed_already() -> None:
-    """In place of a flush."""
+    """Do nothing, in place of a flush."""
 
 
 @contextmanager
 def last_words() -> Iterator[None]:
-    """For what is said and written after the build, when SCons catches nothing any more: nobody may be reading."""
+    """Report errors of output after the build, when SCons no longer catches any.
+
+    The reader of stdout may have gone by then.
+    """
     try:
         yield
         if sys.stdout:
@@ -91,8 +112,14 @@ def last_words() -> Iterator[None]:
 
 @contextmanager
 def reported(env: Any, at: str | None = None) -> Iterator[None]:
-    """For work done while SConscript files are read. Prints an N6Error and ends with status 2: SCons would add its own
-    position and hide the text behind it. at: file:line of what asked for the work, for errors that name no other place."""
+    """Print an N6Error and end with status 2, while SConscript files are read.
+
+    SCons would add its own position and hide the text behind it.
+
+    Args:
+        env: Environment with N6_BUILD.
+        at: file:line of the script that needs the work, for errors that name no other place.
+    """
     try:
         yield
     except N6Error as error:
@@ -105,8 +132,14 @@ def reported(env: Any, at: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def failing_build(node: Any, build: Path) -> Iterator[None]:
-    """For work done while nodes are built: an N6Error becomes a BuildError of `node`, and so does a package of others that is
-    not installed. build: folder of all build products."""
+    """Turn an N6Error into a BuildError, while nodes are built.
+
+    A third-party package that is not installed becomes a BuildError as well.
+
+    Args:
+        node: Node that fails.
+        build: Folder of all build products.
+    """
     try:
         yield
     except ModuleNotFoundError as error:

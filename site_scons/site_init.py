@@ -1,4 +1,7 @@
-"""Read by scons before SConstruct: where there is nothing to do, which n6build.front knows, there is nothing to read either."""
+"""Early answers to calls with nothing to do; scons reads this before SConstruct.
+
+n6build.front knows such calls. Then scons need not read anything else.
+"""
 
 import sys as _sys
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from importlib.machinery import FileFinder, SourceFileLoader
 
-# Importing these takes longer than everything else in a build with nothing to do.
+# Importing these modules takes longer than everything else in a build with nothing to do.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.abc import PathEntryFinder
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 
 class _ByContent(SourceFileLoader):
-    """Python uses compiled code if its source has the same size and time stamp in whole seconds. Steps are signed with the
-    content of modules, and what they run has to match it: an edit may keep size and time, or be the second one in a second."""
+    """A loader that recognizes changed modules by their content.
+
+    Python uses compiled code if its source has the same size and the same time stamp in whole
+    seconds. Steps are signed with the content of modules, and the code that runs has to match it:
+    an edit may keep size and time, or be the second one in a second.
+    """
 
     def path_stats(self, path: Any) -> Mapping[str, Any]:
         data = self.get_data(path)
@@ -28,7 +32,7 @@ class _ByContent(SourceFileLoader):
 
 
 def _finder(hook: Callable[[str], PathEntryFinder]) -> Callable[[str], PathEntryFinder]:
-    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib takes its time
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is slow to import
 
     def find(folder: str) -> PathEntryFinder:
         if folder != here and not folder.startswith(here + os.sep):

@@ -1,10 +1,10 @@
-"""The command `n6build`, also as `python -m n6build`:
+"""The command `n6build`, also called as `python -m n6build`.
 
     n6build flash run model=keyword probe=virtual
     n6build plan --write plan.json model=keyword
 
-It works in the folder in which it is called. Exit status: 0, 2 with the error on stderr, 130 after an interruption,
-or 141 if nobody reads what it prints.
+It works in the folder in which it is called. Exit status: 0, 2 with the error on stderr, 130 after
+an interruption, or 141 if the reader of its output has gone.
 """
 
 from __future__ import annotations
@@ -16,8 +16,15 @@ from n6build.front.ask import COMMAND, answer, tell
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0, 2 after an error, which is printed, 130 after an interruption, or 141 if nobody reads what is printed.
-    arguments: None for those of this process."""
+    """Run the command `n6build`.
+
+    Args:
+        arguments: Words of the command line; None for those of this process.
+
+    Returns:
+        Exit status: 0, 2 after an error, which is printed, 130 after an interruption, or 141 if the
+        reader of the output has gone.
+    """
     told = answer([COMMAND, *sys.argv[1:]]) if arguments is None else None
     if told is not None and tell(told):
         return 0

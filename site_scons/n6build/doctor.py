@@ -1,4 +1,4 @@
-"""Which tools were found, with versions; what is missing, why it matters and what to do about it."""
+"""The tools that n6build uses: versions if found, remedies if missing."""
 
 from __future__ import annotations
 
@@ -24,8 +24,15 @@ from n6build.npu.uses import modelled_lines
 
 @dataclass(frozen=True)
 class ToolStatus:
-    """found: version or path, None if the tool is missing. why: what it is used for. fix: how to get it. needed: what does
-    not work without it."""
+    """The status of a tool.
+
+    Attributes:
+        tool: Name of the tool.
+        found: Version or path, None if the tool is missing.
+        why: Purpose of the tool.
+        fix: Way to get the tool.
+        needed: Cases that do not work without the tool.
+    """
 
     tool: str
     found: str | None
@@ -35,13 +42,21 @@ class ToolStatus:
 
 
 def examine(cmsis: Sequence[str]) -> list[ToolStatus]:
-    """The status of every tool, in the order in which they are shown. Runs most of them to ask for their version. cmsis: folders
-    that option cmsis names."""
+    """Return the status of every tool, in the order in which they are shown.
+
+    Most tools are run to get their version.
+
+    Args:
+        cmsis: Folders that option cmsis names.
+    """
     return [*(check() for check in _CHECKS), _device_headers(cmsis)]
 
 
 def not_modelled() -> list[str]:
-    """Return what the virtual NPU does not model, a line for each kind of its units. All chips have the same."""
+    """Return a line for each kind of unit with features that the virtual NPU lacks.
+
+    All chips have the same units.
+    """
     from n6build.virtual_board.build import chips
 
     return modelled_lines(chips()[0].npu)
@@ -71,7 +86,10 @@ def _package(name: str, why: str) -> Callable[[], ToolStatus]:
 
 
 def _interpreter(name: str, models: str) -> Callable[[], ToolStatus]:
-    """Without it, a run compares with stored outputs only."""
+    """Return the check of a reference interpreter.
+
+    Without the interpreter, a run compares with stored outputs only.
+    """
 
     def check() -> ToolStatus:
         status = _package(
@@ -133,7 +151,7 @@ def _emulator() -> ToolStatus:
 
 
 def _st_edge_ai() -> ToolStatus:
-    """Its place, not its version, which takes seconds to query."""
+    """Return the place of ST Edge AI Core; getting its version would take seconds."""
     installation = find_tool(read_environment())
     found = str(installation.root or installation.executable) if installation else None
     fix = f"{CORE_DIR} names its root; without it the reference backend runs every epoch on the Cortex-M55"
@@ -141,7 +159,7 @@ def _st_edge_ai() -> ToolStatus:
 
 
 def _device_headers(cmsis: Sequence[str]) -> ToolStatus:
-    """What is missing is said as a build would say it."""
+    """Return the status of the device headers, with an error as a build reports it."""
     found, fix = None, HINT
     try:
         if folders := find_device_headers([Path(folder) for folder in cmsis]).folders:
@@ -153,7 +171,10 @@ def _device_headers(cmsis: Sequence[str]) -> ToolStatus:
 
 
 def _programmers() -> list[Callable[[], ToolStatus]]:
-    """The first one is listed as needed for a real board; the others are optional."""
+    """Return the checks of all programmers.
+
+    The first one is listed as needed for a real board; the others are optional.
+    """
     checks = []
     for number, each in enumerate(PROGRAMMERS.values()):
         needed: Literal["for a real board", "if you have it"] = "if you have it" if number else "for a real board"

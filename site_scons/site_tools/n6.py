@@ -1,12 +1,16 @@
-"""SCons tool: env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) makes targets of its goals.
+"""SCons tool n6: steps as nodes, and goals as targets.
 
-SCons schedules the nodes, and asks the engine (n6build.plan.perform) which of them are up to date. Nodes are made from paths only
-here and in n6_nodes: SCons would substitute a `$` in a name given as text, and a substitution can run code. For the same reason
-messages are functions, and commands are argument lists.
+env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) makes a target of each goal.
 
-Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
-checkouts share, or the address of a server), N6_CACHE_WRITE (whether what is made is stored there), N6_CACHE_LIMIT (bytes that
-such a folder may have, 0 for any number), N6_REMOTE (address of a server whose workers do steps).
+SCons schedules the nodes, and asks the engine (n6build.plan.perform) which of them are up to date.
+Nodes are made from paths only here and in n6_nodes: SCons would substitute a `$` in a name given as
+text, and a substitution can run code. For the same reason messages are functions, and commands are
+argument lists.
+
+Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whether to show whole
+command lines), N6_CACHE (a folder that several checkouts share, or the address of a server),
+N6_CACHE_WRITE (whether outputs are stored there), N6_CACHE_LIMIT (bytes that such a folder may
+have, 0 for any number), N6_REMOTE (address of a server whose workers do steps).
 """
 
 from __future__ import annotations
@@ -17,9 +21,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-# Of this file's own checkout, whatever else is installed; who embeds n6build need know no more than the folder of its tools.
-# SCons takes the path away after this module: what other tools import later, too, is imported here. An installed package has
-# its tools inside the library, and is on the path already.
+# The library of this file's own checkout is used, whatever else is installed: a host project only names the folder of the
+# tools. SCons removes the path after this module, so modules that other tools import later are imported here as well. An
+# installed package has its tools inside the library, and is on the path already.
 _library = Path(__file__).resolve().parents[1]
 if _library.name != "n6build":
     sys.path.insert(0, str(_library))
@@ -41,13 +45,15 @@ with ready():
     from SCons.Environment import Environment
     from SCons.Script import GetOption, SetOption
 
-# SCons has wrapped the others.
+# SCons has wrapped sys.stdout and sys.stderr.
 ready_to_print(sys.__stdout__, sys.__stderr__)
 
 
 def generate(env: Any) -> None:
-    """Adds N6Steps, N6Goals and N6Site to the environment, with all that projects that embed n6build need besides. SCons calls
-    this for tools=['n6']."""
+    """Add N6Steps, N6Goals and N6Site to the environment, and the tools for hosts.
+
+    SCons calls this for tools=['n6'].
+    """
     env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="", N6_CACHE_WRITE=True, N6_CACHE_LIMIT=0, N6_REMOTE="")
     env.AddMethod(in_top(_steps), "N6Steps")
     env.AddMethod(in_top(_goals), "N6Goals")
@@ -57,12 +63,15 @@ def generate(env: Any) -> None:
 
 
 def exists(env: Any) -> bool:
-    """Whether the tool can be used: always. SCons requires this function."""
+    """Return True, since the tool can always be used; SCons requires this function."""
     return True
 
 
 def site_of(env: Any) -> Site:
-    """Where the steps of an environment are done; shared by all environments that build into the same folder."""
+    """Return the site where the steps of an environment are done.
+
+    All environments that build into the same folder share it.
+    """
     build = env.fs.Dir(env["N6_BUILD"], env.fs.Top)
     if not hasattr(build.attributes, "n6_site"):
         folder = Path(build.get_abspath())
@@ -76,7 +85,7 @@ def site_of(env: Any) -> Site:
         remember_known_files(folder)
         site = Site(top, folder, known_code(folder), ledger, dict(read_environment().commands))
         build.attributes.n6_site = site
-        # Functions are called in the reverse order.
+        # Functions of atexit are called in the reverse order.
         atexit.register(_at_the_end, site)
         if not GetOption("silent"):
             announce_lines(site, verbose=env["N6_VERBOSE"])
@@ -84,7 +93,10 @@ def site_of(env: Any) -> Site:
 
 
 def _share(env: Any, site: Site) -> None:
-    """Share steps with the cache and the workers that the environment names. -j on the command line takes precedence."""
+    """Share steps with the cache and the workers that the environment names.
+
+    Option -j on the command line takes precedence over the number of steps that the workers allow.
+    """
     if not may_write() or (site.cache, site.elsewhere) != (None, None):
         return
     from n6build.remote.shared import Sharing, shared_steps
@@ -105,7 +117,10 @@ def _share(env: Any, site: Site) -> None:
 
 
 def _steps(env: Any, plan: Plan) -> dict[str, Any]:
-    """Path -> node, for all outputs. Existing steps are left as they are, since plans may share some."""
+    """Return the nodes of all outputs of a plan, by path.
+
+    Existing steps are left as they are, since plans may share some.
+    """
     site = site_of(env)
     _share(env, site)
     with reported(env):
@@ -118,7 +133,7 @@ def _steps(env: Any, plan: Plan) -> dict[str, Any]:
 
 
 def _goals(env: Any, plan: Plan) -> None:
-    """Makes a target for every goal of the plan."""
+    """Make a target for every goal of the plan."""
     for name, outputs in plan.goals.items():
         env.Alias(name.replace("$", "$$"), [file_node(env, output) for output in outputs])
 

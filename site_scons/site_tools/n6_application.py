@@ -1,9 +1,11 @@
-"""SCons tool: env.N6Plan(choices, targets) -> the plan of an application; env.N6Show(plan, targets) shows it instead of building.
+"""SCons tool n6_application: the plan of an application.
 
-Targets that need a board are in the plan only if they are asked for: a missing board is reported before anything is built.
+env.N6Plan(choices, targets) returns the plan; env.N6Show(plan, targets) shows it instead of
+building. Targets that need a board are in the plan only if they are named: a missing board is
+reported before anything is built.
 
-Construction variables: N6_CCFLAGS (further flags of the surrounding project, which may be those of an ST project), N6_EXPLAIN
-(a file).
+Construction variables: N6_CCFLAGS (further flags of the host project, which may be those of an ST
+project), N6_EXPLAIN (a file: the build only prints why it was or will be made).
 """
 
 from __future__ import annotations
@@ -20,27 +22,40 @@ from SCons.Script import BUILD_TARGETS
 
 
 def generate(env: Any) -> None:
-    """Adds N6Plan and N6Show to the environment. SCons calls this for tools=['n6_application'], after n6."""
+    """Add N6Plan and N6Show to the environment.
+
+    SCons calls this for tools=['n6_application'], after n6.
+    """
     env.SetDefault(N6_EXPLAIN="", N6_CCFLAGS=())
     env.AddMethod(in_top(_plan), "N6Plan")
     env.AddMethod(in_top(_show), "N6Show")
 
 
 def exists(env: Any) -> bool:
-    """Whether the tool can be used: always. SCons requires this function."""
+    """Return True, since the tool can always be used; SCons requires this function."""
     return True
 
 
 def _plan(env: Any, choices: Choices, targets: Collection[str], at: str | None = None) -> Plan:
-    """choices: of N6Options, or made by another project, then at: file:line of its script. The plan is cached until something
-    that it follows from changes."""
+    """Return the plan of an application.
+
+    The plan is cached until something changes that it depends on.
+
+    Args:
+        choices: Choices of N6Options, or made by another project.
+        targets: Names of targets.
+        at: file:line of the other project's script, for errors.
+    """
     with reported(env, at):
         choices = replace(choices, build=env["N6_BUILD"], c_flags=(*choices.c_flags, *env["N6_CCFLAGS"]))
         return planned(choices, targets, env.N6Site(), keep=may_write())
 
 
 def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
-    """Whether target plan or option explain was asked for; the build then does only that."""
+    """Show the plan for target plan or option explain; return whether it does so.
+
+    The build then does nothing else.
+    """
     if "plan" not in targets and not env["N6_EXPLAIN"]:
         return False
     from n6build.plan.inspect import explain, show_plan

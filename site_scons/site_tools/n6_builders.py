@@ -1,15 +1,18 @@
-"""SCons tool: builders for the SConstruct of a surrounding project. Tool n6 brings it along.
+"""SCons tool n6_builders: builders for the SConstruct of a host project.
+
+Tool n6 loads it.
 
     nn = env.N6Network(model="net.tflite", board="nucleo-n657")
     app = env.N6Image(env.Program("app.elf", [Glob("*.c"), nn.objects], **nn.flags(env)), nn)
     env.N6Flash(app)
 
-or, on this project's start-up:
+or, on n6build's start-up code:
 
     app = env.N6Appli("app", sources=Glob("*.c"), model="net.tflite", board="nucleo-n657")
 
-Values are those of n6build's options, as keywords; files are nodes, or paths from the folder of the script. On the command line
-an option has the prefix n6., as in `scons n6.probe=virtual flash`: all others are the project's own.
+Keywords take the values of n6build's options. Files are nodes, or paths from the folder of the
+script. On the command line an option of n6build has the prefix n6., as in `scons n6.probe=virtual
+flash`; all other options belong to the host project.
 """
 
 from __future__ import annotations
@@ -26,7 +29,10 @@ from n6scons import in_top, reported
 
 
 def generate(env: Any) -> None:
-    """Adds N6Network, N6Appli and N6Image to the environment. SCons calls this for tools=['n6_builders']."""
+    """Add N6Network, N6Appli and N6Image to the environment.
+
+    SCons calls this for tools=['n6_builders'].
+    """
     for name, method in (
         ("N6Network", _network),
         ("N6Appli", _appli),
@@ -36,22 +42,34 @@ def generate(env: Any) -> None:
 
 
 def exists(env: Any) -> bool:
-    """Whether the tool can be used: always. SCons requires this function."""
+    """Return True, since the tool can always be used; SCons requires this function."""
     return True
 
 
 def _network(env: Any, *, model: Any, board: str, name: str = "host", **options: Any) -> Network:
-    """The networks for a Program of your own. model: a name, a file or folder, or a list of them. board: by name. name: of the
-    program that they are for, where several programs have the same networks."""
+    """Return the networks for a Program of your own.
+
+    Args:
+        model: A name, a file or a folder, or a list of them.
+        board: Name of the board.
+        name: Name of the program, needed where several programs have the same networks.
+    """
     choices = choices_of_host(env, HostProgram(name), {"model": model, "board": board, **options})
     plan, nodes = planned_nodes(env, choices, [])
     return Network(choices, [nodes.get(file) or env.File(_literal(file)) for file in plan.goals["library"]], _include())
 
 
 def _appli(env: Any, name: str, *, sources: Any, model: Any, board: str, **options: Any) -> Application:
-    """A program with networks, on n6build's start-up and linker script. CPPPATH, CPPDEFINES and CCFLAGS are those of the
-    environment, or keywords, as for Program. name: of the program. sources: its C files. model: a name, a file or folder, or
-    a list of them. board: by name."""
+    """Return a program with networks, on n6build's start-up code and linker script.
+
+    CPPPATH, CPPDEFINES and CCFLAGS are those of the environment, or keywords, as for Program.
+
+    Args:
+        name: Name of the program.
+        sources: Its C files.
+        model: A name, a file or a folder, or a list of them.
+        board: Name of the board.
+    """
     variables = {key: options.pop(key) for key in ("CPPPATH", "CPPDEFINES", "CCFLAGS") if key in options}
     program = compiled_program(env.Override(variables), name, sources)
     choices = choices_of_host(env, program, {"model": model, "board": board, **options})
@@ -59,9 +77,17 @@ def _appli(env: Any, name: str, *, sources: Any, model: Any, board: str, **optio
 
 
 def _image(env: Any, elf: Any, network: Network | None = None, *, name: str = "", **options: Any) -> Application:
-    """What goes to flash for a program that your own script links. elf: as Program() returns it. network: what N6Network
-    returned, if that is linked into it; its options hold. name: of a program without one, by default that of its file; such a
-    program needs board. linker_map, linker_script: of the program, for the checks."""
+    """Return the files that go to flash for a program that your own script links.
+
+    Args:
+        elf: The program, as Program() returns it.
+        network: Return value of N6Network if the networks are linked into the program; its options
+            are used.
+        name: Name of a program without networks, by default that of its file; such a program needs
+            option board.
+        **options: Options of n6build; linker_map and linker_script of the program are used by the
+            checks.
+    """
     (node,) = env.arg2nodes(elf, env.fs.File)[:1]
     path = project_path(node.get_abspath())
     program = HostProgram(name or Path(path).stem, elf=path)

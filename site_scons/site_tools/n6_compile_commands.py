@@ -1,4 +1,7 @@
-"""SCons tool: env.N6CompileCommands() is compile_commands.json of all plans. Tool n6 brings it along."""
+"""SCons tool n6_compile_commands: compile_commands.json of all plans.
+
+env.N6CompileCommands() returns the target. Tool n6 loads this tool.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,26 @@ from SCons.Environment import Environment
 
 
 def generate(env: Any) -> None:
-    """Adds N6CompileCommands to the environment. SCons calls this for tools=['n6_compile_commands'], after n6."""
+    """Add N6CompileCommands to the environment.
+
+    SCons calls this for tools=['n6_compile_commands'], after n6.
+    """
     env.AddMethod(in_top(_compile_commands), "N6CompileCommands")
 
 
 def exists(env: Any) -> bool:
-    """Whether the tool can be used: always. SCons requires this function."""
+    """Return True, since the tool can always be used; SCons requires this function."""
     return True
 
 
 def _compile_commands(env: Any, others: Any = ()) -> Any:
-    """A target that writes compile_commands.json for the steps of all plans. others: such files of the surrounding project, whose
-    entries it takes in, as its own CompilationDatabase() makes them under another name."""
+    """Return a target that writes compile_commands.json for the steps of all plans.
+
+    Args:
+        others: Such files of the host project, as its own CompilationDatabase() makes them under
+            another name; their entries
+        are added.
+    """
     site = env.N6Site()
 
     def write(target: Any, source: Any, env: Any) -> None:

@@ -1,8 +1,10 @@
-"""SCons tool: env.N6Matrix(choices, plan_of) builds every board with every model, each on its own virtual board, and
-continues after failures.
+"""SCons tool n6_matrix: every board with every model.
 
-Construction variables: N6_MATRIX_BOARDS, N6_MATRIX_MODELS ('all', or names separated by commas), N6_MATRIX_SHARD (the part
-that is built, None for all).
+env.N6Matrix(choices, plan_of) builds each pair on its own virtual board, and continues after
+failures.
+
+Construction variables: N6_MATRIX_BOARDS, N6_MATRIX_MODELS ('all', or names separated by commas),
+N6_MATRIX_SHARD (the part that is built, None for all).
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ from SCons.Script.Main import OptionsParser
 
 @dataclass(frozen=True)
 class _Pair:
-    """plan: of this pair. run: run.json. nodes: by output."""
+    """A board with a model.
+
+    Attributes:
+        plan: Plan of this pair.
+        run: Path of run.json.
+        nodes: Nodes by output.
+    """
 
     board: str
     model: str
@@ -34,31 +42,39 @@ class _Pair:
 
 
 def generate(env: Any) -> None:
-    """Adds N6Matrix to the environment. SCons calls this for tools=['n6_matrix'], after n6."""
+    """Add N6Matrix to the environment.
+
+    SCons calls this for tools=['n6_matrix'], after n6.
+    """
     env.AddMethod(in_top(_matrix), "N6Matrix")
 
 
 def exists(env: Any) -> bool:
-    """Whether the tool can be used: always. SCons requires this function."""
+    """Return True, since the tool can always be used; SCons requires this function."""
     return True
 
 
 def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> None:
-    """plan_of: makes the plan of one application, including its run."""
+    """Build every board with every model, and report the results at the end.
+
+    Args:
+        choices: Choices that all pairs share.
+        plan_of: Function that returns the plan of one application, including its run.
+    """
     from n6build.matrix.pairs import pairs_of
     from n6build.report.figures import read_sizes
 
     with reported(env):
         whole = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
         base = read_sizes(Path(choices.base)) if choices.base else None
-    # -j on the command line takes precedence.
+    # Option -j on the command line takes precedence over SetOption().
     if not env["N6_REMOTE"]:
         SetOption("num_jobs", os.cpu_count() or 1)
     # A failing pair must not stop the others. SetOption() does not know this option.
     OptionsParser.values.keep_going = True
     shard = env["N6_MATRIX_SHARD"]
     planned = [(each, plan_of(each)) for each in (shard.part_of(whole) if shard else whole)]
-    # At once: what is joined is checked each time.
+    # One call makes the steps of all pairs, because each call checks the joined plan.
     with reported(env):
         nodes = env.N6Steps(joined([plan for _, plan in planned]))
     pairs = [
@@ -74,19 +90,27 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
 
 
 class _End:
-    """What follows the pairs: in the build, where regressions make it fail; after it, where pairs have failed."""
+    """The conclusion of a matrix.
+
+    It is part of the build, where regressions make it fail. If pairs have failed, it comes after
+    the build.
+    """
 
     def __init__(self, env: Any, choices: Choices, whole: list[tuple[str, str]], pairs: list[_Pair], base: Any) -> None:
         self._env, self._choices, self._whole, self._pairs, self._base = env, choices, whole, pairs, base
         self._told = False
 
     def conclude(self, target: list[Any], source: list[Any], env: Any) -> None:
-        """An action. Raises BuildError for regressions."""
+        """Conclude the matrix, as an action of SCons.
+
+        Raises:
+            BuildError: There are regressions.
+        """
         with failing_build(target[0], Path(self._env["N6_BUILD"])):
             self._tell()
 
     def tell_of_failures(self) -> None:
-        """At the end of the process, if the action was not reached."""
+        """Conclude the matrix when the process ends, if the action was not reached."""
         if not self._told:
             with last_words():
                 self._tell()

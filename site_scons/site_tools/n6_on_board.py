@@ -1,4 +1,8 @@
-"""SCons tool: env.N6Flash(application) and env.N6Run(application), for projects that embed n6build. Tool n6 brings it along."""
+"""SCons tool n6_on_board: targets that program and run a board.
+
+env.N6Flash(application) and env.N6Run(application) are for projects that embed n6build. Tool n6
+loads this tool.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +19,39 @@ from SCons.Script import COMMAND_LINE_TARGETS, GetOption
 
 
 def generate(env: Any) -> None:
-    """Adds N6Flash and N6Run to the environment. SCons calls this for tools=['n6_on_board'], after n6_application."""
+    """Add N6Flash and N6Run to the environment.
+
+    SCons calls this for tools=['n6_on_board'], after n6_application.
+    """
     env.AddMethod(in_top(_flash), "N6Flash")
     env.AddMethod(in_top(_run), "N6Run")
 
 
 def exists(env: Any) -> bool:
-    """Whether the tool can be used: always. SCons requires this function."""
+    """Return True, since the tool can always be used; SCons requires this function."""
     return True
 
 
 def _flash(env: Any, application: Application, name: str = "flash") -> Any:
-    """A target that programs the board, which is looked for only when the command line names the target. application: what
-    N6Appli or N6Image returned. name: of the target."""
+    """Return a target that programs the board.
+
+    n6build looks for the board only if the command line names the target.
+
+    Args:
+        application: Return value of N6Appli or N6Image.
+        name: Name of the target.
+    """
     return _target(env, application.choices, name, ["flash"])
 
 
 def _run(env: Any, application: Application, name: str = "run", until: str = "") -> Any:
-    """A target that programs the board, starts it and watches its console. application: what N6Appli or N6Image returned.
-    name: of the target. until: what ends the run, as option until."""
+    """Return a target that programs the board, starts it and watches its console.
+
+    Args:
+        application: Return value of N6Appli or N6Image.
+        name: Name of the target.
+        until: Event that ends the run, as in option until.
+    """
     choices = application.choices
     if until and choices.until is None:
         at = place_of_call()

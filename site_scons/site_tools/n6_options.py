@@ -1,5 +1,9 @@
-"""SCons tool: env.N6Options(arguments) returns `Choices`, env.N6Answer(targets) prints lists, and env.N6Database() is for a
-project that n6build alone builds: SCons keeps no database there, and calls with nothing to do are answered early (n6_front)."""
+"""SCons tool n6_options: options, lists, and builds without a database.
+
+env.N6Options(arguments) returns `Choices`, and env.N6Answer(targets) prints lists. env.N6Database()
+is for a project that only n6build builds: SCons keeps no database there, and calls with nothing to
+do are answered early (n6_front).
+"""
 
 from __future__ import annotations
 
@@ -24,20 +28,28 @@ from SCons.Script import BUILD_TARGETS, Dir, GetLaunchDir, GetOption, Help, SCon
 
 
 def generate(env: Any) -> None:
-    """Adds N6Options, N6Answer and N6Database to the environment. SCons calls this for tools=['n6_options']."""
+    """Add N6Options, N6Answer and N6Database to the environment.
+
+    SCons calls this for tools=['n6_options'].
+    """
     env.AddMethod(in_top(_options), "N6Options")
     env.AddMethod(in_top(_answer), "N6Answer")
     env.AddMethod(in_top(_database), "N6Database")
 
 
 def exists(env: Any) -> bool:
-    """Whether the tool can be used: always. SCons requires this function."""
+    """Return True, since the tool can always be used; SCons requires this function."""
     return True
 
 
 def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choices:
-    """arguments: name -> value. An unknown option is an error, so give only those that are meant for n6build. folder: where
-    relative paths in them start; None: where the command was typed."""
+    """Return the choices of a build from its options.
+
+    Args:
+        arguments: Name -> value. An unknown option is an error, so pass only options of n6build.
+        folder: Folder where relative paths in the arguments start; None for the folder in which the
+            command was typed.
+    """
     with reported(env):
         settings = resolve(arguments, option_values(), Path(Dir("#").abspath))
         launched = Path(GetLaunchDir() if folder is None else env.Dir(folder).srcnode().get_abspath())
@@ -67,8 +79,10 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
 
 
 def _answer(env: Any, targets: Collection[str]) -> bool:
-    """Whether only lists were asked for, or a project is adopted, which the call then does alone. A mistyped target is an error
-    that names the nearest one."""
+    """Return whether the call only prints lists or adopts a project.
+
+    The call then does nothing else. A mistyped target is an error that names the nearest one.
+    """
     if GetOption("help"):
         Help(_help(), append=False)
     for name in LISTS if set(LISTS) & {*targets} else ():
@@ -117,7 +131,7 @@ def _print(target: Any, source: Any, env: Any) -> None:
 
 def _database(env: Any) -> None:
     if GetOption("clean") and may_write():
-        # The build folder of another project may hold more than n6build makes.
+        # The build folder of another project may hold files that n6build has not made.
         atexit.register(_at_the_end, Path(env["N6_BUILD"]))
     SConsignFile("", n6_database)
     listen(env)

@@ -1,1 +1,1 @@
-"""What every stage uses; nothing here knows about neural networks or chips."""
+"""Modules that every stage uses, without knowledge of neural networks or chips."""

@@ -1,5 +1,9 @@
-"""JSON and YAML of others, bounded in size and depth before a parser sees them: a few kilobytes of brackets overflow the stack of
-YAML's parser in C, and what nests deeper than any real file makes trouble in whoever walks through it later."""
+"""Limits on the size and the depth of JSON and YAML from outside.
+
+They are checked before a parser reads a text: a few kilobytes of brackets overflow the stack of
+YAML's parser in C, and values that nest deeper than in any real file cause trouble later, in code
+that walks through them.
+"""
 
 from __future__ import annotations
 
@@ -14,32 +18,46 @@ T = TypeVar("T")
 
 # The deepest real file is a plan, whose parameters nest six levels deep.
 MAX_LEVELS = 64
-# Files that are larger have a limit of their own.
+# Kinds of files that may be larger have a limit of their own.
 MAX_JSON_BYTES = 256 << 20
 # board.yaml of a large project has 10 KB.
 MAX_YAML_BYTES = 1 << 20
-# An alias repeats what it names, so that a few lines can name billions of values.
+# An alias repeats the value that it names, so that a few lines can stand for billions of values.
 MAX_YAML_ALIASES = 100
-# For `except`, where fields of such a file are read: a value may be of any type and size, and a number infinite.
+# Errors to catch where fields of such a file are read: a value may be of any type and size, and a number infinite.
 WRONG_FIELDS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 _STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.DOTALL)
-# What may stand in a line before the innermost block that begins there.
+# Text that a line may have in front of the innermost block that begins in it.
 _BLOCK_START = re.compile(r"\ufeff?(?:---)?[ \t]*(?:[-?:][ \t]+)*")
 _OTHER_BYTES = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def parse_json(data: bytes | str, most: int = MAX_JSON_BYTES, **hooks: Callable[..., object]) -> object:
-    """most: bytes, or characters of a text. hooks: of json.loads. Raises ValueError for what is not JSON, is larger or nests
-    deeper; as json.JSONDecodeError, which has the place, where that is known."""
+    """Return the value of a JSON text from outside.
+
+    Args:
+        data: The text.
+        most: Largest size in bytes, or in characters of a str.
+        **hooks: Further arguments of json.loads.
+
+    Raises:
+        ValueError: The text is not JSON, is larger or nests deeper; as json.JSONDecodeError, which
+            has the place, where that is
+        known.
+    """
     _check_json(data, most)
     value: object = json.loads(data, **hooks)  # type: ignore[arg-type]
     return value
 
 
 def decode_json(data: bytes, type: type[T]) -> T:
-    """A value of this type, by msgspec. Raises ValueError where the text is none, is too large or nests too deep."""
+    """Return a JSON text as a value of this type, decoded by msgspec.
+
+    Raises:
+        ValueError: The text is not such a value, is too large or nests too deep.
+    """
     import msgspec  # noqa: PLC0415 - planning reads no results.
 
     _check_json(data, MAX_JSON_BYTES)
@@ -63,9 +81,15 @@ def _check_json(data: bytes | str, most: int) -> None:
 
 
 def check_yaml(text: str) -> None:
-    """Raises ValueError for a text that is too large, nests too deep or has too many aliases. The events of a YAML text come
-    without recursion, as far as it is YAML; what is not is for its parser to say. They are looked at only where counting
-    characters leaves a doubt, since that parses the text a second time."""
+    """Check that a text is not too large, nests not too deep and has few aliases.
+
+    The events of a YAML text are read without recursion, as far as it is YAML; other texts are left
+    to its parser. Events are read only where counting characters leaves a doubt, since that parses
+    the text a second time.
+
+    Raises:
+        ValueError: The text exceeds a limit.
+    """
     import yaml  # noqa: PLC0415 - many steps read none.
 
     if len(text) > MAX_YAML_BYTES:
@@ -86,10 +110,12 @@ def check_yaml(text: str) -> None:
 
 
 def most_yaml_levels(text: str) -> int:
-    """At least as many levels as the text nests, whatever its quotes and comments hide: each line is taken for the worst.
+    """Return an upper bound of the levels that the text nests.
 
-    A block inside another one begins further right, but for a list in a mapping. Brackets that a line opens stay open, unless it
-    closes them itself; only behind a quote or a comment sign, and in a key, may what closes be no bracket.
+    It holds even if quotes and comments hide something: each line counts as its worst case. A block
+    inside another one begins further right, except for a list in a mapping. Brackets that a line
+    opens stay open, unless the line closes them itself; a closing bracket may be mere text only
+    behind a quote or a comment sign, and in a key.
     """
     column = opened = left_open = 0
     for line in text.splitlines():

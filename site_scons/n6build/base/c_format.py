@@ -1,6 +1,7 @@
-"""A binary format as C and Python both know it: one description, from which C gets a header and Python packs and unpacks.
+"""A binary format that C and Python share, in one description.
 
-All numbers are little endian, and members are laid out without padding.
+C gets a header from it, and Python packs and unpacks with it. All numbers are little endian, and
+members are laid out without padding.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ _CODES = {"uint8_t": "B", "uint16_t": "H", "uint32_t": "I"}
 
 @dataclass(frozen=True)
 class Member:
-    """note: for a comment in C. count: length of an array, whose Python value is bytes; 0 for a single number."""
+    """A member of a C struct.
+
+    Attributes:
+        name: Name in C.
+        note: Text of a comment in C.
+        kind: Type in C.
+        count: Length of an array, whose Python value is bytes; 0 for a single number.
+    """
 
     name: str
     note: str = ""
@@ -31,19 +39,25 @@ class Member:
 
     @property
     def code(self) -> str:
-        """Format string of the module struct, without the byte order."""
+        """Return the format string for module struct, without the byte order."""
         each = struct.calcsize(_CODES[self.kind])
         return f"{self.count * each}s" if self.count else _CODES[self.kind]
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Return the size in bytes."""
         return struct.calcsize(f"<{self.code}")
 
 
 @dataclass(frozen=True)
 class Struct:
-    """name: of the C type. note: a sentence for the comment above it."""
+    """A C struct.
+
+    Attributes:
+        name: Name of the C type.
+        members: Members in their order in memory.
+        note: Sentence for the comment above the struct.
+    """
 
     name: str
     members: tuple[Member, ...]
@@ -51,12 +65,15 @@ class Struct:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Return the size in bytes."""
         return sum(member.size for member in self.members)
 
     @property
     def is_packed(self) -> bool:
-        """Whether C needs `packed`: it would otherwise leave a gap in front of a member or behind the last one."""
+        """Return whether C needs `packed`.
+
+        Without it C would leave a gap in front of a member or behind the last one.
+        """
         offset, alignment = 0, 1
         for member in self.members:
             own = struct.calcsize(_CODES[member.kind])
@@ -66,7 +83,11 @@ class Struct:
         return offset % alignment != 0
 
     def offset_of(self, name: str) -> int:
-        """Bytes from the start. Raises KeyError for a name that is not a member's."""
+        """Return the offset of a member in bytes.
+
+        Raises:
+            KeyError: No member has this name.
+        """
         offset = 0
         for member in self.members:
             if member.name == name:
@@ -75,7 +96,11 @@ class Struct:
         raise KeyError(name)
 
     def pack(self, **values: int | bytes) -> bytes:
-        """The struct as bytes; members without a value are zero. Raises KeyError for a name that is not a member's."""
+        """Return the struct as bytes; members without a value are zero.
+
+        Raises:
+            KeyError: No member has the name of a value.
+        """
         unknown = values.keys() - {member.name for member in self.members}
         if unknown:
             raise KeyError(*sorted(unknown))
@@ -83,7 +108,15 @@ class Struct:
         return struct.pack(self._codes, *parts)
 
     def unpack(self, data: bytes, offset: int = 0) -> dict[str, int]:
-        """The single numbers by name; arrays are skipped. Raises struct.error where `data` is too short."""
+        """Return the single numbers by name; arrays are skipped.
+
+        Args:
+            data: Bytes that contain the struct.
+            offset: Start of the struct in bytes.
+
+        Raises:
+            struct.error: `data` is too short.
+        """
         values = struct.unpack_from(self._codes, data, offset)
         pairs = zip(self.members, values, strict=True)
         return {member.name: int(value) for member, value in pairs if not member.count}
@@ -95,7 +128,13 @@ class Struct:
 
 @dataclass(frozen=True)
 class Constant:
-    """A #define of an unsigned number. note: for its comment."""
+    """A #define of an unsigned number.
+
+    Attributes:
+        name: Name of the macro.
+        value: The number.
+        note: Text of its comment.
+    """
 
     name: str
     value: int
@@ -104,7 +143,14 @@ class Constant:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """name: of the C type. prefix: put in front of the names in `values` to make the C names. notes: comments by name."""
+    """An enumeration in C.
+
+    Attributes:
+        name: Name of the C type.
+        prefix: Text in front of the names in `values`, which makes the C names.
+        values: The names and numbers.
+        notes: Comments by name.
+    """
 
     name: str
     prefix: str
@@ -114,7 +160,15 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class Format:
-    """header: file name of the C header. text: lines of the comment at its top."""
+    """A binary format.
+
+    Attributes:
+        header: File name of the C header.
+        text: Lines of the comment at the top of the header.
+        constants: Macros of the header.
+        enumerations: Enumerations of the header.
+        structs: Structs of the header.
+    """
 
     header: str
     text: tuple[str, ...]
@@ -124,17 +178,20 @@ class Format:
 
     @property
     def guard(self) -> str:
-        """The macro of the include guard."""
+        """Return the macro of the include guard."""
         return self.header.upper().replace(".", "_")
 
 
 def header_text(described: Format) -> str:
-    """The text of the C header."""
+    """Return the text of the C header."""
     return render(TEMPLATE, {"format": described})
 
 
 def assertions(described: Format) -> str:
-    """C that does not compile if a header written by hand disagrees with the description."""
+    """Return C code that checks a header written by hand against the description.
+
+    The code does not compile if they disagree.
+    """
     lines = ["#include <stddef.h>", f'#include "{described.header}"']
 
     def equal(expression: str, value: int) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SCONS, N6BUILD = "scons", "n6build"
-# Target matrix belongs to SCons alone.
+# Only SCons has target matrix.
 _CALLS = re.compile(r"\bscons (?=(?!matrix\b)[a-z.])")
 _program = SCONS
 
 
 @contextmanager
 def called_as(program: str) -> Iterator[None]:
-    """Have messages name this program, in place of scons."""
+    """Make messages inside the block name this program instead of scons."""
     global _program  # noqa: PLW0603 - the process has one user.
     before, _program = _program, program
     try:
@@ -24,5 +24,8 @@ def called_as(program: str) -> Iterator[None]:
 
 
 def in_words_of_caller(text: str) -> str:
-    """Return a message whose calls of scons are calls of the program that the user has called: both take the same words."""
+    """Return a message in which calls of scons become calls of the user's program.
+
+    Both programs take the same words.
+    """
     return text if _program == SCONS else _CALLS.sub(f"{_program} ", text)

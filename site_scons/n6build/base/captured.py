@@ -1,4 +1,4 @@
-"""Runs other programs without a terminal: nothing on stdin, and all that they print as one text."""
+"""Runs of other programs without a terminal, with all their output as one text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,22 @@ from pathlib import Path
 def run_captured(
     command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str] | None = None
 ) -> tuple[int, str]:
-    """Exit status, and stdout and stderr in the order in which they were printed. environment: None for the caller's. Raises
-    OSError and subprocess.TimeoutExpired, which the caller turns into an error of its own."""
+    """Run a program without a terminal and with nothing on stdin.
+
+    The caller turns an exception into an error of its own.
+
+    Args:
+        command: The argument list.
+        timeout_s: Longest duration in seconds.
+        environment: Variables; None for the caller's.
+
+    Returns:
+        Exit status, and stdout and stderr in the order in which they were printed.
+
+    Raises:
+        OSError: The program cannot be run.
+        subprocess.TimeoutExpired: The program takes longer.
+    """
     result = subprocess.run(
         list(command),
         stdin=subprocess.DEVNULL,

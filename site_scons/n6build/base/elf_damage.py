@@ -1,4 +1,8 @@
-"""The one way to read somebody's ELF file: pyelftools checks little of what it reads, and believes every count and size."""
+"""Reading of ELF files from outside, in spite of damage.
+
+All such files are read through this module: pyelftools checks little of a file, and trusts every
+count and size.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +21,15 @@ if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
     from elftools.elf.sections import Section, Symbol
 
-# A linked program has some dozens.
+# A linked program has some dozens of sections.
 _MOST_SECTIONS = 10_000
-# Of a section, and of all that a program is loaded with; no STM32N6 has so much memory.
+# Largest size in bytes of a section, and of all that a program is loaded with; no STM32N6 has so much memory.
 MOST_CONTENT = 256 << 20
 _SYMBOL_BYTES = 16
 
 
 def elf_damage() -> tuple[type[Exception], ...]:
-    """For `except`: what reading a damaged file may raise."""
+    """Return the errors that reading a damaged file may raise, for `except`."""
     from elftools.common.exceptions import DWARFError, ELFError  # noqa: PLC0415 - planning opens no ELF file.
     from elftools.construct.core import ConstructError  # noqa: PLC0415
 
@@ -36,7 +40,16 @@ def elf_damage() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def sound_elf(id: str, path: Path, what: str = "is not a sound ELF file") -> Iterator[None]:
-    """Raises N6Error `id` where reading the file in the block finds damage."""
+    """Raise an N6Error if the block finds damage in an ELF file.
+
+    Args:
+        id: Id of the error.
+        path: The file, for the message.
+        what: Beginning of the message.
+
+    Raises:
+        N6Error: `id` in place of an error of `elf_damage`.
+    """
     try:
         yield
     except elf_damage() as error:
@@ -44,7 +57,12 @@ def sound_elf(id: str, path: Path, what: str = "is not a sound ELF file") -> Ite
 
 
 def open_elf(path: Path) -> ELFFile:
-    """Raises N6-FILE-002, or one of `elf_damage`."""
+    """Open an ELF file.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read.
+        Exception: One of `elf_damage` if the file is damaged.
+    """
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - planning opens no ELF file.
 
     elf = ELFFile(io.BytesIO(read_bytes(path)))
@@ -55,14 +73,22 @@ def open_elf(path: Path) -> ELFFile:
 
 
 def content_of(section: Section) -> bytes:
-    """Raises one of `elf_damage`."""
+    """Return the content of a section.
+
+    Raises:
+        Exception: One of `elf_damage` if the file is damaged.
+    """
     if section.data_size > MOST_CONTENT:
         raise ValueError(f"section {section.name} has {section.data_size} bytes")
     return bytes(section.data())
 
 
 def symbols_in(elf: ELFFile) -> Iterator[Symbol]:
-    """Of its symbol table; none where there is no such table. Raises one of `elf_damage`."""
+    """Yield the symbols of an ELF file; none if it has no symbol table.
+
+    Raises:
+        Exception: One of `elf_damage` if the file is damaged.
+    """
     from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415 - planning opens no ELF file.
 
     table = elf.get_section_by_name(".symtab")

@@ -1,5 +1,7 @@
-"""The caller's environment, read here and nowhere else: what a build may depend on is named, and becomes a parameter of its
-steps."""
+"""The caller's environment, which is read only here.
+
+Every variable that a build may depend on is named, and becomes a parameter of its steps.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,21 @@ NO_COLOUR = "NO_COLOR"
 REMOTE_TOKEN = "N6BUILD_REMOTE_TOKEN"
 # Nothing else of the caller's environment reaches a compiler.
 _OF_COMMANDS = ("PATH", "HOME", "TMPDIR", "LANG")
-# stedgeai calls make, which would obey the others.
+# stedgeai calls make, which would obey other variables.
 _OF_STEDGEAI = ("PATH", "HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LANG", CORE_DIR)
 
 
 @dataclass(frozen=True)
 class Environment:
-    """core: root of ST Edge AI Core, None if it is not named. commands: variables that compilers see.
-    stedgeai: variables that ST's compiler sees."""
+    """Variables that a build depends on.
+
+    Attributes:
+        path: Variable PATH.
+        home: Home folder of the user.
+        core: Root of ST Edge AI Core, None if it is not named.
+        commands: Variables that compilers see.
+        stedgeai: Variables that ST's compiler sees.
+    """
 
     path: str
     home: Path
@@ -33,15 +42,18 @@ class Environment:
     stedgeai: tuple[tuple[str, str], ...]
 
     def with_core(self, core: Path) -> Environment:
-        """The same with another core, as if the variable named it."""
+        """Return the same environment with another core, as if the variable named it."""
         stedgeai = tuple(sorted({**dict(self.stedgeai), CORE_DIR: str(core)}.items()))
         return replace(self, core=core, stedgeai=stedgeai)
 
 
 @dataclass(frozen=True)
 class RemoteVariables:
-    """How servers are approached (`remote.address.Access`), as given, empty for what is not: files but for `token`, `timeout` and
-    `patience`."""
+    """Variables about access to servers (`remote.address.Access`), as given.
+
+    A variable that is not set is empty. All are names of files, except for `token`, `timeout` and
+    `patience`.
+    """
 
     token: str
     token_file: str
@@ -53,7 +65,11 @@ class RemoteVariables:
 
 
 def read_environment(values: Mapping[str, str] | None = None) -> Environment:
-    """values: the variables; None for those of this process."""
+    """Read the variables that a build depends on.
+
+    Args:
+        values: The variables; None for those of this process.
+    """
     given = os.environ if values is None else values
     core = given.get(CORE_DIR)
     return Environment(
@@ -66,33 +82,51 @@ def read_environment(values: Mapping[str, str] | None = None) -> Environment:
 
 
 def option_values() -> Mapping[str, str]:
-    """The variables from which options take their values."""
+    """Return the variables from which options take their values."""
     return os.environ
 
 
 def makeflags() -> str:
-    """Return the options of the make or Ninja that started this process, among them its jobserver; empty without one."""
+    """Return the options of the make or Ninja that started this process.
+
+    Its jobserver is among them. The text is empty without such a program.
+    """
     return os.environ.get("MAKEFLAGS", "")
 
 
 def project_folder() -> Path:
-    """Where boards, models and settings of the project are, and where relative paths of options start: as named by a build system
-    that works elsewhere (CMake), else the working directory. Raises OSError if that is gone."""
+    """Return the folder with the boards, models and settings of the project.
+
+    Relative paths of options start there, too. A build system that works elsewhere (CMake) names it
+    in a variable; otherwise it is the working directory.
+
+    Raises:
+        OSError: The working directory is gone.
+    """
     return Path(os.environ.get(PROJECT) or Path.cwd())
 
 
 def cmsis_folders() -> tuple[Path, ...]:
-    """What the variable of option cmsis names, for command lines without options of a build."""
+    """Return the folders in the variable of option cmsis.
+
+    It is for command lines without options of a build.
+    """
     return tuple(Path(folder) for folder in os.environ.get(CMSIS, "").split(os.pathsep) if folder)
 
 
 def key_password() -> str | None:
-    """Password of the keys that images are signed with, None without one. Not a parameter, which would be written to files."""
+    """Return the password of the keys that sign images, None without one.
+
+    It is not a parameter, since parameters are written to files.
+    """
     return os.environ.get(KEY_PASSWORD)
 
 
 def remote_variables() -> RemoteVariables:
-    """Not parameters: they hold secrets, and change nothing that a step makes."""
+    """Return the variables about access to servers.
+
+    They are not parameters: they hold secrets, and change no output of a step.
+    """
     names = (
         REMOTE_TOKEN,
         *(f"N6BUILD_REMOTE_{name}" for name in ("TOKEN_FILE", "CA", "CERT", "KEY", "TIMEOUT", "PATIENCE")),
@@ -101,18 +135,26 @@ def remote_variables() -> RemoteVariables:
 
 
 def silence_grpc() -> None:
-    """gRPC would write what it thinks of a broken connection to the console; who calls it says so once."""
+    """Keep gRPC from printing its messages about broken connections.
+
+    The caller reports a broken connection once.
+    """
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
 def qemu_wanted() -> str | None:
-    """Release of QEMU that the virtual board is to be built on, None for the distribution's. Not a parameter: runs have the
-    emulator's content for that."""
+    """Return the release of QEMU for the virtual board, None for the distribution's.
+
+    It is not a parameter: runs depend on the content of the emulator instead.
+    """
     return os.environ.get(QEMU) or None
 
 
 def ensure_home() -> None:
-    """Set HOME where neither the variable nor an entry of the user names a folder, as in the sandbox of a worker."""
+    """Set HOME if neither the variable nor an entry of the user names a folder.
+
+    This is so in the sandbox of a worker, for example.
+    """
     try:
         Path.home()
     except RuntimeError:
@@ -120,33 +162,41 @@ def ensure_home() -> None:
 
 
 def is_asked_to_complete() -> bool:
-    """Whether a shell has called this program for what may follow on its command line; the request is in further variables, for
-    argcomplete."""
+    """Return whether a shell has called this program to complete a command line.
+
+    The request is in further variables, for argcomplete.
+    """
     return "_ARGCOMPLETE" in os.environ
 
 
 def without_colour() -> None:
-    """Sets NO_COLOR for this process and the programs it starts."""
+    """Set NO_COLOR for this process and the programs it starts."""
     os.environ[NO_COLOUR] = "1"
 
 
 def wants_colour() -> bool:
-    """Whether NO_COLOR is not set (no-color.org)."""
+    """Return whether NO_COLOR is not set (no-color.org)."""
     return NO_COLOUR not in os.environ
 
 
 def for_installing(**more: str) -> dict[str, str]:
-    """All variables, with `more`: for the distribution's own programs, which set up the virtual board."""
+    """Return all variables and `more`, for programs that set up the virtual board.
+
+    These programs come from the distribution.
+    """
     return {**os.environ, **more}
 
 
 def in_copy(folder: Path, library: Path, byte_code: Path) -> dict[str, str]:
-    """Return the variables for a build in a copy of the project, which no cache and no other machine takes part in.
+    """Return the variables for a build in a copy of the project.
+
+    No cache and no other machine takes part in this build.
 
     Args:
-        folder: has the home of its user, programs that come first in PATH, and temporary files.
-        library: where Python finds the library.
-        byte_code: where Python keeps byte code.
+        folder: Folder with the home of its user, programs that come first in PATH, and temporary
+            files.
+        library: Folder where Python finds the library.
+        byte_code: Folder where Python keeps byte code.
     """
     without = ("N6BUILD_CACHE", "N6BUILD_REMOTE", PROJECT, "XDG_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(without)}

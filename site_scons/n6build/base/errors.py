@@ -1,7 +1,7 @@
-"""The one family of errors that a user may see.
+"""The errors that a user may see: all of one family.
 
-Every error says what is wrong, where, by how much if that makes sense, and what to do about it. The `id` is stable: it is in
-the text and in `build/last_error.json`, because SCons exits with 2 whatever went wrong.
+Every error has a description, a place, an amount if that makes sense, and a remedy. The `id` is
+stable: it is in the text and in `build/last_error.json`, because SCons exits with 2 for any error.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from n6build.base.console import printable, printable_lines
 
 
 class N6Error(Exception):
-    """A mistake of the user, in an input file or on the machine: reported without a traceback.
+    """An error in an input file or on the machine, reported without a traceback.
 
-    id: stable, `N6-<AREA>-<nnn>`. what: one sentence. where: `file:line`, a key, a tensor or a symbol. hint: what to do next.
+    Attributes:
+        id: Stable id, `N6-<AREA>-<nnn>`.
+        what: Description in one sentence.
+        where: `file:line`, a key, a tensor or a symbol.
+        hint: Next thing to do.
     """
 
     def __init__(self, id: str, what: str, *, where: str | None = None, hint: str | None = None) -> None:
@@ -36,24 +40,31 @@ class N6Error(Exception):
         return text
 
     def as_dict(self) -> dict[str, str | None]:
-        """id, what, where and hint, for last_error.json."""
+        """Return the fields of last_error.json: id, description, place and hint."""
         hint = in_words_of_caller(self.hint) if self.hint else self.hint
         return {"id": self.id, "what": self.what, "where": self.where, "hint": hint}
 
 
 def _indented(text: str) -> str:
-    """Texts quote names and other programs: neither drives a terminal, nor looks like a line of its own."""
+    """Return a text with indented continuation lines and without control characters.
+
+    Texts quote names and other programs: they must not control a terminal, nor look like messages
+    of their own.
+    """
     return re.sub(r"\n(?!  )", "\n  ", printable_lines(text))
 
 
 # Known words whose similarity to the given one differs by less than this are equally near.
 _NEARLY = 0.1
-# Characters of a word that are compared: nothing that has a name here has a longer one.
+# Number of characters of a word that are compared: no known name is longer.
 _LONGEST = 80
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known word, both if two are equally near, or all of them if none is near."""
+    """Return a hint that names the nearest known word.
+
+    It names both words if two are equally near, and all of them if none is near.
+    """
     names = sorted(known)
     if near := nearest(word, names):
         return f"did you mean {' or '.join(repr(name) for name in near)}?"
@@ -61,7 +72,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> list[str]:
-    """The known word that is most like the given one, both if two are equally near, none if none is near."""
+    """Return the known words that are most like the given one.
+
+    These are one word, two if both are equally near, or none.
+    """
     word = word[:_LONGEST]
     near = difflib.get_close_matches(word, sorted(known), n=2, cutoff=0.5)
     likeness = [difflib.SequenceMatcher(None, name, word).ratio() for name in near]

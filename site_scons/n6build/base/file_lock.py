@@ -1,16 +1,20 @@
-"""A lock on an open file, held until the file is closed, at the latest when the process ends."""
+"""A lock on an open file, held until the file is closed or the process ends."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# Where nothing is written: Windows keeps others from reading what is locked.
+# Offset of the locked byte, behind all content: Windows keeps other processes from reading locked bytes.
 _AT = 1 << 30
 
 
 def lock(file: int) -> None:
-    """Waits until nobody else holds it. file: a descriptor."""
+    """Wait until no other process holds the lock, and take it.
+
+    Args:
+        file: Descriptor of the file.
+    """
     if sys.platform == "win32":
         while not try_lock(file):
             pass  # Each try takes up to ten seconds.
@@ -21,7 +25,11 @@ def lock(file: int) -> None:
 
 
 def try_lock(file: int) -> bool:
-    """Whether it is now held by this process. file: a descriptor."""
+    """Try to take the lock, and return whether this process now holds it.
+
+    Args:
+        file: Descriptor of the file.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt  # noqa: PLC0415

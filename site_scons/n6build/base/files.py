@@ -1,6 +1,7 @@
-"""Reads, writes and names files: every use is noted, and a file is written completely or not at all.
+"""Reading, writing and names of files.
 
-Whatever a step or the planning of a build reads goes through here; `plan.watch` finds what bypasses it.
+Every use is noted, and a file is written completely or not at all. Everything that a step or the
+planning of a build reads goes through here; `plan.watch` finds accesses that bypass it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from n6build.base.errors import N6Error
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# Of the names that tempfile.mkstemp makes.
+# Number of random letters in the names that tempfile.mkstemp makes.
 _RANDOM_LETTERS = 8
 
 # Git LFS keeps such a text in place of a file that it has not downloaded: a version, then sorted keys, in less than 1024 bytes
@@ -33,16 +34,31 @@ _POINTER = re.compile(rb"version https?://[\w.-]{1,60}/spec/v\d\r?\n[^\0]{0,900}
 
 
 def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
-    """Replaces the content of `path` in one step; an interruption or a full disk leaves the old file as it was.
+    """Replace the content of a file in one step.
 
-    durable: force the bytes to the disk before the rename (records of what a board holds, not build products). Raises
-    N6-FILE-001 if the file cannot be written.
+    An interruption or a full disk leaves the old file as it was.
+
+    Args:
+        path: The file; its folder is made if there is none.
+        data: The new content.
+        durable: Whether to force the bytes to the disk before the rename; for records of the
+            content of a board, not for build
+        products.
+
+    Raises:
+        N6Error: N6-FILE-001 if the file cannot be written.
     """
     write_chunks_atomically(path, [data.encode() if isinstance(data, str) else data], durable=durable)
 
 
 def write_chunks_atomically(path: Path, chunks: Iterable[bytes | memoryview], *, durable: bool = False) -> None:
-    """`write_atomically` for content that need not be in memory at once. Raises N6-FILE-001."""
+    """Write a file as `write_atomically` does, from chunks of its content.
+
+    The whole content need not be in memory at once.
+
+    Raises:
+        N6Error: N6-FILE-001 if the file cannot be written.
+    """
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +83,7 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes | memoryview], *,
 def remove_unfinished(path: Path) -> None:
     """Remove temporary files that killed writers of `path` have left beside it.
 
-    Only for who holds the lock of the build folder: another process may be writing such a file.
+    The caller has to hold the lock of the build folder: another process may be writing such a file.
 
     Raises:
         OSError: One of them cannot be removed.
@@ -77,13 +93,23 @@ def remove_unfinished(path: Path) -> None:
 
 
 def cannot_write(path: Path | None, error: OSError) -> N6Error:
-    """N6-FILE-001, for who writes other than as a whole. path: None where it is not known, such as that of stdout."""
+    """Return N6-FILE-001, for code that does not write a file as a whole.
+
+    Args:
+        path: The file; None if it is not known, as for stdout.
+        error: Error of the system.
+    """
     hint = "free some space and build again" if error.errno == errno.ENOSPC else None
     return N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(path) if path else None, hint=hint)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Raises N6-FILE-002 if the file cannot be read, N6-FILE-006 if Git LFS has not downloaded it."""
+    """Return the content of a file.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded
+            it.
+    """
     uses.note("content", path)
     try:
         data = path.read_bytes()
@@ -94,7 +120,12 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _refuse_pointer(path: Path, data: bytes) -> None:
-    """data: of the file, from its start. Raises N6-FILE-006 if it is a pointer of Git LFS."""
+    """Raise N6-FILE-006 if the file is a pointer of Git LFS.
+
+    Args:
+        path: The file.
+        data: Content of the file, from its start.
+    """
     pointer = _POINTER.match(data) if len(data) < _MOST_OF_A_POINTER else None
     if pointer:
         what = f"is a Git LFS pointer: the file itself, {int(pointer[1])} bytes, was not downloaded"
@@ -107,46 +138,64 @@ def require_content(path: Path) -> None:
     """Refuse a pointer of Git LFS in place of a file that another program reads.
 
     Raises:
-        N6Error: N6-FILE-002, N6-FILE-006.
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 for a pointer.
     """
     if file_size(path) < _MOST_OF_A_POINTER:
         read_bytes(path)
 
 
 def read_text(path: Path) -> str:
-    """The text, with replacement characters for what is not UTF-8. Raises N6-FILE-002 if the file cannot be read."""
+    """Return the text of a file, with replacement characters for invalid UTF-8.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read.
+    """
     return read_bytes(path).decode("utf-8", "replace")
 
 
 def is_file(path: Path) -> bool:
-    """Whether it is a regular file, or a link to one; a step sees only the files of the build folder that it declares."""
+    """Return whether a path is a regular file, or a link to one.
+
+    A step sees only the files of the build folder that it declares.
+    """
     uses.note("existence", path)
-    return uses.visible(path) and os.path.isfile(path)  # noqa: PTH113 - any name may be asked for, even one that cannot be
+    return uses.visible(path) and os.path.isfile(path)  # noqa: PTH113 - the name may be one that no file can have
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is a folder, with the same restriction as `is_file`."""
+    """Return whether a path is a folder, or a link to one."""
     uses.note("existence", path)
     return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256, empty if the file cannot be read. It counts as read."""
+    """Return the SHA-256 of a file, empty if it cannot be read.
+
+    The file counts as read.
+    """
     uses.note("content", path)
     return uses.digest_of(path)
 
 
 def files_in(folder: Path, pattern: str = "*") -> list[Path]:
-    """Files and folders in `folder` that match the pattern (as in a shell), sorted; none if there is no such folder."""
+    """Return the files and folders in `folder` that match a pattern, sorted.
+
+    The list is empty if there is no such folder.
+
+    Args:
+        folder: The folder.
+        pattern: Pattern of names, as in a shell.
+    """
     uses.note("listing", folder, pattern)
     found = (folder / name for name in uses.names_in(str(folder), pattern))
     return [path for path in found if uses.visible(path)]
 
 
 def remembered(function: Callable[P, T]) -> Callable[P, T]:
-    """Caches the results of a function that reads files and changes nothing, as long as what each was made from is unchanged.
+    """Cache the results of a function that reads files and changes nothing.
 
-    A cached result counts as read again. Arguments have to be hashable.
+    A result is used as long as all files behind it are unchanged, and then counts as read again.
+    Arguments have to be hashable.
     """
     known: dict[Any, tuple[T, uses.Uses, dict[uses.Use, tuple[str, bool]]]] = {}
 
@@ -171,7 +220,11 @@ def _found(use: uses.Use) -> tuple[str, bool]:
 
 
 def file_size(path: Path) -> int:
-    """Bytes. Raises N6-FILE-002 if there is no such file."""
+    """Return the size of a file in bytes.
+
+    Raises:
+        N6Error: N6-FILE-002 if there is no such file.
+    """
     uses.note("content", path)
     try:
         return path.stat().st_size
@@ -180,14 +233,26 @@ def file_size(path: Path) -> int:
 
 
 def require_at_most(path: Path, limit: int) -> None:
-    """For files from outside; limit: bytes. Raises N6-FILE-002 if it cannot be read, N6-FILE-003 if it is larger."""
+    """Check the size of a file from outside.
+
+    Args:
+        path: The file.
+        limit: Largest size in bytes.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-003 if it is larger.
+    """
     size = file_size(path)
     if size > limit:
         raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than the limit", where=path.name)
 
 
 def read_at_most(path: Path, limit: int) -> bytes:
-    """`read_bytes` after `require_at_most`."""
+    """Return the content of a file of at most `limit` bytes.
+
+    Raises:
+        N6Error: Errors of `require_at_most` and `read_bytes`.
+    """
     require_at_most(path, limit)
     return read_bytes(path)
 
@@ -195,9 +260,19 @@ def read_at_most(path: Path, limit: int) -> bytes:
 def read_in_chunks(
     path: Path, chunk: int = 1 << 20, *, first: int | None = None, offset: int = 0, size: int | None = None
 ) -> Iterator[bytes]:
-    """For files too large for memory. chunk, first: bytes of each chunk, and of the first one. offset, size: of the part that is
-    read, in bytes; None: to the end. Raises N6-FILE-002 if the file cannot be read, N6-FILE-006 if Git LFS has not downloaded
-    it."""
+    """Yield the content of a file that is too large for memory.
+
+    Args:
+        path: The file.
+        chunk: Bytes of each chunk.
+        first: Bytes of the first chunk; None for `chunk`.
+        offset: Start of the part that is read, in bytes.
+        size: Bytes of the part that is read; None for all to the end.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded
+            it.
+    """
     uses.note("content", path)
     left = (1 << 62) if size is None else size
     try:
@@ -214,8 +289,13 @@ def read_in_chunks(
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """For files too large for memory; without the ends of lines. What follows the last one is left out: nobody has finished it.
-    Raises N6-FILE-002."""
+    """Yield the lines of a file that is too large for memory, without their ends.
+
+    Text behind the last line end is left out, since its writer has not finished it.
+
+    Raises:
+        N6Error: N6-FILE-002 if the file cannot be read.
+    """
     rest = b""
     for chunk in read_in_chunks(path):
         *lines, rest = (rest + chunk).split(b"\n")
@@ -223,12 +303,21 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def read_part(path: Path, offset: int, size: int | None) -> bytes:
-    """As `read_in_chunks`, at once."""
+    """Return a part of a file; errors are those of `read_in_chunks`.
+
+    Args:
+        path: The file.
+        offset: Start of the part, in bytes.
+        size: Bytes of the part; None for all to the end.
+    """
     return b"".join(read_in_chunks(path, offset=offset, size=size))
 
 
 def remove_others(folder: Path, keep: Collection[str]) -> None:
-    """Deletes the files in `folder` whose names are not in `keep`: what another tool left there would be mistaken for ours."""
+    """Delete the files in `folder` whose names are not in `keep`.
+
+    A file that another tool left there would be mistaken for one of n6build.
+    """
     if folder.is_dir():
         for path in folder.iterdir():
             if path.name not in keep and path.is_file():
@@ -236,10 +325,14 @@ def remove_others(folder: Path, keep: Collection[str]) -> None:
 
 
 def to_json(value: object) -> str:
-    """Stable text: keys in the order given by the caller, two spaces, one newline at the end."""
+    """Return stable JSON text.
+
+    Keys are in the order given by the caller; it has two spaces of indent, and one newline at the
+    end.
+    """
     return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
 
 
 def sha256(data: bytes) -> str:
-    """64 hexadecimal digits, lower case."""
+    """Return the SHA-256 as 64 hexadecimal digits in lower case."""
     return hashlib.sha256(data).hexdigest()

@@ -1,6 +1,7 @@
-"""What ST's projects ask of the compiler in STM32CubeIDE, and the gcc of a distribution does not have.
+"""Compiler flags of ST's projects that only work in STM32CubeIDE.
 
-docs/embedding/gcc-flags.md explains each.
+ST's projects rely on properties of its compiler that the gcc of a distribution does not have.
+docs/embedding/gcc-flags.md explains each of them.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Under newlib, math.h has no float_t, because the compiler evaluates half floats in a way that it does not know.
+# Under newlib, math.h has no float_t, because the compiler evaluates half floats in a way that newlib does not know.
 FLOAT_T_FLAG = "-fpermitted-flt-eval-methods=c11"
-# Its inttypes.h has the formats of 64-bit numbers only if this is defined, and its stdint.h leaves that to the compiler.
+# newlib's inttypes.h has the formats of 64-bit numbers only if this is defined, and its stdint.h leaves that to the compiler.
 FORMATS_FLAG = "-D__int64_t_defined=1"
-# Flags of C that only the compiler in STM32CubeIDE knows; any other stops at them.
+# Flags of C that only the compiler in STM32CubeIDE knows; any other compiler stops at them.
 UNKNOWN_FLAGS = ("-fcyclomatic-complexity",)
 # Flags that make ST's sources compile with another compiler.
 ADDED_FLAGS = (FLOAT_T_FLAG, FORMATS_FLAG)
@@ -21,7 +22,12 @@ SWITCH = "n6build adopt . --gcc build/gcc makes a compiler that the project can 
 
 @dataclass(frozen=True)
 class _Trouble:
-    """sign: in the text of the compiler. cure: what to do."""
+    """An error of a compiler with a known remedy.
+
+    Attributes:
+        sign: Pattern in the text of the compiler.
+        cure: Remedy.
+    """
 
     sign: re.Pattern[str]
     cure: str
@@ -38,12 +44,12 @@ _TROUBLES = (
         f"newlib's inttypes.h has no formats for 64 bits with this compiler: add {FORMATS_FLAG}; {SWITCH}",
     ),
 )
-# Patterns would be slow on megabytes, and the first errors say it.
+# Patterns would be slow on megabytes of text, and the first errors are enough.
 _MOST_CHARACTERS = 1 << 16
 
 
 def hint_from(output: str) -> str | None:
-    """Return the cure for what a compiler stopped at, None where it is not one of these troubles.
+    """Return the remedy for the error of a compiler, None if it is not known.
 
     Args:
         output: Text of the compiler.

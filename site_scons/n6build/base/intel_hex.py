@@ -1,8 +1,9 @@
-"""Reads Intel hex files as tools and people make them: the one reader of this project.
+"""Reading of Intel hex files, as tools and people make them.
 
-Merged files are accepted: several start addresses, which say nothing about content and are skipped; several files one after
-another, each with its end; the same bytes twice. The format is the public one: a colon, then length, address, type, data and
-checksum as hexadecimal digits.
+All hex files are read through this module. Merged files are accepted: several start addresses,
+which are not content and are skipped; several files one after another, each with its end; the same
+bytes twice. The format is the public one: a colon, then length, address, type, data and checksum as
+hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ from n6build.base.errors import N6Error
 from n6build.base.files import require_at_most, require_content
 from n6build.base.span import Span
 
-# What an erased flash holds.
+# Value of the bytes of an erased flash.
 ERASED = 0xFF
 _PAGE = 1 << 16
-# Colon, length, address, type, 255 bytes of data, checksum; with some space at the end.
+# Characters of a line: colon, length, address, type, 255 bytes of data and checksum, with some space at the end.
 _LONGEST_LINE = 600
-# Of a file, for a byte of content: a record of 16 bytes has 44 characters, shorter ones more.
+# Characters of a file for each byte of content: a record of 16 bytes has 44 characters, shorter records have more for a byte.
 _CHARACTERS_A_BYTE = 3
 _DATA, _END, _SEGMENT, _START_SEGMENT, _LINEAR, _START_LINEAR = range(6)
 _BYTES_OF_TYPE = {_END: 0, _SEGMENT: 2, _START_SEGMENT: 4, _LINEAR: 2, _START_LINEAR: 4}
 
 
 class HexMemory:
-    """The bytes of a hex file by address, in pages. most: bytes that these may take."""
+    """The bytes of a hex file by address, in pages.
+
+    Args:
+        most: Largest number of bytes that the content may take.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -35,16 +40,16 @@ class HexMemory:
 
     @property
     def start(self) -> int:
-        """The lowest address that holds a byte; 0 if none does."""
+        """Return the lowest address that holds a byte; 0 if none does."""
         return min((span.address for span in self.spans()), default=0)
 
     @property
     def end(self) -> int:
-        """The address behind the highest byte; 0 if there is none."""
+        """Return the address behind the highest byte; 0 if there is none."""
         return max((span.end for span in self.spans()), default=0)
 
     def spans(self) -> list[Span]:
-        """Where bytes are, in ascending order, as long as they can be."""
+        """Return the ranges that hold bytes, as long as possible, in ascending order."""
         found: list[Span] = []
         for number in sorted(self._pages):
             held = self._pages[number][1]
@@ -60,19 +65,23 @@ class HexMemory:
         return found
 
     def chunks(self, begin: int, end: int) -> Iterator[bytes]:
-        """[begin, end) in pieces of at most 64 KiB, erased where nothing is."""
+        """Yield [begin, end) in pieces of at most 64 KiB, erased where nothing is."""
         for page in range(begin - begin % _PAGE, end, _PAGE):
             first, last = max(begin - page, 0), min(end - page, _PAGE)
             held = self._pages.get(page // _PAGE)
             yield bytes(held[0][first:last]) if held else bytes([ERASED]) * (last - first)
 
     def put(self, address: int, data: bytes) -> None:
-        """Raises ValueError for other bytes at addresses that hold some, and for more pages than there may be."""
+        """Store bytes at an address.
+
+        Raises:
+            ValueError: An address already holds another byte, or there are more pages than allowed.
+        """
         while data:
             number, first = divmod(address, _PAGE)
             part, data = data[: _PAGE - first], data[_PAGE - first :]
             if number not in self._pages:
-                # One more than `most` needs, at each end.
+                # Content of `most` bytes may touch one more page at each end.
                 if len(self._pages) * _PAGE >= self._most + 2 * _PAGE:
                     raise ValueError(f"has more than {self._most} bytes, or they are too far apart")
                 self._pages[number] = bytearray([ERASED]) * _PAGE, bytearray(_PAGE)
@@ -88,8 +97,17 @@ class HexMemory:
 
 
 def read_intel_hex(path: Path, most: int) -> HexMemory:
-    """most: bytes of content. Raises N6-FILE-002, N6-FILE-003 and N6-FILE-006 for a file that cannot be read, is too large or was
-    not downloaded, N6-HEX-001 with the line of what is damaged or contradicts what came before."""
+    """Read an Intel hex file.
+
+    Args:
+        path: The file.
+        most: Largest number of bytes of content.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003 or N6-FILE-006 if the file cannot be read, is too large or
+            was not downloaded;
+        N6-HEX-001, with the line, if a record is damaged or contradicts an earlier one.
+    """
     require_at_most(path, _CHARACTERS_A_BYTE * most)
     require_content(path)
     memory = HexMemory(most)
@@ -116,14 +134,14 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     uses.note("content", path)
     try:
         with path.open("rb") as file:
-            # A file without line ends is not one line in memory.
+            # A file without line ends must not become one line in memory.
             yield from enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1)
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 
 
 def _record(text: bytes) -> tuple[int, int, bytes]:
-    """(type, address, data). Raises ValueError."""
+    """Return type, address and data of a line, or raise ValueError."""
     if text[:1] != b":":
         raise ValueError("the line does not begin with a colon")
     if not text[1:].isalnum():

@@ -1,4 +1,4 @@
-"""Test results as CI servers read them."""
+"""Test results in the format that CI servers read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from n6build.base.console import printable
 
 @dataclass(frozen=True)
 class Case:
-    """group: class of the test case. failure: empty if it passed. output: further text."""
+    """A test case.
+
+    Attributes:
+        group: Class of the test case.
+        name: Name of the test case.
+        seconds: Duration.
+        failure: Message, empty if the test passed.
+        output: Further text.
+    """
 
     group: str
     name: str
@@ -21,7 +29,7 @@ class Case:
 
 
 def junit(suite: str, cases: Sequence[Case]) -> bytes:
-    """JUnit XML of one suite, in UTF-8."""
+    """Return JUnit XML of one suite, in UTF-8."""
     root = ElementTree.Element("testsuites")
     element = ElementTree.SubElement(
         root,

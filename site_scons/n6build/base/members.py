@@ -1,5 +1,7 @@
-"""Families of modules, each describing one thing: an operator, a backend, a check. Adding one takes a new module and no entry
-in a list."""
+"""Families of modules: one module for each operator, backend, check and so on.
+
+A new member takes a new module, and no entry in a list.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,19 @@ LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
-    """The value `name` of each module that matches `pattern`, sorted by module name.
+    """Return the value `name` of each module that matches a pattern, by module name.
 
-    pattern: a module name with one `*`, as in 'n6build.network.*.backend'. It has to be a literal in the call:
-    plan/closure.py finds it there, so that the modules count among the imports of the calling module. Raises TypeError if a
-    value is not a `kind`, AttributeError if a module has none.
+    Args:
+        pattern: Module name with one `*`, as in 'n6build.network.*.backend'. It has to be a literal
+            in the call:
+        plan/closure.py finds it there, so that the modules count among the imports of the calling
+        module.
+        name: Name of the value in each module.
+        kind: Type of the value.
+
+    Raises:
+        TypeError: A value is not a `kind`.
+        AttributeError: A module has no such value.
     """
     found = []
     for module in modules_matching(pattern, {"n6build": LIBRARY}):
@@ -29,14 +39,25 @@ def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
 
 
 def member_names(pattern: str) -> tuple[str, ...]:
-    """What stands for the `*` in the modules that match `pattern`, sorted. The modules are not loaded."""
+    """Return the part of each module's name that matches the `*`, sorted.
+
+    The modules are not loaded.
+
+    Args:
+        pattern: Pattern as for `members`.
+    """
     before, _, after = pattern.partition("*")
     found = modules_matching(pattern, {"n6build": LIBRARY})
     return tuple(module.removeprefix(before).removesuffix(after) for module in found)
 
 
 def modules_matching(pattern: str, roots: dict[str, str]) -> list[str]:
-    """Sorted module names. roots: name of a top-level package -> its folder."""
+    """Return the sorted names of the modules that match a pattern.
+
+    Args:
+        pattern: Pattern as for `members`.
+        roots: Name of a top-level package -> its folder.
+    """
     before, _, after = pattern.partition(".*")
     top, _, rest = before.partition(".")
     if top not in roots:

@@ -1,4 +1,4 @@
-"""NumPy's files of arrays, read without believing what their headers say of sizes."""
+"""NumPy's files of arrays, read without trust in the sizes in their headers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ _DAMAGE = (
 
 
 def array_of(data: bytes) -> NDArray[np.generic]:
-    """Of a .npy file, read-only. Raises ValueError where it is none, or has objects."""
+    """Return the array in a .npy file, read-only.
+
+    Raises:
+        ValueError: It is not such a file, or has objects.
+    """
     try:
         return _array_of(data)
     except _DAMAGE as error:
@@ -37,7 +41,13 @@ def array_of(data: bytes) -> NDArray[np.generic]:
 
 
 def arrays_of(data: bytes) -> dict[str, NDArray[np.generic]]:
-    """Of an .npz file as numpy.savez writes it, which compresses nothing. Raises ValueError where it is none."""
+    """Return the arrays in an .npz file by name.
+
+    numpy.savez writes such files, and compresses nothing.
+
+    Raises:
+        ValueError: It is not such a file, or is compressed.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as found:
             members = found.infolist()

@@ -1,5 +1,7 @@
-"""Where the library is, and what it reads beside its code: in a checkout, even when another project embeds it, or as installed
-from the wheel."""
+"""Places of the library, and of the files that it reads beside its code.
+
+They are in a checkout, even if another project embeds it, or installed from the wheel.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,21 @@ SCONS_TOOLS = LIBRARY / "site_tools" if _INSTALLED.is_dir() else LIBRARY.parent 
 
 
 def own_folder(folder: Path) -> Path:
-    """The folder of this name in the project, whose content comes before that of `folder`."""
+    """Return the folder of this name in the project.
+
+    Its content takes precedence over that of `folder`.
+    """
     return project_folder() / folder.name
 
 
 def check_text(path: str) -> str:
-    """The path itself. Raises N6-FILE-004 if it is not UTF-8: it could be in no plan, no record and no C."""
+    """Return the path itself, if it is UTF-8.
+
+    No plan, no record and no C file could contain another path.
+
+    Raises:
+        N6Error: N6-FILE-004 if the path is not UTF-8.
+    """
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -37,7 +48,10 @@ def check_text(path: str) -> str:
 
 
 def project_path(path: str | Path) -> str:
-    """The path as steps name it: relative to the working directory (the project's folder) if it is inside, else absolute."""
+    """Return the path as steps name it.
+
+    It is relative to the working directory (the project's folder) if it is inside, else absolute.
+    """
     absolute = os.path.abspath(path)  # noqa: PTH100 - links stay as they are named
     top = os.getcwd()  # noqa: PTH109
     return os.path.relpath(absolute, top) if absolute.startswith(top + os.sep) else absolute

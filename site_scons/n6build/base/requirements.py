@@ -1,5 +1,9 @@
-"""Whether n6build can work here at all. Imports nothing but the standard library, and is read by older Pythons, too: from a
-checkout or a submodule n6build runs in whatever there is, where pip would have refused or installed."""
+"""Checks that n6build can work with this Python, this SCons and these packages.
+
+This module and those of n6build that it uses need nothing but the standard library, and older
+Pythons can read it, too: from a checkout or a submodule n6build runs in any Python, where pip would
+have refused or installed packages.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,32 @@ import sys
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 
-# As in pyproject.toml.
+# The same versions are in pyproject.toml.
 OLDEST_PYTHON = (3, 11)
 OLDEST_SCONS = (4, 5, 1)
 # Module -> package, of the extra `remote`.
 _REMOTE = {"grpc": "grpcio", "zstandard": "zstandard"}
-# What a checkout has exactly; an installed n6build has what it needs beside it.
+# A checkout has exactly these packages; those of an installed n6build are installed beside it.
 _LOCK = ROOT / "requirements" / "runtime.lock"
 
 
 def check_python() -> None:
-    """Raises N6-SETUP-002 where Python is too old."""
+    """Check that Python is new enough.
+
+    Raises:
+        N6Error: N6-SETUP-002 if Python is too old.
+    """
     if sys.version_info[:2] < OLDEST_PYTHON:
         have, wanted = sys.version.split()[0], ".".join(map(str, OLDEST_PYTHON))
         raise N6Error("N6-SETUP-002", f"Python {have} is too old", hint=f"n6build needs Python {wanted} or newer")
 
 
 def missing_package(error: ModuleNotFoundError) -> N6Error:
-    """N6-SETUP-003, for a package of others that could not be imported. Raises `error` if it is one of n6build."""
+    """Return N6-SETUP-003, for a third-party package that could not be imported.
+
+    Raises:
+        ModuleNotFoundError: `error` itself, if it names a module of n6build.
+    """
     name = (error.name or "n6build").partition(".")[0]
     if name.startswith("n6"):
         raise error
@@ -39,7 +51,14 @@ def missing_package(error: ModuleNotFoundError) -> N6Error:
 
 
 def check_scons(version: str) -> None:
-    """version: of SCons. Raises N6-SETUP-004 where it is too old."""
+    """Check that SCons is new enough.
+
+    Args:
+        version: Version of SCons.
+
+    Raises:
+        N6Error: N6-SETUP-004 if SCons is too old.
+    """
     found = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
     if found < OLDEST_SCONS:
         wanted = ".".join(map(str, OLDEST_SCONS))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """Bytes [address, address + size)."""
+    """A range of bytes, [address, address + size)."""
 
     address: int
     size: int
 
     @property
     def end(self) -> int:
-        """The first address behind the range."""
+        """Return the first address behind the range."""
         return self.address + self.size

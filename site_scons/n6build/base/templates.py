@@ -1,4 +1,7 @@
-"""Generated C and linker scripts: one Jinja2 environment for all templates, in which a missing value is an error."""
+"""Generated C files and linker scripts, from templates.
+
+All templates share one Jinja2 environment, in which a missing value is an error.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,12 @@ def render(template: Path, values: Mapping[str, object]) -> str:
 
     Args:
         template: The file. Its filters: `hex32` gives 0x0000ABCDu, `hex` gives 0xABCD.
-        values: What the template may name.
+        values: Values that the template may name.
 
     Raises:
-        N6Error: N6-FILE-002, and N6-FILE-005 with the line where the template is wrong or a value is missing.
+        N6Error: N6-FILE-002 if a file cannot be read; N6-FILE-005 with the line where the template
+            is wrong or a value is
+        missing.
     """
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
@@ -81,7 +86,7 @@ def _wrong(message: str | None, path: str, line: int | None) -> N6Error:
 
 
 def with_included(template: Path) -> tuple[str, ...]:
-    """Paths of the template and of all that it includes, directly or not."""
+    """Return the paths of a template and of all that it includes, directly or not."""
     found: dict[Path, None] = {}
     waiting = [template]
     while waiting:

@@ -1,7 +1,8 @@
-"""What a piece of work takes from outside: contents of files, whether they exist, and what is in a folder.
+"""Uses of files by a piece of work: contents, existence, and names in folders.
 
-`files` notes each use here, even if a cached result made reading unnecessary. While a step runs, it sees of the build folder
-only what it has declared, so that a leftover file cannot change what it makes.
+`files` notes each use here, even if a cached result made reading unnecessary. While a step runs, it
+sees only the files of the build folder that it has declared, so that a leftover file cannot change
+its outputs.
 """
 
 from __future__ import annotations
@@ -27,13 +28,20 @@ _NOT_THE_READER = frozenset({os.path.join(_BASE, name) for name in ("uses.py", "
 _YOUNG_NS = 2_000_000_000
 
 State = tuple[int, int, int, int]
-# From here on a young file is not read again in the same process.
+# A young file of at least this size is not read again in the same process.
 LARGE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Known:
-    """settled: the file was old enough when it was read; what was read of a young one holds in this process only."""
+    """A known digest of a file.
+
+    Attributes:
+        state: State of the file when it was read.
+        digest: SHA-256.
+        settled: Whether the file was old enough when it was read; the digest of a young file holds
+            only in this process.
+    """
 
     state: State
     digest: str
@@ -46,7 +54,13 @@ _trusts_earlier_builds = True
 
 @dataclass(frozen=True)
 class Use:
-    """path: absolute. pattern: of the names that count in a listing."""
+    """A use of a file or folder.
+
+    Attributes:
+        kind: Whether the content, the existence or a listing is used.
+        path: Absolute path.
+        pattern: Pattern of the names that count in a listing.
+    """
 
     kind: Kind
     path: str
@@ -55,8 +69,13 @@ class Use:
 
 @dataclass
 class Uses:
-    """lines: where each use happened, as file:line. sees: whether a file exists for this work; None if it may look at
-    anything."""
+    """The uses of a piece of work.
+
+    Attributes:
+        lines: Place of each use, as file:line.
+        sees: Function that returns whether a file exists for this work; None if it may look at
+            anything.
+    """
 
     lines: dict[Use, str] = field(default_factory=dict)
     sees: Callable[[str], bool] | None = None
@@ -67,7 +86,10 @@ _current: ContextVar[Uses | None] = ContextVar("uses", default=None)
 
 @contextmanager
 def recorded(sees: Callable[[str], bool] | None = None) -> Iterator[Uses]:
-    """Collects what this thread uses inside the block; an enclosing block has used it as well."""
+    """Collect the uses of this thread inside the block.
+
+    They count as uses of an enclosing block as well.
+    """
     outer = _current.get()
     uses = Uses(sees=sees or (outer.sees if outer else None))
     token = _current.set(uses)
@@ -81,14 +103,17 @@ def recorded(sees: Callable[[str], bool] | None = None) -> Iterator[Uses]:
 
 
 def recorded_from_now() -> Uses:
-    """As `recorded`, of this thread to its end."""
+    """Collect the uses of this thread to its end."""
     uses = Uses()
     _current.set(uses)
     return uses
 
 
 def note(kind: Kind, path: str | Path, pattern: str = "") -> None:
-    """Adds a use to the current block of `recorded`, if there is one, with the line of library code behind it."""
+    """Add a use to the current block of `recorded`, if there is one.
+
+    The use gets the line of library code behind it.
+    """
     uses = _current.get()
     if uses is not None:
         use = Use(kind, os.path.abspath(path), pattern)
@@ -97,7 +122,7 @@ def note(kind: Kind, path: str | Path, pattern: str = "") -> None:
 
 
 def repeat(uses: Uses) -> None:
-    """Adds the uses of a cached result to the current block of `recorded`."""
+    """Add the uses of a cached result to the current block of `recorded`."""
     current = _current.get()
     if current is not None:
         for use, line in uses.lines.items():
@@ -105,13 +130,19 @@ def repeat(uses: Uses) -> None:
 
 
 def visible(path: str | Path) -> bool:
-    """Whether the current block of `recorded` may see this path."""
+    """Return whether the current block of `recorded` may see this path."""
     uses = _current.get()
     return uses is None or uses.sees is None or uses.sees(os.path.abspath(path))
 
 
 def line_of(frame: FrameType | None) -> str:
-    """file:line of the nearest code of the library in the stack, starting at `frame`; empty if there is none."""
+    """Return file:line of the nearest library code in the stack.
+
+    It is empty if there is none.
+
+    Args:
+        frame: Frame at which the search starts.
+    """
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_LIBRARY) and file not in _NOT_THE_READER:
@@ -121,7 +152,10 @@ def line_of(frame: FrameType | None) -> str:
 
 
 def fingerprint(use: Use) -> str:
-    """Equal as long as the use would give the same result. Empty for a file that does not exist."""
+    """Return a text that is equal as long as the use would give the same result.
+
+    It is empty for a file that does not exist.
+    """
     if use.kind == "content":
         return digest_of(use.path)
     if use.kind == "existence":
@@ -130,7 +164,7 @@ def fingerprint(use: Use) -> str:
 
 
 def names_in(folder: str, pattern: str) -> list[str]:
-    """Sorted names that match the pattern; none if there is no such folder."""
+    """Return the sorted names that match a pattern; none if there is no such folder."""
     try:
         return sorted(name for name in os.listdir(folder) if fnmatch.fnmatchcase(name, pattern))
     except (OSError, ValueError):
@@ -138,8 +172,11 @@ def names_in(folder: str, pattern: str) -> list[str]:
 
 
 def digest_of(path: str | Path) -> str:
-    """SHA-256 of a file, empty if it cannot be read. Computed once for each state of the file, which includes its change time
-    and inode: these cannot be set back."""
+    """Return the SHA-256 of a file, empty if it cannot be read.
+
+    It is computed once for each state of the file. The state includes change time and inode, which
+    cannot be set back.
+    """
     path = os.path.abspath(path)
     try:
         state = state_of(path)
@@ -151,27 +188,32 @@ def digest_of(path: str | Path) -> str:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):
         return ""
-    # Reading a large one again for each step that uses it would take longer than making it.
+    # Reading a large file again for each step that uses it would take longer than making it.
     if settled or state[0] >= LARGE_BYTES:
         _digests[path] = Known(state, digest, settled)
     return digest
 
 
 def state_of(path: str | Path) -> State:
-    """Size in bytes, modification and change time in ns, inode. Raises OSError if there is no such file."""
+    """Return size in bytes, modification and change time in ns, and inode of a file.
+
+    Raises:
+        OSError: There is no such file.
+    """
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def is_settled(state: State) -> bool:
-    """Whether the file cannot change from now on without getting another state."""
+    """Return whether any change of the file from now on gives it another state."""
     return time.time_ns() - max(state[1], state[2]) > _YOUNG_NS
 
 
 def distrust_earlier_builds() -> None:
     """Read all contents again in this process, once each.
 
-    An edit through a mapped file (mmap) may move no time: then the state of the file is that of another content.
+    An edit through a mapped file (mmap) may change no time: then another content has the same
+    state.
     """
     global _trusts_earlier_builds  # noqa: PLW0603 - one build a process
     _trusts_earlier_builds = False
@@ -179,17 +221,17 @@ def distrust_earlier_builds() -> None:
 
 
 def trusts_earlier_builds() -> bool:
-    """Return whether a digest from an earlier build holds as long as the state of its file is the same."""
+    """Return whether a digest of an earlier build holds for a file in the same state."""
     return _trusts_earlier_builds
 
 
 def remember_digest(path: str, state: State, digest: str) -> None:
-    """Takes over a digest that an earlier build computed for this state of the file."""
+    """Take over a digest that an earlier build computed for this state of the file."""
     if not _trusts_earlier_builds:
         return
     _digests.setdefault(os.path.abspath(path), Known(state, digest, True))
 
 
 def settled_files() -> dict[str, Known]:
-    """Return absolute path -> what may be relied on later, of the files whose digest is known."""
+    """Return the digests that later builds may rely on, by absolute path."""
     return {path: known for path, known in sorted(_digests.items()) if known.settled}

@@ -1,4 +1,4 @@
-"""Which version of n6build this is: said in pyproject.toml, and nowhere else."""
+"""The version of n6build, which only pyproject.toml defines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ UNKNOWN = "(not installed)"
 
 
 def version() -> str:
-    """As pyproject.toml has it, which a checkout may be ahead of what was installed from it."""
+    """Return the version in pyproject.toml, or that of the installed package.
+
+    A checkout may be ahead of the package that was installed from it.
+    """
     described = ROOT / "pyproject.toml"
     if is_file(described):
         return str(tomllib.loads(read_text(described))["project"]["version"])

@@ -1,6 +1,7 @@
-"""A walk through the folders of a third-party project: bounded, and safe from links that lead in circles.
+"""A bounded walk through the folders of a third-party project.
 
-Each folder that is looked into counts as listed, so that a plan made from the walk is made again if a file appears or goes.
+Links that lead in circles do no harm. Each folder that is read counts as listed, so that a plan
+made from the walk is made again if a file appears or goes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from n6build.base.files import is_folder
 MAX_ENTRIES = 100_000
 # The deepest file of these is 12 folders down.
 MAX_DEPTH = 16
-# Products of builds, what no build reads, and n6build itself with what it makes: names as build systems choose them.
+# Folders that are passed over: build products, files that no build reads, and n6build itself with its outputs. Build systems
+# choose such names.
 _PASSED_OVER = (
     "build",
     "n6build",
@@ -38,8 +40,8 @@ class Folder:
     """A folder of the tree with its files.
 
     Attributes:
-        path: Of the folder, below the root of the walk.
-        files: Names, sorted. A link to a file is one of them.
+        path: Path of the folder, below the root of the walk.
+        files: Sorted names. A link to a file is one of them.
         links: Names of links to folders, which are not followed.
     """
 
@@ -60,25 +62,30 @@ class Tree:
         return tuple(each.path / name for each in self.folders for name in names if name in each.files)
 
     def ending(self, *suffixes: str) -> tuple[Path, ...]:
-        """Return the files whose names end so, in any case, nearest to the root first."""
+        """Return the files with one of these suffixes in any case.
+
+        Those nearest to the root come first.
+        """
         return tuple(
             each.path / name for each in self.folders for name in each.files if name.lower().endswith(suffixes)
         )
 
     @property
     def links(self) -> tuple[Path, ...]:
-        """Links to folders, which the walk did not follow."""
+        """Return the links to folders, which the walk did not follow."""
         return tuple(each.path / name for each in self.folders for name in each.links)
 
 
 def walk(root: Path) -> Tree:
-    """Look through a project.
+    """Return the folders and files of a project.
 
     Args:
-        root: Folder to begin with. It may be a link itself; links to folders below it are not followed.
+        root: Folder to begin with. It may be a link itself; links to folders below it are not
+            followed.
 
     Raises:
-        N6Error: N6-FILE-007 for a folder with too many files, N6-FILE-002 for one that cannot be read.
+        N6Error: N6-FILE-007 for a folder with too many files; N6-FILE-002 for one that cannot be
+            read.
     """
     if not is_folder(root):
         raise N6Error("N6-FILE-002", "is not a folder", where=str(root))
@@ -101,7 +108,7 @@ def walk(root: Path) -> Tree:
 
 
 def _listed(path: Path) -> tuple[Folder, list[str]]:
-    """Return the folder, and the names of those inside."""
+    """Return the folder, and the names of the folders inside it."""
     uses.note("listing", path, "*")
     files, links, inner = [], [], []
     try:
@@ -123,7 +130,7 @@ def _is_passed_over(name: str) -> bool:
 
 
 def nearest(places: tuple[Path, ...], to: Path) -> Path | None:
-    """Return the place that shares the longest way from the root with `to`, the first of several."""
+    """Return the place with the longest common path with `to`, the first of several."""
     return max(places, key=lambda each: _shared(each.parts, to.parts), default=None)
 
 

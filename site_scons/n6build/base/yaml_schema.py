@@ -1,7 +1,8 @@
-"""YAML -> frozen dataclasses, with the file and line of everything that is wrong.
+"""Conversion of YAML to frozen dataclasses, with file and line of every error.
 
-A schema is a dataclass: its fields are the known keys, a default makes a key optional, and an `Annotated` type narrows the
-values (`Size`, `Address`, `Range`). An unknown key, a missing one or a value of another type is an N6Error.
+A schema is a dataclass: its fields are the known keys, a default makes a key optional, and an
+`Annotated` type narrows the values (`Size`, `Address`, `Range`). An unknown key, a missing one or a
+value of another type is an N6Error.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from n6build.base.yaml_tree import compose, dotted, pairs_of, read_merged_tree, 
 
 T = TypeVar("T")
 
-# Characters of a value in a message, and the most of a number.
+# Characters of a value that a message shows, and characters that a number may have.
 _SHOWN = 80
 
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """Values from low to high, both included."""
+    """A range of values from low to high, both included."""
 
     low: int
     high: int
@@ -39,13 +40,21 @@ class Range:
 
 @dataclasses.dataclass(frozen=True)
 class _SizeSyntax:
-    """An integer in bytes: digits with an optional K, M or G (powers of 1024), or a text such as "0x1800000", since JSON has
-    no hexadecimal numbers."""
+    """The syntax of an integer in bytes.
+
+    It has digits with an optional K, M or G (powers of 1024), or is a text such as "0x1800000",
+    since JSON has no hexadecimal numbers.
+    """
 
 
 @dataclasses.dataclass(frozen=True)
 class Pattern:
-    """The text has to match `regex` as a whole. of: what is expected, for the message."""
+    """A pattern that has to match a whole text.
+
+    Attributes:
+        regex: The regular expression.
+        of: Description of the expected text, for the message.
+    """
 
     regex: str
     of: str
@@ -53,8 +62,12 @@ class Pattern:
 
 @dataclasses.dataclass(frozen=True)
 class Since:
-    """A required key that files for an older n6build do not have. version: the first one that asks for it. write: a line that
-    goes there, for the hint."""
+    """A required key that files for an older n6build do not have.
+
+    Attributes:
+        version: First version that requires the key.
+        write: Line that adds the key, for the hint.
+    """
 
     version: str
     write: str
@@ -62,39 +75,53 @@ class Since:
 
 @dataclasses.dataclass(frozen=True)
 class OtherKeys:
-    """Marks a field `Annotated[dict[str, Section], OtherKeys()]`, which takes every key that is not a field."""
+    """The mark of a field that takes every key that is not a field.
+
+    The field is declared as `Annotated[dict[str, Section], OtherKeys()]`.
+    """
 
 
 Size = Annotated[int, _SizeSyntax()]
-# Becomes the name of a folder, a target and a text in C; it must not lead out of the checkout.
+# A name becomes the name of a folder, a target and a text in C; it must not lead out of the checkout.
 Name = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.-]*", "a name: letters, digits, '_', '.' and '-'")]
 Identifier = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "a C identifier")]
-# What a maker prints on a board or a part: in comments of C and of scripts, on pages and terminals.
+# A title is the maker's text on a board or a part. It is used in comments of C and of scripts, on pages and terminals.
 Title = Annotated[
     str, Pattern(r"(?u:\w)(?u:[\w .,:()+&/-]){0,79}", "a title: up to 80 letters, digits and any of '_ .,:()+&/-'")
 ]
-# A file beside a tool, never a way out of its folder.
+# The name of a file beside a tool, which must not lead out of the tool's folder.
 PlainFile = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.+ -]*", "the name of a file without its folder")]
-# A user's file: anything but characters that end a line or control a terminal.
+# The name of a user's file: anything but characters that end a line or control a terminal.
 FileName = Annotated[str, Pattern(r"[^\0-\x1f\x7f]+", "the name of a file")]
 Address = Annotated[int, Range(0, 0xFFFF_FFFF)]
 
 
 @dataclasses.dataclass(frozen=True)
 class Document:
-    """One YAML file, or several merged by `include`, with the place of each key: `where("slots", "appli")` is 'board.yaml:12:
-    slots.appli', naming the file that contains it. files: all that were read, the requested one first."""
+    """One YAML file, or several merged by `include`, with the place of each key.
+
+    `where("slots", "appli")` is 'board.yaml:12: slots.appli', and names the file that contains the
+    key.
+
+    Attributes:
+        root: Root node.
+        files: All files that were read, the requested one first.
+    """
 
     root: yaml.Node
     files: tuple[Path, ...] = ()
 
     def load(self, schema: type[T]) -> T:
-        """The document as a dataclass. Raises N6-YAML-003 to N6-YAML-006."""
+        """Return the document as a dataclass.
+
+        Raises:
+            N6Error: N6-YAML-003 to N6-YAML-006 if it does not match the schema.
+        """
         value: T = _convert(self, schema, self.root, ())
         return value
 
     def where(self, *keys: str | int) -> str:
-        """file:line of the deepest part of the path that exists, with the path."""
+        """Return file:line of the deepest part of a path that exists, with the path."""
         node: yaml.Node = self.root
         mark = node.start_mark
         for key in keys:
@@ -119,29 +146,63 @@ class Section:
     node: yaml.Node
 
     def load(self, schema: type[T]) -> T:
-        """The part as a dataclass. Raises N6-YAML-003 to N6-YAML-006."""
+        """Return the part as a dataclass.
+
+        Raises:
+            N6Error: N6-YAML-003 to N6-YAML-006 if it does not match the schema.
+        """
         value: T = _convert(self.document, schema, self.node, self.keys)
         return value
 
     def where(self, *keys: str | int) -> str:
-        """As `Document.where`; keys: from this part on."""
+        """Return the place of a key, as `Document.where` does.
+
+        Args:
+            *keys: Path from this part on.
+        """
         return self.document.where(*self.keys, *keys)
 
 
 def read_document(path: Path, *, shown_as: str | None = None) -> Document:
-    """shown_as: the file's name in messages (default: the path as given). Raises N6-YAML-001, N6-YAML-002."""
+    """Read a YAML file.
+
+    Args:
+        path: The file.
+        shown_as: Name of the file in messages; by default the path as given.
+
+    Raises:
+        N6Error: N6-YAML-001 if the file cannot be read; N6-YAML-002 if it is not YAML.
+    """
     tree = read_tree(path, shown_as or str(path))
     return Document(tree.root, tree.files)
 
 
 def read_merged_document(path: Path, *, shown_as: str | None = None) -> Document:
-    """`read_document` for files that may `include:` another one. Also raises N6-YAML-007 and N6-YAML-005."""
+    """Read a YAML file that may `include:` another one.
+
+    Args:
+        path: The file.
+        shown_as: Name of the file in messages; by default the path as given.
+
+    Raises:
+        N6Error: N6-YAML-007 for an invalid include; N6-YAML-005 if a key appears twice; N6-YAML-001
+            and N6-YAML-002 as in
+        `read_document`.
+    """
     tree = read_merged_tree(path, shown_as or str(path))
     return Document(tree.root, tree.files)
 
 
 def parse_document(text: str, file: str) -> Document:
-    """file: its name in messages. Raises N6-YAML-002."""
+    """Return the document of a YAML text.
+
+    Args:
+        text: The text.
+        file: Name of its file in messages.
+
+    Raises:
+        N6Error: N6-YAML-002 if it is not YAML.
+    """
     return Document(compose(text, file))
 
 
@@ -278,7 +339,7 @@ def _convert_scalar(document: Document, kind: Any, node: yaml.Node, path: tuple[
 
 
 def _scalar_value(node: yaml.ScalarNode) -> Any:
-    """None for what is not of the type that its tag says, and for a longer number than anybody needs."""
+    """Return the value of a node, None if it does not match its tag or is too long."""
     constructor = yaml.constructor.SafeConstructor()
     try:
         return constructor.construct_object(node) if len(node.value) <= _SHOWN else None

@@ -1,7 +1,8 @@
-"""YAML text -> nodes that know their file and line, and `include: family.yaml`, which one file's keys override.
+"""YAML as nodes that know their file and line, and files that include others.
 
-A mapping is merged with the included one, key by key; any other value replaces the included one, and `~` removes a key. A
-file includes one from its own folder, which may include another one in turn.
+The keys of a file override those of the file that `include: family.yaml` names. A mapping is merged
+with the included one, key by key; any other value replaces the included one, and `~` removes a key.
+A file includes one from its own folder, which may include another one in turn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from n6build.base.files import files_in, is_file, read_at_most
 
 INCLUDE = "include"
 _FILE_NAME = r"[A-Za-z0-9_][\w.-]*\.yaml"
-# Files in a chain of includes; nested mappings.
+# Largest number of files in a chain of includes, and of nested mappings.
 _DEPTH = 5
 _LEVELS = 32
 _NULL = "tag:yaml.org,2002:null"
@@ -29,7 +30,12 @@ Keys = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Tree:
-    """files: that the nodes come from, the requested one first."""
+    """The nodes of a YAML file, merged with the files that it includes.
+
+    Attributes:
+        root: Root node.
+        files: Files that the nodes come from, the requested one first.
+    """
 
     root: yaml.Node
     files: tuple[Path, ...]
@@ -44,8 +50,16 @@ class _Named(io.StringIO):
 
 
 def compose(text: str, file: str) -> yaml.Node:
-    """The root node; file: its name in messages. Raises N6-YAML-002 if the text is not YAML, is empty, or more than such a file
-    may have (base/bounded.py)."""
+    """Return the root node of a YAML text.
+
+    Args:
+        text: The text.
+        file: Name of its file in messages.
+
+    Raises:
+        N6Error: N6-YAML-002 if the text is not YAML, is empty, or exceeds a limit of
+            base/bounded.py.
+    """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         check_yaml(text)
@@ -61,7 +75,15 @@ def compose(text: str, file: str) -> yaml.Node:
 
 
 def read_tree(path: Path, shown_as: str) -> Tree:
-    """One file. Raises N6-YAML-001 if it cannot be read, N6-YAML-002 if it is not YAML."""
+    """Read one YAML file, without includes.
+
+    Args:
+        path: The file.
+        shown_as: Name of the file in messages.
+
+    Raises:
+        N6Error: N6-YAML-001 if the file cannot be read; N6-YAML-002 if it is not YAML.
+    """
     try:
         text = read_at_most(path, MAX_YAML_BYTES).decode("utf-8")
     except N6Error as error:
@@ -72,8 +94,17 @@ def read_tree(path: Path, shown_as: str) -> Tree:
 
 
 def read_merged_tree(path: Path, shown_as: str) -> Tree:
-    """A file merged with what it includes. Raises N6-YAML-007 if it includes a file that is missing, in another folder or
-    including it in turn, N6-YAML-005 if a key appears twice, and what `read_tree` raises for each file."""
+    """Read a YAML file, merged with the files that it includes.
+
+    Args:
+        path: The file.
+        shown_as: Name of the file in messages.
+
+    Raises:
+        N6Error: N6-YAML-007 if it includes a file that is missing, is in another folder or includes
+            it in turn; N6-YAML-005 if
+        a key appears twice; errors of `read_tree` for each file.
+    """
     return _read_merged(path, shown_as, ())
 
 
@@ -108,7 +139,15 @@ def _included(path: Path, value: yaml.Node, where: str, chain: tuple[Path, ...])
 
 
 def pairs_of(node: yaml.MappingNode, path: Keys) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Key and value nodes by the key's text. path: of the mapping, for messages. Raises N6-YAML-005 if a key appears twice."""
+    """Return key and value nodes by the key's text.
+
+    Args:
+        node: The mapping.
+        path: Path of the mapping, for messages.
+
+    Raises:
+        N6Error: N6-YAML-005 if a key appears twice.
+    """
     pairs: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for key, value in node.value:
         name = str(key.value)
@@ -119,13 +158,13 @@ def pairs_of(node: yaml.MappingNode, path: Keys) -> dict[str, tuple[yaml.Node, y
 
 
 def line_of(node: yaml.Node, path: Keys) -> str:
-    """'board.yaml:12: slots.appli'; only 'board.yaml:12' for an empty path."""
+    """Return 'board.yaml:12: slots.appli', or only 'board.yaml:12' for an empty path."""
     place = f"{node.start_mark.name}:{node.start_mark.line + 1}"
     return f"{place}: {dotted(path)}" if path else place
 
 
 def dotted(path: Keys) -> str:
-    """'slots.appli' for ('slots', 'appli')."""
+    """Return 'slots.appli' for ('slots', 'appli')."""
     return ".".join(str(key) for key in path)
 
 
@@ -134,7 +173,14 @@ def _mapping(like: yaml.Node, pairs: list[tuple[yaml.Node, yaml.Node]]) -> yaml.
 
 
 def _merged(base: yaml.Node, own: yaml.Node, path: Keys, known: dict[tuple[int, int], yaml.Node]) -> yaml.Node:
-    """known: pairs of nodes that are already merged, since aliases may name one node many times."""
+    """Return a node merged with the included one.
+
+    Args:
+        base: Node of the included file.
+        own: Node of the including file.
+        path: Path of the nodes, for messages.
+        known: Pairs of nodes that are already merged, since aliases may name one node many times.
+    """
     if not (isinstance(base, yaml.MappingNode) and isinstance(own, yaml.MappingNode)):
         return own
     if len(path) > _LEVELS:

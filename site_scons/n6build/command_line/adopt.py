@@ -1,4 +1,7 @@
-"""The command `n6build adopt`: reads a project as it lies there, and writes the lines that bring n6build in."""
+"""The command `n6build adopt`: adds n6build to a project as it is on the disk.
+
+It reads the project and writes the lines that its build script needs.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,11 @@ def adopt(words: Sequence[str]) -> None:
     """Read a project, and add n6build to it.
 
     Args:
-        words: Those behind the command.
+        words: Words behind the command.
 
     Raises:
-        N6Error: N6-OPTION-001 and N6-OPTION-019 for words, N6-BOARD-001 for a board, and as `adopt_project`.
+        N6Error: N6-OPTION-001 or N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown
+            board; errors of `adopt_project`.
     """
     from n6build.adopt.carry_out import Wishes, adopt_project
     from n6build.hardware.boards import home_of_board, load_board

@@ -1,4 +1,7 @@
-"""The words of a command line: targets, files and options, the same as with scons; its help comes from the same tables."""
+"""The words of a command line: targets, files and options, as with scons.
+
+The help of the command line comes from the same tables.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from n6build.options.option import Option, described
 from n6build.options.settings import OPTIONS, uses
 from n6build.options.targets import LISTS, TARGETS
 
-# A matrix goes on after failures.
+# Targets of SCons alone: a matrix goes on after failures.
 _OF_SCONS = frozenset({"matrix"})
 _OPTIONS_OF_SCONS = frozenset({"adopt", "boards", "models", "shard"})
 COMMANDS = {name: what for name, what in TARGETS.items() if name not in _OF_SCONS}
 # Targets whose help lists the options of relocatable models.
 _OF_RELOC = frozenset({"reloc", "flash-model"})
-# These are done alone.
+# A call with one of these does nothing else.
 _ALONE = frozenset({*LISTS, "plan", *_OF_SCONS})
 
 
@@ -31,16 +34,18 @@ class Asked:
     """The words of a command line.
 
     Attributes:
-        command: a key of `COMMANDS`.
-        goals: names of targets, and files; the command itself is one of them, unless it is done alone.
-        given: value of each option by its name.
-        build: folder of all build products.
-        jobs: steps at a time, None for one per CPU.
-        write: file for the plan, None to show it.
-        host: build script of the project that calls, or several separated by spaces; None without one.
-        question: whether to say only by the exit status that all is up to date.
-        quiet: whether only errors are printed.
-        json: whether the tables are printed as JSON, and nothing else.
+        command: A key of `COMMANDS`.
+        goals: Names of targets, and files. The command is one of them, unless a call with it does
+            nothing else.
+        given: Value of each option by its name.
+        build: Folder of all build products.
+        jobs: Steps at a time, None for one per CPU.
+        write: File for the plan, None to show it.
+        host: Build script of the project that calls, or several separated by spaces; None without
+            one.
+        question: Whether only the exit status reports that all is up to date.
+        quiet: Whether only errors are printed.
+        json: Whether the tables are printed as JSON, and nothing else.
     """
 
     command: str
@@ -56,18 +61,20 @@ class Asked:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """An `argparse.ArgumentParser` that raises N6-OPTION-019 where that one ends the program."""
+    """A parser that raises N6-OPTION-019 where argparse would end the program."""
 
     def error(self, message: str) -> NoReturn:
-        """Raises N6-OPTION-019."""
+        """Raise N6-OPTION-019 with a message of argparse."""
         raise N6Error("N6-OPTION-019", message, hint=f"{self.prog} --help")
 
 
 def read_call(words: Sequence[str]) -> Asked:
-    """Read a whole command line, in which the command may stand behind options, or be absent: `n6build net.tflite` builds.
+    """Read a whole command line.
+
+    The command may follow options, or be absent: `n6build net.tflite` builds.
 
     Raises:
-        N6Error: N6-OPTION-019 where nothing to do is named, else as `read_words`.
+        N6Error: N6-OPTION-019 if nothing to do is named; errors of `read_words`.
     """
     if not words:
         raise N6Error("N6-OPTION-019", "nothing to do is named", hint="n6build --help")
@@ -92,8 +99,11 @@ def _begins_a_build(word: str) -> bool:
 
 
 def is_model(word: str) -> bool:
-    """Return whether a word names a model file, or a folder with a model: not a target, nor a product of a build."""
-    # Most calls name none: they do not wait for all that reads models.
+    """Return whether a word names a model file, or a folder with a model.
+
+    Callers check first that it names neither a target nor a build product.
+    """
+    # Most calls name no model, and do not wait for the modules that read models.
     from n6build.models.model import MODEL_SUFFIXES
     from n6build.network.prebuilt.folder import holds_network
 
@@ -104,15 +114,18 @@ def is_model(word: str) -> bool:
 
 
 def read_words(command: str, words: Sequence[str]) -> Asked:
-    """Read the words behind a command; ends the program after --help.
+    """Read the words behind a command.
+
+    The program ends after --help.
 
     Args:
-        command: a key of `COMMANDS`.
-        words: targets, options, files to be made, and models, in any order.
+        command: A key of `COMMANDS`.
+        words: Targets, options, files to be made, and models, in any order.
 
     Raises:
-        N6Error: N6-OPTION-001 for an unknown option, N6-OPTION-003 for an unknown command, N6-OPTION-019 for what is
-            incomplete or does not go with the command.
+        N6Error: N6-OPTION-001 for an unknown option; N6-OPTION-003 for an unknown command;
+            N6-OPTION-019 for words that are
+        incomplete or do not go with the command; N6-MODEL-001 for the misspelt name of a model.
     """
     if command not in COMMANDS:
         raise _no_command(command)
@@ -137,7 +150,7 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
             raise N6Error("N6-OPTION-019", what, hint="several networks of one application: model=a,b")
         given["model"] = ",".join(models)
     if command == "build" and goals[1:] and COMMANDS.keys().isdisjoint(goals[1:]):
-        # Files alone, as with scons: not all that is built.
+        # Only these files are made, as with scons, and not all that target build makes.
         goals = goals[1:]
     for word in unknown:
         name = word.lstrip("-").partition("=")[0].replace("-", "_")
@@ -162,12 +175,15 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
 
 
 def _is_below(word: str, build: str) -> bool:
-    """Whether a path is in the build folder."""
+    """Return whether a path is in the build folder."""
     return Path(os.path.abspath(word)).is_relative_to(os.path.abspath(build))
 
 
 def _refuse_misspelt_model(word: str, build: str = "") -> None:
-    """Raises N6-MODEL-001 for a word that is nearly the name of a model's file beside it, and neither a target nor a product."""
+    """Raise N6-MODEL-001 for a word that is nearly the name of a model's file.
+
+    The model's file is in the folder that the word names. Targets and build products are accepted.
+    """
     path = Path(word)
     if word in TARGETS or not path.suffix or is_file(path) or (build and _is_below(word, build)):
         return
@@ -188,26 +204,34 @@ def _hint_for(word: str) -> str:
     return f"scons {word}" if word in _OF_SCONS else f"n6build {word}, alone"
 
 
-# Those that can be given here.
+# Options that the command line of n6build takes.
 SHOWN = tuple(option for option in OPTIONS if option.name not in _OPTIONS_OF_SCONS)
 _NAMES = frozenset(option.name for option in OPTIONS)
 
 
 def further_targets(command: str) -> list[str]:
-    """What may follow a command, to be done with it."""
+    """Return the targets that may follow a command, to be done with it."""
     return [] if command in LISTS else [name for name in COMMANDS if name not in {*_ALONE, command}]
 
 
 def shown_options(command: str) -> list[Option]:
-    """Return the options that the help of a command lists: those that it uses, without those of relocatable models where it is
-    not about these."""
+    """Return the options that the help of a command lists.
+
+    These are the options that the command uses. Those of relocatable models are left out unless it
+    is about such models.
+    """
     used = [option for option in SHOWN if command == "plan" or uses(option, command)]
     return [option for option in used if not option.loader or command in _OF_RELOC]
 
 
 def parser_of(command: str) -> CommandParser:
-    """Return the parser of the words behind a key of `COMMANDS`. It knows all options, since other targets may follow; its help
-    lists those of the command."""
+    """Return the parser of the words behind a command.
+
+    It knows all options, since other targets may follow; its help lists those of the command.
+
+    Args:
+        command: A key of `COMMANDS`.
+    """
     targets = "" if command in LISTS else " [TARGET ...]"
     shown = {option.name for option in shown_options(command)}
     hidden = [option.name for option in SHOWN if option.loader and option.name not in shown]
@@ -254,7 +278,7 @@ def parser_of(command: str) -> CommandParser:
 
 
 def add_build(parser: argparse.ArgumentParser) -> None:
-    """Adds the option for the folder of all build products."""
+    """Add the option for the folder of all build products."""
     parser.add_argument(
         "--build", metavar="FOLDER", default="build", help="folder of all build products; default: build"
     )

@@ -1,4 +1,7 @@
-"""Carries out a command: lists, a plan, or the steps behind targets, of which only those run that are not up to date."""
+"""Commands that show a list or a plan, or do the steps behind targets.
+
+Only steps that are not up to date are done.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +45,12 @@ from n6build.steps.planning import planned
 
 
 def carry_out(asked: Asked) -> None:
-    """Do what a command line asks for.
+    """Carry out a command line.
 
     Raises:
-        N6Error: It is also in last_error.json of the build folder if something was to be built, and printed with --json.
+        N6Error: Any error of the command. It is also in last_error.json of the build folder if
+            something was to be built, and
+        printed with --json.
     """
     try:
         with only_errors(asked.quiet or asked.json):
@@ -104,7 +109,7 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
     verbose = invocation.verbose or choices.verbosity == 2
     site = local_site(build, dict(read_environment().commands), may_write=not asked.question)
     with _host_named(asked):
-        # A host asks for the library first and for its images later: one plan has both.
+        # A host needs the library first and its images later: one plan has both.
         planned_goals = asked.goals if asked.host is None else (*asked.goals, "build")
         plan = planned(choices, planned_goals, site, keep=not asked.question)
     goals = asked.goals or ("build",)
@@ -131,7 +136,7 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
 
 
 def _make(plan: Plan, goals: tuple[str, ...], site: Site, asked: Asked, invocation: Invocation) -> str | None:
-    """Build. Return what was printed if there was nothing to do, None otherwise."""
+    """Build the goals; return the printed text if there was nothing to do, else None."""
     if COMPILE_COMMANDS in goals:
         say("Commands", COMPILE_COMMANDS)
         write_compile_commands(Path(COMPILE_COMMANDS), plan, site.top)
@@ -145,7 +150,10 @@ def _make(plan: Plan, goals: tuple[str, ...], site: Site, asked: Asked, invocati
 
 
 def _say_nothing_to_do(made: Sequence[str], asked: Asked) -> str:
-    """Print that all is up to date. Return what was printed: nothing for another build system, or with --quiet."""
+    """Print that all is up to date, and return the printed text.
+
+    Nothing is printed for another build system, or with --quiet or --json.
+    """
     if asked.host is not None or asked.quiet or asked.json:
         return ""
     told = line("Nothing", "to do", f"{', '.join(made)} up to date") + "\n"
@@ -154,7 +162,11 @@ def _say_nothing_to_do(made: Sequence[str], asked: Asked) -> str:
 
 
 def _build(plan: Plan, goals: tuple[str, ...], site: Site, invocation: Invocation, *, jobs: int | None) -> None:
-    """jobs: steps at a time, None for the usual number."""
+    """Do the steps behind the goals.
+
+    Args:
+        jobs: Steps at a time, None for the usual number.
+    """
     sharing = Sharing(invocation.cache, invocation.cache_write, invocation.cache_limit, invocation.remote)
     with shared_steps(site, sharing) as most:
         try:
@@ -165,7 +177,7 @@ def _build(plan: Plan, goals: tuple[str, ...], site: Site, invocation: Invocatio
 
 @contextmanager
 def _host_named(asked: Asked) -> Iterator[None]:
-    """Put the line of the host's build script in front of an error about what it chose."""
+    """Put the line of the host's build script in front of an error about its options."""
     try:
         yield
     except N6Error as error:

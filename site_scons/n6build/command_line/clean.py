@@ -1,4 +1,4 @@
-"""The command `n6build clean`: removes what builds have made in a folder."""
+"""The command `n6build clean`: removes the files that builds have made."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ HELP = "removes what n6build has made; what virtual boards hold, and files of ot
 
 
 def clean(words: Sequence[str]) -> None:
-    """Remove the outputs of all steps that the build folder has records of, whatever they were made for.
+    """Remove the outputs of all steps that the build folder has records of.
+
+    The board, the model and the options of these steps do not matter.
 
     Args:
-        words: Those behind the command.
+        words: Words behind the command.
 
     Raises:
-        N6Error: N6-OPTION-019 for words that it does not know, N6-FILE-001 for a file that cannot be removed.
+        N6Error: N6-OPTION-019 for unknown words; N6-FILE-001 for a file that cannot be removed.
     """
     options = clean_parser().parse_args(words)
     with only_errors(options.quiet):
@@ -39,12 +41,12 @@ def _clean(build: Path) -> None:
         return
     lock = locked_build_folder(build)
     ledger = read_ledger(build)
-    # A compiler's list of headers lies beside its object.
+    # A compiler's list of headers is beside its object.
     outputs = {
         Path(output + more) for entry in ledger.entries.values() for output in entry.outputs for more in ("", ".d")
     }
     removed = [path for path in sorted(outputs) if _is_inside(path, build) and _removed(path)]
-    # Without the record, the next build knows that all of it is to be made.
+    # Without these records, the next build makes all outputs again.
     for record in (ledger_path(build), build / FOLDER / "front", build / FOLDER / "plans"):
         _forget(record)
     say("Removed", f"{len(removed)} files", str(build))
@@ -53,12 +55,15 @@ def _clean(build: Path) -> None:
 
 
 def _is_inside(path: Path, build: Path) -> bool:
-    """Return whether a product is in the build folder: what was written elsewhere, such as a log, is its user's."""
+    """Return whether a build product is in the build folder.
+
+    A product that was written elsewhere, such as a log, belongs to its user.
+    """
     return ".." not in path.parts and path.is_relative_to(build)
 
 
 def _removed(path: Path) -> bool:
-    """Return whether there was such a file."""
+    """Remove a file, and return whether it existed."""
     try:
         path.unlink()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):

@@ -1,8 +1,9 @@
-"""Completion in a shell: commands, targets, options in both forms, and the values of those that have a list of them.
+"""Shell completion of commands, targets, options in both forms, and their values.
 
     eval "$(n6build --print-completion bash)"
 
-The shell then calls n6build itself with each request, so that a project's own boards and models are among the answers.
+The shell then calls n6build itself with each request, so that a project's own boards and models are
+among the answers.
 """
 
 from __future__ import annotations
@@ -25,27 +26,31 @@ from n6build.options.choices import MODES, PROGRAMMERS
 from n6build.options.option import Option
 
 SHELLS = ("bash", "zsh", "fish")
-# What n6build answers instead of carrying out a command.
+# Words that n6build answers without a command.
 _FLAGS = ("--help", "--version", "--makefile", "--cmake-dir", "--print-completion")
-# Options of which several values may be given: a,b.
+# Options that take several values: a,b.
 _LISTS = frozenset({"model", "mode"})
 
 
 def script(shell: str) -> str:
-    """What a shell carries out once to know it. Raises N6-OPTION-019 for a shell that is not in `SHELLS`."""
+    """Return the script that a shell runs once to complete words of n6build.
+
+    Raises:
+        N6Error: N6-OPTION-019 for a shell that is not in `SHELLS`.
+    """
     if shell not in SHELLS:
         raise N6Error("N6-OPTION-019", f"no completion for '{shell}'", hint=did_you_mean(shell, SHELLS))
     return shellcode(["n6build"], shell=shell)
 
 
 def answer() -> None:
-    """Answers the request of a shell, which is in the environment, and ends the program."""
-    # Words have no help of their own, and would be left out for that.
+    """Answer the request of a shell in the environment, and end the program."""
+    # Words have no help text of their own, and argcomplete would leave them out for that.
     autocomplete(whole_parser(), print_suppressed=True)
 
 
 def whole_parser() -> argparse.ArgumentParser:
-    """All commands in one parser, whose arguments know their values."""
+    """Return one parser for all commands, whose arguments know their values."""
     parser = argparse.ArgumentParser(prog="n6build")
     for flag in _FLAGS[1:]:
         parser.add_argument(flag, choices=SHELLS if flag == "--print-completion" else None)
@@ -71,7 +76,7 @@ _Completer = Callable[..., list[str]]
 
 
 def _words(command: str) -> _Completer:
-    """Targets, and options as `name=value`."""
+    """Return a completer of targets, and of options as `name=value`."""
     options = {option.name: option for option in SHOWN}
 
     def complete(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:
@@ -85,7 +90,7 @@ def _words(command: str) -> _Completer:
 
 
 def _values(option: Option) -> _Completer:
-    """Those that begin as what is typed; files, where the option has no list of values."""
+    """Return a completer of an option's values; of files if it has no list of values."""
 
     def complete(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:
         before, comma, last = prefix.rpartition(",") if option.name in _LISTS else ("", "", prefix)
@@ -114,7 +119,7 @@ def _known(option: Option, given: Namespace) -> Iterable[str]:
 
 
 def _profiles(given: Namespace, option: Option) -> Sequence[str]:
-    """Of the board that is named on the line, else of all."""
+    """Return the profiles of the board that is named on the line, else of all boards."""
     words = dict(word.partition("=")[::2] for word in getattr(given, "words", None) or [])
     board = getattr(given, "board", None) or words.get("board")
     names = [board] if board else known_boards()

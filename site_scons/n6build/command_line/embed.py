@@ -1,4 +1,7 @@
-"""The command `n6build embed`, for CMake: checks what a project chose, and writes how its build calls n6build."""
+"""The command `n6build embed`, for CMake: checks the options of a project.
+
+It also writes the script with which the build of the project calls n6build.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +24,19 @@ from n6build.plan.lock import locked_build_folder
 from n6build.steps.planning import planned
 
 HELP = "checks the options of a CMake project, and writes how its build calls n6build"
-# As the build asks for them: it takes the plan that is remembered here.
+# The build has the same goals, and so finds the plan that is remembered here.
 _GOALS = ("library", "build")
 
 
 def embed(words: Sequence[str]) -> None:
-    """Plan the networks and images of a host, and write the files that its build reads.
+    """Plan the networks and images of a host, and write the files for its build.
 
     Args:
-        words: Those behind the command.
+        words: Words behind the command.
 
     Raises:
-        N6Error: N6-EMBED-001 and -002, and for whatever cannot be built as chosen.
+        N6Error: N6-EMBED-001 and -002 for invalid places; errors of options, and of networks that
+            cannot be built.
     """
     asked = _parser().parse_intermixed_args(words)
     check_folder(asked.build)

@@ -12,7 +12,7 @@ from n6build.options.targets import FLASHING, LADDER, TARGETS
 from n6build.plan.inspect import files_of
 from n6build.plan.plan import Plan
 
-# Products that hold what a target prints as a table, by the ends of their names.
+# Build products with the content of the table that a target prints, by the ends of their names.
 _TABLES = {
     "build": ("/sizes.json", "/checks.json"),
     "image": ("/sizes.json",),
@@ -23,12 +23,12 @@ _TABLES = {
     "report": ("/report.json",),
     "merge-report": ("/merge_report.json",),
 }
-# They leave a record in the folder of the boards instead.
+# These targets leave a record in the folder of the boards instead, in a folder of this name.
 _ON_BOARDS = {**dict.fromkeys((*FLASHING, "verify"), "flash"), LADDER: "ladder"}
 
 
 def print_json(value: object) -> None:
-    """Print a value, whatever `only_errors` says."""
+    """Print a value as JSON, also inside `only_errors`."""
     show_document(to_json(value))
 
 
@@ -37,7 +37,7 @@ def json_of(goals: Sequence[str], plan: Plan) -> dict[str, dict[str, object]]:
 
     Args:
         goals: Targets, and files: a JSON file is its own table.
-        plan: With these goals.
+        plan: Plan with these goals.
 
     Returns:
         For each goal, contents by the names of their files without the suffix.

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def print_list(name: str, cmsis: Sequence[str]) -> None:
-    """Print boards, models or doctor.
+    """Print the boards, the models or the findings of doctor.
 
     Args:
-        name: Of the list.
+        name: Name of the list.
         cmsis: Folders of device headers.
 
     Raises:
-        N6Error: For a faulty description.
+        N6Error: A description is faulty.
     """
     if name == "boards":
         _print_boards()
@@ -32,7 +32,12 @@ def print_list(name: str, cmsis: Sequence[str]) -> None:
 
 
 def list_data(name: str, cmsis: Sequence[str]) -> object:
-    """Return the rows of a list, for JSON. The parameters are those of `print_list`."""
+    """Return the rows of a list, for JSON.
+
+    Args:
+        name: Name of the list.
+        cmsis: Folders of device headers.
+    """
     if name == "boards":
         return _boards()
     return _models() if name == "models" else _doctor(cmsis)

@@ -1,4 +1,4 @@
-"""What the words of the command `n6build` begin with: which command it is, and how it ends."""
+"""The choice of a command by the first words of a call, and its exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from n6build.base.requirements import check_python, missing_package
 
 
 def carry_out(words: list[str]) -> int:
-    """The exit status, as of `n6build.__main__.main`."""
+    """Carry out a call of n6build; return the exit status of `n6build.__main__.main`."""
     # Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -43,7 +43,10 @@ def carry_out(words: list[str]) -> int:
 
 
 def _ended(words: list[str]) -> int:
-    """Return the exit status of a command. An error is printed in the words of this program."""
+    """Carry out a command, and return its exit status.
+
+    An error is printed, with calls of this program in its hints.
+    """
     try:
         _begin(words)
     except N6Error as error:
@@ -53,7 +56,10 @@ def _ended(words: list[str]) -> int:
 
 
 def _reader_is_gone() -> bool:
-    """Of what is printed, such as `head`. Python would complain once more when it ends."""
+    """Return whether the reader of stdout, such as `head`, has gone.
+
+    Then stdout is replaced, because Python would complain once more when it ends.
+    """
     pipe = select.poll()
     pipe.register(sys.stdout, 0)
     if not pipe.poll(0):

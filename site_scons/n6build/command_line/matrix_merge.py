@@ -1,4 +1,7 @@
-"""Joins the results of a matrix that several machines have built in parts, as if one had built it."""
+"""The command `n6build matrix-merge`: joins the results of the parts of a matrix.
+
+Several machines have built the parts. The result is the same as if one machine had built all.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,18 @@ HELP = "joins the results of the parts of a matrix (scons matrix shard=3/8): tab
 
 
 def matrix_merge(words: Sequence[str]) -> None:
-    """words: those behind the command. Ends the program after --help. Raises N6-OPTION-019 for words that are missing,
-    N6-MATRIX-001 to -004 for parts that do not fit together, -005, -006 and -008 as `add_to_history`, and -007 where a pair has
-    failed."""
+    """Join the results of the parts of a matrix.
+
+    The program ends after --help.
+
+    Args:
+        words: Words behind the command.
+
+    Raises:
+        N6Error: N6-OPTION-019 for missing words; N6-MATRIX-001 to -004 for parts that do not fit
+            together; N6-MATRIX-005, -006 and
+        -008 as in `add_to_history`; N6-MATRIX-007 if a pair has failed.
+    """
     from n6build.matrix.conclude import add_to_history, raise_if_failed, write_results
     from n6build.matrix.shard_results import merged
 
@@ -34,7 +46,7 @@ def matrix_merge(words: Sequence[str]) -> None:
 
 
 def merge_parser() -> CommandParser:
-    """Of the words behind `n6build matrix-merge`."""
+    """Return the parser of the words behind `n6build matrix-merge`."""
     parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="such as build/matrix/shard-3-of-8.json")
     add_build(parser)

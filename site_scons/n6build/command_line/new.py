@@ -1,4 +1,7 @@
-"""The command `n6build new`: a project with a network that builds at once, for GNU make, CMake or SCons."""
+"""The command `n6build new`: a project with a network that builds at once.
+
+The project is for GNU make, CMake or SCons.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from n6build.options.choices import Choices
 
 NAME = "new"
 HELP = "makes a project that builds, in a new folder: n6build new my_app net.tflite --with cmake"
-# In the examples.
+# Board and model in the build scripts of the examples.
 _BOARD, _MODEL = "nucleo-n657", "keyword"
 _SOURCES = ("src/main.c", "src/sensor.c", "src/sensor.h", "drivers/uart.c", "drivers/uart.h")
 _OWN_START = ("src/startup.c", "board.ld")
@@ -30,8 +33,9 @@ class _Kind:
 
     Attributes:
         example: Folder of the example that the files come from.
-        files: Copied as they are.
-        scripts: Copied with another board and another model: file -> what both look like there.
+        files: Files that are copied as they are.
+        scripts: Files that are copied with another board and another model: file -> their text in
+            it.
         usage: Commands that build, program and run the project.
     """
 
@@ -76,14 +80,16 @@ Default(app.files)
 
 
 def new(words: Sequence[str]) -> None:
-    """Make the project, and print how to build it.
+    """Make a project, and print the commands that build it.
 
     Args:
-        words: Those behind the command.
+        words: Words behind the command.
 
     Raises:
-        N6Error: N6-NEW-001 for a folder that is in use, N6-OPTION-001 and -019 for words that it does not know, N6-BOARD-001,
-            N6-MODEL-001 and -002 for what there is not, N6-FILE-001 where nothing can be written.
+        N6Error: N6-NEW-001 for a folder that is in use; N6-OPTION-001, -002 and -019 for invalid
+            words; N6-BOARD-001,
+        N6-MODEL-001 and -002 for a board or a model that does not exist; N6-FILE-001 if nothing can
+        be written.
     """
     from n6build.hardware.boards import home_of_board, load_board
     from n6build.models.model import load_model, models_folder
@@ -117,7 +123,7 @@ def new(words: Sequence[str]) -> None:
 
 
 def _given(words: Sequence[str]) -> dict[str, str]:
-    """Return board and model."""
+    """Return board and model by the names of their options."""
     usual = Choices()
     found = {"board": usual.board, "model": ",".join(usual.models)}
     for word in words:
@@ -136,7 +142,10 @@ def _given(words: Sequence[str]) -> dict[str, str]:
 
 
 def _copied_model(model: str, folder: Path) -> str:
-    """Return the model as the project names it. A file is copied into it; a model that comes with n6build keeps its name."""
+    """Return the model as the project names it.
+
+    A file or a folder is copied into the project; a model that comes with n6build keeps its name.
+    """
     source = Path(model)
     if is_file(source):
         name = f"model/{folder_name(source.stem)}{source.suffix}"

@@ -1,8 +1,9 @@
-"""Build, and list the files that were opened on the way:
+"""A build that also lists the files that it opens.
 
-python -m n6build.command_line.opened LIST COMMAND [TARGET ...] [OPTION=VALUE ...]
+    python -m n6build.command_line.opened LIST COMMAND [TARGET ...] [OPTION=VALUE ...]
 
-The list comes from the interpreter, not from the records of the build: a file that no record knows is edited, too.
+The list comes from the interpreter, not from the records of the build, so that `n6build prove` also
+edits files that no record knows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ from pathlib import Path
 
 
 def main(target: str, *words: str) -> int:
-    """Write one absolute path a line to `target`. Return the exit status of the build."""
+    """Build, and write the path of each opened file to a list.
+
+    Args:
+        target: File for the list, which has one absolute path a line.
+        *words: Words of the call of n6build.
+
+    Returns:
+        Exit status of the build.
+    """
     opened: set[str] = set()
 
     def note(event: str, arguments: tuple[object, ...]) -> None:

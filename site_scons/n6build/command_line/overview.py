@@ -1,4 +1,4 @@
-"""What `n6build` prints about itself."""
+"""The help texts of `n6build`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from n6build.command_line.prove import NAME as PROVE
 from n6build.command_line.prove import prove_parser
 from n6build.options.targets import entry
 
-# Commands that are no targets: their parsers, and a line about each.
+# Commands that are not targets: their parsers, and a line about each.
 OWN_COMMANDS: Mapping[str, tuple[Callable[[], CommandParser], str]] = {
     NEW: (new_parser, NEW_HELP),
     ADOPT: (adopt_parser, ADOPT_HELP),
@@ -34,7 +34,10 @@ OWN_COMMANDS: Mapping[str, tuple[Callable[[], CommandParser], str]] = {
 
 
 def help_text(commands: Sequence[str]) -> str:
-    """Return the overview, or the help of the command that is named behind `n6build help`.
+    """Return the overview, or the help of the command behind `n6build help`.
+
+    Args:
+        commands: Words behind `n6build help`, of which the first one is used.
 
     Raises:
         N6Error: N6-OPTION-003 for an unknown command.

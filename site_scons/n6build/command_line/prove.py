@@ -1,4 +1,7 @@
-"""The command `n6build prove`: random edits, in search of outputs that a build leaves stale."""
+"""The command `n6build prove`: random edits that search for stale outputs.
+
+A stale output is one that an incremental build leaves as it was, but a clean build makes otherwise.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +23,22 @@ if TYPE_CHECKING:
 
 NAME = "prove"
 HELP = "makes random edits in a copy of the project, and compares each incremental build with a clean one"
-# These need no board, and their outputs say nothing about the build itself.
+# These targets need no board, and their outputs contain nothing about the build itself.
 _GOALS = ("build", "network", "check", "library", "reloc", "romfs", "hex", "image")
 
 
 def prove(words: Sequence[str]) -> None:
-    """Try edits until their number or the time is reached, and print a line for each.
+    """Try random edits, and print a line for each.
+
+    It ends when the number of edits or the time is reached.
 
     Args:
-        words: those behind the command.
+        words: Words behind the command.
 
     Raises:
-        N6Error: N6-OPTION-019 for words that cannot be proved, N6-PROVE-001 for a project that does not build, N6-PROVE-002
-            for a build that is wrong.
+        N6Error: N6-OPTION-019 for words that cannot be proved; N6-PROVE-001 for a project that does
+            not build; N6-PROVE-002 for a
+        build that is wrong.
     """
     from n6build.prove.builds import copy_of
     from n6build.prove.edits import choose, difference, matching
@@ -77,7 +83,11 @@ def prove(words: Sequence[str]) -> None:
 
 
 def _checked(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the targets and options, if they can be proved. Raises N6-OPTION-001, -003 and -019."""
+    """Return the targets and options, if they can be proved.
+
+    Raises:
+        N6Error: N6-OPTION-001, -003 or -019 for other words.
+    """
     goals = [word for word in words if "=" not in word] or ["build"]
     for goal in goals:
         if goal not in _GOALS:

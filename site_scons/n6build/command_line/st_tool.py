@@ -1,4 +1,4 @@
-"""Command lines with the arguments of ST's tools: their first lines, their log, and how they end."""
+"""Command lines that behave like ST's tools: arguments, first lines, log and end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,12 @@ class Log:
 
 
 def parser_of(title: str, text: str | None) -> argparse.ArgumentParser:
-    """Return a parser whose help begins with the tool's title, as ST's does. text: the module's docstring."""
+    """Return a parser whose help begins with the tool's title, as ST's does.
+
+    Args:
+        title: Title of the tool, in ST's words.
+        text: Docstring of the module.
+    """
     head = title.replace("(version ", "v").rstrip(")")
     return argparse.ArgumentParser(
         description=f"{head}\n\n{text}", formatter_class=argparse.RawDescriptionHelpFormatter
@@ -44,7 +49,12 @@ def parser_of(title: str, text: str | None) -> argparse.ArgumentParser:
 
 
 def add_common_options(parser: argparse.ArgumentParser, log: str) -> None:
-    """Add --log, --verbosity, --debug and --no-color. log: name of the log file where none is given."""
+    """Add --log, --verbosity, --debug and --no-color to a parser.
+
+    Args:
+        parser: The parser.
+        log: Name of the log file if none is given.
+    """
     add = parser.add_argument
     add("--log", metavar="STR", nargs="?", const=log, help=f"log file (default: {log})")
     add("--verbosity", "-v", type=int, choices=(0, 1, 2), nargs="?", const=1, default=0, help="set verbosity level")
@@ -56,12 +66,13 @@ def run_tool(title: str, options: argparse.Namespace, make: Callable[[argparse.N
     """Print the first lines of the tool, do its work, and write its log file.
 
     Args:
-        title: of the tool, in ST's words.
-        options: with those of `add_common_options`.
-        make: the work.
+        title: Title of the tool, in ST's words.
+        options: Options, with those of `add_common_options`.
+        make: Function that does the work.
 
     Returns:
-        The exit status: 0, or FAILED after an error, which is printed to stderr.
+        The exit status: 0, or FAILED after an error, which is printed to stderr; 130 after an
+        interruption.
     """
     if sys.stdout is None:
         # The caller has closed stdout, but compilers need one. The lowest free descriptor is 1.
@@ -98,9 +109,10 @@ def run_tool(title: str, options: argparse.Namespace, make: Callable[[argparse.N
 
 @contextmanager
 def heard(log: Log) -> Iterator[None]:
-    """Keep the output of steps and compilers: shown with more verbosity or if one fails, and always written to the log file.
+    """Keep the output of steps and compilers for the log file.
 
-    Compilers write to descriptor 1, whatever sys.stdout is.
+    It is also shown with more verbosity, or if a step fails. Compilers write to descriptor 1,
+    whichever stream sys.stdout is.
     """
     sys.stdout.flush()
     level = 0

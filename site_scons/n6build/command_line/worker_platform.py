@@ -1,6 +1,8 @@
-"""Prints what a worker of a build farm announces, as seen on its machine, in the environment in which it will do steps:
+"""The properties that a worker of a build farm announces.
 
-python -m n6build.command_line.worker_platform
+    python -m n6build.command_line.worker_platform
+
+It runs on the worker's machine, in the environment in which the worker will do steps.
 """
 
 from __future__ import annotations
@@ -18,10 +20,14 @@ from n6build.virtual_board.build import chips
 
 
 def main() -> int:
-    """Prints NAME=VALUE lines. Exit status: 0, or 2 with the error on stderr."""
+    """Print the properties as NAME=VALUE lines.
+
+    Returns:
+        Exit status: 0, or 2 with the error on stderr.
+    """
     try:
         compiler = find_toolchain(read_environment(), None).tool
-        # One that is not built has no digest.
+        # An emulator that is not built has no digest.
         emulators = {tool for tool in map(emulator_for, chips()) if tool.digest}
     except N6Error as error:
         sys.stderr.write(f"{error}\n")

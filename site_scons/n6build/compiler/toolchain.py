@@ -1,5 +1,4 @@
-"""The Cortex-M55 compiler: where it is, what it consists of, and the one set of flags that all C of this project is built
-with."""
+"""The Cortex-M55 compiler: its place, its parts, and the flags for all C files."""
 
 from __future__ import annotations
 
@@ -46,10 +45,10 @@ LINK_FLAGS = (
     "-Wl,--nmagic",
     "-Wl,--fatal-warnings",
 )
-# What the driver starts, and what it links implicitly.
+# Programs that the driver starts, and files that it links implicitly.
 _PROGRAMS = ("cc1", "as", "collect2", "ld", "ar")
 _FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
-# Programs that carry out a compiler's command by another one, or with what it made before.
+# Programs that pass a compiler's command to another one, or reuse an output that it made before.
 _IN_FRONT = ("ccache", "sccache", "distcc", "icecc")
 _TIMEOUT_S = 60
 _NOTE = "compiler.json"
@@ -57,7 +56,13 @@ _NOTE = "compiler.json"
 
 @dataclass(frozen=True)
 class Toolchain:
-    """command: its name in PATH. tool: all parts of it, as one digest. flags: of the compiler."""
+    """The compiler with its flags.
+
+    Attributes:
+        command: Name of the compiler in PATH.
+        tool: All parts of the compiler, as one digest.
+        flags: Flags of the compiler.
+    """
 
     command: str
     tool: Tool
@@ -65,7 +70,11 @@ class Toolchain:
 
 
 def which(name: str, path: str) -> Path | None:
-    """As shutil.which, but notes every place that it looked at, so that a program appearing earlier in PATH is noticed."""
+    """Return the path of a program, found as by shutil.which.
+
+    Every place that is looked at is noted, so that a program that appears earlier in PATH is
+    noticed.
+    """
     return next(_all(name, path), None)
 
 
@@ -77,13 +86,23 @@ def _all(name: str, path: str) -> Iterator[Path]:
 
 
 def _compiler(path: str) -> Path | None:
-    """The driver itself. Compiler caches are put before it as links with its name: they are run, and find the next one in PATH
-    as it is found here, but they do not decide what is made."""
+    """Return the driver itself, and no compiler cache in front of it.
+
+    Compiler caches are put before it as links with its name: they are run, and find the next one in
+    PATH as it is found here, but they do not affect the outputs.
+    """
     return next((each for each in _all(COMPILER, path) if Path(os.path.realpath(each)).name not in _IN_FRONT), None)
 
 
 def find_compiler(path: str) -> Path:
-    """Return the driver itself, and no compiler cache in front of it. path: as in PATH. Raises N6-TOOL-001."""
+    """Return the driver itself, and no compiler cache in front of it.
+
+    Args:
+        path: Folders, as in PATH.
+
+    Raises:
+        N6Error: N6-TOOL-001 if the compiler is not in PATH.
+    """
     driver = _compiler(path)
     if driver is None:
         hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
@@ -92,10 +111,17 @@ def find_compiler(path: str) -> Path:
 
 
 def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
-    """notes: folder for what the compiler says about its parts, which is asked once for each state of its driver; None:
-    nothing is kept.
+    """Return the compiler, with a digest of all its parts.
 
-    Raises N6-TOOL-001 if it is not in PATH, N6-TOOL-002 if it does not answer or a part of it cannot be read.
+    Args:
+        environment: Variables that the compiler sees.
+        notes: Folder for the compiler's answers about its parts. It is queried once for each state
+            of its driver. None: nothing
+        is kept.
+
+    Raises:
+        N6Error: N6-TOOL-001 if the compiler is not in PATH; N6-TOOL-002 if it does not answer or a
+            part of it cannot be read.
     """
     driver = find_compiler(environment.path)
     parts = _parts(driver, environment, notes)
@@ -119,8 +145,10 @@ class _Parts:
 
     Attributes:
         files: Programs, libraries and specs, the driver first.
-        include_folders: Folders of its own headers in the order of the search, also those that do not exist.
-        unmapped: Those of them whose place objects name, as the compiler spells it: another place is another compiler.
+        include_folders: Folders of its own headers in the order of the search, also those that do
+            not exist.
+        unmapped: Include folders whose place is in objects, as the compiler spells it: another
+            place is another compiler.
     """
 
     files: list[str]
@@ -129,7 +157,7 @@ class _Parts:
 
 
 def _parts(driver: Path, environment: Environment, notes: Path | None) -> _Parts:
-    # Links resolved: /usr/bin/... may point to another release tomorrow.
+    # Links are resolved: /usr/bin/... may point to another release tomorrow.
     resolved = os.path.realpath(driver)
     key: list[object] = [resolved, digest_of(Path(resolved)), list(map(list, environment.commands))]
     known = _known_parts(notes, key)
@@ -179,7 +207,10 @@ def _asked(driver: str, environment: Environment) -> _Parts:
 
 
 def _headers(folder: Path) -> Iterator[Path]:
-    """Yield all files that C may include from the folder; the headers of C++ are ten times as many."""
+    """Yield all files that C may include from the folder, without the headers of C++.
+
+    The headers of C++ are ten times as many.
+    """
     for path in files_in(folder):
         if path.is_dir():
             if path.name != "c++" and not path.is_symlink():
@@ -196,17 +227,28 @@ def _output(command: Sequence[str], environment: Environment) -> str:
 
 
 def licence_documents(environment: Environment, names: Sequence[str]) -> list[Path]:
-    """Files with the notices of the libraries that the compiler links, as far as they are installed. names: of the packages that
-    they come with, on systems that have them in one."""
+    """Return files with the notices of the libraries that the compiler links.
+
+    Only files that are installed are returned.
+
+    Args:
+        environment: Variables with the compiler's place.
+        names: Names of the packages that the libraries come with, on systems that have such
+            packages.
+    """
     driver = _compiler(environment.path)
     if driver is None:
         return []
     root = Path(os.path.realpath(driver)).parents[1]
-    # Debian's packages; the archive of the Arm GNU Toolchain.
+    # The first ones are from Debian's packages, the last one from the archive of the Arm GNU Toolchain.
     places = [root / "share/doc" / name / "copyright" for name in names]
     return [path for path in (*places, root / "license.txt") if is_file(path)]
 
 
 def compiler_version(environment: Environment) -> str:
-    """The first line of `--version`. Raises N6-TOOL-002 if the compiler cannot be run."""
+    """Return the first line of the compiler's `--version`.
+
+    Raises:
+        N6Error: N6-TOOL-002 if the compiler cannot be run.
+    """
     return (_output([COMPILER, "--version"], environment).splitlines() or ["unknown"])[0]

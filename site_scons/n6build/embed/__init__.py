@@ -1,1 +1,1 @@
-"""Files with which other build systems call n6build, and what they include."""
+"""Files for other build systems: scripts that call n6build, and files to include."""

@@ -17,13 +17,13 @@ from n6build.plan.compile_commands import compile_commands
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan
 
-# Letters that make reads as something else than a part of a name, in one place or another.
+# Letters that make does not read as a part of a name, in one place or another.
 _REFUSED = re.compile(r"[\x00-\x1f\x7f;|*?\[\]~\\`\"'<>=%:&!(){},]| \Z")
-# Variables that decide what is planned, besides those of options.
+# Variables that affect the plan, besides those of options.
 _VARIABLES = ("PATH", "STEDGEAI_CORE_DIR")
 
-# With --library and a file: nothing if library and images are up to date, else the library. The file is then written: it is the
-# reason to look at the images.
+# With --library and a file, the script does nothing if library and images are up to date, and builds the library otherwise. It
+# then writes the file, which makes the host's build look at the images.
 _CALLS = """\
 ask() {{ {asked} "$@" 2> /dev/null; }}
 if [ "$1" = --library ]; then
@@ -44,22 +44,29 @@ def write_compilations(folder: Path, commands: str, plan: Plan, site: Site) -> N
     Args:
         folder: Folder of all that n6build makes.
         commands: Name of the file in it.
-        plan: With all steps of the host's networks and images.
-        site: Where the steps are done.
+        plan: Plan with all steps of the host's networks and images.
+        site: Site where the steps are done.
 
     Raises:
-        N6Error: N6-FILE-001.
+        N6Error: N6-FILE-001 if the file cannot be written.
     """
     _write(folder / commands, to_json(compile_commands(plan, site.top)))
 
 
 def write_makefile(folder: Path) -> None:
-    """Write the file that the host's next make includes. Raises N6-EMBED-001 if make cannot name the place of n6build."""
+    """Write the file that the host's next make includes.
+
+    Raises:
+        N6Error: N6-EMBED-001 if make cannot name the place of n6build.
+    """
     _write(folder / "n6build.mk", included(str(MAKEFILE), str(INCLUDE_FOLDER)))
 
 
 def included(makefile: str, include: str) -> str:
-    """Return what a host's makefile includes: n6build's own makefile, as long as that is there, and how the front is asked.
+    """Return the text of the file that a host's makefile includes.
+
+    It includes n6build's own makefile, as long as that exists, and defines the command that asks
+    the front.
 
     Args:
         makefile: Place of n6build.mk.
@@ -77,7 +84,11 @@ def included(makefile: str, include: str) -> str:
 
 
 def make_name(path: str) -> str:
-    """Return a path as make reads it. Raises N6-EMBED-001."""
+    """Return a path as make reads it.
+
+    Raises:
+        N6Error: N6-EMBED-001 for a path that make cannot name.
+    """
     bad = _REFUSED.search(path)
     if bad:
         what = f"{path!a} cannot be named in a makefile: it contains {bad[0]!a}"
@@ -91,7 +102,9 @@ def ask_words() -> list[str]:
 
 
 def caller_script(executable: str) -> str:
-    """Return a shell script that calls n6build as it was called here: a later shell may have another compiler in PATH.
+    """Return a shell script that calls n6build as it was called here.
+
+    It sets the same variables, since a later shell may have another compiler in PATH.
 
     Args:
         executable: The command n6build.

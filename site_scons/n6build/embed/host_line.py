@@ -1,4 +1,7 @@
-"""The line of a host's build script that a mistake comes from, which its build system does not hand on."""
+"""The line of a host's build script that caused an error.
+
+The host's build system does not pass this line on.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,18 @@ _CALL = re.compile(r"n6build\.mk|n6build +--makefile|n6build_add_network")
 
 
 def scripts_of(host: str) -> list[str]:
-    """Return the files that a host names in one text: one file, or several that are separated by spaces."""
+    """Return the files that a host names in one text, separated by spaces.
+
+    If the text is the name of one file, it is this file.
+    """
     return [host] if os.path.isfile(host) else host.split()
 
 
 def in_host(error: N6Error, scripts: Iterable[str], given: Mapping[str, str]) -> N6Error:
-    """Return the error with the host's line in front, as far as that can be found.
+    """Return the error with the host's line in front, if that can be found.
 
     Args:
-        error: About what the host has chosen.
+        error: Error about an option of the host.
         scripts: Build scripts of the host.
         given: Value of each option by its name.
     """

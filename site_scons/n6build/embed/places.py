@@ -11,21 +11,25 @@ from n6build.base.paths import FIRMWARE, SCONS_TOOLS
 
 MAKEFILE = Path(__file__).with_name("n6build.mk")
 CMAKE_FOLDER = Path(__file__).with_name("cmake")
-# Of n6_network.h.
+# Folder of n6_network.h.
 INCLUDE_FOLDER = FIRMWARE / "appli"
-# By the argument of n6build that asks for it.
+# Places by the argument of n6build that prints them.
 PLACES = {
     "--makefile": MAKEFILE,
     "--cmake-dir": CMAKE_FOLDER,
     "--include-dir": INCLUDE_FOLDER,
     "--scons-dir": SCONS_TOOLS,
 }
-# Hosts name files of the folder in their own rules, in whatever way they quote.
+# Hosts name files of the folder in their own rules, which may quote in any way.
 _PLAIN = re.compile(r"[\w./+@-]+", re.ASCII)
 
 
 def check_folder(folder: str) -> None:
-    """Refuse a build folder that rules cannot name, or that holds more than build products. Raises N6-EMBED-002."""
+    """Refuse a build folder that rules cannot name, or that contains the project.
+
+    Raises:
+        N6Error: N6-EMBED-002 for such a folder.
+    """
     if not _PLAIN.fullmatch(folder) or folder.startswith("-"):
         what = f"the build folder {folder!a} is named in rules, and may contain letters, digits and ./+@_- only"
         raise N6Error("N6-EMBED-002", what, hint="N6_BUILD=build/n6build")

@@ -1,1 +1,4 @@
-"""The answer to a call with nothing to do, without SCons: `ask` gives it, from what `keep` has written down."""
+"""Answers to calls with nothing to do, without SCons.
+
+`keep` writes an answer after a build, and `ask` gives it to the next call.
+"""

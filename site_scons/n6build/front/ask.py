@@ -1,13 +1,17 @@
-"""Answers a call in place of the build, where the same call did nothing before and all that it looked at is unchanged.
+"""Answers to calls, in place of a build that would do nothing.
+
+The same call did nothing before, and all files that it looked at are unchanged.
 
     .venv/bin/python -I -S site_scons/n6build/front/ask.py .venv/bin/scons -Q board=nucleo-n657 build
     .venv/bin/python -I -S site_scons/n6build/front/ask.py n6build build --board nucleo-n657
 
-Exit status: 0 with what the build would print, or 1 with nothing where the build itself has to be asked. Whatever is not as
-expected is a reason to step aside, so that nothing here is an error. `n6build.front.keep` writes what is read here.
+Exit status: 0 with the output of the build, or 1 without output if the build itself has to run.
+Anything unexpected is a reason to let the build run, so that nothing here is an error.
+`n6build.front.keep` writes the files that are read here.
 
-The interpreter starts in a few milliseconds, which any import from its library would double: there is none but of built-in
-modules, and of fcntl and _blake2 (that of hashlib), in C as well.
+The interpreter starts in a few milliseconds, which any import from its library would double: this
+module imports only built-in modules, and fcntl and _blake2 (that of hashlib), which are in C as
+well.
 """
 
 import sys
@@ -15,30 +19,34 @@ import sys
 if sys.platform != "win32":
     import posix
 
-# The first word of a call that no SCons is needed for.
+# The first word of a call that needs no SCons.
 COMMAND = "n6build"
-# Of all build products, where a call names no other.
+# Folder of all build products if a call names no other.
 _BUILD = "build"
 ABSENT = b"-"
 _MAGIC = b"n6build front 1\n"
-# A build of 60 networks has 600 KB.
+# The answer for a build of 60 networks has 600 KB.
 _LARGEST = 16 << 20
-# Every shell, every call and every make has others, and no build depends on them.
+# These variables differ in every shell, every call and every make, and no build depends on them.
 _PASSING = (b"_", b"OLDPWD", b"SHLVL", b"MAKEFLAGS", b"MFLAGS", b"MAKELEVEL", b"MAKE_TERMOUT", b"MAKE_TERMERR")
 _KIND, _REGULAR = 0o170000, 0o100000
-# Letters, line breaks, and the colours of n6build.base.console: nothing else reaches a terminal from a file.
+# Only letters, line breaks and the colours of n6build.base.console reach a terminal from a file.
 _COLOURS = (b"\x1b[36m", b"\x1b[0m")
 _PRINTABLE = bytes({*range(32, 256)} - {127}) + b"\n"
 
 
 def answer(words: list[str]) -> bytes | None:
-    """What the build would print, None where it has to be asked. words: of the call, the program first."""
+    """Return the output that the build would print, None if the build has to run.
+
+    Args:
+        words: Words of the call, the program first.
+    """
     if sys.platform == "win32":
         return None
     try:
         call, folder = call_of(words), folder_of(words)
         told, looked = understood(_content(file_of(call, folder)), call)
-        # Another build would be waited for.
+        # The build would wait for another one in the same folder.
         if not _is_in_use(folder) and all(state_of(path, state) == state for state, path in looked):
             return told
     except (OSError, ValueError, ImportError):
@@ -47,8 +55,11 @@ def answer(words: list[str]) -> bytes | None:
 
 
 def call_of(words: list[str]) -> bytes:
-    """Digest of all that a call consists of: words, folder, user, variables, the library, and whether a terminal gets what is
-    printed. As a digest, since variables may hold passwords."""
+    """Return a digest of all that a call consists of.
+
+    This is words, folder, user, variables, the library, and whether the output goes to a terminal.
+    It is a digest, since variables may hold passwords.
+    """
     # `n6build` and `python -m n6build` are one call.
     program = [sys.executable] if words[:1] == [COMMAND] else []
     encoded = [_encoded(word) for word in (*program, *words)]
@@ -64,7 +75,7 @@ def _encoded(word: str) -> bytes:
 
 
 def folder_of(words: list[str]) -> bytes:
-    """Return the place of n6build's own files in the build folder that the call names."""
+    """Return the place of n6build's own files in the build folder of the call."""
     build = _BUILD
     for number, word in enumerate(words[:-1] if words[:1] == [COMMAND] else ()):
         if word == "--build":
@@ -73,14 +84,28 @@ def folder_of(words: list[str]) -> bytes:
 
 
 def file_of(call: bytes, folder: bytes) -> bytes:
-    """Return the file with the answer to a call. folder: as of `folder_of`."""
+    """Return the file with the answer to a call.
+
+    Args:
+        call: Digest of `call_of`.
+        folder: Folder of `folder_of`.
+    """
     return folder + b"/front/" + call
 
 
 def state_of(path: bytes, like: bytes = b"") -> bytes:
-    """What tells a file or the content of a folder from an earlier or a later one: inode, size, times of modification and of
-    change in ns. Permissions, links and mounts do not change without the last one, which cannot be set. like: a state that
-    begins with '/', which counts only for a folder being the same one. Raises OSError where that cannot be found out."""
+    """Return a state that another content of the file or folder does not have.
+
+    It has inode, size, times of modification and of change in ns. Permissions, links and mounts do
+    not change without the last one, which cannot be set.
+
+    Args:
+        path: The file or folder.
+        like: A state that begins with '/', which holds as long as a folder is the same one.
+
+    Raises:
+        OSError: The state cannot be found out.
+    """
     try:
         found = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -91,14 +116,24 @@ def state_of(path: bytes, like: bytes = b"") -> bytes:
 
 
 def written(call: bytes, told: bytes, looked: list[tuple[bytes, bytes]]) -> bytes:
-    """An answer as a file. told: what the build printed. looked: state and path of all that it looked at; a relative
-    path starts in the folder of the call."""
+    """Return an answer as the content of a file.
+
+    Args:
+        call: Digest of `call_of`.
+        told: Output of the build.
+        looked: State and path of all that the build looked at; a relative path starts in the folder
+            of the call.
+    """
     body = b"\0\0".join([call, told, b"\0".join(field for pair in looked for field in pair)])
     return b"%s%s\n%s" % (_MAGIC, _digest(body), body)
 
 
 def understood(data: bytes, call: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    """What `written` was given for this call. Raises ValueError where it is damaged, or for another one."""
+    """Return the output and the states that `written` got for this call.
+
+    Raises:
+        ValueError: The file is damaged, or belongs to another call.
+    """
     begin = len(_MAGIC) + 33
     body = data[begin:]
     if data[:begin] != b"%s%s\n" % (_MAGIC, _digest(body)):
@@ -114,8 +149,13 @@ def understood(data: bytes, call: bytes) -> tuple[bytes, list[tuple[bytes, bytes
 
 
 def _content(path: bytes) -> bytes:
-    """Of a file of this user's own, of a size that can be read. Raises OSError or ValueError."""
-    # What is a pipe by now does not block.
+    """Return the content of a file of this user that is not too large.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not such a file.
+    """
+    # The path may name a pipe by now, which must not block.
     handle = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:
         found = posix.fstat(handle)
@@ -127,14 +167,18 @@ def _content(path: bytes) -> bytes:
 
 
 def _digest(data: bytes) -> bytes:
-    """32 hexadecimal digits. Raises ImportError where this Python has no such module."""
+    """Return 32 hexadecimal digits.
+
+    Raises:
+        ImportError: This Python has no such module.
+    """
     from _blake2 import blake2b
 
     return blake2b(data, digest_size=16).hexdigest().encode()
 
 
 def _is_in_use(folder: bytes) -> bool:
-    """Whether a build holds the lock of the folder (n6build.plan.lock)."""
+    """Return whether a build holds the lock of the folder (n6build.plan.lock)."""
     from fcntl import LOCK_NB, LOCK_SH, flock
 
     handle = posix.open(folder + b"/lock", posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
@@ -148,7 +192,7 @@ def _is_in_use(folder: bytes) -> bool:
 
 
 def tell(told: bytes) -> bool:
-    """Prints an answer; whether that was possible."""
+    """Print an answer, and return whether that was possible."""
     try:
         while told:
             told = told[posix.write(1, told) :]
@@ -159,5 +203,5 @@ def tell(told: bytes) -> bool:
 
 if __name__ == "__main__":
     found = answer(sys.argv[1:])
-    # Not sys.exit: there is nothing to tidy up, and the interpreter takes its time for that.
+    # This is not sys.exit(), with which the interpreter takes time to tidy up, though there is nothing to tidy.
     posix._exit(0 if found is not None and tell(found) else 1)

@@ -1,9 +1,10 @@
-"""Writes down what a build looked at that did nothing, for `n6build.front.ask`.
+"""Records of builds that did nothing, for `n6build.front.ask`.
 
-What it looked at is collected from all that can tell: uses that `n6build.base.files` has noted, what Python's audit hook sees
-opened and listed, the modules and libraries of the process, the ledger (headers, what compilers and functions have read), and
-the build system's own files. Nothing is written where one of them may have changed meanwhile, or where a program was started,
-of which nobody knows what it looked at.
+A record has all that a build looked at, collected from several sources: uses that
+`n6build.base.files` has noted, files and folders that Python's audit hook sees opened and listed,
+the modules and libraries of the process, the ledger (headers, and files that compilers and
+functions have read), and the build system's own files. Nothing is written if one of them may have
+changed meanwhile, or if a program was started, since the files that it looked at are not known.
 """
 
 from __future__ import annotations
@@ -27,25 +28,35 @@ from n6build.plan.perform import Site
 from n6build.plan.progress import LAST_ERROR
 from n6build.plan.step import Step
 
-# As in n6build.base.uses: what changed this shortly before may change again without getting another time stamp.
+# As in n6build.base.uses: a file that changed this shortly before may change again without getting another time stamp.
 _YOUNG_NS = 2_000_000_000
-# Clocks of file systems and of the host, and the clock before and after a build.
+# Largest difference between the clocks of file system and host, and between two clocks over a build.
 _APART_NS = 1_000_000_000
 _MOST_ANSWERS = 32
 _STARTS = frozenset(
     {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.fork", "os.forkpty", "os.system", "socket.connect"}
 )
 _LISTS = frozenset({"os.listdir", "os.scandir"})
-# The libraries of a process, on Linux.
+# List of the libraries of this process, on Linux.
 _MAPS = "/proc/self/maps"
-# What a system makes up when it is read.
+# Files that a system makes up when they are read.
 _NO_FILES = ("/proc/", "/dev/", "/sys/")
 
 
 @dataclass
 class Looked:
-    """call: as of `ask.call_of`. folder: as of `ask.folder_of`. began: of the clock, in ns, before anything was read. since: of
-    the monotonic clock and of the other one, in ns. files: opened; folders: listed, absolute. is_sure: whether this is all."""
+    """All that a call has looked at.
+
+    Attributes:
+        call: Digest of `ask.call_of`.
+        folder: Folder of `ask.folder_of`.
+        began: Time before anything was read, in ns.
+        since: Monotonic clock and the usual one when the record began, in ns.
+        files: Files that were opened, absolute.
+        folders: Folders that were listed, absolute.
+        uses: Uses that `n6build.base.files` has noted.
+        is_sure: Whether this is all.
+    """
 
     call: bytes
     folder: bytes
@@ -57,7 +68,7 @@ class Looked:
     is_sure: bool = True
 
     def note(self, event: str, arguments: tuple[object, ...]) -> None:
-        """An audit hook."""
+        """Record an event, as an audit hook."""
         if event in _STARTS:
             self.is_sure = False
         elif (event == "open" or event in _LISTS) and isinstance(arguments[0], str | bytes | os.PathLike):
@@ -66,8 +77,15 @@ class Looked:
 
 
 def look(words: list[str], began: int) -> Looked | None:
-    """Collects what this process looks at, to its end; None where that serves nothing. words: of the call. began: as of
-    `Looked`."""
+    """Collect all that this process looks at, to its end.
+
+    Args:
+        words: Words of the call.
+        began: Time before anything was read, in ns.
+
+    Returns:
+        The record; None where no answer can be given.
+    """
     if sys.platform == "win32":
         return None
     try:
@@ -82,11 +100,18 @@ def look(words: list[str], began: int) -> Looked | None:
 
 
 def keep(looked: Looked, told: str, site: Site, goals: Iterable[str], more: Iterable[str] = ()) -> bool:
-    """Whether the answer was written. told: what the call printed. goals: of the site's plan, or files, that were
-    asked for and are up to date. more: what the build system looked at besides."""
+    """Write the answer to a call, and return whether it was written.
+
+    Args:
+        looked: Record of the call.
+        told: Output of the call.
+        site: Site of the build.
+        goals: Goals of the site's plan, or files, that were requested and are up to date.
+        more: Further paths that the build system looked at.
+    """
     files = [file for goal in goals for file in site.plan.goals.get(goal, (os.path.normpath(goal),))]
     steps = site.plan.behind(files)
-    # What always runs may look at a board.
+    # A step that always runs may look at a board.
     if not looked.is_sure or site.done or site.failed or any(step.always for step in steps):
         return False
     if not all(file in site.plan.makers for file in files):
@@ -102,20 +127,26 @@ def keep(looked: Looked, told: str, site: Site, goals: Iterable[str], more: Iter
         write_atomically(path, ask.written(looked.call, told.encode(), states))
         _remove_oldest(path.parent)
     except (N6Error, OSError):
-        # It serves nothing but speed.
+        # The answer serves nothing but speed.
         return False
     return True
 
 
 def _states(looked: Looked, more: set[str], folder: str) -> list[tuple[bytes, bytes]] | None:
-    """State and path of everything, None where something may have changed meanwhile. folder: of what every call writes."""
+    """Return state and path of all, None if something may have changed meanwhile.
+
+    Args:
+        looked: Record of the call.
+        more: Further paths.
+        folder: Folder in which every call writes the lock.
+    """
     listed = {*looked.folders, *(use.path for use in looked.uses.lines if use.kind == "listing"), *_import_folders()}
     named = {*looked.files, *more, *(use.path for use in looked.uses.lines), *_interpreter(), *listed}
     limit = looked.began - _YOUNG_NS
     found = []
     try:
         for path in sorted(named):
-            # Python itself compares what it has compiled with its source.
+            # Python itself compares compiled code with its source.
             if path.startswith(_NO_FILES) or path == os.path.join(folder, "lock") or "/__pycache__/" in path:
                 continue
             encoded = os.fsencode(path)
@@ -129,20 +160,23 @@ def _states(looked: Looked, more: set[str], folder: str) -> list[tuple[bytes, by
 
 
 def _needed(states: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    """Without what the others say as well: a file is absent as long as the content of its folder is the same, and what has
-    something in it is a folder."""
+    """Yield the states that do not follow from others.
+
+    A file is absent as long as the content of its folder is the same, and a path with something in
+    it is a folder.
+    """
     whole = {path for state, path in states if state != ask.ABSENT and not state.startswith(b"/")}
     above = {path[: match.start()] for path in whole for match in re.finditer(b"/", path)}
     here = os.getcwdb() + b"/"
     for state, path in states:
         if (state == ask.ABSENT and os.path.dirname(path) in whole) or (state.startswith(b"/") and path in above):
             continue
-        # Shorter ways are faster ones.
+        # Shorter paths are faster.
         yield state, path.removeprefix(here)
 
 
 def _state(path: bytes, is_listed: bool, limit: int) -> bytes:
-    """Empty where it is younger than `limit`."""
+    """Return the state of a path, empty if it is younger than `limit`."""
     state = ask.state_of(path)
     if state == ask.ABSENT:
         return state if _is_settled(_nearest(path), limit) else b""
@@ -152,7 +186,7 @@ def _state(path: bytes, is_listed: bool, limit: int) -> bytes:
 
 
 def _nearest(path: bytes) -> bytes:
-    """The folder whose content would be another one if there were such a file."""
+    """Return the folder whose content would change if there were such a file."""
     while True:
         path = os.path.dirname(path)
         if os.path.isdir(path):
@@ -165,7 +199,12 @@ def _is_settled(path: bytes, limit: int) -> bool:
 
 
 def _clocks_agree(looked: Looked, lock: Path) -> bool:
-    """Whether the clock was not set meanwhile, and is that of the file system. lock: a file that this call has written."""
+    """Return whether the clock was not set meanwhile, and is that of the file system.
+
+    Args:
+        looked: Record of the call.
+        lock: A file that this call has written.
+    """
     passed = time.monotonic_ns() - looked.since[0]
     written = lock.stat().st_mtime_ns
     return (
@@ -175,7 +214,7 @@ def _clocks_agree(looked: Looked, lock: Path) -> bool:
 
 
 def _known_of(site: Site, steps: Iterable[Step]) -> Iterator[str]:
-    """What steps have read and made, and what earlier builds have written down."""
+    """Yield the files that steps have read and made, and records of earlier builds."""
     for step in steps:
         yield from _absolute(site, (*step.outputs, *step.sources, *step.templates, *step.state))
         if step.depfile:
@@ -185,7 +224,7 @@ def _known_of(site: Site, steps: Iterable[Step]) -> Iterator[str]:
             yield from _absolute(site, (*entry.inputs, *entry.outputs))
     yield from (path for path, _ in states_of_code(site.code))
     yield str(site.ledger.path)
-    # The build itself removes it, and the front removes nothing.
+    # The build itself removes this file, and the front removes nothing.
     yield str(site.build / LAST_ERROR)
 
 
@@ -194,13 +233,16 @@ def _absolute(site: Site, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _import_folders() -> set[str]:
-    """Where Python looked for modules: one that appears there may come before another."""
+    """Return the folders where Python looked for modules.
+
+    A module that appears there may come before another.
+    """
     packages = (each for module in list(sys.modules.values()) for each in getattr(module, "__path__", ()))
     return {os.path.abspath(path) for path in (*sys.path, *sys.path_importer_cache, *packages)}
 
 
 def _interpreter() -> set[str]:
-    """The program, its libraries, its modules, and what says where they are."""
+    """Return the program, its libraries and modules, and the files with their places."""
     found = {os.path.abspath(path) for path in (sys.executable, sys.argv[0], os.path.join(sys.prefix, "pyvenv.cfg"))}
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)

@@ -1,1 +1,1 @@
-"""What can be chosen, and what was chosen."""
+"""The options of n6build, their sources and their values."""

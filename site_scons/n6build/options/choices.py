@@ -1,4 +1,4 @@
-"""What was chosen for a build: every option, with its default and its help text, as a field of its type."""
+"""The choices for a build: each option is a field with its default and its help."""
 
 from __future__ import annotations
 
@@ -35,25 +35,29 @@ from n6build.options.option import (
 from n6build.options.targets import FLASHING, ON_A_BOARD, TALKING
 from n6build.options.until import Until, parse_until
 
-# For folders that are looked for.
+# Value of an option for a folder that n6build looks for itself.
 AUTO = "auto"
 LoadMode = Literal["copy", "xip"]
 _RUN = ("run",)
 # Images with a security counter of their own (formats/trust_claim.py), which a fuse word counts by its bits.
 COUNTED = ("appli", "model", "data")
 _MOST_UPDATES = 32
-# Names of the modules, which need not be loaded for that.
+# Names of the programmers' modules, which need not be loaded for that.
 PROGRAMMERS = member_names("n6build.flash.programmers.*")
-# Of a run, with the names of ST's load-and-run.
+# Modes of a run, with the names of ST's load-and-run.
 MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 
 
 def _modes(setting: Setting) -> tuple[str, ...]:
-    """Sorted. Raises N6-OPTION-002 if one is unknown, or two exclude each other."""
+    """Return the modes, sorted.
+
+    Raises:
+        N6Error: N6-OPTION-002 if one is unknown, or two exclude each other.
+    """
     modes = {word.strip() for word in setting.value.split(",") if word.strip()}
     for unknown in sorted(modes - set(MODES)):
         raise N6Error("N6-OPTION-002", f"no mode '{unknown}'", where=setting.origin, hint=did_you_mean(unknown, MODES))
-    # The clock of what is already on the board is fixed.
+    # The clock of a program that is already on the board is fixed.
     for one, other in (("copy", "xip"), ("no-flash", "no-run"), ("no-flash", "max-speed")):
         if {one, other} <= modes:
             raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
@@ -61,7 +65,11 @@ def _modes(setting: Setting) -> tuple[str, ...]:
 
 
 def _counters(setting: Setting) -> tuple[str, ...]:
-    """kind:number, sorted. Raises N6-OPTION-002 for what is not kind:number, of a kind that is counted."""
+    """Return security counters as kind:number, sorted.
+
+    Raises:
+        N6Error: N6-OPTION-002 for another text, or for a kind without a counter.
+    """
     found: dict[str, str] = {}
     for part in setting.value.split(",") if setting.value else ():
         kind, _, number = part.partition(":")
@@ -75,12 +83,19 @@ def _counters(setting: Setting) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Choices:
-    """All that a plan follows from, and nothing else that can be chosen.
+    """All choices that a plan depends on, and nothing else.
 
-    models: names, or paths relative to `launched`, the folder in which the command was typed. build: folder of all that is
-    built. pair: of a matrix, in which each pair has its own virtual board. c_flags: of the surrounding project. debug_info:
-    of what is linked. field: the programs are for a field report. ladder: the networks are the rungs of target ladder.
-    program: of the surrounding project, in place of the Appli; None: the Appli is this project's.
+    Attributes:
+        models: Names, or paths relative to `launched`.
+        launched: Folder in which the command was typed.
+        build: Folder of all build products.
+        pair: Pair of a matrix, in which each pair has its own virtual board.
+        c_flags: Flags of the host project.
+        debug_info: Whether linked programs have debug information.
+        field: Whether the programs are for a field report.
+        ladder: Whether the networks are the rungs of target ladder.
+        program: Program of the host project in place of the Appli; None for this project's own
+            Appli.
     """
 
     board: str = word(
@@ -294,11 +309,11 @@ class Choices:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether a program of somebody else starts on the board."""
+        """Return whether a program other than n6build's own starts on the board."""
         return bool(self.fsbl or self.appli or self.program)
 
 
-# Options that are about boards, runs, reports and the console: the bytes that go into flash are the same.
+# Options about boards, runs, reports and the console, which do not change the bytes in flash.
 _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
@@ -306,19 +321,28 @@ _NOT_IN_FLASH = frozenset(
         *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }
 )
-# Which board is on the desk, and how it starts: the same for all commands, so that they may be given to each.
+# Options about the board on the desk and its start. They are the same for all commands, so they may be given to each.
 ON_THE_DESK = frozenset({"probe", "start", "console"})
 _MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
 
 
 def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
-    """launched: folder in which the command was typed, where relative paths start. Raises N6-OPTION-002 for values that are
-    not possible, alone or together, N6-OPTION-004 for a mode that needs loader=reloc, and N6-OPTION-005 for a name."""
+    """Return the choices that the settings make.
+
+    Args:
+        settings: Setting of each option by its name.
+        launched: Folder in which the command was typed, where relative paths start.
+
+    Raises:
+        N6Error: N6-OPTION-002 for values that are not possible, alone or together; N6-OPTION-004
+            for a mode that needs
+        loader=reloc; N6-OPTION-005 for an invalid name.
+    """
     choices = chosen(Choices, settings, launched, launched=str(launched))
     if settings["debug"].value == "1":
         choices = replace(choices, verbosity=2)
     if choices.appli and not settings["model"].is_explicit:
-        # A model that is only the usual one is not part of somebody's program.
+        # The default model is not part of a third-party program.
         choices = replace(choices, models=())
     if choices.clock and "max-speed" in choices.modes:
         what = f"'mode=max-speed' and 'clock={choices.clock}' both choose the clock"
@@ -333,13 +357,15 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
 
 
 def options_in_flash(choices: Choices) -> dict[str, str]:
-    """What was chosen and decides which bytes go into flash, as on the command line: board and model, and whatever else differs
-    from what is chosen anyhow."""
+    """Return the options that affect the bytes in flash, as on a command line.
+
+    These are board and model, and all others with another value than their default.
+    """
     return _texts(choices, _NOT_IN_FLASH)
 
 
 def given_options(choices: Choices) -> tuple[str, ...]:
-    """name=value of `options_in_flash`, and of which board on the desk is meant."""
+    """Return `options_in_flash` and those about the board on the desk, as name=value."""
     return tuple(f"{name}={text}" for name, text in _texts(choices, _NOT_IN_FLASH - ON_THE_DESK).items() if text)
 
 

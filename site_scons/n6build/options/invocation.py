@@ -1,4 +1,4 @@
-"""Options of a call that decide nothing about the plan: caches, workers, lists, what is printed."""
+"""Options that do not affect the plan: caches, workers, lists and output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from n6build.options.shard import Shard, parse_shard
 
 @dataclass(frozen=True)
 class Invocation:
-    """How scons was called; it does not affect what a plan makes."""
+    """Options of a call that do not affect the outputs of a plan."""
 
     boards: str = word("all", "which boards, a,b or all", targets=("matrix",))
     models: str = word("all", "which models, a,b or all", targets=("matrix",))

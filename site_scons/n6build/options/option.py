@@ -1,4 +1,4 @@
-"""An option of a build, declared once, as a field of the dataclass that holds what was chosen."""
+"""Options of a build, each declared once, as a field of a dataclass."""
 
 from __future__ import annotations
 
@@ -23,8 +23,15 @@ Loader = Literal["linked", "reloc"]
 
 @dataclass(frozen=True)
 class Setting:
-    """The text given for an option. origin: 'default', a file, an environment variable, 'command line', or file:line of a host's
-    script. option: its name. is_explicit: given for this build, and not a habit of its user."""
+    """The text given for an option.
+
+    Attributes:
+        value: The text.
+        origin: 'default', a file, an environment variable, 'command line', or file:line of a host's
+            script.
+        option: Name of the option.
+        is_explicit: Whether it was given for this build, and is not a habit of its user.
+    """
 
     value: str
     origin: str
@@ -34,7 +41,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class PlacedFile:
-    """A file for the NOR. address: in the memory-mapped window; None if the file says it itself."""
+    """A file for the NOR.
+
+    Attributes:
+        path: Path of the file.
+        address: Address in the memory-mapped window; None if the file contains it.
+    """
 
     path: str
     address: int | None
@@ -42,9 +54,20 @@ class PlacedFile:
 
 @dataclass(frozen=True)
 class Option:
-    """default: as text. choices: empty if any text is possible. environment: variable that gives the value, or None. loader:
-    the only one that it is for, or None. field: of the dataclass that holds the value. parse: makes the value; relative paths
-    start at the folder that it gets. separator: of several values. targets: the only ones that use it; empty: all that build."""
+    """An option of a build.
+
+    Attributes:
+        name: Name on the command line.
+        default: Default as text.
+        help: Help text.
+        choices: Possible texts, empty if any text is possible.
+        environment: Variable that gives the value, or None.
+        loader: The only loader that the option is for, or None.
+        field: Field of the dataclass that holds the value.
+        parse: Function that makes the value; relative paths start at the folder that it gets.
+        separator: Separator of several values.
+        targets: The only targets that use the option; empty for all that build.
+    """
 
     name: str
     default: str
@@ -59,7 +82,10 @@ class Option:
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
-    """The options of a dataclass whose fields are made by the functions below; other fields are filled by the caller."""
+    """Return the options of a dataclass.
+
+    The functions below make the fields of options; other fields are filled by the caller.
+    """
     return tuple(
         dataclasses.replace(field.metadata[_KEY], name=field.metadata[_KEY].name or field.name, field=field.name)
         for field in dataclasses.fields(kind)
@@ -68,28 +94,47 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 
 def described(option: Option) -> str:
-    """The option's help, with its default and its variable."""
+    """Return the option's help, with its default and its variable."""
     default = f"; default {option.default}" if option.default else ""
     more = f" [{option.environment}]" if option.environment else ""
     return f"{scoped_help(option)}{default}{more}"
 
 
 def scoped_help(option: Option) -> str:
-    """Return the help text, with the loader or the few targets that the option is for in front."""
+    """Return the help text, with the scope of the option in front.
+
+    The scope is the loader, or the few targets, that the option is for.
+    """
     scope = (option.loader,) if option.loader else option.targets
     return f"{', '.join(scope)}: {option.help}" if 0 < len(scope) <= _FEW_TARGETS else option.help
 
 
 def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **others: object) -> T:
-    """The dataclass with the chosen values. folder: where relative paths start. others: fields without an option. Raises
-    N6-OPTION-002."""
+    """Return the dataclass with the chosen values.
+
+    Args:
+        kind: The dataclass.
+        settings: Setting of each option by its name.
+        folder: Folder where relative paths start.
+        **others: Values of fields without an option.
+
+    Raises:
+        N6Error: N6-OPTION-002 for an invalid value.
+    """
     values = {option.field: option.parse(settings[option.name], folder) for option in options_of(kind)}
     return kind(**values, **others)
 
 
 def option_text(value: object, separator: str = ",") -> str:
-    """What was chosen, as on a command line; the inverse of how the fields below are read, except for `parsed`. Paths inside the
-    project are relative to it. separator: of several values."""
+    """Return a value as text on a command line.
+
+    This is the inverse of reading the fields below, except for `parsed`. Paths inside the project
+    are relative to it.
+
+    Args:
+        value: The value.
+        separator: Separator of several values.
+    """
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, tuple):
@@ -110,14 +155,23 @@ def word(
     loader: Loader | None = None,
     targets: tuple[str, ...] = (),
 ) -> Any:
-    """A text, one of `choices` if there are any."""
+    """Return a field for a text, one of `choices` if there are any."""
     return _field(
         default, default, help, lambda setting, _: setting.value, choices, environment, loader, targets=targets
     )
 
 
 def names(default: str, help: str, *, name: str = "", environment: str | None = None) -> Any:
-    """a,b: a tuple of texts. name: of the option, if it differs from the field's. Its `parse` raises N6-OPTION-002."""
+    """Return a field for a,b: a tuple of texts.
+
+    Its `parse` raises N6-OPTION-002 for an empty text.
+
+    Args:
+        default: Default as text.
+        help: Help text.
+        name: Name of the option, if it differs from the field's.
+        environment: Variable that gives the value.
+    """
 
     def parse(setting: Setting, _: Path) -> tuple[str, ...]:
         found = tuple(setting.value.split(","))
@@ -146,7 +200,15 @@ def switch(
     loader: Loader | None = None,
     targets: tuple[str, ...] = (),
 ) -> Any:
-    """0 or 1, as a bool. environment: variable from which it takes its value."""
+    """Return a field for 0 or 1, as a bool.
+
+    Args:
+        default: The default.
+        help: Help text.
+        environment: Variable that gives the value.
+        loader: The only loader that the option is for.
+        targets: The only targets that use the option.
+    """
     text = str(int(default))
     return _field(
         default, text, help, lambda setting, _: setting.value == "1", ("0", "1"), environment, loader, targets=targets
@@ -154,12 +216,20 @@ def switch(
 
 
 def number(default: int, help: str, choices: tuple[str, ...], *, loader: Loader | None = None) -> Any:
-    """One of a few integers."""
+    """Return a field for one of a few integers."""
     return _field(default, str(default), help, lambda setting, _: int(setting.value), choices, None, loader)
 
 
 def count(help: str, of: str, *, targets: tuple[str, ...] = ()) -> Any:
-    """A number; 0 if nothing is given. of: what is counted, for the message. Its `parse` raises N6-OPTION-002."""
+    """Return a field for a number; 0 if nothing is given.
+
+    Its `parse` raises N6-OPTION-002 for another text.
+
+    Args:
+        help: Help text.
+        of: Counted things, for the message.
+        targets: The only targets that use the option.
+    """
 
     def parse(setting: Setting, _: Path) -> int:
         if setting.value and not re.fullmatch("[0-9]{1,18}", setting.value):
@@ -171,7 +241,10 @@ def count(help: str, of: str, *, targets: tuple[str, ...] = ()) -> Any:
 
 
 def size(default: str, help: str, *, environment: str | None = None) -> Any:
-    """A number of bytes, with an optional K, M or G. Its `parse` raises N6-OPTION-002."""
+    """Return a field for a number of bytes, with an optional K, M or G.
+
+    Its `parse` raises N6-OPTION-002 for another text.
+    """
 
     def parse(setting: Setting, _: Path) -> int:
         found = bytes_of(setting.value)
@@ -186,7 +259,10 @@ def size(default: str, help: str, *, environment: str | None = None) -> Any:
 def path(
     help: str, *, loader: Loader | None = None, environment: str | None = None, targets: tuple[str, ...] = ()
 ) -> Any:
-    """A path as text, empty if none is given; a relative one starts where the command was typed."""
+    """Return a field for a path as text, empty if none is given.
+
+    A relative path starts in the folder in which the command was typed.
+    """
     return _field(
         "",
         "",
@@ -200,8 +276,15 @@ def path(
 
 
 def paths(help: str, *, automatic: str, environment: str | None = None) -> Any:
-    """Paths, separated as in PATH: a tuple of texts; relative ones start where the command was typed. automatic: as for
-    `folder`."""
+    """Return a field for paths that are separated as in PATH: a tuple of texts.
+
+    Relative paths start in the folder in which the command was typed.
+
+    Args:
+        help: Help text.
+        automatic: Word that leaves the search to the build, as for `folder`.
+        environment: Variable that gives the value.
+    """
 
     def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
         named = [each for each in setting.value.split(os.pathsep) if each]
@@ -211,8 +294,14 @@ def paths(help: str, *, automatic: str, environment: str | None = None) -> Any:
 
 
 def folder(help: str, *, automatic: str) -> Any:
-    """A folder as text, empty if none is given; a relative one starts where the command was typed. automatic: the word that
-    leaves the search to the build, and is no folder."""
+    """Return a field for a folder as text, empty if none is given.
+
+    A relative path starts in the folder in which the command was typed.
+
+    Args:
+        help: Help text.
+        automatic: Word that leaves the search to the build, and is not a folder.
+    """
 
     def parse(setting: Setting, launched: Path) -> str:
         return setting.value if setting.value in ("", automatic) else str(launched / setting.value)
@@ -221,7 +310,10 @@ def folder(help: str, *, automatic: str) -> Any:
 
 
 def listed_paths(help: str, *, targets: tuple[str, ...] = ()) -> Any:
-    """a,b: a tuple of paths as texts; relative ones start where the command was typed."""
+    """Return a field for a,b: a tuple of paths as texts.
+
+    Relative paths start in the folder in which the command was typed.
+    """
 
     def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
         return tuple(str(launched / each) for each in setting.value.split(",") if each)
@@ -230,8 +322,11 @@ def listed_paths(help: str, *, targets: tuple[str, ...] = ()) -> Any:
 
 
 def placed_files(help: str) -> Any:
-    """FILE@ADDRESS, or FILE alone; several: a,b. Relative paths start where the command was typed. Its `parse` raises
-    N6-OPTION-002."""
+    """Return a field for FILE@ADDRESS, or FILE alone; several as a,b.
+
+    Relative paths start in the folder in which the command was typed. Its `parse` raises
+    N6-OPTION-002 for an invalid address.
+    """
 
     def parse(setting: Setting, launched: Path) -> tuple[PlacedFile, ...]:
         return tuple(_placed(setting, each, launched) for each in setting.value.split(",") if each)
@@ -252,7 +347,15 @@ def _placed(setting: Setting, text: str, launched: Path) -> PlacedFile:
 
 
 def parsed(default: T, help: str, parse: Callable[[Setting], T], *, name: str, targets: tuple[str, ...] = ()) -> T:
-    """Whatever `parse` makes of the text. default: the value without a text. name: of the option."""
+    """Return a field whose value `parse` makes from the text.
+
+    Args:
+        default: Value without a text.
+        help: Help text.
+        parse: Function that makes the value.
+        name: Name of the option.
+        targets: The only targets that use the option.
+    """
     made: T = _field(default, "", help, lambda setting, _: parse(setting), (), None, None, name, targets=targets)
     return made
 

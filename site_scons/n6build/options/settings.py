@@ -1,5 +1,8 @@
-"""Where the value of an option comes from: default < user's settings file < project's < environment < a host's
-build script < command line."""
+"""The sources of an option's value, of which the last one is used.
+
+These are: default < user's settings file < project's < environment < a host's build script <
+command line.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from n6build.options.option import Option, Setting, options_of
 from n6build.options.targets import LISTS, ON_A_BOARD, TARGETS
 
 SETTINGS_FILE = "n6build.local.yaml"
-# Of files that another tool has linked; `steps/given_model.py` looks into them.
+# Suffix of models that another tool has linked; `steps/given_model.py` looks into them.
 _RELOCATABLE = re.compile(r"\.bin(,|$)")
 OPTIONS = (*options_of(Choices), *options_of(Invocation))
-# They name one file, which no step makes.
+# Options that name one file, which no step makes.
 _FILES = ("inputs", "expected", "audio", "base", "svd")
-# Of option mode: these two change nothing in flash.
+# Values of option mode that change nothing in flash.
 _MODES_OF_A_RUN = frozenset({"no-flash", "no-run"})
 
 
@@ -31,9 +34,19 @@ def resolve(
     folder: Path,
     script: Mapping[str, Setting] | None = None,
 ) -> dict[str, Setting]:
-    """The setting of every option. folder: of the SConstruct. script: what a host's build script says, which only the command
-    line may change. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not
-    possible), N6-OPTION-004 (no effect), N6-FILE-004 (not UTF-8), N6-YAML-00x."""
+    """Return the setting of every option.
+
+    Args:
+        arguments: Options of the command line.
+        environment: Variables.
+        folder: Folder of the SConstruct.
+        script: Options of a host's build script, which only the command line may change.
+
+    Raises:
+        N6Error: N6-OPTION-001 for an unknown option; N6-OPTION-002 for a value that is not
+            possible; N6-OPTION-004 for an option
+        without effect; N6-FILE-004 for a text that is not UTF-8; N6-YAML-00x for a settings file.
+    """
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
     for path in settings_files(folder):
@@ -54,7 +67,7 @@ def resolve(
         _known(name, options, None)
         settings[name] = Setting(value, "command line", name, is_explicit=True)
     if settings["loader"].origin == "default" and _RELOCATABLE.search(settings["model"].value):
-        # There is no other way for a model that is linked already.
+        # A model that is linked already can only be a relocatable one.
         settings["loader"] = Setting("reloc", settings["model"].origin, "loader")
     check_text(str(folder))
     for name, setting in settings.items():
@@ -64,7 +77,11 @@ def resolve(
 
 
 def settings_files(folder: Path) -> tuple[Path, ...]:
-    """Where settings are looked for, whether the files exist or not. folder: of the project."""
+    """Return the places of settings files, whether the files exist or not.
+
+    Args:
+        folder: Folder of the project.
+    """
     return _user_settings(), folder / SETTINGS_FILE
 
 
@@ -75,7 +92,10 @@ def _user_settings() -> Path:
 
 
 def _check(option: Option, setting: Setting, loader: str) -> None:
-    """An option without effect is an error, since it would otherwise go unnoticed."""
+    """Check the value of an option, and that it has an effect.
+
+    An option without effect is an error, since it would otherwise go unnoticed.
+    """
     if option.choices and setting.value not in option.choices:
         hint = did_you_mean(setting.value, option.choices)
         what = f"'{option.name}={setting.value}' is not possible"
@@ -91,7 +111,7 @@ def _known(name: str, options: Mapping[str, Option], where: str | None) -> None:
 
 
 def uses(option: Option, target: str) -> bool:
-    """Return whether a target does anything with an option."""
+    """Return whether a target uses an option."""
     if target in LISTS:
         return option.name == "no_color" or (target == "doctor" and option.name == "cmsis")
     return not option.targets or target in option.targets
@@ -101,12 +121,14 @@ def check_effect(settings: Mapping[str, Setting], targets: Collection[str]) -> N
     """Refuse options of the command line that do nothing for its targets.
 
     Args:
-        settings: As of `resolve`. A setting of a file or a variable is a habit, and not refused.
-        targets: Names of `TARGETS`, none for all that is built by default. Nothing is checked where a file or a target of
-            another project is among them.
+        settings: Settings of `resolve`. A setting of a file or a variable is a habit, and not
+            refused.
+        targets: Names of `TARGETS`, none for all that is built by default. Nothing is checked where
+            a file or a target of
+        another project is among them.
 
     Raises:
-        N6Error: N6-OPTION-020.
+        N6Error: N6-OPTION-020 for an option without effect.
     """
     wanted = {*(targets or ("build",))} - {"plan"} or {"build"}
     if not wanted <= TARGETS.keys():
@@ -127,14 +149,14 @@ def check_effect(settings: Mapping[str, Setting], targets: Collection[str]) -> N
 
 
 def check_files(settings: Mapping[str, Setting], folder: Path) -> None:
-    """Refuse a file that the command line names and that is not there, before anything is built.
+    """Refuse a missing file that the command line names, before anything is built.
 
     Args:
-        settings: As of `resolve`.
-        folder: Where relative paths start.
+        settings: Settings of `resolve`.
+        folder: Folder where relative paths start.
 
     Raises:
-        N6Error: N6-OPTION-022.
+        N6Error: N6-OPTION-022 for a missing file.
     """
     for name in _FILES:
         setting = settings[name]

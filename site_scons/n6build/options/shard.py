@@ -1,4 +1,4 @@
-"""Option shard: which part of a matrix this machine builds."""
+"""Option shard: the part of a matrix that this machine builds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,31 @@ MOST_SHARDS = 1000
 
 @dataclass(frozen=True)
 class Shard:
-    """number: from 1 to `count`."""
+    """A part of a matrix.
+
+    Attributes:
+        number: Number of the part, from 1 to `count`.
+        count: Number of all parts.
+    """
 
     number: int
     count: int
 
     def part_of(self, whole: Sequence[T]) -> Sequence[T]:
-        """Every element belongs to one shard of a count. Neighbours go to different ones: they take about as long."""
+        """Return the elements that belong to this part.
+
+        Every element belongs to one part. Neighbours go to different parts, since they take about
+        as long.
+        """
         return whole[self.number - 1 :: self.count]
 
 
 def parse_shard(setting: Setting) -> Shard | None:
-    """None if nothing is given. Raises N6-OPTION-002."""
+    """Return the part in a setting, None if nothing is given.
+
+    Raises:
+        N6Error: N6-OPTION-002 for another text.
+    """
     if not setting.value:
         return None
     found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", setting.value)

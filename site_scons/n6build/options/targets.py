@@ -1,4 +1,4 @@
-"""What can be asked for on the command line, besides files."""
+"""The targets of a command line, besides files."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ TARGETS = {
     "doctor": "which tools were found, what is missing and why it matters",
 }
 
-# These work without a compiler.
+# Targets that work without a compiler.
 LISTS = ("boards", "models", "doctor")
 FLASHING = ("flash", "flash-all", "flash-model")
-# They read the console of a board, or send requests over it.
+# Targets that read the console of a board, or send requests over it.
 FIELD_REPORT, LADDER = "field-report", "ladder"
 TALKING = ("run", FIELD_REPORT, LADDER)
 ON_A_BOARD = (*FLASHING, "verify", *TALKING)
@@ -51,15 +51,24 @@ _HELP_WIDTH = 110
 
 
 def entry(name: str, what: str) -> str:
-    """A name and what it means, in the columns of a help text."""
+    """Return a name and its meaning, in the columns of a help text."""
     return textwrap.fill(what, _HELP_WIDTH, initial_indent=f"  {name:<12} ", subsequent_indent=" " * 15)
 
 
 def check_targets(targets: Collection[str], files: Collection[str], *, explain: bool) -> None:
-    """files: those of `targets` that exist. explain: whether option explain is given. Raises N6-OPTION-003 with the nearest
-    name, N6-OPTION-010 for a plan of a matrix."""
+    """Check the targets of a call.
+
+    Args:
+        targets: Targets and files.
+        files: Those targets that exist as files.
+        explain: Whether option explain is given.
+
+    Raises:
+        N6Error: N6-OPTION-003 for an unknown target, with the nearest name; N6-OPTION-010 for a
+            plan of a matrix.
+    """
     for target in targets:
-        # SCons would say that it does not know how to make the file.
+        # Without this error, SCons would report that it does not know how to make the file.
         if target not in TARGETS and target not in files and "/" not in target:
             raise N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS))
     if "matrix" in targets and ("plan" in targets or explain):

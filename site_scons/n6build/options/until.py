@@ -1,4 +1,4 @@
-"""Option until: what ends a run on the virtual board."""
+"""Option until: the event that ends a run on the virtual board."""
 
 from __future__ import annotations
 
@@ -18,15 +18,21 @@ _LARGEST = 1 << 60
 
 @dataclass(frozen=True)
 class Until:
-    """value: a part of a line of the console; a symbol, `fsbl:` or `appli:` in front if it is of that program; an address; or a
-    number of instructions."""
+    """An event that ends a run.
+
+    Attributes:
+        kind: Kind of the event.
+        value: A part of a line of the console; a symbol, with `fsbl:` or `appli:` in front if it is
+            of that program; an address;
+        or a number of instructions.
+    """
 
     kind: Kind
     value: str
 
     @property
     def number(self) -> int:
-        """Of an address or of instructions."""
+        """Return the address, or the number of instructions."""
         return int(self.value, 0)
 
     def __str__(self) -> str:
@@ -35,12 +41,16 @@ class Until:
         return f"text '{self.value}'" if self.kind == "text" else f"{self.kind} {self.value}"
 
 
-# Where nothing else is said: a program with clocks, caches and a display has started by then.
+# The default for a third-party program: one with clocks, caches and a display has started by then.
 BY_DEFAULT = Until("instructions", "1000000000")
 
 
 def parse_until(setting: Setting) -> Until | None:
-    """None if nothing is given. Raises N6-OPTION-002."""
+    """Return the event in a setting, None if nothing is given.
+
+    Raises:
+        N6Error: N6-OPTION-002 for another text.
+    """
     if not setting.value:
         return None
     word, colon, value = setting.value.partition(":")

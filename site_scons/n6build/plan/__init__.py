@@ -1,2 +1,4 @@
-"""Steps as values: what they are, what they are signed with, and the plan that they make up. Knows nothing of networks or
-boards."""
+"""Steps as values, their signatures, and the plan that they make up.
+
+This package knows nothing of networks or boards.
+"""

@@ -1,10 +1,11 @@
-"""Does one step whose function is in the library, where nothing is but its inputs: what a worker of a build farm runs.
+"""One step in a folder with nothing but its inputs, for workers of a build farm.
 
     python -m n6build.plan.alone step.json build
 
-step.json: a plan of this single step. build: folder of all build products. It works in the folder in which it is called, and
-prints what the step prints. Files that the step consults have come in pieces. Exit status: 0, or 2 with the error on stderr; also
-where the step has changed such a file, which nobody would get.
+step.json is a plan of this single step, whose function is in the library. build is the folder of
+all build products. The program works in the folder in which it is called, and prints the output of
+the step. Files that the step consults have come in pieces. Exit status: 0, or 2 with the error on
+stderr; also 2 if the step has changed such a file, since the change would be lost.
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ from n6build.plan.call import call_function
 from n6build.plan.plan import read_plan_json
 
 MODULE = "n6build.plan.alone"
-# In it is a folder for each file that the step consults, under its path.
+# This folder has a folder for each file that the step consults, under the path of the file.
 PIECES = ".n6build-pieces"
 
 
 def main(plan: str, build: str) -> int:
-    """Exit status. plan: the file."""
+    """Do the step, and return the exit status.
+
+    Args:
+        plan: Path of step.json.
+        build: Folder of all build products.
+    """
     ensure_home()
     try:
         (step,) = read_plan_json(parse_json(Path(plan).read_bytes())).steps
@@ -48,7 +54,7 @@ def main(plan: str, build: str) -> int:
 
 
 def _consists_of(path: Path, pieces: Sequence[Path]) -> bool:
-    """Whether the file is these pieces, one after the other."""
+    """Return whether the file is these pieces, one after the other."""
     offset = 0
     for piece in pieces:
         data = piece.read_bytes()

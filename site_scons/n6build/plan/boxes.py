@@ -1,4 +1,7 @@
-"""A plan as few boxes: one for the steps of one kind in one folder, and no arrow that other arrows imply."""
+"""A plan as few boxes with few arrows, for a picture.
+
+A box has the steps of one kind in one folder. An arrow that other arrows imply is left out.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class Box:
 
     Attributes:
         steps: At least one step; all have the same verb.
-        label: Their files; for several compilations the folder of the sources.
+        label: Files of the steps; for several compilations the folder of the sources.
         level: Number of steps in the longest chain in front of them.
     """
 
@@ -46,7 +49,10 @@ class Edge:
 
 
 def boxes_of(plan: Plan) -> tuple[Box, ...]:
-    """Return the boxes of a plan by level. Steps of one box have the same level, so no boxes form a cycle."""
+    """Return the boxes of a plan by level.
+
+    Steps of one box have the same level, so no boxes form a cycle.
+    """
     levels: dict[str, int] = {}
     groups: dict[tuple[int, str, str, str], list[Step]] = {}
     for step in plan.steps:
@@ -63,7 +69,11 @@ def boxes_of(plan: Plan) -> tuple[Box, ...]:
 
 
 def _label(group: Sequence[Step], parts: int) -> str:
-    """Return the last parts of the path of a step, or of the folder of several compilations."""
+    """Return the last parts of a path, as the label of a box.
+
+    It is the path of a step, or the folder of several compilations; other steps are listed by their
+    names.
+    """
     if len(group) > 1 and group[0].verb != "Compile":
         names = ", ".join(os.path.basename(step.name) for step in group)
         return names if len(names) <= _LETTERS else f"{names[: _LETTERS - 3]}..."
@@ -74,15 +84,20 @@ def _label(group: Sequence[Step], parts: int) -> str:
 
 
 def _known_as(step: Step) -> str:
-    """Return the name of a step, or of a compilation its source, which is better known than the object file."""
+    """Return the name of a step, or the source of a compilation.
+
+    The source is better known than the object file.
+    """
     return step.sources[0] if step.verb == "Compile" and step.sources else step.name
 
 
 def edges_of(boxes: Sequence[Box]) -> tuple[Edge, ...]:
-    """Return the arrows that no others imply. Only arrows for content imply one for content.
+    """Return the arrows that no others imply.
+
+    An arrow for content is only implied by arrows for content.
 
     Args:
-        boxes: All boxes of a plan, as of `boxes_of`.
+        boxes: All boxes of a plan, from `boxes_of`.
     """
     content = _reduced(_needed(boxes, lambda step: (*step.sources, *step.templates)))
     order = _reduced(_needed(boxes, needs_of))
@@ -94,7 +109,10 @@ def edges_of(boxes: Sequence[Box]) -> tuple[Edge, ...]:
 
 
 def _needed(boxes: Sequence[Box], files_of: Callable[[Step], Iterable[str]]) -> list[int]:
-    """Return the boxes that each box needs, as the bits of a number: sets of them are compared thousands of times."""
+    """Return the boxes that each box needs, as the bits of a number.
+
+    Sets of boxes are compared thousands of times.
+    """
     makers = {file: 1 << number for number, box in enumerate(boxes) for step in box.steps for file in step.outputs}
     return [reduce(or_, (makers.get(file, 0) for step in box.steps for file in files_of(step)), 0) for box in boxes]
 

@@ -1,5 +1,6 @@
-"""What other builds have made: asked before a step is done, told afterwards. A build goes on without its cache, whatever happens
-to that, and says so once.
+"""Results that builds share: fetched before a step is done, stored afterwards.
+
+If the cache fails, a build goes on without it and reports the error once.
 """
 
 from __future__ import annotations
@@ -21,37 +22,63 @@ from n6build.plan.work import Work, headers_of
 
 # Files are sent while other steps are done.
 _SENDERS = 2
-# Sets of headers that a step is known with, the latest first, as in ccache's manifests.
+# A note has the sets of headers that a step is known with, the latest first, as in ccache's manifests.
 _NOTE_FORMAT, _MOST_SETS, _LONGEST_NOTE = 1, 16, 1 << 20
-# A single answer or entry that is wrong: the next one may be right.
+# Errors about a single answer or entry: the next one may be right.
 _ONE_IS_WRONG = ("N6-REMOTE-006", "N6-CACHE-002")
 
 
 class Store(Protocol):
-    """Where results are kept: a folder, or a server."""
+    """A place where results are kept: a folder, or a server."""
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Return the name of the store, for messages."""
 
     def fetch(self, work: Work, site: Site) -> bool:
-        """Writes the outputs of the step, and returns whether all of them are there, as they were stored: every byte was
-        checked. Raises N6Error if that could not be found out, or what is there is damaged."""
+        """Write the outputs of the step, and return whether the store has all of them.
+
+        Every byte is checked: the outputs are as they were stored.
+
+        Raises:
+            N6Error: The store cannot be read, or its content is damaged.
+        """
 
     def keep(self, work: Work, site: Site) -> int:
-        """Stores the outputs of the step; returns the bytes that had to be stored. Raises N6Error if that is not possible."""
+        """Store the outputs of the step, and return the bytes that had to be stored.
+
+        Raises:
+            N6Error: The outputs cannot be stored.
+        """
 
     def read_note(self, work: Work, site: Site) -> bytes | None:
-        """Return the note about a step without headers, None if there is none. Raises N6Error as `fetch` does."""
+        """Return the note about a step without headers, None if there is none.
+
+        Raises:
+            N6Error: The store cannot be read, or the note is damaged.
+        """
 
     def keep_note(self, work: Work, site: Site, note: bytes) -> int:
-        """Replace the note about a step without headers; return its bytes. Raises N6Error as `keep` does."""
+        """Replace the note about a step without headers, and return its size in bytes.
+
+        Raises:
+            N6Error: The note cannot be stored.
+        """
 
 
 @dataclass
 class Cache:
-    """For several threads. may_write: whether what is made here is stored. fetched, missed, kept: numbers of steps. received,
-    sent: bytes of files."""
+    """A cache for several threads.
+
+    Attributes:
+        store: Place of the results.
+        may_write: Whether outputs that are made here are stored.
+        may_read: Whether outputs are fetched.
+        fetched: Number of steps that were fetched.
+        missed: Number of steps that were not in the store.
+        kept: Number of steps that were stored.
+        sent: Bytes of files that were stored.
+    """
 
     store: Store
     may_write: bool
@@ -65,14 +92,15 @@ class Cache:
     _running: list[Future[None]] = field(default_factory=list)
 
     def fetch(self, work: Work, site: Site) -> bool:
-        """Write the outputs of the step if the store has them, and return whether it does.
+        """Write the outputs of the step if the store has them, and return whether it has.
 
-        Compilations are looked up twice: the step without its headers leads to a note with the sets of headers that
-        builds have read, and the set that is here leads to the outputs.
+        Compilations are looked up twice: the step without its headers leads to a note with the sets
+        of headers that builds have read, and the set that matches the headers here leads to the
+        outputs.
 
         Args:
             work: The step without headers.
-            site: Where the step is done.
+            site: Site where the step is done.
         """
         if not self.may_read:
             return False
@@ -90,12 +118,13 @@ class Cache:
         return found
 
     def keep(self, work: Work, site: Site, headers: Mapping[str, str] | None = None) -> None:
-        """Store in the background what the step has made.
+        """Store the outputs of the step in the background.
 
         Args:
             work: The step without headers.
-            site: Where the step was done.
-            headers: Of a compilation: path of each header that was read -> SHA-256, empty for one that was looked for.
+            site: Site where the step was done.
+            headers: Headers of a compilation: path of each header that was read -> SHA-256, empty
+                for one that was looked for.
         """
         if self.may_write:
             self._running.append(self._senders.submit(self._keep, work, site, headers or {}))
@@ -105,7 +134,10 @@ class Cache:
         return next((found for each in sets if (found := headers_of(work, each, site)) is not None), None)
 
     def finish(self) -> None:
-        """Waits until everything is stored, and says what the cache was good for. Each call to a server has an end."""
+        """Wait until everything is stored, and report the use of the cache.
+
+        The wait is limited: each call to a server has an end.
+        """
         for each in self._running:
             each.result()
         self._senders.shutdown()
@@ -120,7 +152,7 @@ class Cache:
 
     def _keep(self, work: Work, site: Site, headers: Mapping[str, str]) -> None:
         made = (*work.step.outputs, work.step.depfile or work.step.name)
-        # Somebody may clean up meanwhile.
+        # Another call may clean the folder meanwhile.
         if not self.may_write or not all((site.top / name).is_file() for name in made):
             return
         try:
@@ -134,13 +166,17 @@ class Cache:
             self.sent += sent
 
     def _sent(self, work: Work, site: Site, headers: Mapping[str, str]) -> int:
-        """Return the bytes that had to be stored. Raises N6Error."""
+        """Store the outputs of the step, and return the bytes that had to be stored.
+
+        Raises:
+            N6Error: The outputs cannot be stored.
+        """
         if not work.step.depfile:
             return self.store.keep(work, site)
         digests = {portable(path, str(site.top)): digest for path, digest in headers.items()}
         known = headers_of(work, digests, site)
         if known is None:
-            # Somebody has edited a header meanwhile.
+            # A header has been edited meanwhile.
             return 0
         sent = self.store.keep(known, site)
         try:
@@ -162,7 +198,7 @@ class Cache:
 
 
 def _read_sets(note: bytes) -> list[dict[str, str]]:
-    """Return the sets of headers in a note, none of one that is damaged."""
+    """Return the sets of headers in a note; none if the note is damaged."""
     try:
         values: Any = parse_json(note) if 0 < len(note) <= _LONGEST_NOTE else {}
         if values.get("format") != _NOTE_FORMAT:
@@ -173,8 +209,18 @@ def _read_sets(note: bytes) -> list[dict[str, str]]:
 
 
 def open_cache(name: str, open_store: Callable[[], Store], *, may_write: bool) -> Cache | None:
-    """None where the store cannot be opened, which is said. name: of the store. Raises N6Error for what the user has to
-    correct."""
+    """Return the cache of a store, None if the store cannot be opened.
+
+    In the latter case the error is printed.
+
+    Args:
+        name: Name of the store, for the message.
+        open_store: Function that opens the store.
+        may_write: Whether outputs that are made here are stored.
+
+    Raises:
+        N6Error: The user has to correct something.
+    """
     try:
         return Cache(open_store(), may_write)
     except N6Error as error:
@@ -184,5 +230,5 @@ def open_cache(name: str, open_store: Callable[[], Store], *, may_write: bool) -
         return None
 
 
-# Everything else is a mistake on the command line or in the environment.
+# A build goes on after these errors. All others are mistakes on the command line or in the environment.
 _GOES_ON = ("N6-CACHE-001", "N6-REMOTE-003", "N6-REMOTE-004", "N6-REMOTE-005", "N6-REMOTE-006")

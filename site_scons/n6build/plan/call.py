@@ -1,4 +1,4 @@
-"""Calls the function of a step, and holds it to what the step declares."""
+"""Calls of the functions of steps, which may use only files that a step declares."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ def call_function(step: Step, top: Path, build: Path) -> list[str]:
     Args:
         step: The step.
         top: Folder of the project, absolute; the working directory.
-        build: Folder of all that is built, absolute.
+        build: Folder of all build products, absolute.
 
     Returns:
-        Files that the function has read besides what the step declares, as steps name them: only a step with folders of
-        headers may do that.
+        Files that the function has read but the step does not declare, as steps name them: only a
+        step with folders of headers
+        may do that.
 
     Raises:
-        N6Error: N6-STEP-001, -002 and -007, and errors of the function.
+        N6Error: N6-STEP-001 for another undeclared file that was read; N6-STEP-002 for one that was
+            written; N6-STEP-007 if
+        there is no such function; errors of the function.
     """
     module, _, name = step.function.partition(":")
     function = _function(step, module, name)

@@ -1,7 +1,9 @@
-"""The code behind a step: every module of the library that its module imports, directly or not, and third-party packages.
+"""The code behind a step: modules and packages that its module imports.
 
-Found by reading the sources. Imports inside functions count, and so does the pattern in a call of `members`; one inside a
-docstring adds at most an unnecessary module. No module is imported by a name computed at run time; a test makes sure of that.
+It has all modules of the library and all third-party packages that are imported, directly or not.
+They are found by reading the sources. Imports inside functions count, and so does the pattern in a
+call of `members`; an import inside a docstring adds at most an unnecessary module. No module is
+imported by a name computed at run time; a test makes sure of that.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ _IMPORT = re.compile(
 )
 _MEMBERS = re.compile(rb'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
 _COMMENT = re.compile(rb"#[^\n]*")
-# In the order in which importlib's FileFinder tries them, for packages before modules.
+# Suffixes in the order in which importlib's FileFinder tries them, for packages before modules.
 MODULE_SUFFIXES = (
     *importlib.machinery.EXTENSION_SUFFIXES,
     *importlib.machinery.SOURCE_SUFFIXES,
@@ -36,7 +38,12 @@ _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 @dataclass(frozen=True)
 class _Module:
-    """direct: modules of the library that it imports itself. tops: names of third-party packages that it imports."""
+    """A module of the library.
+
+    Attributes:
+        direct: Modules of the library that it imports itself.
+        tops: Names of third-party packages that it imports.
+    """
 
     path: str
     digest: str
@@ -46,9 +53,17 @@ class _Module:
 
 @dataclass
 class Code:
-    """roots: name of a top-level package or module -> its folder or file. digests: of `digest_of`, by module, as far as known;
-    `known` of them from an earlier call. state: of all files before any was read, empty if it does not tell them from later
-    ones. An object reads each file only once."""
+    """The source code of top-level packages and modules.
+
+    An object reads each file only once.
+
+    Attributes:
+        roots: Name of a top-level package or module -> its folder or file.
+        digests: Known results of `digest_of`, by module.
+        state: State of all files before any was read; empty if it does not distinguish them from
+            later ones.
+        known: Number of digests that come from an earlier call.
+    """
 
     roots: Mapping[str, Path]
     digests: dict[str, str] = field(default_factory=dict)
@@ -60,11 +75,20 @@ class Code:
     _closures: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def files_of(self, module: str) -> list[str]:
-        """Sorted paths of all files below `roots` that importing `module` may load."""
+        """Return the sorted paths of all files below `roots` that an import may load.
+
+        Args:
+            module: Name of the module that is imported.
+        """
         return sorted(found.path for name in self.parts_of(module) if (found := self._modules.get(name)) is not None)
 
     def parts_of(self, module: str) -> dict[str, str]:
-        """Name -> digest of modules below `roots` and of third-party distributions, sorted by name."""
+        """Return the digests of all modules and packages behind a module.
+
+        Returns:
+            Name -> digest of modules below `roots` and of third-party distributions, sorted by
+            name.
+        """
         if module not in self._closures:
             parts: dict[str, str] = {}
             waiting = [name for name in _with_parents(module) if self._file(name)]
@@ -82,7 +106,7 @@ class Code:
         return self._closures[module]
 
     def digest_of(self, module: str) -> str:
-        """SHA-256 of `parts_of` a module and of Python's version."""
+        """Return the SHA-256 of `parts_of` a module and of Python's version."""
         if module not in self.digests:
             text = "\n".join([_PYTHON, *(f"{name} {digest}" for name, digest in self.parts_of(module).items())])
             self.digests[module] = hashlib.sha256(text.encode()).hexdigest()
@@ -149,7 +173,12 @@ def _with_parents(name: str) -> list[str]:
 
 
 def imports_in(data: bytes, package: str) -> set[str]:
-    """Names that a module's source imports. package: that the module is in, for relative imports."""
+    """Return the names that a module's source imports.
+
+    Args:
+        data: The source.
+        package: Package of the module, for relative imports.
+    """
     found: set[str] = set()
     for match in _IMPORT.finditer(data):
         source, names, plain = match.groups()
@@ -177,5 +206,5 @@ def _absolute(source: str, package: str) -> str:
 
 
 def library_code() -> Code:
-    """The code of n6build."""
+    """Return the code of n6build."""
     return Code({"n6build": LIBRARY})

@@ -1,5 +1,8 @@
-"""Carries out the command of a step: an argument list without a shell, in the project's folder, with nothing on stdin. What it
-prints appears when it has ended, as text: compilers quote lines of sources, which may come from anywhere."""
+"""Commands of steps, run without a shell in the project's folder.
+
+A command is an argument list, and gets nothing on stdin. Its output appears when it has ended, as
+text: compilers quote lines of sources, which may come from anywhere.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from n6build.base.foreign_flags import hint_from
 from n6build.base.paths import FIRMWARE, ROOT, project_path
 from n6build.plan.step import Step
 
-# What compilations have among their sources.
+# All compilations have this file among their sources.
 SPECS = FIRMWARE / "portable.specs"
 # Folders of the compiler's own headers: the variable for each, and its name for the option -print-file-name. The C library's is
 # at the first place in Debian's layout, at the second in that of Arm's releases.
@@ -32,19 +35,23 @@ _FOLDER_IN_MAP = re.compile(rb"(?m)(?<!\S)/[^\s/].*/(?=[^/\n]+$)")
 
 
 def command_of(step: Step) -> list[str]:
-    """The step's command, for compilations with options that keep the host's paths out of what they make, so that equal sources
-    give equal objects on every machine. The options themselves are the same everywhere: compiler caches, which compare
-    commands, find those of other checkouts."""
+    """Return the step's command, with options that keep local paths out of objects.
+
+    Only compilations get these options, so that equal sources give equal objects on every machine.
+    The options themselves are the same everywhere: compiler caches, which compare commands, find
+    the objects of other checkouts.
+    """
     specs = project_path(SPECS)
-    # Without the other option the name of the folder would be in the preprocessed source, which some caches compare.
+    # Without -fno-working-directory the name of the folder would be in the preprocessed source, which some caches compare.
     return [*step.command, f"-specs={specs}", "-fno-working-directory"] if specs in step.sources else list(step.command)
 
 
 def environment_of(step: Step, root: str) -> dict[str, str]:
-    """Return the variables of the step's command that do not depend on where it runs; only compilations have any.
+    """Return variables of the step's command that are the same on every machine.
 
-    ccache and sccache identify a compiler by its driver alone: they get the digest of all its parts, and that of `SPECS`, which
-    ccache compares in the way that it is told for compilers.
+    Only compilations have any. ccache and sccache identify a compiler by its driver alone: they get
+    the digest of all its parts, and that of `SPECS`, which ccache takes by its option for checking
+    compilers.
 
     Args:
         step: Any step.
@@ -53,15 +60,16 @@ def environment_of(step: Step, root: str) -> dict[str, str]:
     if project_path(SPECS) not in step.sources:
         return {}
     compiler = ",".join((*(tool.digest for tool in step.tools), digest_of(SPECS)))
-    # ccache would compare the folder, which is in nothing that comes of it.
+    # ccache would otherwise compare the working directory, which is in none of the outputs.
     ccache = {"CCACHE_COMPILERCHECK": f"string:{compiler}", "CCACHE_NOHASHDIR": "1"}
     return {"N6BUILD_ROOT": root, **ccache, "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
 
 
 def worker_command(step: Step) -> list[str]:
-    """Return the step's command for another machine: a compilation asks there for the folders that `SPECS` maps.
+    """Return the step's command for another machine.
 
-    A sandbox may set PWD itself, as bubblewrap does; a shell makes it the working directory's name in any case.
+    A compilation finds out there which folders `SPECS` maps. A sandbox may set PWD itself, as
+    bubblewrap does; a shell makes it the working directory's name in any case.
     """
     command = command_of(step)
     if project_path(SPECS) not in step.sources:
@@ -77,9 +85,10 @@ def _local_places(compiler: str, path: str | None) -> dict[str, str]:
 
 @cache
 def own_headers(compiler: str, path: str | None) -> dict[str, str]:
-    """Return the folders of the compiler's own headers that `SPECS` maps, by their variables.
+    """Return the folders of the compiler's own headers that `SPECS` maps.
 
-    A folder that does not exist has the compiler's answer for it, a relative name.
+    The keys are the variables of the folders. A folder that does not exist has the compiler's
+    answer for it, a relative name.
 
     Raises:
         OSError: The compiler cannot be started.
@@ -94,17 +103,19 @@ def own_headers(compiler: str, path: str | None) -> dict[str, str]:
 
 
 def shown_command(step: Step) -> str:
-    """The command as a line for a shell."""
+    """Return the command as a line for a shell."""
     return shlex.join(step.command)
 
 
 def make_map_portable(step: Step) -> None:
-    """Replace the folders of the toolchain in the step's linker map, if it makes one; the linker has no option for that.
+    """Replace the folders of the toolchain in the step's linker map, if there is one.
+
+    The linker has no option for that.
 
     Raises:
         N6Error: N6-FILE-001 if the map cannot be written.
     """
-    # Whatever else has an absolute path was found by the compiler.
+    # The compiler has found all other files with an absolute path.
     given = tuple(os.fsencode(source) for source in step.sources if os.path.isabs(source))
 
     def portable(found: re.Match[bytes]) -> bytes:
@@ -116,10 +127,11 @@ def make_map_portable(step: Step) -> None:
 
 
 def run_command(step: Step, environment: Mapping[str, str]) -> None:
-    """Run the command; its output goes to the console.
+    """Run the command of a step, and print its output.
 
     Raises:
-        N6Error: N6-STEP-010 if it fails, N6-STEP-011 if it cannot be started, N6-FILE-001 for a map that cannot be written.
+        N6Error: N6-STEP-010 if it fails; N6-STEP-011 if it cannot be started; N6-FILE-001 for a map
+            that cannot be written.
     """
     for output in step.outputs:
         Path(output).parent.mkdir(parents=True, exist_ok=True)

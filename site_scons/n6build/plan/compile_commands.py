@@ -1,4 +1,7 @@
-"""compile_commands.json, by which editors and analysers know how each C file is compiled."""
+"""The file compile_commands.json, for editors and analysers.
+
+They read from it how each C file is compiled.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,12 @@ _LARGEST = 64 << 20
 
 
 def compile_commands(plan: Plan, top: Path) -> list[Mapping[str, object]]:
-    """An entry for each compilation of the plan. top: folder in which the commands run, absolute."""
+    """Return an entry for each compilation of the plan.
+
+    Args:
+        plan: The plan.
+        top: Folder in which the commands run, absolute.
+    """
     return [
         {"directory": str(top), "file": step.sources[0], "output": step.name, "arguments": list(step.command)}
         for step in plan.steps
@@ -24,8 +32,18 @@ def compile_commands(plan: Plan, top: Path) -> list[Mapping[str, object]]:
 
 
 def write_compile_commands(path: Path, plan: Plan, top: Path, others: Iterable[Path] = ()) -> None:
-    """others: such files of the surrounding project, whose entries come first. Raises N6-FILE-002, N6-FILE-003, and N6-STEP-016
-    where one of them is no such file."""
+    """Write the compilations of a plan.
+
+    Args:
+        path: The file.
+        plan: The plan.
+        top: Folder in which the commands run, absolute.
+        others: Such files of the host project, whose entries come first.
+
+    Raises:
+        N6Error: N6-FILE-002 if one of them cannot be read; N6-FILE-003 if it is too large;
+            N6-STEP-016 if it is not such a file.
+    """
     found: list[object] = []
     for other in others:
         try:

@@ -1,7 +1,7 @@
 """Lists of headers that compilers write.
 
-What the compiler has read is the truth for the next build. The assembler's .incbin and #embed, which no list mentions, are errors
-unless the file is a source of the step.
+The next build relies on the files that the compiler has read. The assembler's .incbin and #embed,
+which no list mentions, are errors unless the file is a source of the step.
 """
 
 from __future__ import annotations
@@ -21,15 +21,20 @@ _QUOTED = re.compile(rb'\\?"([^"\\]+)\\?"')
 
 
 def read_depfile(data: bytes) -> list[str]:
-    """The files of the first rule, as the compiler names them. With -MMD its own headers are not among them: they are
-    part of the toolchain, which is an input as a whole."""
-    # The rules that follow are one for each header, in case that it disappears.
+    """Return the files of the first rule, as the compiler names them.
+
+    With -MMD the compiler's own headers are not among them: they are part of the toolchain, which
+    is an input as a whole.
+    """
+    # Each of the rules that follow is for one header, in case it disappears.
     _, _, names = data.replace(b"\\\n", b" ").split(b"\n", 1)[0].partition(b": ")
     return [os.fsdecode(_ESCAPED.sub(rb"\1", word).replace(b"$$", b"$")) for word in _WORD.findall(names)]
 
 
 def headers_read(step: Step) -> list[str]:
-    """Return the headers that a compilation has read, as the step names files: not those of the toolchain.
+    """Return the headers that a compilation has read, as the step names files.
+
+    The headers of the toolchain are not among them.
 
     Args:
         step: A compilation, done in this folder or by a worker for it.
@@ -43,7 +48,9 @@ def headers_read(step: Step) -> list[str]:
 
 
 def check_embedded(step: Step, read: Sequence[str]) -> None:
-    """Check that the step declares the files that its code embeds, which no compiler lists.
+    """Check that the step declares the files that its code embeds.
+
+    No compiler lists such files.
 
     Args:
         step: A compilation.

@@ -1,4 +1,4 @@
-"""Why a step has to be done, or why not, according to what the ledger knows about the last time."""
+"""Reasons to do a step or not, compared with the last time in the ledger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ _SHOWN_LETTERS = 60
 
 @dataclass(frozen=True)
 class Status:
-    """reasons: one line each. 'if changed': an input is going to be made again, perhaps with the same bytes."""
+    """The status of a step before a build.
+
+    Attributes:
+        step: The step.
+        state: 'if changed' if an input is going to be made again, perhaps with the same bytes.
+        reasons: Reasons for the state, one line each.
+    """
 
     step: Step
     state: State
@@ -34,7 +40,16 @@ class Status:
 
 
 def statuses(plan: Plan, ledger: Ledger, code: Code, top: str) -> list[Status]:
-    """In the order of the plan. top: folder of the project, absolute. No program is run and no network is accessed."""
+    """Return the status of each step, in the order of the plan.
+
+    No program is run and no network is accessed.
+
+    Args:
+        plan: The plan.
+        ledger: Ledger of the build folder.
+        code: Code of the library.
+        top: Folder of the project, absolute.
+    """
     found: dict[str, Status] = {}
     # Many steps read the same files.
     digest_of = cache(uses.digest_of)
@@ -64,7 +79,12 @@ def _status(
 
 
 def _is_up_to_date(maker: Status | None) -> bool:
-    """maker: None if it comes later in the plan, as one may that makes a header which was absent."""
+    """Return whether a step that makes an input is up to date.
+
+    Args:
+        maker: None if it comes later in the plan, as a step may that makes a header which was
+            absent.
+    """
     return maker is not None and maker.state == "up to date"
 
 
@@ -81,14 +101,16 @@ def _is_made_by(plan: Plan, file: str, names: set[str]) -> bool:
 def reasons_for(
     step: Step, ledger: Ledger, parts: Parts, digest_of: DigestOf = uses.digest_of, *, ignoring: Ignored | None = None
 ) -> Iterator[str]:
-    """Yield reasons to do the step, the most informative first; none if everything is as it was.
+    """Yield reasons to do the step, the most informative first.
+
+    There is none if everything is as it was.
 
     Args:
         step: The step, whose sources are as they will be.
-        ledger: Of the build folder.
-        parts: As of `signed_parts`.
-        digest_of: As of `uses`.
-        ignoring: Whether a change of this file does not count.
+        ledger: Ledger of the build folder.
+        parts: Parts from `signed_parts`.
+        digest_of: Function that returns the digest of a file, as in `uses`.
+        ignoring: Function that returns whether a change of a file does not count.
     """
     entry = ledger.entries.get(step.name)
     if entry is None:
@@ -152,7 +174,7 @@ def _parsed(text: Any) -> Any:
 
 
 def _changed_parameters(old: Any, new: Any, path: str = "") -> Iterator[str]:
-    """One line for each value that differs."""
+    """Yield one line for each value that differs."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({*old, *new}):
             if old.get(key) != new.get(key):
@@ -171,7 +193,12 @@ def _short(value: Any) -> str:
 
 
 def explanation(status: Status, entry: Entry | None) -> list[str]:
-    """Lines about one file, for its user. entry: of the last time, None if there was none."""
+    """Return lines about one file, for its user.
+
+    Args:
+        status: Status of the step that makes the file.
+        entry: Entry of the last time, None if there was none.
+    """
     lines = []
     if status.state == "up to date":
         lines.append("is up to date: none of its inputs has changed")

@@ -4,14 +4,16 @@
     results/ab/<key>     the digests of the files that a step has made
     files/cd/<SHA-256>   those files
 
-Notes and results name their key, and end with the digest of what is before it.
+Notes and results name their key, and end with the digest of the text before it.
 
-Everything is written under another name first, and read with its digest checked, so that neither a build that is killed nor a
-damaged disk is noticed by more than a step done again. Nobody needs to own what others have written: a damaged file is replaced
-by a new one, and files and folders may be read and written by whom the cache's own folder may.
+Everything is written under another name first, and read with its digest checked, so that a build
+that is killed or a damaged disk only causes a step to be done again. No user needs to own the files
+of others: a damaged file is replaced by a new one, and all files and folders get the permissions of
+the cache's own folder.
 
-What is used is touched, and what was used longest ago goes first where the folder has grown too large. Nobody counts what others
-write: each one looks at the whole folder now and then, the more often the more it stores.
+A file that is used is touched, and the files used longest ago are removed first if the folder has
+grown too large. No process counts the writes of others: each one looks at the whole folder now and
+then, the more often the more it stores.
 """
 
 from __future__ import annotations
@@ -37,17 +39,23 @@ from n6build.plan.work import Work, depfile_for_others, depfile_from_others
 _FORMAT = 2
 _CHUNK = 1 << 20
 _LARGEST_RESULT = 1 << 20
-# Parts of the limit: one is written, on average, from one look at the folder to the next; and one is left free by trimming.
+# Parts of the limit: on average 1/64 is written from one look at the folder to the next, and trimming leaves 1/10 free.
 _LOOKS, _ROOM = 64, 10
 
 
 class _GoneError(Exception):
-    """Somebody has trimmed the folder meanwhile."""
+    """An error about a file that another process has trimmed meanwhile."""
 
 
 @dataclass(frozen=True)
 class FolderStore:
-    """A `Store`. folder: absolute. mode: permissions of it, which all below gets. limit: bytes of all files, 0 for any number."""
+    """A `Store` in a folder.
+
+    Attributes:
+        folder: The folder, absolute.
+        mode: Permissions of the folder, which all below gets.
+        limit: Bytes of all files, 0 for any number.
+    """
 
     folder: Path
     mode: int
@@ -55,11 +63,17 @@ class FolderStore:
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Return the name of the store, for messages."""
         return str(self.folder)
 
     def fetch(self, work: Work, site: Site) -> bool:
-        """Raises N6-CACHE-001 for a folder that cannot be read, N6-CACHE-002 for a damaged entry, N6-FILE-001."""
+        """Write the outputs of the step, and return whether the store has all of them.
+
+        Raises:
+            N6Error: N6-CACHE-001 for a folder that cannot be read; N6-CACHE-002 for a damaged
+                entry; N6-FILE-001 if an output cannot
+            be written.
+        """
         entry = self._result(work.key)
         try:
             if entry.stat().st_size > _LARGEST_RESULT:
@@ -76,7 +90,7 @@ class FolderStore:
             return False
         try:
             for output, digest, file in zip(step.outputs, digests, files, strict=False):
-                # The file is not there if its last byte was not the right one.
+                # The output is not written if the digest turns out to be wrong at the end.
                 write_chunks_atomically(site.top / output, _checked(file, digest))
             if step.depfile:
                 listed = b"".join(_checked(files[-1], digests[-1]))
@@ -87,7 +101,11 @@ class FolderStore:
         return True
 
     def keep(self, work: Work, site: Site) -> int:
-        """Raises N6-CACHE-001 if the folder cannot be written or is full."""
+        """Store the outputs of the step, and return the bytes that had to be stored.
+
+        Raises:
+            N6Error: N6-CACHE-001 if the folder cannot be written or is full.
+        """
         written, digests = 0, []
         try:
             for output in work.step.outputs:
@@ -110,7 +128,11 @@ class FolderStore:
         return written
 
     def read_note(self, work: Work, site: Site) -> bytes | None:  # noqa: ARG002
-        """Raises N6-CACHE-001 for a folder that cannot be read, N6-CACHE-002 for a damaged note."""
+        """Return the note about a step without headers, None if there is none.
+
+        Raises:
+            N6Error: N6-CACHE-001 for a folder that cannot be read; N6-CACHE-002 for a damaged note.
+        """
         path = self._note(work.key)
         try:
             if path.stat().st_size > _LARGEST_RESULT:
@@ -126,18 +148,30 @@ class FolderStore:
         return note.encode()
 
     def keep_note(self, work: Work, site: Site, note: bytes) -> int:  # noqa: ARG002
-        """Raises N6-CACHE-001 if the folder cannot be written or is full."""
+        """Replace the note about a step without headers, and return its size in bytes.
+
+        Raises:
+            N6Error: N6-CACHE-001 if the folder cannot be written or is full.
+        """
         try:
             return self._write(self._note(work.key), [_entry_text(work.key, "note", note.decode())])
         except OSError as error:
             raise _unusable(self.folder, error) from error
 
     def _is_due(self, key: str, written: int) -> bool:
-        """Keys are as good as random numbers: of so many bytes stored by whomever, one look at the folder follows."""
+        """Return whether to look at the whole folder after this write.
+
+        Keys are as good as random numbers: on average one look follows a fixed number of stored
+        bytes, whichever process stores them.
+        """
         return int(key[:8], 16) * self.limit < (written * _LOOKS) << 32 if self.limit else False
 
     def _trim(self) -> None:
-        """Two that do it at once remove the same files. What may not be removed stays."""
+        """Remove the files that were used longest ago, if all are too large together.
+
+        Two processes that do it at once remove the same files. A file that may not be removed
+        stays.
+        """
         entries = sorted(self._entries())
         size_of_all = sum(size for _, size, _ in entries)
         if size_of_all <= self.limit:
@@ -147,12 +181,12 @@ class FolderStore:
             if too_much <= 0:
                 break
             with suppress(OSError):
-                # What another one has removed is room, too.
+                # A file that another process has removed makes room, too.
                 Path(path).unlink(missing_ok=True)
                 too_much -= size
 
     def _entries(self) -> Iterator[tuple[int, int, str]]:
-        """Time of the last use in ns, bytes, and path of each file."""
+        """Yield time of the last use in ns, bytes, and path of each file."""
         for folder in (each for kind in ("notes", "results", "files") for each in self.folder.glob(f"{kind}/??")):
             with suppress(OSError), os.scandir(folder) as found:
                 for each in found:
@@ -170,7 +204,11 @@ class FolderStore:
         return self.folder / "files" / digest[:2] / digest
 
     def _write(self, path: Path, chunks: Iterable[bytes]) -> int:
-        """Bytes. Raises OSError."""
+        """Write a file, and return its size in bytes.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
         self._make_folder(path.parent)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
         try:
@@ -178,7 +216,7 @@ class FolderStore:
             with os.fdopen(handle, "wb") as file:
                 for chunk in chunks:
                     size += file.write(chunk)
-            # Somebody with less room may have trimmed it already.
+            # A process with a smaller limit may have trimmed it already.
             with suppress(FileNotFoundError):
                 os.chmod(temporary, self.mode & 0o666)
                 os.replace(temporary, path)
@@ -197,17 +235,28 @@ class FolderStore:
 
 
 def open_folder(folder: Path, limit: int = 0) -> FolderStore:
-    """Makes the folder where there is none. limit: as of `FolderStore`. Raises N6-CACHE-001 if it cannot be used."""
+    """Return the store in a folder, which is made if there is none.
+
+    Args:
+        folder: The folder.
+        limit: Bytes of all files, 0 for any number.
+
+    Raises:
+        N6Error: N6-CACHE-001 if the folder cannot be used.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # With the bit that gives files to the folder's group.
+        # The mode includes the bit that gives files to the folder's group.
         return FolderStore(folder.absolute(), stat.S_IMODE(folder.stat().st_mode), limit)
     except OSError as error:
         raise _unusable(folder, error) from error
 
 
 def _touch(used: Iterable[Path]) -> None:
-    """In a folder of others it stays as it is."""
+    """Set the time of the last use, if the files may be touched.
+
+    A file of another user stays as it is.
+    """
     for path in used:
         with suppress(OSError):
             os.utime(path)
@@ -223,7 +272,7 @@ def _entry_text(key: str, name: str, value: object) -> bytes:
 
 
 def _read_entry(data: bytes, key: str, name: str) -> Any:
-    """Return the value of this name, None if the entry is damaged or belongs to another key."""
+    """Return the value of a name, None if the entry is damaged or for another key."""
     text, end = data[:-65], data[-65:]
     if end != hashlib.sha256(text).hexdigest().encode() + b"\n":
         return None
@@ -247,7 +296,11 @@ def _is_digest(text: str) -> bool:
 
 
 def _checked(file: Path, digest: str) -> Iterator[bytes]:
-    """Raises N6-CACHE-002 at the end if it is not what it is called, or if it cannot be read."""
+    """Yield the content of a file, and check its digest at the end.
+
+    Raises:
+        N6Error: N6-CACHE-002 if it does not match its name, or if it cannot be read.
+    """
     hashed = hashlib.sha256()
     try:
         with file.open("rb") as source:

@@ -1,4 +1,7 @@
-"""Headers that are not there and would be taken if they were: no list of a compiler names them."""
+"""Headers that do not exist, but would be included if they did.
+
+No list of a compiler names them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,13 @@ _COMPUTED = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed)[ \t]+[A-Z
 
 
 def absent_headers(files: Collection[str], folders: Sequence[str]) -> list[str]:
-    """Sorted paths at which a compiler looks before it finds a header, or finds none. files: sources, and all headers that they
-    include. folders: where headers are looked for, in this order; a name in quotes is first looked for beside the file."""
+    """Return the sorted paths at which a compiler looks in vain for headers.
+
+    Args:
+        files: Sources, and all headers that they include.
+        folders: Folders in which headers are looked for, in this order; a name in quotes is first
+            looked for beside the file.
+    """
     absent: set[str] = set()
     for file in files:
         for name, quoted in _included(file, uses.digest_of(file)):
@@ -35,19 +43,26 @@ def absent_headers(files: Collection[str], folders: Sequence[str]) -> list[str]:
 
 
 def has_computed_include(files: Iterable[str]) -> bool:
-    """Return whether one of the files includes a header whose name a macro expands to."""
+    """Return whether one of the files includes a header that a macro names."""
     return any(_includes_computed(file, digest) for file in files if (digest := uses.digest_of(file)))
 
 
 @cache
 def _includes_computed(file: str, digest: str) -> bool:  # noqa: ARG001
-    """digest: of the file, so that another content is read again."""
+    """Return whether a file includes a header that a macro names.
+
+    Args:
+        digest: Digest of the file, so that another content is read again.
+    """
     with open(file, "rb") as opened:
         return _COMPUTED.search(opened.read()) is not None
 
 
 def _before_computed(files: Collection[str], folders: Sequence[str]) -> set[str]:
-    """Return where any of the files would be found before: one of them is what a macro expands to, and nobody knows which."""
+    """Return the paths at which any of the files would be found before.
+
+    A macro expands to the name of one of the files, and it is not known which.
+    """
     absent = set()
     beside = dict.fromkeys(map(os.path.dirname, files))
     for file in files:
@@ -60,8 +75,15 @@ def _before_computed(files: Collection[str], folders: Sequence[str]) -> set[str]
 
 
 def found_headers(sources: Iterable[str], folders: Iterable[str]) -> list[str]:
-    """Sorted paths of all headers that a compiler may read, also where a condition leaves an include out: not those of the
-    toolchain, and none whose name only the preprocessor makes. folders: as for `absent_headers`."""
+    """Return the sorted paths of all headers that a compiler may read.
+
+    They include headers that a condition leaves out, but not those of the toolchain, and none whose
+    name only the preprocessor makes.
+
+    Args:
+        sources: Files of C.
+        folders: Folders as for `absent_headers`.
+    """
     found: set[str] = set()
     waiting = list(sources)
     while waiting:
@@ -79,7 +101,11 @@ def found_headers(sources: Iterable[str], folders: Iterable[str]) -> list[str]:
 
 @cache
 def _included(file: str, digest: str) -> tuple[tuple[str, bool], ...]:
-    """(name, whether it is in quotes). digest: of the file, empty if it is not there."""
+    """Return the names that a file includes, and whether each is in quotes.
+
+    Args:
+        digest: Digest of the file, empty if it does not exist.
+    """
     if not digest:
         return ()
     with open(file, "rb") as opened:

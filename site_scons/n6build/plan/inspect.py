@@ -1,4 +1,4 @@
-"""`scons plan` and option explain: what the console and files show of a plan."""
+"""Target plan and option explain: views of a plan on the console and in files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ from n6build.plan.show import explain_text, plan_text
 
 
 def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) -> None:
-    """Prints the steps that these goals need, and writes plan.json and plan.svg to the build folder. Raises N6-FILE-001,
-    and N6-STEP-014 for a file that no step makes."""
+    """Print the steps that these goals need, and write plan.json and plan.svg.
+
+    The files are in the build folder.
+
+    Raises:
+        N6Error: N6-FILE-001 if a file cannot be written; N6-STEP-014 for a file that no step makes.
+    """
     from n6build.plan.picture import plan_svg  # noqa: PLC0415 - no build needs it.
 
     wanted = _wanted(plan, goals)
@@ -28,19 +33,32 @@ def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) ->
 
 
 def write_plan(path: Path, plan: Plan, goals: Sequence[str]) -> None:
-    """The steps that these goals need, as JSON. Raises N6-FILE-001, and N6-STEP-014 for a file that no step makes."""
+    """Write the steps that these goals need, as JSON.
+
+    Raises:
+        N6Error: N6-FILE-001 if the file cannot be written; N6-STEP-014 for a file that no step
+            makes.
+    """
     wanted = _wanted(plan, goals)
     portable = replace(wanted, goals={name: wanted.goals[name] for name in goals if name in wanted.goals})
     write_atomically(path, to_json(plan_json(portable)))
 
 
 def files_of(goals: Sequence[str], plan: Plan) -> list[str]:
-    """The outputs behind names of goals, and files as the plan names them. Raises N6-STEP-014 for a file that no step makes."""
+    """Return the outputs behind names of goals, and files as the plan names them.
+
+    Raises:
+        N6Error: N6-STEP-014 for a file that no step makes.
+    """
     return [file for goal in goals for file in plan.goals.get(goal) or step_for(goal, plan).outputs]
 
 
 def are_up_to_date(goals: Sequence[str], plan: Plan, site: Site) -> bool:
-    """Return whether a build of these goals would do nothing. Raises N6-STEP-014 for a file that no step of the plan makes."""
+    """Return whether a build of these goals would do nothing.
+
+    Raises:
+        N6Error: N6-STEP-014 for a file that no step of the plan makes.
+    """
     found = statuses(_wanted(plan, goals), site.ledger, site.code, str(site.top))
     return all(status.state == "up to date" for status in found)
 
@@ -50,7 +68,11 @@ def _wanted(plan: Plan, goals: Sequence[str]) -> Plan:
 
 
 def explain(file: str, plan: Plan, site: Site) -> None:
-    """Prints why the file was or will be made. Raises N6-STEP-014 for a file that no step of the plan makes."""
+    """Print why the file was or will be made.
+
+    Raises:
+        N6Error: N6-STEP-014 for a file that no step of the plan makes.
+    """
     step = step_for(file, plan)
     shown = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)
     found = {status.step.name: status for status in statuses(plan, site.ledger, site.code, str(site.top))}

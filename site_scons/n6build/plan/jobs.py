@@ -1,7 +1,9 @@
-"""Slots for steps that run at the same time: a fixed number, or tokens of the make or Ninja that started this build.
+"""Slots for steps that run at the same time.
 
-A jobserver of GNU make holds one token for each job beyond the first. A client takes a token before it starts a second job,
-and puts the same byte back when a job ends (GNU make manual, "POSIX Jobserver Interaction").
+There is a fixed number of slots, or they are tokens of the make or Ninja that started this build. A
+jobserver of GNU make holds one token for each job beyond the first. A client takes a token before
+it starts a second job, and puts the same byte back when a job ends (GNU make manual, "POSIX
+Jobserver Interaction").
 """
 
 from __future__ import annotations
@@ -14,18 +16,21 @@ from dataclasses import dataclass, field
 
 _OPTIONS = ("--jobserver-auth=", "--jobserver-fds=")
 _FIFO = "fifo:"
-# A token may come back from another job without this process being told.
+# A token may come back from another job without notice to this process.
 _RETRY_S = 0.05
 
 
 @dataclass
 class Slots:
-    """Slots for steps. The first one is always free, since the caller has a slot for this build itself.
+    """Slots for steps.
+
+    The first one is always free, since the caller has a slot for this build itself.
 
     Attributes:
         limit: Most steps at a time.
         tokens: Descriptors to read tokens from and to write them to; None without a jobserver.
-        retry_s: Seconds after which a step that got no slot tries again; None if only the end of a step frees one.
+        retry_s: Seconds after which a step that got no slot tries again; None if only the end of a
+            step frees one.
     """
 
     limit: int
@@ -80,7 +85,7 @@ def open_slots(jobs: int | None, makeflags: str = "") -> Iterator[Slots]:
 
 
 def _opened(makeflags: str) -> tuple[int, int] | None:
-    """Open both ends of the jobserver, or return None if there is none that this process may use."""
+    """Open both ends of the jobserver; return None if this process may use none."""
     named = [word.partition("=")[2] for word in makeflags.split() if word.startswith(_OPTIONS)]
     if not named:
         return None
@@ -88,17 +93,22 @@ def _opened(makeflags: str) -> tuple[int, int] | None:
         if named[-1].startswith(_FIFO):
             return _pair(named[-1].removeprefix(_FIFO), named[-1].removeprefix(_FIFO))
         ends = [int(number) for number in named[-1].split(",")]
-        # make closes its pipe for recipes without '+', whose number may be another file by now.
+        # make closes its pipe for recipes without '+', so that a number may be that of another file by now.
         if len(ends) != 2 or min(ends) < 0 or not all(stat.S_ISFIFO(os.fstat(end).st_mode) for end in ends):
             return None
-        # The pipe is shared with make: as a file of its own, reading it need not block.
+        # The pipe is shared with make. Opened as another file, it can be read without blocking.
         return _pair(*(f"/proc/self/fd/{end}" for end in ends))
     except (OSError, ValueError):
         return None
 
 
 def _pair(read: str, write: str) -> tuple[int, int]:
-    """Raises OSError, or ValueError for a file that is no pipe."""
+    """Open a pipe for reading and for writing.
+
+    Raises:
+        OSError: The pipe cannot be opened.
+        ValueError: The file is not a pipe.
+    """
     reader = os.open(read, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISFIFO(os.fstat(reader).st_mode):
@@ -110,7 +120,7 @@ def _pair(read: str, write: str) -> tuple[int, int]:
 
 
 def _read(descriptor: int) -> bytes:
-    """Read one token; empty if there is none now, or if make has ended."""
+    """Read one token; the result is empty if there is none now, or if make has ended."""
     try:
         return os.read(descriptor, 1)
     except BlockingIOError:

@@ -1,5 +1,8 @@
-"""The digests of import closures that an earlier call has computed. They hold as long as each file of the library, and what says
-which packages are installed, has the same size, times and inode; reading all the sources again takes twenty times as long."""
+"""Digests of import closures that an earlier call has computed.
+
+They hold as long as each file of the library, and each record of an installed package, has the same
+size, times and inode. Reading all the sources again takes twenty times as long.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,15 @@ _NAME = "code.json"
 
 
 def known_code(build: Path) -> Code:
-    """The code of n6build. build: folder of all build products, which has what an earlier call has found."""
+    """Return the code of n6build, with digests of an earlier call.
+
+    Args:
+        build: Folder of all build products, where the earlier call has kept the digests.
+    """
     code = library_code()
     states = list(states_of_code(code))
-    # The state is taken before anything is read: what changes in between is stored under a state that does not come again.
+    # The state is taken before anything is read: the digest of a file that changes in between is stored under a state that
+    # does not come again.
     if all(uses.is_settled(state) for _, state in states):
         code.state = hashlib.sha256(canonical([sys.version, states]).encode()).hexdigest()
     try:
@@ -40,7 +48,7 @@ def known_code(build: Path) -> Code:
 
 
 def keep_known_code(code: Code, build: Path) -> None:
-    """Writes down what is known of the code now, if that is more than before."""
+    """Write the known digests of the code, if there are more than before."""
     if code.state and len(code.digests) > code.known:
         document = {"state": code.state, "digests": dict(sorted(code.digests.items()))}
         write_atomically(build / FOLDER / _NAME, json.dumps(document) + "\n")
@@ -48,7 +56,7 @@ def keep_known_code(code: Code, build: Path) -> None:
 
 
 def states_of_code(code: Code) -> Iterator[tuple[str, uses.State]]:
-    """Path and state of every file that the digests follow from."""
+    """Yield path and state of every file that the digests depend on."""
     for root in code.roots.values():
         yield from sorted(_python_files(str(root)))
     for folder in sorted(installed_packages().values()):

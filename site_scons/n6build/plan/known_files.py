@@ -18,15 +18,25 @@ _NAME = "files.json"
 
 
 def remember_known_files(build: Path) -> None:
-    """build: folder of all build products, which has what an earlier call has kept. One that is damaged counts as none."""
+    """Take over the digests that an earlier call has kept.
+
+    A damaged file counts as none.
+
+    Args:
+        build: Folder of all build products.
+    """
     for path, (*state, digest) in _read(build).items():
         uses.remember_digest(path, (state[0], state[1], state[2], state[3]), digest)
 
 
 def keep_known_files(build: Path) -> None:
-    """Write down the files that are known now, if reading the new ones again would take a while. Raises N6-FILE-001.
+    """Write the known digests of files, if reading the new ones again takes a while.
 
-    What is written there and wrong is replaced at once: the times of a file may not tell of a change (option paranoid).
+    A wrong digest that is kept there is replaced at once: the times of a file may not show a change
+    (option paranoid).
+
+    Raises:
+        N6Error: N6-FILE-001 if the file cannot be written.
     """
     kept = {path: known for path, known in uses.settled_files().items() if _is_there(path, known)}
     lines = {path: [*known.state, known.digest] for path, known in kept.items()}

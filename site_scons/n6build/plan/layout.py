@@ -1,7 +1,8 @@
-"""Positions of boxes in rows, each below all that its boxes need, and of the arrows between them.
+"""Positions of boxes in rows, and of the arrows between them.
 
-Rows come from the longest path, order and positions within a row from the mean of the neighbours. Arrows of one kind that
-leave the same box share their way. The same input gives the same picture.
+Each row is below all that its boxes need. Rows come from the longest path, order and positions
+within a row from the mean of the neighbours. Arrows of one kind that leave the same box share their
+way. The same input gives the same picture.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ class Layout:
     """Positions in pixels.
 
     Attributes:
-        width: Of the longest row.
-        height: Of all rows, `ROW` each.
+        width: Width of the longest row.
+        height: Height of all rows, `ROW` each.
         centres: The centre of each box.
-        ways: The points of each arrow, one a row: the centre of a box, of each row that it passes, and of the other box.
+        ways: The points of each arrow, one a row: the centre of a box, of each row that it passes,
+            and of the other box.
     """
 
     width: float
@@ -75,7 +77,10 @@ def layered(widths: Sequence[float], levels: Sequence[int], edges: Sequence[Edge
 
 
 def _near_their_users(levels: Sequence[int], edges: Sequence[Edge]) -> list[int]:
-    """Return the levels with boxes that need nothing moved down to the row above the first box that needs them."""
+    """Return the levels, with boxes that need nothing moved down.
+
+    They are in the row above the first box that needs them.
+    """
     heads = {edge.head for edge in edges}
     lowered: dict[int, int] = {}
     for edge in edges:
@@ -106,7 +111,10 @@ def _across(rows: Sequence[list[int]], room: Sequence[float], links: Iterable[tu
 
 
 def _spaced(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """Return places near the wanted ones, neighbours at least these gaps apart: the mean of pushing right and pushing left."""
+    """Return places near the wanted ones, with neighbours at least these gaps apart.
+
+    They are the mean of pushing right and pushing left.
+    """
     offsets = [*accumulate(gaps, initial=0.0)]
     free = [place - offset for place, offset in zip(wanted, offsets, strict=True)]
     pushed_right = accumulate(free, max)

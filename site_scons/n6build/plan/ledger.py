@@ -1,7 +1,8 @@
-"""What was made from what: kept in the build folder, one line for each step, written when the step is done.
+"""The ledger of a build folder: the inputs behind the outputs of each step.
 
-It decides what is built, tells people why, detects altered outputs, and survives a build that is killed. Only the process that
-holds the lock of the build folder (`lock.py`) writes to it.
+It has one line for each step, written when the step is done. It decides which steps are done, gives
+people the reasons, detects altered outputs, and survives a build that is killed. Only the process
+that holds the lock of the build folder (`lock.py`) writes to it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from n6build.base.files import cannot_write, write_atomically
 from n6build.plan.step import Step, canonical
 
 FOLDER = ".n6build"
-# In place of the digest of an input that changed while the step was done: equal to none.
+# Stored in place of the digest of an input that changed while the step was done. It equals no digest.
 UNSTABLE = "?"
 _FORMAT = 1
 _LARGEST = 64 << 20
@@ -27,7 +28,12 @@ _LARGEST = 64 << 20
 
 @dataclass(frozen=True)
 class Output:
-    """state: size, times and inode of the file when it was written. digest: SHA-256."""
+    """An output as a step has made it.
+
+    Attributes:
+        state: Size, times and inode of the file when it was written.
+        digest: SHA-256.
+    """
 
     state: uses.State
     digest: str
@@ -35,13 +41,17 @@ class Output:
 
 @dataclass(frozen=True)
 class Entry:
-    """What a step was made from.
+    """The record of one step.
 
     Attributes:
-        parts: As of `signed_parts`.
-        inputs: Path -> digest, empty for a file that had to be absent, `UNSTABLE` for one that changed meanwhile.
-        reason: Why the step was done.
-        origin: Where it was done.
+        name: Name of the step.
+        parts: Parts from `signed_parts`.
+        inputs: Path -> digest, empty for a file that had to be absent, `UNSTABLE` for one that
+            changed meanwhile.
+        outputs: Outputs by their paths.
+        reason: Reason to do the step.
+        origin: Place where it was done.
+        seconds: Duration.
     """
 
     name: str
@@ -55,14 +65,25 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """entries: the latest of each step, by its name."""
+    """The records of a build folder.
+
+    Attributes:
+        path: The file.
+        entries: The latest entry of each step, by its name.
+    """
 
     path: Path
     entries: dict[str, Entry] = field(default_factory=dict)
 
     def write(self, entry: Entry) -> None:
-        """Appends one line in one call: threads cannot mix theirs, and a kill leaves at most the last line incomplete. Raises
-        N6-FILE-001."""
+        """Append an entry.
+
+        One call writes the line: threads cannot mix theirs, and a kill leaves at most the last line
+        incomplete.
+
+        Raises:
+            N6Error: N6-FILE-001 if the file cannot be written.
+        """
         self.entries[entry.name] = entry
         line = (canonical(_as_json(entry)) + "\n").encode()
         with _writing(self.path):
@@ -74,7 +95,10 @@ class Ledger:
                 os.close(handle)
 
     def objections(self, step: Step) -> list[str]:
-        """Outputs that are not as the step left them, one line each; none if the step is not in the ledger."""
+        """Return a line for each output that is not as the step left it.
+
+        There is none if the step is not in the ledger.
+        """
         entry = self.entries.get(step.name)
         if entry is None:
             return []
@@ -82,7 +106,11 @@ class Ledger:
 
 
 def _objection(output: str, written: Output | None) -> str:
-    """written: None for one that was gone before the step was entered."""
+    """Return a line about an output that is not as the step left it, else nothing.
+
+    Args:
+        written: The output when it was made; None if it was gone before the step was entered.
+    """
     try:
         state = uses.state_of(output)
     except (OSError, ValueError):
@@ -95,19 +123,26 @@ def _objection(output: str, written: Output | None) -> str:
 
 
 def ledger_path(build: Path) -> Path:
-    """build: folder of all build products."""
+    """Return the path of the ledger.
+
+    Args:
+        build: Folder of all build products.
+    """
     return build / FOLDER / "ledger.jsonl"
 
 
 def read_ledger(build: Path, *, may_write: bool = True) -> Ledger:
-    """Read the ledger of a build folder, without lines that are damaged or of another version.
+    """Read the ledger of a build folder.
+
+    Lines that are damaged or of another version are left out.
 
     Args:
-        build: folder of all build products.
-        may_write: whether this process holds the folder's lock. A file that has grown long is rewritten then.
+        build: Folder of all build products.
+        may_write: Whether this process holds the folder's lock. A file that has grown long is
+            rewritten then.
 
     Raises:
-        N6Error: N6-FILE-001.
+        N6Error: N6-FILE-001 if the file cannot be written.
     """
     path = ledger_path(build)
     data = _data(path)
@@ -141,7 +176,7 @@ def _is_long(data: bytes, entries: Mapping[str, Entry]) -> bool:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Raises N6-FILE-001 where the block cannot write."""
+    """Raise N6-FILE-001 if the block cannot write."""
     try:
         yield
     except OSError as error:
@@ -149,12 +184,16 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def output_of(path: str) -> Output:
-    """State and digest of a file as it is now. Raises OSError if it does not exist."""
+    """Return state and digest of a file as it is now.
+
+    Raises:
+        OSError: The file does not exist.
+    """
     return Output(uses.state_of(path), uses.digest_of(path))
 
 
 def digests(paths: Iterable[str]) -> dict[str, str]:
-    """Path -> SHA-256, empty for a file that cannot be read."""
+    """Return the SHA-256 of each path, empty for a file that cannot be read."""
     return {path: uses.digest_of(path) for path in paths}
 
 
@@ -172,7 +211,13 @@ def _as_json(entry: Entry) -> dict[str, Any]:
 
 
 def _part(name: str, value: object) -> object:
-    """As `signed_parts` has them: a text or a list of texts, and of tools pairs. Raises ValueError for anything else."""
+    """Return a part if it has the type that `signed_parts` gives it.
+
+    This is a text or a list of texts, and for tools a list of pairs.
+
+    Raises:
+        ValueError: The part has another type.
+    """
     texts: list[Any] = value if isinstance(value, list) else [value]
     if name == "tools" and all(isinstance(each, list) and len(each) == 2 for each in texts):
         texts = [each for pair in texts for each in pair]

@@ -1,4 +1,4 @@
-"""What is left in a build folder that has been cleaned, and why."""
+"""Files that stay in a build folder after it was cleaned, with the reasons."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from pathlib import Path
 from n6build.plan.ledger import FOLDER
 from n6build.plan.progress import LAST_ERROR
 
-# No step makes them.
+# Files that no step makes.
 _BESIDE_STEPS = (LAST_ERROR, "plan.json", "plan.svg")
 _WHY = {"virtual_board": "what the virtual boards hold", FOLDER: "records, and the lock that builds wait for"}
 
 
 def tidied(build: Path) -> list[tuple[str, str]]:
-    """Removes what no step makes and folders that have become empty. Returns (path, why) of all that stays in the folder. build:
-    folder of all build products."""
+    """Remove files that no step makes, and folders that have become empty.
+
+    Args:
+        build: Folder of all build products.
+
+    Returns:
+        Path and reason of all that stays in the folder.
+    """
     for name in _BESIDE_STEPS:
         (build / name).unlink(missing_ok=True)
     for folder, _, _ in os.walk(build, topdown=False):
-        with suppress(OSError):  # Those that are not empty.
+        with suppress(OSError):  # Folders that are not empty stay.
             os.rmdir(folder)
     if not build.is_dir():
         return []

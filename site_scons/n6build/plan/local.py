@@ -1,4 +1,7 @@
-"""Does the steps of a plan without SCons, those that are not up to date: for command lines and tests."""
+"""Plans carried out without SCons, for command lines and tests.
+
+Steps that are up to date are not done.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ def local_site(build: Path, environment: Mapping[str, str], *, may_write: bool =
     """Return a site in the working directory.
 
     Args:
-        build: folder of all build products.
-        environment: of commands.
-        may_write: whether this process holds the folder's lock.
+        build: Folder of all build products.
+        environment: Variables of commands.
+        may_write: Whether this process holds the folder's lock.
     """
     build = build.absolute()
     remember_known_files(build)
@@ -30,17 +33,20 @@ def local_site(build: Path, environment: Mapping[str, str], *, may_write: bool =
 
 
 def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None = None) -> None:
-    """Do every step behind the wanted outputs that is not up to date, each as soon as all it needs is there.
+    """Do every step behind the wanted outputs that is not up to date.
+
+    A step begins as soon as all that it needs exists.
 
     Args:
         plan: The plan.
         wanted: Outputs of its steps.
-        site: Where the steps are done.
+        site: Site where the steps are done.
         jobs: Steps at a time, None for as many as `open_slots` finds.
 
     Raises:
-        N6Error: N6-STEP-014 before anything is done if no step makes a wanted file, and the first error of a step: running
-            steps are finished, and no others are started.
+        N6Error: N6-STEP-014 before anything is done if no step makes a wanted file; otherwise the
+            first error of a step. Then
+        running steps are finished, and no others are started.
     """
     wanted = tuple(wanted)
     for file in wanted:
@@ -58,7 +64,7 @@ def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None =
                 needs.discard(name)
 
         def start_ready() -> None:
-            # No more than can run: what waits in the pool would be started even after an error.
+            # No more steps are submitted than can run: steps that wait in the pool would be started even after an error.
             while True:
                 if not stale:
                     name = next((name for name, needs in left.items() if not needs), None)

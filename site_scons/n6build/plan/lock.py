@@ -1,4 +1,7 @@
-"""One build at a time in a build folder: two would corrupt each other's database and outputs."""
+"""The lock of a build folder, which one build at a time may use.
+
+Two builds would corrupt each other's database and outputs.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,16 @@ from n6build.plan.ledger import FOLDER
 
 
 def locked_build_folder(build: Path) -> int:
-    """Waits until the folder is free, and says so. Returns a descriptor that holds the lock until it is closed, at the latest
-    when the process ends; programs that are started do not inherit it. Raises N6-FILE-001."""
+    """Wait until the build folder is free, and lock it.
+
+    A message is printed if it is in use. Programs that are started do not inherit the lock.
+
+    Returns:
+        A descriptor that holds the lock until it is closed, at the latest when the process ends.
+
+    Raises:
+        N6Error: N6-FILE-001 if the lock cannot be written.
+    """
     path = build / FOLDER / "lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -25,7 +36,7 @@ def locked_build_folder(build: Path) -> int:
         other = os.read(handle, 20).decode("ascii", "replace").strip()
         say("Waiting", str(path.parent.parent.name), f"another build is using it (process {other or 'unknown'})")
         lock(handle)
-    # Who it is helps those that wait; on a full disk they do without.
+    # The process id helps builds that wait; on a full disk they do without it.
     with suppress(OSError):
         os.ftruncate(handle, 0)
         os.lseek(handle, 0, os.SEEK_SET)

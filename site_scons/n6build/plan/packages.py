@@ -1,4 +1,7 @@
-"""Third-party distributions of this interpreter: all that an import may load, by the files that they bring."""
+"""Third-party distributions of this interpreter, identified by their files.
+
+All that an import may load counts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _INSTALLED = re.compile(
 )
 # The first name of a path in a RECORD: of a package, or of a module with its suffix. The folder of a description has a dash.
 _TOP = re.compile(rb"^([^\W\d]\w*)[/.\\]", re.MULTILINE)
-# Distribution -> what it imports where it is installed, and does not require. `n6build prove` finds what is missing here.
+# Distribution -> packages that it imports if they are installed, and does not require. `n6build prove` finds missing entries.
 _IMPORTED_IF_THERE: Mapping[str, tuple[str, ...]] = {"msgspec": ("typing_extensions",)}
 _REQUIRES = re.compile(rb"^Requires-Dist:(.*)$", re.MULTILINE)
 
@@ -30,7 +33,7 @@ class Packages:
     """Distributions that are installed.
 
     Attributes:
-        folders: Distribution -> folder of its description, as of `installed_packages`.
+        folders: Distribution -> folder of its description, from `installed_packages`.
     """
 
     folders: Mapping[str, str]
@@ -39,11 +42,12 @@ class Packages:
     _providers: dict[str, list[str]] = field(default_factory=dict)
 
     def behind(self, top: str) -> dict[str, str]:
-        """Return name -> digest of all distributions that an import may load.
+        """Return the digests of all distributions that an import may load, by name.
 
-        These are the distributions that have files of this name (of a namespace such as `google` all of them), and whatever
-        they require here: markers are evaluated for this interpreter, and extras count where a requirement names them. What
-        one of them imports if it is there counts as well.
+        These are the distributions that have files of this name (of a namespace such as `google`
+        all of them), and all that they require here: markers are evaluated for this interpreter,
+        and extras count where a requirement names them. Distributions that one of them imports only
+        if they are installed count as well.
 
         Args:
             top: Name of a top-level package or module.
@@ -77,7 +81,7 @@ class Packages:
 
 
 def installed_packages() -> dict[str, str]:
-    """Return distribution -> folder of its description, in the order of sys.path."""
+    """Return the folder of each distribution's description, in the order of sys.path."""
     found: dict[str, str] = {}
     for place in reversed(sys.path):
         try:
@@ -107,7 +111,7 @@ def _normalized(name: str) -> str:
 
 
 def _providers(folders: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return name of a top-level package or module -> distributions that have files of it."""
+    """Return the distributions with files of each top-level package or module."""
     found: dict[str, list[str]] = {}
     for name, folder in sorted(folders.items()):
         tops = {*_TOP.findall(_content(f"{folder}/RECORD")), *_content(f"{folder}/top_level.txt").split()}
@@ -124,12 +128,12 @@ def _requirements(folder: str) -> Iterator[Requirement]:
         try:
             yield Requirement(text.decode("utf-8", "replace").strip())
         except InvalidRequirement:
-            # Old distributions have other notations, which pip does not install by.
+            # Old distributions have other notations, and pip does not install requirements in them.
             continue
 
 
 def _digest_of(folder: str) -> str:
-    """Return the digest of the files that a distribution brings, the same in every environment.
+    """Return the digest of a distribution's files, the same in every environment.
 
     The RECORD has their hashes; an installed file that is edited by hand goes unnoticed.
     """

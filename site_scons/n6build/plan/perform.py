@@ -1,7 +1,8 @@
-"""The engine: whether a step is up to date, and how it is done. SCons, the command line and the tests are its clients.
+"""The engine, which decides whether a step is up to date, and does it.
 
-A step comes from a cache, is done by a worker, or is done here; the ledger then knows what it was made from. What only a step
-that is done needs is imported then: a build with nothing to do comes by here.
+SCons, the command line and the tests are its clients. A step comes from a cache, is done by a
+worker, or is done here; the ledger then knows its inputs. Modules that only a step to be done needs
+are imported late, since builds with nothing to do use this module, too.
 """
 
 from __future__ import annotations
@@ -27,13 +28,19 @@ from n6build.plan.step import Step
 if TYPE_CHECKING:
     from n6build.plan.cache import Cache
 
-# The clock of file systems, which is behind the other one by up to a tick.
+# The clock of file systems, which is behind the usual one by up to a tick.
 _CLOCK = getattr(time, "CLOCK_REALTIME_COARSE", None)
 
 
 @dataclass(frozen=True)
 class DoneStep:
-    """stage: such as network or compile. target: the first file that it made."""
+    """A step that was done.
+
+    Attributes:
+        stage: Stage, such as network or compile.
+        target: The first file that it made.
+        seconds: Duration.
+    """
 
     stage: str
     target: str
@@ -42,23 +49,27 @@ class DoneStep:
 
 @dataclass
 class Site:
-    """Where steps are done.
+    """The place where steps are done.
 
     Attributes:
-        top: Folder of the project, absolute: relative paths start there, and it is the working directory.
-        build: Folder of all that is built, absolute.
-        code: Of the library.
-        ledger: Of the build folder.
-        environment: Of commands.
+        top: Folder of the project, absolute: relative paths start there, and it is the working
+            directory.
+        build: Folder of all build products, absolute.
+        code: Code of the library.
+        ledger: Ledger of the build folder.
+        environment: Variables of commands.
         done: Steps done by this process, or by workers for it.
         failed: Steps that this process tried to do.
         fetched: Names of steps that came from the cache.
-        plan: All steps.
-        began: Of the monotonic clock, in seconds.
-        cache: Asked before a step is done, and told afterwards.
-        elsewhere: Has a step done by another machine and returns whether it is done; None without other machines.
-        room: For steps that are done here, where more of them wait for other machines.
-        announce: Called before a step is done or after it was fetched, with a verb in the second case; by several threads.
+        plan: Plan with all steps.
+        began: Start of the build on the monotonic clock, in seconds.
+        cache: Cache that a step is fetched from before it is done, and stored in afterwards.
+        elsewhere: Function that has a step done by another machine and returns whether it is done;
+            None without other machines.
+        room: Context of a step that is done here, where more of them wait for other machines.
+        announce: Function called before a step is done or after it was fetched, with a verb in the
+            second case; by several
+        threads.
     """
 
     top: Path
@@ -81,31 +92,42 @@ _site: Site | None = None
 
 
 def current_site() -> Site | None:
-    """Return the site of the latest step, None before the first: for a report about the build that it is part of."""
+    """Return the site of the latest step, None before the first.
+
+    A report about the build that it is part of needs it.
+    """
     return _site
 
 
 def reasons_now(step: Step, site: Site) -> Iterator[str]:
-    """Yield why the step would be done now, the most informative reason first; none if it is up to date."""
+    """Yield reasons to do the step now, the most informative first.
+
+    There is none if the step is up to date.
+    """
     yield from reasons_for(step, site.ledger, signed_parts(step, site.code, str(site.top)))
     if step.always:
         yield "it runs whenever it is asked for"
 
 
 def is_current(step: Step, site: Site) -> bool:
-    """Return whether doing the step, whose sources are as they will be, would make what is there."""
+    """Return whether doing the step would make the same outputs again.
+
+    The sources of the step have to be as they will be.
+    """
     return not step.always and not any(reasons_now(step, site))
 
 
 def perform(step: Step, site: Site) -> None:
-    """Do one step, whoever asks for it, and enter it into the ledger.
+    """Do one step, and enter it into the ledger.
 
-    Old outputs are removed before it begins, and none is left if it fails. An output with the same bytes as before keeps its
-    time of modification: build systems that compare times do nothing for it.
+    Old outputs are removed before it begins, and none is left if it fails. An output with the same
+    bytes as before keeps its time of modification: build systems that compare times do nothing for
+    it.
 
     Raises:
-        N6Error: N6-STEP-001, -002, -005, -007, -010, -011 and -013, N6-FILE-001 if an old output cannot be removed, and
-            errors of the step's function. Nothing is entered into the ledger then.
+        N6Error: N6-STEP-001, -002, -005, -007, -010, -011 and -013; N6-FILE-001 if an old output
+            cannot be removed; errors of
+        the step's function. Nothing is entered into the ledger then.
     """
     global _site  # noqa: PLW0603 - one build a process
     _site = site
@@ -149,7 +171,7 @@ def perform(step: Step, site: Site) -> None:
 
 
 def _file_clock() -> int:
-    """Return the time that a file would get if it was written now, in ns."""
+    """Return the time in ns that a file would get if it was written now."""
     return time.time_ns() if _CLOCK is None else time.clock_gettime_ns(_CLOCK)
 
 
@@ -158,7 +180,11 @@ def _written(step: Step) -> tuple[str, ...]:
 
 
 def _make_room(step: Step) -> None:
-    """Raises N6-FILE-001."""
+    """Remove the old outputs of a step, and make their folders.
+
+    Raises:
+        N6Error: N6-FILE-001 if that is not possible.
+    """
     try:
         for file in map(Path, _written(step)):
             file.unlink(missing_ok=True)
@@ -169,7 +195,7 @@ def _make_room(step: Step) -> None:
 
 
 def _times(step: Step, ledger: Ledger) -> dict[str, tuple[Output, int]]:
-    """Return what the ledger knows of each output that is as the step left it, and its time of modification in ns."""
+    """Return ledger entry and modification time in ns of each output left as it was."""
     entry, found = ledger.entries.get(step.name), {}
     for output in step.outputs if entry else ():
         known = entry.outputs.get(output) if entry else None
@@ -195,7 +221,7 @@ def _is_done_elsewhere(step: Step, site: Site) -> bool:
 
 
 def _do_here(step: Step, site: Site) -> list[str]:
-    """Return what a function has read besides what the step declares."""
+    """Do a step here; return undeclared files that its function has read."""
     with site.room:
         if step.command:
             from n6build.plan.command import run_command  # noqa: PLC0415
@@ -215,12 +241,13 @@ def _check_outputs(step: Step) -> None:
 
 
 def _found(step: Step, read: Iterable[str], clock: int) -> dict[str, str]:
-    """Return the digests of what the step has read besides what it declares, and of headers that have to be absent.
+    """Return the digests of undeclared files that were read, and of absent headers.
 
     Args:
         step: The step.
         read: Files that it has read.
-        clock: Of the file system, when the step began; who edits a header meanwhile has it compiled again.
+        clock: Time of the file system when the step began; a header that is edited meanwhile is
+            compiled again.
     """
     from n6build.plan.includes import absent_headers  # noqa: PLC0415
 
@@ -235,7 +262,7 @@ def _found(step: Step, read: Iterable[str], clock: int) -> dict[str, str]:
 
 
 def _keep(step: Step, site: Site, inputs: Mapping[str, str]) -> None:
-    """Store what the step has made if its inputs are as they were when it began."""
+    """Store the outputs of a step if its inputs are as they were when it began."""
     from n6build.plan.work import work_of  # noqa: PLC0415
 
     declared = {*step.sources, *step.templates}

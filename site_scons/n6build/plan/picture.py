@@ -53,7 +53,13 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A box of the picture. ran: number of its steps that this build has done."""
+    """A box of the picture.
+
+    Attributes:
+        box: Steps of the box.
+        state: State of the box.
+        ran: Number of its steps that this build has done.
+    """
 
     box: Box
     state: State
@@ -69,7 +75,7 @@ class _Drawn:
 
     @property
     def count(self) -> str:
-        """Text beside the verb, which tells states apart without colours."""
+        """Return the text beside the verb, which shows states without colours."""
         if self.state == "partly-ran":
             return f"{self.ran} of {len(self.box.steps)} ran"
         files = len(self.outputs)
@@ -123,7 +129,7 @@ def _draw_legend(root: Element, counted: str) -> None:
 
 
 def _draw_plan(parent: Element, drawn: Sequence[_Drawn], edges: Sequence[Edge], layout: Layout) -> None:
-    """Draw arrows of steps that ran last, over others on the same way."""
+    """Draw arrows and boxes; arrows of steps that ran are drawn over others."""
     arrows = zip(
         [bool(drawn[edge.tail].ran and drawn[edge.head].ran) for edge in edges], edges, layout.ways, strict=True
     )
@@ -135,7 +141,10 @@ def _draw_plan(parent: Element, drawn: Sequence[_Drawn], edges: Sequence[Edge], 
 
 
 def _path(way: Sequence[Point]) -> str:
-    """Return a curve between rows; through the row of other boxes it is straight, clear of them."""
+    """Return a curve between rows.
+
+    Through the row of other boxes it is straight, clear of them.
+    """
     path = f"M{svg.number(way[0][0])} {svg.number(way[0][1])}"
     for (x, y), (next_x, next_y) in pairwise(way):
         half = (y + next_y) / 2
@@ -145,7 +154,10 @@ def _path(way: Sequence[Point]) -> str:
 
 
 def _draw_arrow(parent: Element, kind: str, path: str, end: Point) -> None:
-    """Draw the head as well, rather than a marker, whose name could clash in a page with several pictures."""
+    """Draw an arrow with its head.
+
+    The name of a marker in place of the head could clash in a page with several pictures.
+    """
     SubElement(parent, "path", {"class": f"edge{kind}", "d": path})
     tip = f"M{svg.number(end[0])} {svg.number(end[1])} l-3 -7 h6 Z"
     SubElement(parent, "path", {"class": f"tip{kind}", "d": tip})

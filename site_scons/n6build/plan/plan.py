@@ -1,4 +1,4 @@
-"""A plan: steps that fit together, and goals, which are names for what may be asked for."""
+"""A plan: steps that fit together, and goals, which are names for outputs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,23 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Plan:
-    """steps: each behind those that make its sources. goals: outputs of steps that a name such as 'build' stands for."""
+    """A plan.
+
+    Attributes:
+        steps: Steps, each behind those that make its sources.
+        goals: Outputs of steps, by a name such as 'build'.
+    """
 
     steps: tuple[Step, ...]
     goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def makers(self) -> dict[str, Step]:
-        """Output -> the step that makes it."""
+        """Return the step that makes each output."""
         return {output: step for step in self.steps for output in step.outputs}
 
     def behind(self, wanted: Iterable[str]) -> tuple[Step, ...]:
-        """The steps needed for these outputs, in the order of the plan."""
+        """Return the steps needed for these outputs, in the order of the plan."""
         needed: set[str] = set()
         waiting = list(wanted)
         while waiting:
@@ -43,15 +48,21 @@ class Plan:
 
 
 def needs_of(step: Step) -> tuple[str, ...]:
-    """Files that have to exist before the step runs."""
+    """Return the files that have to exist before the step runs."""
     return (*step.sources, *step.templates, *step.after)
 
 
 def make_plan(steps: Iterable[Step], goals: Mapping[str, Sequence[str]] | None = None) -> Plan:
-    """steps: in any order; equal ones count once.
+    """Return a plan of steps.
 
-    Raises N6-STEP-003 if two steps make the same file, N6-STEP-004 for a cycle, N6-STEP-007 for a function that does not
-    exist.
+    Args:
+        steps: Steps in any order; equal ones count once.
+        goals: Outputs of steps, by the names of goals.
+
+    Raises:
+        N6Error: N6-STEP-003 if two steps make the same file; N6-STEP-004 for a cycle; N6-STEP-007
+            for a function that does not
+        exist.
     """
     makers: dict[str, Step] = {}
     different: dict[Step, None] = dict.fromkeys(steps)
@@ -66,7 +77,15 @@ def make_plan(steps: Iterable[Step], goals: Mapping[str, Sequence[str]] | None =
 
 
 def step_for(file: str, plan: Plan) -> Step:
-    """The step that makes `file`, a path relative to the working directory or absolute. Raises N6-STEP-014 if none does."""
+    """Return the step that makes a file.
+
+    Args:
+        file: Path relative to the working directory, or absolute.
+        plan: The plan.
+
+    Raises:
+        N6Error: N6-STEP-014 if no step makes it.
+    """
     name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
     step = plan.makers.get(name)
     if step is None:
@@ -77,8 +96,13 @@ def step_for(file: str, plan: Plan) -> Step:
 
 
 def joined(plans: Sequence[Plan]) -> Plan:
-    """The steps and goals of several plans, common ones once; what one of them has in all was checked when it was made. Raises
-    what `make_plan` raises."""
+    """Return the steps and goals of several plans as one plan, common ones once.
+
+    If one of the plans has all steps, they were checked when it was made.
+
+    Raises:
+        N6Error: Errors of `make_plan`.
+    """
     wanted: dict[str, dict[str, None]] = {}
     for plan in plans:
         for name, files in plan.goals.items():
@@ -94,7 +118,13 @@ def _described(step: Step) -> str:
 
 
 def _check_function(step: Step) -> None:
-    """By the text of its module, which is faster than importing it."""
+    """Check that the function of a step exists, by the text of its module.
+
+    This is faster than importing the module.
+
+    Raises:
+        N6Error: N6-STEP-007 if there is no such function.
+    """
     module, _, name = step.function.partition(":")
     if not module:
         return
@@ -118,7 +148,11 @@ def _source_of(module: str) -> bytes | None:
 
 
 def _ordered(steps: Iterable[Step], makers: Mapping[str, Step]) -> tuple[Step, ...]:
-    """Topological, otherwise as given. Raises N6-STEP-004."""
+    """Return steps behind those that they need, and otherwise in the given order.
+
+    Raises:
+        N6Error: N6-STEP-004 for a cycle.
+    """
     done: dict[Step, None] = {}
     for step in steps:
         _visit(step, makers, done)
@@ -126,7 +160,10 @@ def _ordered(steps: Iterable[Step], makers: Mapping[str, Step]) -> tuple[Step, .
 
 
 def _visit(first: Step, makers: Mapping[str, Step], done: dict[Step, None]) -> None:
-    """Without recursion, since plans may be deep."""
+    """Add a step to `done`, behind all that it needs.
+
+    There is no recursion, since plans may be deep.
+    """
     path: dict[str, tuple[Step, Iterator[str]]] = {first.name: (first, iter(needs_of(first)))}
     if first in done:
         return
@@ -154,7 +191,10 @@ def _visit(first: Step, makers: Mapping[str, Step], done: dict[Step, None]) -> N
 
 
 def plan_json(plan: Plan) -> dict[str, object]:
-    """The plan for a JSON file; fields of steps that have their default are omitted."""
+    """Return the plan for a JSON file.
+
+    Fields of steps that have their default are omitted.
+    """
     return {
         "format": FORMAT,
         "goals": {name: list(files) for name, files in plan.goals.items()},
@@ -168,16 +208,16 @@ _DEFAULTS = {each.name: each.default for each in fields(Step) if each.name != "m
 def _step_json(step: Step) -> dict[str, Any]:
     values = {name: getattr(step, name) for name, default in _DEFAULTS.items() if getattr(step, name) != default}
     values["tools"] = [asdict(tool) for tool in step.tools]
-    # As a readable object, which gives the same text when it is read back.
+    # Parameters are a readable object, which gives the same text when it is read back.
     values["parameters"] = json.loads(step.parameters)
     return {name: value for name, value in values.items() if value not in ([], {})}
 
 
 def read_plan_json(values: object) -> Plan:
-    """Read a plan that n6build has written: nothing else is expected in it.
+    """Return a plan that n6build has written as JSON.
 
     Args:
-        values: As of `plan_json`.
+        values: Values from `plan_json`; nothing else is expected.
 
     Raises:
         N6Error: N6-STEP-009 if it is not a plan of this version.

@@ -1,4 +1,4 @@
-"""What the console and last_error.json say about steps while a build runs, whoever carries it out."""
+"""Messages about steps on the console and in last_error.json, while a build runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def shown_line(step: Step, *, verbose: bool, verb: str = "") -> str:
     Args:
         step: The step.
         verbose: Whether to show whole commands.
-        verb: In place of the step's own, for a step that is not done here.
+        verb: Verb in place of the step's own, for a step that is not done here.
     """
     if step.quiet:
         return ""
@@ -33,12 +33,20 @@ def shown_line(step: Step, *, verbose: bool, verb: str = "") -> str:
 
 
 def announce_lines(site: Site, *, verbose: bool) -> None:
-    """Have the steps of this site shown on the console as they are done. verbose: whole commands."""
+    """Show the steps of this site on the console as they are done.
+
+    Args:
+        site: The site.
+        verbose: Whether to show whole commands.
+    """
     site.announce = lambda step, verb: show(shown_line(step, verbose=verbose, verb=verb))
 
 
 def say_times(site: Site) -> None:
-    """Prints how long the build took, and its stages; nothing if no step was done."""
+    """Print the duration of the build and of its stages.
+
+    Nothing is printed if no step was done.
+    """
     done = [*site.done, *site.failed]
     if not done:
         return
@@ -50,15 +58,17 @@ def say_times(site: Site) -> None:
 
 
 def say_kept(build: Path) -> None:
-    """Prints what is still in the build folder after it was cleaned."""
-    from n6build.plan.leftovers import tidied  # noqa: PLC0415 - a build with nothing to do comes by here.
+    """Print the files that are still in the build folder after it was cleaned."""
+    from n6build.plan.leftovers import tidied  # noqa: PLC0415 - a build with nothing to do imports this module.
 
     for path, why in tidied(build):
         say("Kept", path, why)
 
 
 def forget_error(build: Path) -> None:
-    """Remove the error of an earlier call, once this one has the build folder for itself.
+    """Remove the error of an earlier call.
+
+    This call has to have the build folder for itself by now.
 
     Args:
         build: Folder of all build products.
@@ -68,7 +78,13 @@ def forget_error(build: Path) -> None:
 
 
 def note_error(error: N6Error, build: Path) -> None:
-    """Writes the error to a file, since the exit status is 2 for any error. build: folder of all build products. Where that
-    cannot be written, the error that is printed has to do."""
+    """Write the error to last_error.json, since the exit status is 2 for any error.
+
+    If that cannot be written, the error that is printed has to do.
+
+    Args:
+        error: The error.
+        build: Folder of all build products.
+    """
     with suppress(N6Error):
         write_atomically(build / LAST_ERROR, to_json(error.as_dict()))

@@ -1,5 +1,8 @@
-"""A plan made earlier, as long as nothing that it was made from has changed: choices, code, and every file that planning
-read, looked for or listed. Checking that takes a few milliseconds; planning takes hundreds."""
+"""Plans made earlier, which hold as long as all their inputs are unchanged.
+
+Inputs are choices, code, and every file that planning read, looked for or listed. Checking them
+takes a few milliseconds; planning takes hundreds.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,19 @@ from n6build.plan.step import canonical
 def remembered_plan(
     key: object, build: Path, code: Code, planner: str, make: Callable[[], Plan], *, keep: bool
 ) -> Plan:
-    """key: all choices, as JSON values. build: folder of all build products. planner: module whose import closure makes the
-    plan. keep: False if nothing may be written. Raises what `make` raises."""
+    """Return the plan for a key, made earlier or now.
+
+    Args:
+        key: All choices, as JSON values.
+        build: Folder of all build products.
+        code: Code of the library.
+        planner: Module whose import closure makes the plan.
+        make: Function that makes the plan.
+        keep: Whether the plan may be written.
+
+    Raises:
+        N6Error: Errors of `make`.
+    """
     text = canonical(key)
     path = build / FOLDER / "plans" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     signature = code.digest_of(planner)
@@ -41,7 +55,7 @@ def remembered_plan(
 
 
 def _read(path: Path, key: str, signature: str) -> Plan | None:
-    """None if the plan has to be made again, for whatever reason."""
+    """Return the plan in a file, None if it has to be made again for any reason."""
     try:
         document: Any = parse_json(path.read_bytes())
         if document["key"] != key or document["code"] != signature:

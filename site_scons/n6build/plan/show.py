@@ -1,4 +1,4 @@
-"""A plan as text: what `scons plan` prints."""
+"""A plan as text, as `scons plan` prints it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,16 @@ _BARE = re.compile(r"[A-Za-z_][\w./+-]*")
 def plan_text(
     statuses: Sequence[Status], goals: Sequence[str] = (), *, verbose: bool = False, columns: int = _COLUMNS
 ) -> str:
-    """goals: names of what was asked for. Adjacent steps of one folder with the same state and reasons share a line. verbose:
-    each step separately, in full. columns: maximum length of a line."""
+    """Return a plan as text.
+
+    Adjacent steps of one folder with the same state and reasons share a line.
+
+    Args:
+        statuses: Status of each step.
+        goals: Names of the requested goals.
+        verbose: Whether each step is shown separately, in full.
+        columns: Maximum length of a line.
+    """
     lines = [_line("Goals", ", ".join(goals), "", columns)] if goals else []
     room = columns - _DETAIL_AT
     same = _reasons_of_all(statuses)
@@ -41,7 +49,13 @@ def plan_text(
 
 
 def explain_text(output: str, lines: Iterable[str], *, columns: int = _COLUMNS) -> str:
-    """lines: of `n6build.plan.explain.explanation`, which may be long and are not cut."""
+    """Return the text of option explain.
+
+    Args:
+        output: File that is explained.
+        lines: Lines from `n6build.plan.explain.explanation`, which may be long and are not cut.
+        columns: Maximum length of the first line.
+    """
     rest = (f"{' ' * _SUBJECT_AT}{printable(each)}" for each in lines)
     return "".join(f"{each}\n" for each in (_line("Explain", output, "", columns), *rest))
 
@@ -52,7 +66,7 @@ def _alone(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
 
 
 def _folded(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
-    """Groups similar steps within a folder, and keeps the order otherwise."""
+    """Yield groups of similar steps within a folder, in the same order otherwise."""
     for _, neighbours in groupby(statuses, key=lambda status: (status.step.verb, _folder(status.step.name))):
         alike: dict[tuple[object, ...], list[Status]] = {}
         for status in neighbours:
@@ -62,7 +76,10 @@ def _folded(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
 
 
 def _reasons_of_all(statuses: Sequence[Status]) -> tuple[str, ...]:
-    """In a new build folder all steps have the same reason, which is shown once."""
+    """Return the reasons that all steps have in common, else none.
+
+    In a new build folder all steps have the same reason, which is shown once.
+    """
     reasons = {(status.state, status.reasons) for status in statuses}
     return statuses[0].reasons if len(statuses) > 1 and len(reasons) == 1 else ()
 
@@ -87,7 +104,10 @@ def _line(verb: str, subject: str, detail: str, columns: int, *, dim: bool = Fal
 
 
 def _details(alike: Sequence[Status], room: int, *, why: bool) -> Iterator[str]:
-    """A step that waits for others takes two lines: its reasons name its inputs."""
+    """Yield the lines below the headline of a step.
+
+    A step that waits for others takes two lines in all: its reasons name its inputs.
+    """
     if alike[0].state == "to do":
         steps = [status.step for status in alike]
         files = _by_folder(dict.fromkeys(file for step in steps for file in _sources(step)))
@@ -133,7 +153,10 @@ def _sources(step: Step) -> tuple[str, ...]:
 
 
 def _by_folder(files: Iterable[str]) -> list[tuple[str, int]]:
-    """(label, number of files): many files of one folder by their folder, in the order of the first of each."""
+    """Return labels, each with its number of files.
+
+    Many files of one folder have the folder as label, in the place of the first one.
+    """
     folders: dict[str, list[str]] = {}
     for file in files:
         folders.setdefault(_folder(file), []).append(file)
@@ -147,7 +170,7 @@ def _by_folder(files: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _listed(items: Sequence[tuple[str, int]], room: int) -> str:
-    """As many as fit, at least one, and the number of further files."""
+    """Return as many labels as fit, at least one, and the number of further files."""
     texts = [printable(text) for text, _ in items]
     left = sum(count for _, count in items)
     shown = ""
@@ -165,7 +188,10 @@ def _and_more(count: int) -> str:
 
 
 def _wrapped(texts: Sequence[str], room: int) -> Iterator[str]:
-    """All of them, on lines that break only between them; one that is too long for a line is not cut."""
+    """Yield texts on lines that break only between them.
+
+    A text that is too long for a line loses its beginning.
+    """
     current = ""
     for number, text in enumerate(texts):
         item = printable(text) + ("," if number < len(texts) - 1 else "")
@@ -182,7 +208,7 @@ def _filled(text: str, room: int) -> list[str]:
 
 
 def _parameters(step: Step) -> str:
-    """Without the outermost braces."""
+    """Return the parameters without the outermost braces."""
     try:
         value = json.loads(step.parameters)
     except ValueError:
@@ -191,7 +217,10 @@ def _parameters(step: Step) -> str:
 
 
 def _readable(value: Any, depth: int) -> str:
-    """JSON with as little punctuation as possible. Names and texts are never cut, deep nesting is."""
+    """Return JSON with as little punctuation as possible.
+
+    Names and texts are never cut, deep nesting is.
+    """
     if isinstance(value, dict):
         return f"{{{_items(value, depth + 1)}}}" if depth < _DEPTH_SHOWN or not value else "{...}"
     if isinstance(value, list):
@@ -211,7 +240,10 @@ def _folder(path: str) -> str:
 
 
 def _end(path: str, room: int) -> str:
-    """A file's own name says more than the folders in front of it."""
+    """Return the end of a path that is too long.
+
+    A file's own name says more than the folders in front of it.
+    """
     return path if len(path) <= room else f"...{path[len(path) - max(room - 3, 0) :]}"
 
 

@@ -1,6 +1,7 @@
-"""Signatures of steps: all that decides what a step makes, except the contents of its sources.
+"""Signatures of steps: all that affects their outputs, except source contents.
 
-Equal on every machine and in every checkout: the locations of checkout and project are replaced by placeholders.
+They are equal on every machine and in every checkout: placeholders replace the locations of
+checkout and project.
 """
 
 from __future__ import annotations
@@ -12,16 +13,22 @@ from n6build.base.paths import ROOT
 from n6build.plan.closure import Code
 from n6build.plan.step import Step
 
-# Runs commands; the options that it adds affect what they make.
+# The module that runs commands; the options that it adds affect their outputs.
 COMMANDS = "n6build.plan.command"
-# Calls functions on workers; it imports plan.call, which calls them everywhere, and plan.watch. What these pass on, and which
-# files they let a function see, decides what it makes. plan.closure is not among them: it decides the signature itself.
+# The module that calls functions on workers; it imports plan.call, which calls them everywhere, and plan.watch. The arguments
+# and files that a function gets from them affect its outputs. plan.closure is not among them: it makes the signature itself.
 FUNCTIONS = "n6build.plan.alone"
 _PROJECT, _LIBRARY = "<project>", "<n6build>"
 
 
 def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:
-    """Name -> value that JSON can express. top: folder of the project, absolute."""
+    """Return the parts of a step's signature by name, as values for JSON.
+
+    Args:
+        step: The step.
+        code: Code of the library.
+        top: Folder of the project, absolute.
+    """
 
     def each(texts: tuple[str, ...]) -> list[str]:
         return [portable(text, top) for text in texts]
@@ -48,15 +55,24 @@ def modules_behind(step: Step) -> tuple[str, ...]:
 
 
 def localized(text: str, top: str) -> str:
-    """The inverse of `portable`, for a text from elsewhere."""
+    """Return a text from elsewhere with the locations of this checkout and project.
+
+    This is the inverse of `portable`.
+    """
     return text.replace(_PROJECT, top).replace(_LIBRARY, str(ROOT))
 
 
 @cache
 def portable(text: str, top: str) -> str:
-    """The text without the locations of project and checkout. top: folder of the project, absolute.
+    """Return the text without the locations of project and checkout.
 
-    The project may be inside the checkout, or the other way round: the longer path is replaced first."""
+    The project may be inside the checkout, or the other way round: the longer path is replaced
+    first.
+
+    Args:
+        text: The text.
+        top: Folder of the project, absolute.
+    """
     root = str(ROOT)
     for folder, name in sorted({top: _PROJECT, root: _LIBRARY}.items(), key=lambda item: -len(item[0])):
         if folder != os.sep and folder in text:

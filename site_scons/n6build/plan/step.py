@@ -1,4 +1,4 @@
-"""A step is a value: what it makes, from what, with which parameters, by which function or command."""
+"""Steps as values: outputs, sources, parameters, and a function or a command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ _FUNCTION = re.compile(r"[a-z_][\w.]*:[a-z]\w*", re.ASCII)
 
 @dataclass(frozen=True)
 class Tool:
-    """A third-party program or library that makes bytes. name: of it. digest: of all files that it consists of."""
+    """A third-party program or library that makes bytes.
+
+    Attributes:
+        name: Name of the tool.
+        digest: Digest of all files that it consists of.
+    """
 
     name: str
     digest: str
@@ -29,20 +34,35 @@ class Tool:
 
 @dataclass(frozen=True)
 class Step:
-    """Paths are relative to the project's folder if they are inside it, with '/'.
+    """A step of a build.
 
-    outputs: files that it makes; the first one names the step. sources: files whose content it reads.
-    verb, stage: names on the console and in the summary. function: 'module:name' of a function with one argument, a `Call`.
-    command: an argument list, instead of a function; run without a shell. parameters: canonical JSON (`to_parameters`).
-    templates: those that it renders, with all that they include. include_folders: where a compiler looks for headers, in this
-    order. depfile: where the compiler lists what it read. after: outputs of steps that have to be done first, whose content
-    does not matter. state: files and folders that it consults or changes besides its outputs, such as the record of a board.
-    consulted: files in `state` that decide what it makes, and nothing else there, so that another machine may do it; where it
-    changes one, no cache takes what it has made.
-    always: runs whenever its outputs are asked for. shared: whether another checkout may take what it made. quiet: prints no
-    line of its own. made_at: file:line of the code that made it, for messages.
+    Paths are relative to the project's folder if they are inside it, with '/'.
 
-    Raises N6-STEP-005 to -008 for fields that are not valid.
+    Attributes:
+        verb: Name on the console.
+        stage: Name in the summary.
+        outputs: Files that it makes; the first one names the step.
+        sources: Files whose content it reads.
+        function: 'module:name' of a function with one argument, a `Call`.
+        command: An argument list, instead of a function; run without a shell.
+        parameters: Canonical JSON (`to_parameters`).
+        templates: Templates that it renders, with all that they include.
+        include_folders: Folders where a compiler looks for headers, in this order.
+        depfile: File where the compiler lists the files that it has read.
+        tools: Third-party programs and libraries that it uses.
+        after: Outputs of steps that have to be done first, whose content does not matter.
+        state: Files and folders that it consults or changes besides its outputs, such as the record
+            of a board.
+        consulted: Files in `state` that decide on its outputs, and nothing else there, so that
+            another machine may do it; where
+        it changes one, no cache takes its outputs.
+        always: Whether it runs whenever its outputs are requested.
+        shared: Whether another checkout may take its outputs.
+        quiet: Whether it prints no line of its own.
+        made_at: file:line of the code that made it, for messages.
+
+    Raises:
+        N6Error: N6-STEP-005 to -008 for fields that are not valid.
     """
 
     verb: str
@@ -71,13 +91,20 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The first output: unique, since no two steps of a plan make the same file."""
+        """Return the first output, which no other step of a plan makes."""
         return self.outputs[0]
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a step's function gets. build: folder of all build products."""
+    """The argument of a step's function.
+
+    Attributes:
+        outputs: Files to make.
+        sources: Files to read.
+        parameters: Canonical JSON.
+        build: Folder of all build products.
+    """
 
     outputs: tuple[Path, ...]
     sources: tuple[Path, ...]
@@ -85,7 +112,14 @@ class Call:
     build: Path
 
     def parameters_as(self, kind: type[T]) -> T:
-        """kind: a dataclass with the parameters' names. Raises N6-STEP-006 if they do not match its types."""
+        """Return the parameters as a dataclass.
+
+        Args:
+            kind: A dataclass with the parameters' names.
+
+        Raises:
+            N6Error: N6-STEP-006 if they do not match its types.
+        """
         try:
             return decode_json(self.parameters.encode(), kind)
         except ValueError as error:
@@ -93,7 +127,11 @@ class Call:
 
 
 def to_parameters(value: object) -> str:
-    """A dataclass or mapping as a text that is equal for equal values. Raises N6-STEP-006 for what JSON cannot express."""
+    """Return a dataclass or mapping as a text that is equal for equal values.
+
+    Raises:
+        N6Error: N6-STEP-006 for a value that JSON cannot express.
+    """
     try:
         return canonical(asdict(value) if is_dataclass(value) and not isinstance(value, type) else value)
     except (TypeError, ValueError) as error:
@@ -101,18 +139,27 @@ def to_parameters(value: object) -> str:
 
 
 def canonical(value: object) -> str:
-    """JSON with sorted keys and without spaces. Raises TypeError or ValueError for what JSON cannot express."""
+    """Return JSON with sorted keys and without spaces.
+
+    Raises:
+        TypeError: JSON cannot express a value, because of its type.
+        ValueError: JSON cannot express a value, such as an infinite number.
+    """
     return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def output_with(step: Step, suffix: str) -> str:
-    """The only output with this suffix. Raises ValueError if there are none or several."""
+    """Return the only output with this suffix.
+
+    Raises:
+        ValueError: There are none or several.
+    """
     (found,) = [output for output in step.outputs if output.endswith(suffix)]
     return found
 
 
 def outputs_of(steps: Sequence[Step]) -> tuple[str, ...]:
-    """The outputs of all steps, in their order."""
+    """Return the outputs of all steps, in their order."""
     return tuple(output for step in steps for output in step.outputs)
 
 
@@ -158,7 +205,7 @@ def _wrong(step: Step, id: str, what: str, hint: str | None = None) -> N6Error:
 
 
 def _caller() -> str:
-    """file:line of the code that makes a step."""
+    """Return file:line of the code that makes a step."""
     frame = sys._getframe(1)
     here = frame.f_code.co_filename
     while frame.f_back is not None and frame.f_code.co_filename in (here, "<string>"):

@@ -1,8 +1,9 @@
-"""Compares what a step's function opens with what the step declares.
+"""Checks that the functions of steps only open files that the steps declare.
 
-`files` notes what is read through it. An audit hook of the interpreter sees what bypasses it: every file that Python code
-opens and every folder that it lists, in this thread. It does not see what a library in machine code or a started program
-opens: such libraries get bytes, and such programs a folder of their own.
+`files` notes files that are read through it. An audit hook of the interpreter sees accesses that
+bypass it: every file that Python code opens and every folder that it lists, in this thread. It does
+not see files that a library in machine code or a started program opens: such libraries get bytes,
+and such programs a folder of their own.
 """
 
 from __future__ import annotations
@@ -24,13 +25,20 @@ from n6build.base.uses import Use, Uses, line_of, names_in, recorded
 from n6build.plan.step import Step
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# What the interpreter reads on its own: code, which the signature covers.
+# Suffixes of files that the interpreter reads on its own: code, which the signature covers.
 _CODE = (".py", ".pyc", ".so", ".pth")
 
 
 @dataclass(frozen=True)
 class _Opened:
-    """path: absolute. line: file:line of the library's code behind it."""
+    """A file or folder that Python code has opened or listed.
+
+    Attributes:
+        path: Absolute path.
+        written: Whether the file was opened for writing.
+        listed: Whether it is a folder that was listed.
+        line: file:line of the library's code behind it.
+    """
 
     path: str
     written: bool
@@ -48,8 +56,18 @@ _seen: ContextVar[_Seen | None] = ContextVar("opened", default=None)
 
 @contextmanager
 def watched(step: Step, top: Path, build: Path) -> Iterator[Uses]:
-    """Raises N6-STEP-001 after the block for a file that the step has read but not declared, N6-STEP-002 for one that it has
-    written. top, build: folders of the project and of what it builds, absolute."""
+    """Check the files that a step uses in the block, when the block ends.
+
+    Args:
+        step: The step.
+        top: Folder of the project, absolute.
+        build: Folder of all build products, absolute.
+
+    Raises:
+        N6Error: N6-STEP-001 for a file that the step has read but not declared; N6-STEP-002 for one
+            that it has written but not
+        declared.
+    """
     _install_hook()
     view = _View(step, top, build)
     seen = _Seen()
@@ -69,7 +87,11 @@ class _View:
     build: Path
 
     def sees(self, path: str) -> bool:
-        """In the build folder only declared files exist for the step; others may be left over from earlier builds."""
+        """Return whether a path exists for the step.
+
+        In the build folder only declared files exist for it; others may be left over from earlier
+        builds.
+        """
         return path in self._declared() or not _inside(path, str(self.build)) or self._is_state(path)
 
     def check(self, uses: Uses, opened: list[_Opened]) -> None:
@@ -102,7 +124,10 @@ class _View:
         )
 
     def _lists_declared(self, use: Use) -> bool:
-        """Whether all files in the folder are declared: then another file would change the plan."""
+        """Return whether all files in the folder are declared.
+
+        Then another file would change the plan.
+        """
         return all(os.path.join(use.path, name) in self._declared() for name in names_in(use.path, use.pattern))
 
     def _check_written(self, opened: _Opened) -> None:
@@ -134,7 +159,11 @@ class _View:
         return any(_inside(path, self._absolute(each)) or path == self._absolute(each) for each in self.step.state)
 
     def _is_watched(self, path: str) -> bool:
-        """Below the checkout, the project or the build folder, or next to a source that is elsewhere."""
+        """Return whether the step has to declare a path.
+
+        It is below the checkout, the project or the build folder, or next to a source that is
+        elsewhere.
+        """
         if any(_inside(path, place) for place in _interpreter()):
             return False
         around = [str(place) for place in (ROOT, self.top, self.build) if _inside(path, str(place))]
@@ -164,12 +193,12 @@ def _shown(path: str, top: Path) -> str:
 
 @cache
 def _interpreter() -> tuple[str, ...]:
-    """The virtual environment may be inside the checkout."""
+    """Return the folders of Python; the virtual environment may be in the checkout."""
     return tuple({os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix)})
 
 
 def _folders_of_user() -> tuple[str, ...]:
-    """Return n6build's own folders of state and cache, which no step declares, wherever the project is.
+    """Return n6build's own folders of state and cache, which no step declares.
 
     A project may be the home folder itself; then they are inside it.
     """
@@ -180,7 +209,7 @@ def _folders_of_user() -> tuple[str, ...]:
 
 @cache
 def _code_folders() -> frozenset[str]:
-    """The folders of the library, which Python's importer lists."""
+    """Return the folders of the library, which Python's importer lists."""
     return frozenset(
         str(path) for path in (LIBRARY.parent, LIBRARY, *(each for each in LIBRARY.rglob("*") if each.is_dir()))
     )
@@ -188,7 +217,7 @@ def _code_folders() -> frozenset[str]:
 
 @cache
 def _install_hook() -> None:
-    """For the life of the process: a hook cannot be removed."""
+    """Install the audit hook for the life of the process: it cannot be removed."""
     sys.addaudithook(_hook)
 
 
@@ -202,7 +231,7 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
     if caller.f_code.co_name.startswith("_rmtree") and caller.f_code.co_filename == shutil.__file__:
         return  # Names relative to a descriptor, which cannot be resolved; nothing is read.
     if event == "os.listdir" and caller.f_code.co_filename == "<frozen importlib._bootstrap_external>":
-        return  # Python looks for a module to import; its code is what the signature covers.
+        return  # Python looks for a module to import; the signature covers its code.
     path = os.path.abspath(os.fsdecode(arguments[0]))
     flags = arguments[2] if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) else 0
     seen.opened.append(_Opened(path, bool(flags & _WRITING), event != "open", line_of(caller)))

@@ -1,7 +1,7 @@
-"""A step together with the contents of all that it reads: what a cache is asked for, and what another machine could do.
+"""Steps with the contents of all that they read, for caches and other machines.
 
-Names are those of `signature`: equal in every checkout. What lies neither in the project nor in the checkout of n6build is named
-by its path, which compilers write into what they make.
+Names are those of `signature`: equal in every checkout. A file outside the project and the checkout
+of n6build is named by its path, which compilers write into their outputs.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ class Work:
     """A step with the contents of its inputs.
 
     Attributes:
+        step: The step.
         headers: Further files that the step reads, as it names them.
-        parts: As of `signed_parts`.
-        inputs: Name of each file that is read -> its SHA-256, empty for a file that has to be absent; sorted by name.
+        parts: Parts from `signed_parts`.
+        inputs: Name of each file that is read -> its SHA-256, empty for a file that has to be
+            absent; sorted by name.
     """
 
     step: Step
@@ -36,28 +38,28 @@ class Work:
 
     @property
     def key(self) -> str:
-        """SHA-256 of everything that decides what the step makes."""
+        """Return the SHA-256 of everything that affects the outputs of the step."""
         text = canonical({"format": _FORMAT, "parts": self.parts, "inputs": self.inputs})
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def depfile_for_others(step: Step, site: Site) -> bytes:
-    """The list of headers that the step has written, as it is kept for other checkouts."""
+    """Return the list of headers that the step has written, for other checkouts."""
     data = (site.top / step.depfile).read_bytes()
     return os.fsencode(portable(os.fsdecode(data), str(site.top)))
 
 
 def depfile_from_others(data: bytes, site: Site) -> bytes:
-    """The inverse."""
+    """Return a list of headers from another checkout, for this one."""
     return os.fsencode(localized(os.fsdecode(data), str(site.top)))
 
 
 def work_of(step: Step, site: Site, headers: Iterable[str] = ()) -> Work | None:
-    """Return the step with the contents of its inputs, or None if one of them cannot be read.
+    """Return the step with the contents of its inputs, None if one cannot be read.
 
     Args:
         step: The step.
-        site: Where the step is done.
+        site: Site where the step is done.
         headers: Further files that the step reads.
     """
     top, found = str(site.top), tuple(sorted(set(headers)))
@@ -71,12 +73,12 @@ def work_of(step: Step, site: Site, headers: Iterable[str] = ()) -> Work | None:
 
 
 def headers_of(work: Work, digests: Mapping[str, str], site: Site) -> Work | None:
-    """Return the work with these headers, or None if they are not what this checkout has.
+    """Return the work with these headers, None if this checkout has others.
 
     Args:
-        work: Without headers.
+        work: Work without headers.
         digests: Portable name of each header -> SHA-256, empty for one that has to be absent.
-        site: Where the step is done.
+        site: Site where the step is done.
     """
     paths = {localized(name, str(site.top)): digest for name, digest in digests.items()}
     for path, digest in paths.items():
