@@ -133,7 +133,7 @@ def _unpack(data: bytes) -> tuple[Any, list[NDArray[Any]]]:
 def _answer(request: Request) -> Answer:
     try:
         model = _open(request)
-    except Exception as error:  # An interpreter raises what it likes.
+    except Exception as error:  # An interpreter may raise any error.
         return Answer(_why(error))
     outputs = []
     tensors: list[ReferenceTensor] = []

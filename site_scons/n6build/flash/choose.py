@@ -9,7 +9,7 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.hardware.board import Board
 
-if TYPE_CHECKING:  # A null build on the virtual board need not wait for what programs real ones.
+if TYPE_CHECKING:  # A null build on the virtual board need not import programmers of real boards.
     from n6build.flash.probe_programmer import ProbeProgrammer
 
 

@@ -48,7 +48,7 @@ def plan_delta(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
 
 
 def plan_all(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
-    """Plan to program all sectors, whatever the board holds.
+    """Plan to program all sectors, even those that the board already holds.
 
     Args:
         wanted: All sectors of the images.

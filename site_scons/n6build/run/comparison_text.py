@@ -1,7 +1,7 @@
 """Result of a comparison with the reference, in words.
 
-Outputs of the NPU are expected to be as close to the reference as the known facts about the chip
-say; only silicon can confirm them.
+Outputs of the NPU are expected to be within the known tolerance of the chip; only silicon can
+confirm it.
 """
 
 from __future__ import annotations

@@ -315,7 +315,7 @@ class Link:
             self._text_so_far()
             if late:
                 return None
-            # What arrived in time counts, however late this process looks at it.
+            # Bytes that arrived in time count, even if this process reads them late.
             late = self.now() >= deadline
             self._received += self.stream.read(max(1, self.stream.in_waiting))
 

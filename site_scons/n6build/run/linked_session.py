@@ -1,4 +1,4 @@
-"""Inferences on given inputs over the link to a running board."""
+"""Inferences with test vectors over the link to a running board."""
 
 from __future__ import annotations
 
@@ -325,7 +325,7 @@ class _Console:
 
     @property
     def in_waiting(self) -> int:
-        import fcntl  # noqa: PLC0415 - for the virtual board alone.
+        import fcntl  # noqa: PLC0415 - only for the virtual board.
         import termios  # noqa: PLC0415
 
         (count,) = struct.unpack("i", fcntl.ioctl(self.socket, termios.FIONREAD, bytes(4)))
