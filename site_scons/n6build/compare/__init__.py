@@ -1,1 +1,1 @@
-"""The reference interpreters of models, and how far a result is from theirs."""
+"""Reference interpreters of models, and the distance of a result from theirs."""

@@ -1,8 +1,9 @@
-"""Which tensor of the model each buffer of a compiled network is: by size, scale, zero point and the epoch that makes it.
+"""Join of a compiled network's buffers with the tensors of its model.
 
-Nothing is joined because its values look alike. Buffers and tensors with the same size and quantisation are joined in the order
-in which they are made, if there are as many of one as of the other and the model itself makes them in that order, each from the
-one before. All others are listed with the reason.
+The join uses size, scale, zero point and the epoch that makes a buffer; it never uses similar values.
+Buffers and tensors with the same size and quantisation are joined in the order in which they are made.
+This needs the same number of both, and a model that makes them in that order, each from the one before.
+All other buffers are listed with the reason.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from dataclasses import dataclass
 from n6build.compare.tensors import ReferenceTensor
 from n6build.network.artifacts.made_buffers import MadeBuffer
 
-# Operators that leave the order of values as it is: of the model's tensors, that before is the same.
+# Operators that keep the order of values: their output is equal to the tensor before.
 _VIEWS = frozenset({"RESHAPE", "SQUEEZE", "EXPAND_DIMS", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"})
-# ST's compiler moves a buffer to another place or layout, under its name with this ending (INFERRED from Core 2.2 and 3.0).
+# ST's compiler copies a buffer to another place or layout, under its name with this ending (INFERRED from Core 2.2 and 3.0).
 _COPY = re.compile(r"(.+?)(?:_cp_in_\d+)+", re.ASCII)
-# Its buffers are called after a node: Add_43_out_0.
+# ST's compiler names buffers after a node: Add_43_out_0.
 _NODE = re.compile(r"([A-Za-z]\w*?)_\d+(?=_)", re.ASCII)
-# Conv2D_16_zero_off_out_19 is what node Conv2D_16 reads (INFERRED: holds wherever both are known of YAMNet and ReID).
+# Node Conv2D_16 reads Conv2D_16_zero_off_out_19 (INFERRED: true wherever both are known in YAMNet and ReID).
 _READ_BY = "_zero_off_"
 
-# Elements, scale, zero point as of a signed type, bits.
+# Size in bytes, scale, zero point as of a signed type, bits.
 _Key = tuple[int, float, int, int]
 
 
 @dataclass(frozen=True)
 class JoinedBuffer:
-    """A buffer, and the tensor of the model that it holds."""
+    """A buffer with the model's tensor that it holds."""
 
     buffer: MadeBuffer
     tensor: ReferenceTensor
@@ -40,7 +41,7 @@ class JoinedBuffer:
 
 @dataclass(frozen=True)
 class UnjoinedBuffer:
-    """A buffer that is not compared. why: for people."""
+    """A buffer that is not compared, with the reason in words."""
 
     buffer: MadeBuffer
     why: str
@@ -49,8 +50,14 @@ class UnjoinedBuffer:
 def join_buffers(
     buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor]
 ) -> tuple[list[JoinedBuffer], list[UnjoinedBuffer]]:
-    """buffers: of the network, by epoch. tensors: of the model, in the order in which its interpreter makes them. Both lists
-    are by epoch."""
+    """Join buffers with tensors, and return the joined and the other buffers.
+
+    Both lists are sorted by epoch.
+
+    Args:
+        buffers: Buffers of the network, by epoch.
+        tensors: Tensors of the model, in the order in which its interpreter makes them.
+    """
     made, copies = _without_copies(buffers)
     by_key: defaultdict[_Key, list[ReferenceTensor]] = defaultdict(list)
     for tensor in _without_views(tensors):
@@ -82,7 +89,10 @@ def join_buffers(
 
 
 def _without_copies(buffers: Sequence[MadeBuffer]) -> tuple[list[MadeBuffer], list[tuple[MadeBuffer, MadeBuffer]]]:
-    """Buffers that are made; then copies, each with what it is a copy of. The same memory under a second name is left out."""
+    """Return the original buffers, and each copy with its source.
+
+    The same memory under a second name is left out.
+    """
     by_name = {buffer.name: buffer for buffer in buffers}
     places: set[tuple[int, int | None, _Key]] = set()
     made, copies = [], []
@@ -99,7 +109,10 @@ def _without_copies(buffers: Sequence[MadeBuffer]) -> tuple[list[MadeBuffer], li
 
 
 def _without_views(tensors: Sequence[ReferenceTensor]) -> list[ReferenceTensor]:
-    """Without what is given to the model, and what is the same as the tensor before."""
+    """Return the tensors without the model's inputs, and without equal ones.
+
+    A reshape and similar operators make a tensor that is equal to the one before.
+    """
     by_name = {tensor.name: tensor for tensor in tensors}
     return [
         tensor
@@ -117,8 +130,11 @@ def _without_views(tensors: Sequence[ReferenceTensor]) -> list[ReferenceTensor]:
 def _by_operator(
     buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor]
 ) -> list[tuple[list[MadeBuffer], list[ReferenceTensor]]]:
-    """All of them; where they are not as many, those of each operator that is known. An epoch may run several operators, whose
-    tensors never get to memory but the last, and may make what the model does not have."""
+    """Return all buffers with all tensors, or those of each operator if counts differ.
+
+    An epoch may run several operators: only the last one's tensor gets to memory. It may also make
+    tensors that the model does not have.
+    """
     if len(buffers) == len(tensors):
         return [(list(buffers), list(tensors))]
     groups: defaultdict[str, list[MadeBuffer]] = defaultdict(list)
@@ -133,7 +149,10 @@ def _by_operator(
 def _by_reader(
     unjoined: Mapping[str, UnjoinedBuffer], joined: Mapping[str, JoinedBuffer], tensors: Sequence[ReferenceTensor]
 ) -> list[tuple[str, JoinedBuffer]]:
-    """Buffers that are called for the node that reads them, where what that node makes is known and has one input."""
+    """Return the buffers that are named after their reader, with their tensors.
+
+    The reader is a node. Its output has to be known, and the node needs to have one input.
+    """
     by_name = {tensor.name: tensor for tensor in tensors}
     made = {
         match[0]: each.tensor
@@ -151,13 +170,16 @@ def _by_reader(
 
 
 def _operator(buffer: MadeBuffer) -> str:
-    """That has made it; empty where the name does not tell: some are named for the operator that reads them."""
+    """Return the operator that made a buffer, empty if the name does not show it.
+
+    Some buffers are named after the operator that reads them.
+    """
     match = _NODE.match(buffer.name)
     return _letters(match[1]) if match and _READ_BY not in buffer.name else ""
 
 
 def _letters(text: str) -> str:
-    """CONV_2D and Conv2D are both conv2d."""
+    """Return letters and digits in lower case: CONV_2D and Conv2D are both conv2d."""
     return "".join(filter(str.isalnum, text)).lower()
 
 
@@ -193,7 +215,11 @@ def _key_of_tensor(tensor: ReferenceTensor) -> _Key:
 
 
 def _key(size: int, kind: str, scale: float, zero_point: int) -> _Key:
-    """The compiler keeps many tensors unsigned: the same values, shifted by half the range. Scales are numbers of 32 bits."""
+    """Return a key that is equal for a buffer and its tensor.
+
+    The compiler stores many tensors as unsigned: the same values, shifted by half the range. Scales are
+    numbers of 32 bits.
+    """
     bits = 16 if kind.endswith("16") else 8
     shift = 1 << (bits - 1) if kind.startswith("u") else 0
     return (size, _single(scale), zero_point - shift, bits)

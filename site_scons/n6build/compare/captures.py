@@ -28,10 +28,10 @@ class Piece:
 
     Attributes:
         where: File, and lines of a dump.
-        values: Flat: numbers, or bytes whose type is not known.
-        is_raw: Whether they are such bytes.
-        label: What the text says of a dump.
-        missing: What is missing of a dump, in words.
+        values: Flat: numbers, or bytes of an unknown type.
+        is_raw: True for such bytes.
+        label: Text at the beginning of a dump.
+        missing: Missing lines of a dump, in words.
     """
 
     where: str
@@ -42,13 +42,14 @@ class Piece:
 
 
 def read_capture(path: Path) -> list[Piece]:
-    """Return what a captured file holds.
+    """Return the pieces in a captured file.
 
     Args:
         path: A .npy, .npz, raw or text file.
 
     Raises:
-        N6Error: N6-CAPTURE-001 for a file without values, N6-CAPTURE-002 for too many, N6-FILE-002, N6-FILE-003.
+        N6Error: N6-CAPTURE-001 for a file without values; N6-CAPTURE-002 for too many; N6-FILE-002;
+            N6-FILE-003.
     """
     data = read_at_most(path, MAX_CAPTURE_BYTES)
     found = _pieces(path, data)
@@ -89,7 +90,10 @@ def _hex_pieces(path: Path) -> list[Piece]:
 
 
 def _other_text(data: bytes) -> str | None:
-    """UTF-8 with letters beyond ASCII, or with lost bytes of a serial line; None where too much is not text."""
+    """Return text that is not plain ASCII, None for binary data.
+
+    Such text is UTF-8 with letters beyond ASCII, or has lost bytes of a serial line.
+    """
     if b"\0" in data or len(data.translate(None, _PRINTABLE)) * 10 > len(data):
         return None
     return data.decode("utf-8", "replace")
@@ -99,8 +103,8 @@ def dump_pieces(text: str, name: str) -> list[Piece]:
     """Return the dumps of a text as pieces.
 
     Args:
-        text: Of a log.
-        name: Of its file.
+        text: Text of a log.
+        name: Name of its file.
 
     Raises:
         N6Error: N6-CAPTURE-002.
@@ -135,11 +139,7 @@ def _array(name: str, read: Any) -> Piece:
 
 
 def sizes_text(pieces: Sequence[Piece]) -> str:
-    """Return the sizes of pieces in words, for a message.
-
-    Args:
-        pieces: Of which the first ones are named.
-    """
+    """Return the sizes of the first six pieces in words, for a message."""
     shown = [
         f"{each.values.size} {'bytes' if each.is_raw else f'values ({each.values.dtype})'} in {each.where}"
         for each in pieces[:6]

@@ -1,4 +1,4 @@
-"""How near captured outputs are to those of the reference, and how much that proves."""
+"""Distance of captured outputs from the reference, and its value as a proof."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Steps = NDArray[np.float64]
-# Of large outputs, as many elements are enough to prove something.
+# Number of elements of a large output that are enough for a proof.
 _MOST_ELEMENTS = 4096
-# A value that is exact counts as if it were one of so many.
+# An exact value counts as one of this many possible values.
 _EXACT = 64
 _LARGE = 1e9
 _MUCH_NEARER = 2.0
@@ -20,11 +20,11 @@ _MUCH_NEARER = 2.0
 
 @dataclass(frozen=True)
 class Closeness:
-    """How near an output is to the reference, over all vectors.
+    """Distance of an output from the reference, over all vectors.
 
     Attributes:
-        error: Root of the mean square of differences, divided by the standard deviation of the reference: 0 is equal, 1 is as far
-            as a constant.
+        error: Root of the mean square of differences, divided by the standard deviation of the
+            reference: 0 is equal, 1 is as far as a constant.
         equal: Share of elements that are equal, 0 to 1.
         max: Largest difference, in steps.
     """
@@ -38,19 +38,19 @@ def spread(wanted: Steps, step: float) -> float:
     """Return the standard deviation of the reference, at least half a step.
 
     Args:
-        wanted: Of the reference.
-        step: The least difference that means anything.
+        wanted: Values of the reference.
+        step: The least significant difference.
     """
     return max(float(wanted.std()), step / 2)
 
 
 def closeness(got: Steps, wanted: Steps, step: float) -> Closeness:
-    """Return how near two tables are.
+    """Return the distance between two tables.
 
     Args:
-        got: Captured, a row for each vector.
-        wanted: Of the reference, in the same shape.
-        step: The least difference that means anything, 1 for integers.
+        got: Captured values, a row for each vector.
+        wanted: Values of the reference, in the same shape.
+        step: The least significant difference, 1 for integers.
     """
     with np.errstate(all="ignore"):
         difference = np.abs(got - wanted)
@@ -60,15 +60,15 @@ def closeness(got: Steps, wanted: Steps, step: float) -> Closeness:
 
 
 def proof_of_values(far: Steps, undone: Steps, wanted: Steps, step: float, fields: int = 1) -> float:
-    """Return how much it proves that changed values are those of the reference, in bits.
+    """Return the bits of proof that changed values are those of the reference.
 
-    Equal pairs of values count once, and only where the change brings them nearer.
+    Equal pairs of values count once, and only if the change brings them nearer.
 
     Args:
-        far: How far the values are as captured.
+        far: Distance of the values as captured.
         undone: The values without the supposed cause.
-        wanted: Of the reference.
-        step: As of `closeness`.
+        wanted: Values of the reference.
+        step: As in `closeness`.
         fields: Number of values that were moved together, and count together.
     """
     before, want, got = (_sample(each, fields) for each in (far, wanted, undone))
@@ -80,16 +80,17 @@ def proof_of_values(far: Steps, undone: Steps, wanted: Steps, step: float, field
 
 
 def proof_of_outputs(got: Steps, plain: Steps, changed: Steps, others: Sequence[Steps], step: float) -> float:
-    """Return how much it proves that the reference gives captured outputs for changed inputs, in bits.
+    """Return the bits of proof that changed inputs explain captured outputs.
 
-    An element proves as much as it is rare among the outputs for other inputs, half of that since elements depend on each other.
+    The rarer an element is among the outputs for other inputs, the more it proves. Half of that counts,
+    since elements depend on each other.
 
     Args:
-        got: As captured.
-        plain: Of the reference, for the inputs as they are.
-        changed: Of the reference, for changed inputs.
-        others: For inputs with other changes, and for unrelated ones.
-        step: As of `closeness`.
+        got: Captured outputs.
+        plain: Outputs of the reference, for unchanged inputs.
+        changed: Outputs of the reference, for changed inputs.
+        others: Outputs for inputs with other changes, and for unrelated ones.
+        step: As in `closeness`.
     """
     mine, before, after = (_sample(each)[:, 0] for each in (got, plain, changed))
     nearer = ~(np.abs(mine - before) <= np.abs(mine - after) + step / 2)
@@ -102,25 +103,27 @@ def proof_of_outputs(got: Steps, plain: Steps, changed: Steps, others: Sequence[
 
 
 def is_nearer(got: Steps, changed: Steps, unrelated: Steps, step: float) -> bool:
-    """Return whether captured outputs are much nearer to those for changed inputs than to those for unrelated ones.
+    """Return true if captured outputs are much nearer to those for changed inputs.
+
+    They are compared with outputs for unrelated inputs.
 
     Args:
-        got: As captured, a row for each vector.
-        changed: Of the reference, for changed inputs.
-        unrelated: Of the reference, for inputs that have nothing to do with these.
-        step: As of `closeness`.
+        got: Captured outputs, a row for each vector.
+        changed: Outputs of the reference, for changed inputs.
+        unrelated: Outputs of the reference, for unrelated inputs.
+        step: As in `closeness`.
     """
     least = []
     with np.errstate(all="ignore"):
         for mine, theirs in zip(got, changed, strict=True):
-            # Other inputs may have the same outputs: then the proof is in the other elements.
+            # Unrelated inputs may have the same outputs: these prove nothing and are left out.
             others = unrelated[np.abs(unrelated - theirs).max(axis=1, initial=0) > step]
             least.append(np.square(others - mine).mean(axis=1).min(initial=np.inf))
         return float(np.square(got - changed).mean()) * _MUCH_NEARER**2 <= float(np.mean(least))
 
 
 def _sample(values: Steps, fields: int = 1) -> Steps:
-    """Some of many rows of `fields` values, evenly spaced."""
+    """Return evenly spaced rows of `fields` values."""
     table = values.reshape(-1, fields)
     most = max(1, _MOST_ELEMENTS // fields)
     return table if len(table) <= most else table[np.linspace(0, len(table) - 1, most).astype(np.int64)]

@@ -1,7 +1,7 @@
-"""Which known cause explains how far captured outputs are from the reference.
+"""Search for a known cause that explains the distance from the reference.
 
-A cause is named only if the outputs are within tolerance without it, and if that cannot be an accident: each cause that is tried
-has to prove itself in bits (closeness.py).
+A cause is named only if the outputs are within tolerance without it, and if that cannot be an
+accident: each cause has to prove itself in bits (closeness.py).
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from n6build.compare.output_causes import Undone, undone
 from n6build.compare.readings import CapturedOutput, Reading, elements_of, is_quantised, readings_of
 from n6build.compare.tensors import Port
 
-# An accident is named in one of a thousand comparisons.
+# Bits of proof: an accident is named in one of a thousand comparisons.
 _SURE = 10.0
-# Of floating-point outputs, the least difference that means anything, as a share of the standard deviation.
+# Least significant difference of floating-point outputs, as a share of the standard deviation.
 _FLOAT_STEP = 1 / 256
-# Causes that are as near as the nearest one, within this factor, cannot be told apart.
+# Causes cannot be told apart if they are as near as the nearest one, within this factor.
 _AS_NEAR = 1.5
 _MUCH_NEARER = 2.0
-# Pairs of causes are only looked for where few are.
+# Pairs of causes are only tried if there are few of them.
 _MOST_PAIRS = 4000
 _MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What the reference interpreter makes of one output.
+    """Outputs of the reference interpreter, for one output of the model.
 
     Attributes:
-        wanted: For the inputs as they are, in steps, a row for each vector.
-        changed: For changed inputs, each with what was changed, of the first vectors.
-        unrelated: For inputs that have nothing to do with these, a row for each.
-        of_all: Computes one of them for all vectors.
+        wanted: For unchanged inputs, in steps, a row for each vector.
+        changed: For changed inputs, each with its change, of the first vectors.
+        unrelated: For unrelated inputs, a row for each.
+        of_all: Function that computes a changed input for all vectors.
     """
 
     wanted: Steps
@@ -61,11 +61,11 @@ class Fit:
     """A cause without which an output is within tolerance.
 
     Attributes:
-        causes: The name of each, mostly one.
-        what: What happened on the board, for each of them.
-        near: How near the output is without them.
-        bits: How much that proves; negative if it may as well be an accident.
-        is_free: Whether an order was chosen that fits; a rule that fits as well is the better explanation.
+        causes: Names of the causes, mostly one.
+        what: Event on the board, for each of them.
+        near: Distance of the output without them.
+        bits: Bits of proof; negative if it may be an accident.
+        is_free: True if an order was chosen that fits; a rule that fits as well is the better explanation.
     """
 
     causes: tuple[str, ...]
@@ -77,21 +77,21 @@ class Fit:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """How far one output is from the reference, and why.
+    """Distance of one output from the reference, and its causes.
 
     Attributes:
-        name: Of the output.
-        type: Of the model's output.
+        name: Name of the output.
+        type: Type of the model's output.
         rows: Number of vectors.
-        how: What the captured values were read as.
+        how: Type as which the captured values were read.
         where: Files and lines.
-        near: How near they are as they are.
-        cosine: The least of a vector.
+        near: Distance of the unchanged values.
+        cosine: Least cosine of a vector.
         other_top: Number of vectors with another class.
-        within: Whether they are within tolerance.
+        within: True if they are within tolerance.
         fits: Causes that explain them; several if they cannot be told apart.
         unproved: Causes that would explain them, too, but may do so by accident.
-        written: What every byte is, where the output was never written.
+        written: Value of every byte, if the output was never written.
     """
 
     name: str
@@ -111,14 +111,14 @@ class Diagnosis:
 def diagnose(
     output: CapturedOutput, reference: Reference, others: Sequence[tuple[str, Steps]], cosine: float, *, top1: bool
 ) -> Diagnosis:
-    """Return how far an output is from the reference, and which causes explain it.
+    """Return the distance of an output from the reference, and its causes.
 
     Args:
-        output: As it was captured.
-        reference: Of this output; of at least as many vectors.
-        others: Outputs of the model with as many elements: name, and what the reference makes of them.
+        output: The captured output.
+        reference: Reference of this output, with at least as many vectors.
+        others: Name and reference of the model's outputs with the same number of elements.
         cosine: Least cosine of each vector.
-        top1: Whether the largest element has to be the same.
+        top1: True if the largest element has to be the same.
     """
     port, rows = output.port, output.rows
     wanted = reference.wanted[:rows]
@@ -128,7 +128,7 @@ def diagnose(
     near = closeness(plain.steps, wanted, step)
     least, other_top = _by_vector(plain.steps, wanted, port)
     limit = math.sqrt(2 * (1 - cosine))
-    # The cosine does not see another scale.
+    # The cosine does not show another scale.
     is_near = near.max <= step or _relative(plain.steps, wanted, port) <= limit
     within = least >= cosine and is_near and not (top1 and other_top) and not plain.cause
     fits: list[Fit] = []
@@ -136,7 +136,7 @@ def diagnose(
     if near.max or plain.cause:
         search = _Search(port, readings, reference, rows, others, step)
         found = [fit for fit in search.fits(limit) if _is_better(fit, near, plain, within=within)]
-        # What is nearer but unproved is not outdone by what is proved and less near.
+        # An unproved cause that is nearer wins over a proved cause that is less near.
         nearest = _nearest(found)
         fits = [fit for fit in nearest if fit.bits >= 0]
         unproved = [] if fits else nearest
@@ -157,11 +157,11 @@ def diagnose(
 
 
 def is_equal(output: CapturedOutput, wanted: Steps) -> bool:
-    """Return whether an output is that of the reference, read as usual.
+    """Return true if an output equals the reference, with the usual reading.
 
     Args:
-        output: As it was captured.
-        wanted: Of the reference, of at least as many vectors.
+        output: The captured output.
+        wanted: Output of the reference, of at least as many vectors.
     """
     plain = readings_of(output)[0]
     return not plain.cause and np.array_equal(plain.steps, wanted[: output.rows])
@@ -169,18 +169,18 @@ def is_equal(output: CapturedOutput, wanted: Steps) -> bool:
 
 def _is_better(fit: Fit, near: Closeness, plain: Reading, *, within: bool) -> bool:
     if within:
-        # Rounding differs on the NPU; only what explains it to the bit is worth a word.
+        # Rounding differs on the NPU: within tolerance, only a cause that explains every bit is reported.
         return fit.near.max == 0
     return bool(plain.cause) or fit.near.error * _MUCH_NEARER <= near.error
 
 
 def _step_of(port: Port, wanted: Steps) -> float:
-    """In steps of quantised values, 1; floats have a share of their standard deviation."""
+    """Return 1 for quantised values, for floats a share of their deviation."""
     return 1.0 if is_quantised(port) else max(float(wanted.std()) * _FLOAT_STEP, float(np.finfo(np.float32).tiny))
 
 
 def _by_vector(got: Steps, wanted: Steps, port: Port) -> tuple[float, int]:
-    """The least cosine, and the number of vectors with another largest element."""
+    """Return the least cosine, and the number of vectors with another largest element."""
     cosines = [measure(mine, theirs, port.zero_point).cosine for mine, theirs in zip(got, wanted, strict=True)]
     with np.errstate(all="ignore"):
         tops = [theirs[np.nan_to_num(mine).argmax()] != theirs.max() for mine, theirs in zip(got, wanted, strict=True)]
@@ -188,7 +188,10 @@ def _by_vector(got: Steps, wanted: Steps, port: Port) -> tuple[float, int]:
 
 
 def _relative(got: Steps, wanted: Steps, port: Port) -> float:
-    """The largest length of a vector's difference, divided by that of the reference, from the zero point."""
+    """Return the largest relative difference of a vector.
+
+    It is the length of the difference, divided by that of the reference from the zero point.
+    """
     with np.errstate(all="ignore"):
         differences = np.linalg.norm(got - wanted, axis=1)
         lengths = np.linalg.norm(wanted - port.zero_point, axis=1)
@@ -196,7 +199,7 @@ def _relative(got: Steps, wanted: Steps, port: Port) -> float:
 
 
 def _never_written(output: CapturedOutput) -> str:
-    """What every byte is, where all are one."""
+    """Return the value of every byte if all are equal, otherwise an empty text."""
     data = np.frombuffer(output.values.tobytes(), np.uint8)
     if data.size < 4 or (data != data[0]).any():
         return ""
@@ -204,12 +207,12 @@ def _never_written(output: CapturedOutput) -> str:
 
 
 def _nearest(fits: Sequence[Fit]) -> list[Fit]:
-    """Those that are as near as the nearest; of equal results, the one that changes least."""
+    """Return the nearest fits; of equal results, the simplest."""
     best = min((fit.near.error for fit in fits), default=0.0)
     near = [fit for fit in fits if fit.near.error <= best * _AS_NEAR + 1e-9]
     simplest = min(((len(fit.causes), fit.is_free) for fit in near), default=(0, False))
     found = [fit for fit in near if (len(fit.causes), fit.is_free) == simplest]
-    # The same cause may be described in two ways that give the same: the first one is enough.
+    # A cause may have two descriptions with the same result: the first one is enough.
     return list({(fit.causes, fit.near): fit for fit in reversed(found)}.values())[::-1][:_MOST_SHOWN]
 
 
@@ -227,7 +230,7 @@ class _Search:
         return self.reference.wanted[: self.rows]
 
     def fits(self, limit: float) -> list[Fit]:
-        """limit: the largest error."""
+        """Return the causes with an error of at most `limit`."""
         plain = self.readings[0].steps
         values = [each for reading in self.readings for each in undone(reading, self.wanted, self.port)]
         values += [
@@ -273,7 +276,7 @@ class _Search:
         return Fit((each.cause,), (each.what,), near, bits - each.freedom - needed, each.freedom > 0)
 
     def _far(self) -> Steps:
-        """How far the values are as captured; where no usual reading fits, nothing was near before."""
+        """Return the distance of the captured values, infinite without a usual reading."""
         plain = self.readings[0]
         if plain.cause:
             return np.full_like(self.wanted, np.inf)
@@ -281,7 +284,7 @@ class _Search:
             return np.nan_to_num(np.abs(plain.steps - self.wanted), nan=np.inf)
 
     def _pool(self, without: Steps) -> list[Steps]:
-        """Outputs of the reference for everything else: what an unrelated result may look like."""
+        """Return outputs for all other inputs: they show the look of an unrelated result."""
         pool = [steps[: self.rows] for _, steps in self.reference.changed if steps is not without]
         shape = pool[0].shape if pool else self.wanted.shape
         rows = (*self.reference.wanted, *self.reference.unrelated)
@@ -303,7 +306,7 @@ class _Search:
         return self._near(got, self.reference.of_all(change)[: self.rows], limit)
 
     def _proof(self, got: Steps, steps: Steps) -> float:
-        """By the vectors that were computed with all changes."""
+        """Return the bits of proof by the vectors that were computed with all changes."""
         first = steps[: self.rows]
         rows = len(first)
         pool = [each[:rows] for each in self._pool(steps)]
@@ -321,7 +324,7 @@ class _Search:
         return Fit((each.cause, change.cause), (each.what, change.what), near, bits)
 
     def _of_vectors(self, limit: float, needed: float) -> list[Fit]:
-        """Outputs of other vectors: a buffer that is stale, or vectors in another order."""
+        """Return fits with outputs of other vectors: a stale buffer, or another order."""
         got, all_rows = self.readings[0].steps, self.reference.wanted
         width = (limit * spread(self.wanted, self.step)) ** 2
         places = []
@@ -334,7 +337,7 @@ class _Search:
             if distances[place] <= width:
                 places.append(place)
             elif number == 0 and len(got) > 2:
-                # What was in the buffer before the first vector may be anything.
+                # The buffer may hold any content before the first vector.
                 places.append(-1)
             else:
                 return []
@@ -356,7 +359,10 @@ _BEFORE = "outputs are those of the vector before"
 
 
 def _of_places(places: Sequence[int], count: int) -> tuple[str, str, float]:
-    """Cause, what happened, and the bits that were free to choose. places: of the reference's vector for each captured one."""
+    """Return the cause, its description and the bits that were free to choose.
+
+    `places` has the reference's vector for each captured one.
+    """
     wrong = [number for number, place in enumerate(places) if place != number]
     each = math.log2(max(count, 2))
     if len(places) > 1 and sorted(places) == [*range(count)]:

@@ -1,7 +1,8 @@
-"""A line of a console log or of a debugger that holds values of memory: hexadecimal bytes or words, or decimal numbers.
+"""Parser of a line with values of memory, in a console log or from a debugger.
 
-Around the values are a time, a tag and an address, and the same bytes as letters. The rules hold for the dumps of Zephyr,
-ESP-IDF, CHIP, ESPHome, xxd, hexdump, gdb, OpenOCD, STM32CubeProgrammer, TFLite Micro, and for arrays in C and Python.
+Values are hexadecimal bytes or words, or decimal numbers. Around them may be a time, a tag, an
+address, and the same bytes as letters. The rules hold for the dumps of Zephyr, ESP-IDF, CHIP, ESPHome,
+xxd, hexdump, gdb, OpenOCD, STM32CubeProgrammer, TFLite Micro, and for arrays in C and Python.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Kind = Literal["bytes", "words", "numbers"]
 _COLOURS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _COMMENT = re.compile(r"/\*[^*]{0,1000}\*/|//.*")
 _REPEATS = re.compile(r"([^\s{},]{1,40}) <repeats (\d{1,8}) times>")
-# Of one line: repeated values are written out.
+# Limit for one line, since repeated values are written out.
 _MOST_REPEATS = 1 << 18
 _SYMBOL = re.compile(r"<[^<>]{1,200}>:")
 _TOKEN = re.compile(r"[^\s:]+:?|:")
@@ -29,9 +30,9 @@ _ADDRESS = re.compile(r"(?:0[xX])?([0-9A-Fa-f]{4,16}):?|([0-9A-Fa-f]{1,3}):")
 _RANGE = re.compile(r"(\d{1,9})-\d{1,9}:")
 _INDEXED = re.compile(r"(.{0,200}?)[\[( ](\d{1,9})[\])]?\s*[:=]\s*(\S{1,40}?)[,;]?")
 _WIDTHS = (2, 4, 8, 16)
-# Addresses of od, which are octal if nothing else is said.
+# Digits of an address of od, which is octal by default.
 _OD_DIGITS = 7
-# Fewer values may be words of a sentence, or its numbers.
+# Fewer bytes may be words or numbers of a sentence.
 _LEAST_BYTES = 4
 _MOST_LETTERS = 64
 
@@ -41,15 +42,15 @@ class DumpLine:
     """The values of a line.
 
     Attributes:
-        kind: Of the values.
+        kind: Kind of the values.
         tokens: The values as they are written, hexadecimal ones without 0x.
         width: Hexadecimal digits of a value; 0 for decimal numbers.
         address: As it is written, without 0x and colon; empty if the line has none.
-        bases: Of the address: 16, and 10 or 8 where it may be a decimal or octal number.
-        label: What precedes the values.
-        letters: The values as letters behind them, or nothing.
-        is_sure: Whether the line is a dump by itself, and not only below another one.
-        is_string: Whether the values are one string of digits in the order of memory.
+        bases: Possible bases of the address: 16, and 10 or 8 if it may be a decimal or octal number.
+        label: Text before the values.
+        letters: The values as letters after them, or empty.
+        is_sure: True if the line is a dump by itself, and not only below another one.
+        is_string: True if the values are one string of digits in the order of memory.
     """
 
     kind: Kind
@@ -71,7 +72,7 @@ class _Token:
 
     @property
     def shape(self) -> tuple[int, bool] | None:
-        """Digits, and whether there is a 0x; None for what is no hexadecimal value."""
+        """Return the digits and true for a 0x; None if it is no hexadecimal value."""
         match = _HEX.fullmatch(self.text)
         if not match:
             return (len(self.text), False) if _LONG_HEX.fullmatch(self.text) else None
@@ -83,8 +84,8 @@ def read_line(line: str, *, only_numbers: bool = False) -> DumpLine | None:
     """Return the values of a line, or None for a line without any.
 
     Args:
-        line: Of a text, without its end.
-        only_numbers: Whether they can only be decimal, as in a dump of which other lines are.
+        line: Line of a text, without its end.
+        only_numbers: True if they can only be decimal, as on other lines of the dump.
     """
     text = _COMMENT.sub(" ", _COLOURS.sub("", line)).rstrip()
     match = _INDEXED.fullmatch(text.strip())
@@ -117,7 +118,7 @@ def _hexadecimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
     if behind.strip(" \t{}[]();,=\"'|") and not (
         behind.startswith(("  ", "\t", " |", "|", ": ")) or kept < end - start
     ):
-        # A sentence goes on.
+        # The text continues, so that the line is a sentence.
         return None
     if not with_0x and not letters and start and _is_among_numbers(tokens, start, end):
         return None
@@ -135,13 +136,13 @@ def _hexadecimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
     )
     kind: Kind = "bytes" if width == 2 or is_string else "words"
     if kind == "words" and width == 4 and not (address or with_0x) and all(value.text.isdecimal() for value in values):
-        # Numbers such as a year.
+        # Such words may be numbers, for example a year.
         return None
     return DumpLine(kind, digits, width, address, bases, label, letters, is_sure=is_sure, is_string=is_string)
 
 
 def _is_among_numbers(tokens: Sequence[_Token], start: int, end: int) -> bool:
-    """Whether values of two digits go on a row of decimal numbers with one digit or three."""
+    """Return true if two-digit values continue decimal numbers of one or three digits."""
     before = tokens[start - 1].text
     return (
         len(before) != 2
@@ -152,7 +153,7 @@ def _is_among_numbers(tokens: Sequence[_Token], start: int, end: int) -> bool:
 
 
 def _longest_run(tokens: Sequence[_Token]) -> tuple[int, int]:
-    """Place of the first and behind the last of the most values of one shape that follow each other."""
+    """Return start and end of the longest run of values with the same shape."""
     best = (0, 0)
     most = start = 0
     while start < len(tokens):
@@ -168,7 +169,10 @@ def _longest_run(tokens: Sequence[_Token]) -> tuple[int, int]:
 
 
 def _before_letters(text: str, values: Sequence[_Token]) -> int:
-    """How many are values, since letters such as `ab cd` look like values, too: they say the same as the values before them."""
+    """Return the number of values in front of the letters.
+
+    Letters such as `ab cd` look like values, too. They are letters if they show the values before them.
+    """
     for kept in range(len(values) - 1, max(0, len(values) - _MOST_LETTERS), -1):
         between = text[values[kept - 1].end : values[kept].start]
         if "|" not in between and len(between) < 2:
@@ -187,12 +191,12 @@ def _say_the_same(values: Sequence[_Token], letters: str) -> bool:
 
 
 def printable(data: bytes) -> str:
-    """Return bytes as the letters of a dump: a full stop for those that no letter is for."""
+    """Return bytes as the letters of a dump, with a full stop for other bytes."""
     return "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data)
 
 
 def _before(text: str, tokens: Sequence[_Token]) -> tuple[str, tuple[int, ...], str]:
-    """The address, what it may be a number of, and the text in front of it."""
+    """Return the address, its possible bases, and the text in front of it."""
     kept = [*tokens]
     while kept and kept[-1].text in (":", "->", "-"):
         kept.pop()
@@ -215,7 +219,7 @@ def _bases(address: str) -> tuple[int, ...]:
 
 
 def _decimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
-    """Numbers up to the end of the line."""
+    """Return the decimal numbers up to the end of the line."""
     start = len(tokens)
     while start and _DECIMAL.fullmatch(tokens[start - 1].text):
         start -= 1

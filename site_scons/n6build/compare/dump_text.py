@@ -1,4 +1,4 @@
-"""The dumps of memory in a console log: which lines belong together, and the bytes or numbers that they say."""
+"""Parser of memory dumps in a console log: lines of a dump, and their values."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from n6build.base.errors import N6Error
 from n6build.compare.dump_line import DumpLine, printable, read_line
 
-# A larger log is no longer one of tensors alone.
+# A larger log has more than tensors.
 MAX_TEXT_BYTES = 64 << 20
 _MOST_VALUES = 1 << 21
-# Times and numbers of tasks, which change from line to line.
+# Times and task numbers change from line to line.
 _CHANGING = re.compile(r"\[[^\]]*\]|\([^)]*\)|\d+[:.,][\d:.,]+")
 _REPEATED_LINE = "*"
 _END = re.compile(r"[0-9A-Fa-f]{4,16}")
-# More missing lines than these are another dump.
+# After more missing lines, another dump begins.
 _MOST_MISSING_LINES = 64
 
 
@@ -28,11 +28,11 @@ class Dump:
     Attributes:
         first_line: Number of its first line, from 1.
         last_line: Number of its last line.
-        label: What the text says of it: in front of the values, or on the line above.
+        label: Text in front of the values, or on the line above.
         data: The bytes, in the order of memory; empty for decimal numbers.
         numbers: Decimal numbers.
-        is_whole: Whether all decimal numbers are whole ones.
-        missing: What is missing between its lines, in words; empty if nothing is.
+        is_whole: True if all decimal numbers are whole ones.
+        missing: Missing lines in words, empty if there are none.
     """
 
     first_line: int
@@ -46,8 +46,16 @@ class Dump:
 
 @dataclass
 class _Open:
-    """The lines of a dump that may go on. bases: of its addresses, as far as that is known. gaps: places of lines in front of
-    which the address jumps. repeats: of those in front of which a star stands for equal lines."""
+    """The lines of a dump that may continue.
+
+    Attributes:
+        label: Text in front of the values, or on the line above.
+        numbers: Numbers of the lines.
+        lines: The lines.
+        bases: Bases that its addresses may still have.
+        gaps: Places of lines before which the address jumps.
+        repeats: Places of lines before which a star replaces equal lines.
+    """
 
     label: str
     numbers: list[int]
@@ -61,8 +69,8 @@ def read_dumps(text: str, name: str) -> list[Dump]:
     """Return all dumps of a text in their order.
 
     Args:
-        text: Of a console log, a debugger, or a C file.
-        name: Of the file, for messages.
+        text: Text of a console log, a debugger, or a C file.
+        name: Name of the file, for messages.
 
     Raises:
         N6Error: N6-CAPTURE-002 for too many values.
@@ -100,7 +108,10 @@ def read_dumps(text: str, name: str) -> list[Dump]:
 
 
 def _next(current: _Open, parsed: DumpLine | None, line: str) -> DumpLine | None:
-    """The next line of a dump, or None. parsed: the line, in which decimal numbers of two digits look like bytes."""
+    """Return the next line of a dump, or None.
+
+    The parsed line may have decimal numbers of two digits that look like bytes.
+    """
     if current.lines[-1].kind == "numbers" and parsed and parsed.kind != "numbers":
         numbers = read_line(line, only_numbers=True)
         if numbers and (found := _continued(current, numbers)):
@@ -109,7 +120,7 @@ def _next(current: _Open, parsed: DumpLine | None, line: str) -> DumpLine | None
 
 
 def _ends(current: _Open, line: str) -> bool:
-    """Whether the line is the address behind the values, with which hexdump ends."""
+    """Return true if the line is the end address with which hexdump ends."""
     last = current.lines[-1]
     if not last.address or len(line.strip()) != len(last.address) or not _END.fullmatch(line.strip()):
         return False
@@ -122,10 +133,10 @@ def _ends(current: _Open, line: str) -> bool:
 
 
 def _continued(current: _Open, line: DumpLine) -> DumpLine | None:
-    """The line as one of the dump; None where it is none."""
+    """Return the line as a line of the dump, None if it is none."""
     last = current.lines[-1]
     if line.is_sure and line.kind == "numbers" and all(map(_may_be_numbers, current.lines)):
-        # Decimal numbers of two digits look like bytes until others follow.
+        # Decimal numbers of two digits look like bytes until other numbers follow.
         last = replace(last, kind="numbers", width=0)
     if last.is_string:
         is_rest = len(line.tokens) == 1 and not line.label and not line.address and len(line.tokens[0]) % 2 == 0
@@ -140,7 +151,7 @@ def _continued(current: _Open, line: DumpLine) -> DumpLine | None:
 
 
 def _follows(current: _Open, line: DumpLine) -> bool:
-    """Whether the address is that behind the last line, or some lines further."""
+    """Return true if the address follows the last line, or some missing lines."""
     last, place = current.lines[-1], len(current.lines)
     bases = tuple(base for base in current.bases if base in line.bases)
     fitting = tuple(base for base in bases if _step(last, line, base) in _sizes(last))
@@ -159,7 +170,7 @@ def _may_be_numbers(line: DumpLine) -> bool:
 
 
 def _step(before: DumpLine, after: DumpLine, base: int) -> int | None:
-    """From one address to the next one."""
+    """Return the distance to the next address."""
     try:
         return int(after.address, base) - int(before.address, base)
     except ValueError:
@@ -167,7 +178,7 @@ def _step(before: DumpLine, after: DumpLine, base: int) -> int | None:
 
 
 def _sizes(line: DumpLine) -> tuple[int, ...]:
-    """By how much the address may rise behind a line: decimal numbers may have any size."""
+    """Return the possible distances to the next address: numbers may have any size."""
     count = len(line.tokens)
     return (count, 2 * count, 4 * count, 8 * count) if line.kind == "numbers" else (count * line.width // 2,)
 
@@ -203,7 +214,10 @@ def _closed(current: _Open, name: str) -> Dump:
 
 
 def _with_addresses(lines: list[DumpLine]) -> list[DumpLine]:
-    """Addresses as long as the values, without a colon, are known by how they rise."""
+    """Return lines with addresses that look like values, without a colon.
+
+    Such addresses are found by their rise from line to line.
+    """
     if len(lines) < 2 or lines[0].address or lines[0].kind != "words" or any(len(line.tokens) < 2 for line in lines):
         return lines
     made = [replace(line, address=line.tokens[0], tokens=line.tokens[1:]) for line in lines]
@@ -212,7 +226,10 @@ def _with_addresses(lines: list[DumpLine]) -> list[DumpLine]:
 
 
 def _are_numbers(lines: Sequence[DumpLine]) -> bool:
-    """Whether words are numbers, whose first byte in memory is the last one as written. Letters behind them tell."""
+    """Return true if words are numbers, with the last written byte first in memory.
+
+    The letters after the words decide.
+    """
     if lines[0].kind != "words":
         return False
     with_letters = [line for line in lines if line.letters]
@@ -222,7 +239,7 @@ def _are_numbers(lines: Sequence[DumpLine]) -> bool:
     )
     if with_letters and as_written != swapped:
         return swapped
-    # xxd writes groups of two bytes, and always letters behind them.
+    # xxd writes groups of two bytes, always with letters after them.
     return not (with_letters and lines[0].width == 4)
 
 
@@ -232,6 +249,6 @@ def _data(line: DumpLine, *, is_swapped: bool) -> bytes:
 
 
 def _repeats(before: DumpLine, after: DumpLine, size: int, bases: Sequence[int]) -> int:
-    """How many lines of this size a star stands for."""
+    """Return the number of lines of this size that a star replaces."""
     gaps = ((_step(before, after, base) or 0) - size for base in bases)
     return next((gap // size for gap in gaps if size and gap > 0 and gap % size == 0), 0)

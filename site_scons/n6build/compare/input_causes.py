@@ -1,4 +1,7 @@
-"""Causes that change an input before the network computes: the reference computes with each of them, too."""
+"""Causes that change an input before the network computes.
+
+The reference computes with each of them, too.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,23 @@ from numpy.typing import NDArray
 from n6build.compare.tensors import Port
 
 Values = NDArray[Any]
-# Of ImageNet, as torchvision has them.
+# Mean and deviation of ImageNet, as in torchvision.
 _MEAN = np.array([0.485, 0.456, 0.406])
 _STD = np.array([0.229, 0.224, 0.225])
-# A picture that uses fewer grey levels may be anything.
+# Values with fewer grey levels may be no picture.
 _LEAST_LEVELS = 16
-# Of unrelated inputs.
+# Most unrelated inputs of one kind.
 _MOST_OF_A_KIND = 6
 
 
 @dataclass(frozen=True)
 class ChangedInput:
-    """An input as a board may have got it.
+    """An input as a board may have received it.
 
     Attributes:
-        cause: The name of the cause.
-        what: What happened on the board, for people.
-        values: Of all vectors, in the type of the model.
+        cause: Name of the cause.
+        what: Event on the board, for people.
+        values: Values of all vectors, in the type of the model.
     """
 
     cause: str
@@ -39,7 +42,7 @@ class ChangedInput:
 
 @dataclass(frozen=True)
 class _Range:
-    """How grey levels from 0 to 255 become numbers."""
+    """A rule that turns grey levels from 0 to 255 into numbers."""
 
     name: str
     of_levels: Callable[[Values], Values]
@@ -62,12 +65,12 @@ _RANGES = (
 
 
 def changed_inputs(values: Values, port: Port, *, channels_last: bool) -> list[ChangedInput]:
-    """Return an input with each cause that could be in it; those that change nothing are left out.
+    """Return an input with each possible cause; causes without an effect are left out.
 
     Args:
-        values: Of all vectors, the first axis.
+        values: Values of all vectors, along the first axis.
         port: The input.
-        channels_last: Of the model.
+        channels_last: True if the model has its channels last.
     """
     found: list[ChangedInput] = []
     for each in _changed(values, port, channels_last=channels_last):
@@ -78,10 +81,12 @@ def changed_inputs(values: Values, port: Port, *, channels_last: bool) -> list[C
 
 
 def unrelated_inputs(values: Values, port: Port) -> Values:
-    """Return inputs that have nothing to do with those of a board: noise, the same values elsewhere, and one value everywhere.
+    """Return inputs that are unrelated to those of a board.
+
+    They are noise, the same values elsewhere, and one value everywhere.
 
     Args:
-        values: Of all vectors.
+        values: Values of all vectors.
         port: The input.
     """
     is_whole = values.dtype.kind in "iu"
@@ -100,7 +105,7 @@ def unrelated_inputs(values: Values, port: Port) -> Values:
 
 
 def _noise(seed: str, rows: int, size: int) -> NDArray[np.float64]:
-    """From 0 to 1, the same on every machine."""
+    """Return numbers from 0 to 1, the same on every machine."""
     data = hashlib.shake_256(f"n6build unrelated {seed}".encode()).digest(4 * rows * size)
     return np.frombuffer(data, "<u4").reshape(rows, size) / float(1 << 32)
 
@@ -134,7 +139,7 @@ def _changed(values: Values, port: Port, *, channels_last: bool) -> Iterator[Cha
 
 
 def _scaled(values: Values, port: Port, *, channels_last: bool) -> Iterator[ChangedInput]:
-    """Other normalisations, and quantisation that was left out."""
+    """Yield inputs with another normalisation, or without quantisation."""
     real = (values.astype(np.float64) - port.zero_point) * port.scale
     if values.dtype.kind in "iu":
         name = "quantisation of the input ignored"
@@ -168,7 +173,7 @@ def _scaled(values: Values, port: Port, *, channels_last: bool) -> Iterator[Chan
 
 
 def _levels(real: Values, port: Port, *, channels_last: bool) -> Iterator[tuple[Values, _Range]]:
-    """Grey levels that the input may be made of."""
+    """Yield grey levels that the input may be made from, each with its range."""
     for rule in _RANGES:
         if rule.channels and not _has_channels(port, rule, channels_last=channels_last):
             continue

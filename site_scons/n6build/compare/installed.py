@@ -1,23 +1,27 @@
-"""Which interpreters there are, and whether they are installed. Imports none of them."""
+"""Packages of the reference interpreters, found without importing them."""
 
 from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
 
-# Of the package, in pyproject.toml.
+# Extra of n6build's package in pyproject.toml.
 EXTRA = "compare"
 INSTALL = f"make setup installs the extra [{EXTRA}]"
-# By suffix of the model: what is imported, and the name under which it is installed.
+# Module to import and package to install, by the model's suffix.
 _INTERPRETERS = {".tflite": ("ai_edge_litert", "ai-edge-litert"), ".onnx": ("onnxruntime", "onnxruntime")}
 
 
 def missing_interpreter(model: Path) -> str | None:
-    """Name of the package that runs this kind of model (.tflite, .onnx), where it is not installed."""
+    """Return the package for this kind of model if it is not installed, or None.
+
+    Args:
+        model: File of the model, .tflite or .onnx.
+    """
     module, package = _INTERPRETERS[model.suffix]
     return None if importlib.util.find_spec(module) else package
 
 
 def package_of(model: Path) -> str:
-    """Name of the package that runs this kind of model."""
+    """Return the package that runs this kind of model."""
     return _INTERPRETERS[model.suffix][1]

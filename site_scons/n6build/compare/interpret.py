@@ -1,4 +1,4 @@
-"""Runs a model on its reference interpreter."""
+"""Run of a model on its reference interpreter."""
 
 from __future__ import annotations
 
@@ -24,11 +24,18 @@ from n6build.compare.tensors import Port, ReferenceTensor
 
 
 def interpret(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[ReferenceTensor, ...]:
-    """Every activation of one inference in the order of execution, the inputs first. inputs: in the model's types and order.
+    """Return every activation of one inference, in the order of execution.
 
-    model: .tflite (LiteRT with its reference kernels) or .onnx (onnxruntime without optimisations: what QuantizeLinear makes).
-    Raises N6-COMPARE-001 where the interpreter is not installed, N6-COMPARE-002 where it refuses the model, N6-COMPARE-003 where
-    the inputs do not fit, N6-FILE-002, N6-FILE-003.
+    The inputs come first.
+
+    Args:
+        model: A .tflite file (LiteRT with its reference kernels), or a .onnx file (onnxruntime without
+            optimisations: the outputs of QuantizeLinear).
+        inputs: Inputs in the model's types and order.
+
+    Raises:
+        N6Error: N6-COMPARE-001 if the interpreter is not installed; N6-COMPARE-002 if it refuses the
+            model; N6-COMPARE-003 if the inputs do not fit; N6-FILE-002; N6-FILE-003.
     """
     return _ask(model, [inputs], tensors=True).tensors
 
@@ -36,26 +43,26 @@ def interpret(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[Refer
 def interpret_rows(
     model: Path, runs: Sequence[Sequence[NDArray[np.generic]]]
 ) -> tuple[tuple[ReferenceTensor, ...], ...]:
-    """`interpret` of several inferences, with the interpreter started once."""
+    """Return `interpret` of several inferences, with the interpreter started once."""
     tensors = _ask(model, runs, tensors=True).tensors
     count = len(tensors) // max(1, len(runs))
     return tuple(tensors[first : first + count] for first in range(0, len(tensors), max(1, count)))
 
 
 def reference_outputs(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[NDArray[np.generic], ...]:
-    """The model's outputs for one inference. Raises as `interpret`."""
+    """Return the model's outputs for one inference; raises errors as `interpret`."""
     return reference_rows(model, [inputs])[0]
 
 
 def reference_rows(
     model: Path, runs: Sequence[Sequence[NDArray[np.generic]]]
 ) -> tuple[tuple[NDArray[np.generic], ...], ...]:
-    """`reference_outputs` of several inferences, with the interpreter started once."""
+    """Return `reference_outputs` of several inferences, with one start."""
     return _ask(model, runs, tensors=False).outputs
 
 
 def ports_of(model: Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-    """What the model takes, and what it gives. Raises as `interpret`."""
+    """Return the inputs and outputs of a model; raises errors as `interpret`."""
     answer = _ask(model, [], tensors=False)
     return answer.takes, answer.gives
 

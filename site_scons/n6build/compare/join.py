@@ -1,7 +1,8 @@
-"""Which input or output of a compiled network is which one of the model that it was made from, and what converts its values.
+"""Join of a compiled network's inputs and outputs with those of its model.
 
-A compiler may change the type (int8 to uint8), leave conversions out, and put the channels elsewhere. What cannot be told for
-sure is refused: a comparison in the wrong order would look like a fault of the network.
+It also converts values between them. A compiler may change the type (int8 to uint8), leave conversions
+out, and move the channels. An ambiguous join is refused: a comparison in the wrong order would look
+like a fault of the network.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from n6build.compare.layout import without_ones
 from n6build.compare.tensors import Port
 from n6build.network.artifacts.description import IoBuffer
 
-# Scales go through a text with 15 digits, or are rounded to 32 bits.
+# Scales may differ: they are written as text with 15 digits, or rounded to 32 bits.
 _SCALES = 1e-5
 _UNSIGNED = 128
 _HINT = "reference.model in model.yaml names the file that the network was compiled from; vectors.expected takes stored outputs"
@@ -27,8 +28,14 @@ _HINT = "reference.model in model.yaml names the file that the network was compi
 
 @dataclass(frozen=True)
 class Joined:
-    """An input or output of the network, and the one of the model at `place`. channels: where the network has them, if not
-    where the model has them."""
+    """An input or output of the network with that of the model.
+
+    Attributes:
+        network: The input or output of the network.
+        model: The input or output of the model.
+        place: Its place in the model.
+        channels: Place of the network's channels, if the model has them elsewhere.
+    """
 
     network: IoBuffer
     model: Port
@@ -36,7 +43,7 @@ class Joined:
     channels: Literal["as they are", "last", "first"]
 
     def for_model(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
-        """values: of the network. Returns them in the model's type, shape and order."""
+        """Return values of the network in the model's type, shape and order."""
         made = _converted(values, self.network, self.model)
         if self.channels == "last":
             made = np.moveaxis(made.reshape(_last(self.model.shape)), -1, 1)
@@ -45,7 +52,7 @@ class Joined:
         return np.ascontiguousarray(made).reshape(self.model.shape)
 
     def for_network(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
-        """values: of the model. Returns them in the network's type, shape and order."""
+        """Return values of the model in the network's type, shape and order."""
         made = values.reshape(self.model.shape)
         if self.channels != "as they are":
             made = np.moveaxis(made, 1, -1) if self.channels == "last" else np.moveaxis(made, -1, 1)
@@ -56,7 +63,17 @@ class Joined:
 def join(
     network: Sequence[IoBuffer], model: Sequence[Port], what: Literal["input", "output"], *, channels_last: bool
 ) -> tuple[Joined, ...]:
-    """In the network's order. channels_last: of the model. Raises N6-COMPARE-004 where it is not sure which belongs to which."""
+    """Join inputs or outputs, in the network's order.
+
+    Args:
+        network: Inputs or outputs of the network.
+        model: Inputs or outputs of the model.
+        what: The joined kind, for messages.
+        channels_last: True if the model has its channels last.
+
+    Raises:
+        N6Error: N6-COMPARE-004 if the join is ambiguous.
+    """
     if len(network) != len(model):
         raise _unsure(f"the network has {len(network)} {what}s, the model has {len(model)}")
     joined = []
@@ -84,7 +101,7 @@ def _unsure(why: str) -> N6Error:
 
 
 def _joined(network: IoBuffer, model: Port, place: int, channels_last: bool) -> Joined | str:
-    """Or why they are not the same."""
+    """Return the join, or the reason why both cannot be the same."""
     told = f"{_told(network)} against {_told(model)}"
     if not _convertible(network, model):
         return f"{told}: another quantisation"
@@ -105,7 +122,7 @@ def _channels(
     sizes = without_ones(network)
     same = sizes == without_ones(model)
     if len(model) < 3 or (same and channels_last):
-        # Compilers leave the channels of TFLite where they are, those of ONNX not always.
+        # Compilers keep the channels of TFLite in place; they may move those of ONNX.
         return "as they are" if same else None
     if channels_last:
         return "first" if sizes == without_ones(_first(model)) else None
@@ -138,7 +155,10 @@ def _convertible(network: IoBuffer, model: Port) -> bool:
 
 
 def _shift(source: str, target: str) -> int | None:
-    """What is added to a value of 8 bits without or with sign; None between other types."""
+    """Return the offset between signed and unsigned 8-bit values.
+
+    It is 0 for equal types, and None for other types.
+    """
     if source == target:
         return 0
     return {("int8", "uint8"): _UNSIGNED, ("uint8", "int8"): -_UNSIGNED}.get((source, target))

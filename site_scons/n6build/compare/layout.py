@@ -1,4 +1,4 @@
-"""Tensors of a model in the order in which a buffer of the network holds them."""
+"""Values of a model's tensor in the order of a buffer of the network."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ if TYPE_CHECKING:
 
 
 def in_memory_order(values: np.ndarray, shape: tuple[int, ...], *, channels_last: bool) -> np.ndarray | None:
-    """The values of a tensor as a buffer of this shape holds them, flat; None where the shapes do not tell how.
+    """Return the values of a tensor as a buffer holds them, flat.
 
-    shape: of the buffer in memory; (1, C / b, H, W, b) where channels lie in groups of b. channels_last: of the tensor.
+    None means that the shapes do not determine the order.
+
+    Args:
+        values: Values of the tensor.
+        shape: Shape of the buffer in memory; (1, C / b, H, W, b) for channels in groups of b.
+        channels_last: True if the tensor has its channels last.
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
@@ -24,10 +29,10 @@ def in_memory_order(values: np.ndarray, shape: tuple[int, ...], *, channels_last
     if len(shape) == 5 and shape[1] * shape[4] == last.shape[3] and shape[2:4] == last.shape[1:3]:
         orders.append(np.moveaxis(last.reshape(*last.shape[:3], shape[1], shape[4]), 3, 1))
     flat = [each.reshape(-1) for each in orders]
-    # Axes of equal length may be in either order; where that makes no difference, it does not matter.
+    # Axes of equal length may be in either order, which is no problem if the values are the same.
     return flat[0] if flat and all(np.array_equal(each, flat[0]) for each in flat) else None
 
 
 def without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The lengths of the axes that say something of the order of values."""
+    """Return the lengths of the axes that determine the order of values."""
     return tuple(size for size in shape if size != 1)

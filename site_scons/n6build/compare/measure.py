@@ -1,4 +1,4 @@
-"""How far values are from those of the reference interpreter."""
+"""Measure of the distance between values and those of the reference interpreter."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class Measure:
-    """elements: of the tensor. equal, within_1: how many of them equal the reference, or differ by at most one step. max: the
-    largest difference, in steps. cosine: of the angle between both, taken from the zero point; 1 for two zero tensors, 0 for one,
-    or where a value is not a number."""
+    """Distance of a tensor from the reference.
+
+    Attributes:
+        elements: Number of elements.
+        equal: Number of equal elements.
+        within_1: Number of elements that differ by at most one step.
+        max: Largest difference, in steps.
+        cosine: Cosine of the angle between both, from the zero point; 1 for two zero tensors, 0 for one,
+            or if a value is not a number.
+    """
 
     elements: int
     equal: int
@@ -24,18 +31,28 @@ class Measure:
 
     @property
     def equal_share(self) -> float:
-        """0 to 1."""
+        """Return the share of equal elements, 0 to 1."""
         return self.equal / self.elements if self.elements else 1.0
 
     @property
     def within_1_share(self) -> float:
-        """0 to 1."""
+        """Return the share of elements within one step, 0 to 1."""
         return self.within_1 / self.elements if self.elements else 1.0
 
 
 def measure(got: NDArray[np.generic], wanted: NDArray[np.generic], zero_point: float, *, step: float = 1.0) -> Measure:
-    """Of two tensors with the same number of elements, in the same order. zero_point: of both. step: the difference that counts
-    as 1: 1 for integers, the scale of the quantised values behind floating-point ones. Raises ValueError for different sizes."""
+    """Measure the distance of two tensors with the same elements in the same order.
+
+    Args:
+        got: Values to measure.
+        wanted: Values of the reference.
+        zero_point: Zero point of both.
+        step: Difference that counts as 1: 1 for integers; for floating-point values, the scale of the
+            quantised values that they come from.
+
+    Raises:
+        ValueError: If sizes differ.
+    """
     if got.size != wanted.size:
         raise ValueError(f"{got.size} elements against {wanted.size}")
     # float64 holds every integer of 32 bits and every float32.
@@ -62,7 +79,7 @@ def _cosine(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
         return 0.0
     if not all(largest):
         return 1.0 if largest[0] == largest[1] else 0.0
-    # Divided by the largest first: the squares of large values would not be finite.
+    # Values are divided by the largest first, since the squares of large values would not be finite.
     left, right = left / largest[0], right / largest[1]
     lengths = float(np.sqrt(left @ left) * np.sqrt(right @ right))
     return min(1.0, max(-1.0, float(left @ right) / lengths))

@@ -1,5 +1,8 @@
-"""onnxruntime: outputs as it gives them, in integers where the model is quantised; tensors inside without its optimisations,
-which would take some of them away."""
+"""ONNX Runtime as the reference interpreter of ONNX models.
+
+Outputs are computed in integers if the model is quantised. Tensors inside are computed without
+optimisations, which would remove some of them.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,18 @@ from n6build.compare.tensors import Port, ReferenceTensor, RefusedError
 
 
 class OnnxModel:
-    """A session. all_tensors: whether the quantised tensors inside are wanted, too."""
+    """A session of ONNX Runtime."""
 
     def __init__(self, data: bytes, *, all_tensors: bool) -> None:
-        """Raises RefusedError, and whatever the parser and the interpreter raise."""
+        """Start a session.
+
+        Args:
+            data: Bytes of the model.
+            all_tensors: True to keep the quantised tensors inside, too.
+
+        Raises:
+            RefusedError: If the model is not supported; the parser and the interpreter raise other errors.
+        """
         import onnxruntime  # noqa: PLC0415 - only where a session is made.
 
         model = onnx.load_model_from_string(data)
@@ -44,7 +55,7 @@ class OnnxModel:
         options = onnxruntime.SessionOptions()
         levels = onnxruntime.GraphOptimizationLevel
         options.graph_optimization_level = levels.ORT_DISABLE_ALL if all_tensors else levels.ORT_ENABLE_ALL
-        # As on processors of Arm, int8 in integers, too.
+        # int8 is computed in integers, too, as on processors of Arm.
         options.add_session_config_entry("session.qdqisint8allowed", "1")
         if has_unsigned_activations(graph):
             # Without VNNI, sums of uint8 times int8 would saturate at 16 bits on x86. int8 models do not start with that option.
@@ -57,31 +68,31 @@ class OnnxModel:
         self._values: dict[str, NDArray[np.generic]] = {}
 
     def inputs(self) -> list[Port]:
-        """In the model's order."""
+        """Return the inputs in the model's order."""
         return self._inputs
 
     def output_ports(self) -> list[Port]:
-        """In the model's order."""
+        """Return the outputs' descriptions in the model's order."""
         return self._output_ports
 
     def run(self, inputs: Sequence[NDArray[np.generic]]) -> None:
-        """inputs: in the model's types and shapes."""
+        """Run an inference on inputs in the model's types and shapes."""
         given = {port.name: values for port, values in zip(self._inputs, inputs, strict=True)}
         wanted = dict.fromkeys((*self._outputs, *(each.place for each in self._plans)))
         made = [name for name in wanted if name not in given]
         self._values = {**given, **dict(zip(made, self._session.run(made, given), strict=True))}
 
     def outputs(self) -> list[NDArray[np.generic]]:
-        """In the model's order."""
+        """Return the outputs' values in the model's order."""
         return [np.asarray(self._values[name]) for name in self._outputs]
 
     def tensors(self) -> list[ReferenceTensor]:
-        """In the order of execution, the inputs first."""
+        """Return the tensors in the order of execution, the inputs first."""
         return [plan.with_values(np.asarray(self._values[plan.place]), channels_last=False) for plan in self._plans]
 
 
 def _port(value: Any, quantised: Mapping[str, tuple[float, int]]) -> Port:
-    """quantised: scale and zero point by name."""
+    """Return an input or output; `quantised` has scale and zero point by name."""
     tensor = value.type.tensor_type
     name = value.name[:MAX_NAME]
     try:

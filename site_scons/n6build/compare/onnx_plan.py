@@ -1,4 +1,7 @@
-"""Which tensors of an ONNX graph (QDQ) have values that a chip has, too: the outputs of QuantizeLinear, and the inputs."""
+"""Tensors of an ONNX graph (QDQ) whose values a chip has, too.
+
+They are the inputs and the outputs of QuantizeLinear.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,15 @@ _TYPES = ("int8", "uint8", "int16", "uint16")
 
 
 def is_stored_elsewhere(graph: onnx.GraphProto) -> bool:
-    """Whether a tensor's data is in another file, whose name the model could choose."""
+    """Return true if a tensor's data is in another file.
+
+    The model could choose any name for such a file.
+    """
     return any(onnx.external_data_helper.uses_external_data(each) for each in _stored(graph))
 
 
 def _stored(graph: Any) -> Iterator[Any]:
-    """Tensors in the file, those of subgraphs included; protobuf bounds the depth of messages."""
+    """Yield the tensors in the file, including subgraphs; protobuf bounds their depth."""
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)
@@ -38,7 +44,7 @@ def _stored(graph: Any) -> Iterator[Any]:
 
 
 def has_unsigned_activations(graph: onnx.GraphProto) -> bool:
-    """Whether a QuantizeLinear makes uint8."""
+    """Return true if a QuantizeLinear makes uint8."""
     constants = {each.name: each for each in graph.initializer} | _constant_nodes(graph.node)
     for node in graph.node:
         if node.op_type == QUANTISE:
@@ -49,7 +55,10 @@ def has_unsigned_activations(graph: onnx.GraphProto) -> bool:
 
 
 def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:
-    """The inputs, then each activation that is quantised as a whole, in the order of the graph, which is that of execution."""
+    """Return the inputs, then each activation with one quantisation.
+
+    The order is that of the graph, which is the order of execution.
+    """
     flow = _Flow(graph)
     plans = [_input_plan(graph, flow, each.name) for each in graph.input if each.name not in flow.constants]
     names = {plan.name for plan in plans}
@@ -67,15 +76,22 @@ def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:
 
 
 def _input_plan(graph: Any, flow: _Flow, name: str) -> TensorPlan:
-    """Of integers, scale and zero point are those of the DequantizeLinear that takes them."""
+    """Return the plan of an input.
+
+    The DequantizeLinear that reads an integer input has its scale and zero point.
+    """
     takers = [node for node in graph.node if node.op_type == DEQUANTISE and node.input[0] == name]
     found = [each for node in takers if (each := flow.quantisation(node)) is not None]
     return TensorPlan(name, "input", (), *(found[0] if found else (1.0, 0)), name)
 
 
 class _Flow:
-    """Who makes a value, and which values never change. constants: by name, the tensors of the file; computed_constants: names of
-    these, and of what is computed from nothing else."""
+    """Operators that make values, and the values that never change.
+
+    Attributes:
+        constants: Tensors of the file by name.
+        computed_constants: Names of these, and of values that are computed only from constants.
+    """
 
     def __init__(self, graph: Any) -> None:
         self.constants = {each.name: each for each in graph.initializer} | _constant_nodes(graph.node)
@@ -87,8 +103,10 @@ class _Flow:
             self._makers.update((name, (place, node)) for name in node.output if name)
 
     def quantisation(self, node: Any) -> tuple[float, int] | None:
-        """Scale and zero point of a QuantizeLinear or DequantizeLinear; None where they are several, no constants, or of a type
-        that is not compared."""
+        """Return scale and zero point of a QuantizeLinear or DequantizeLinear.
+
+        None means that there are several, that they are no constants, or that their type is not compared.
+        """
         stored = [self._array(name) for name in node.input[1:3] if name]
         if not stored or any(each is None or each.size != 1 for each in stored):
             return None
@@ -99,14 +117,16 @@ class _Flow:
 
     def _array(self, name: str) -> NDArray[Any] | None:
         stored = self.constants.get(name)
-        # Only scalars are looked at: what a large tensor claims to hold is left to the interpreter.
+        # Only scalars are read here: the interpreter checks the content of large tensors.
         if stored is None or any(size != 1 for size in stored.dims):
             return None
         return np.asarray(onnx.numpy_helper.to_array(stored))
 
     def before(self, name: str, known: Iterable[str]) -> tuple[list[str], tuple[str, ...]]:
-        """The operators between a value and the known tensors that it is made from, and those tensors, each in the order of the
-        graph."""
+        """Return the operators between a value and its known sources, and these sources.
+
+        Both are in the order of the graph.
+        """
         known = frozenset(known)
         operators: dict[int, str] = {}
         sources: dict[str, None] = {}
@@ -121,7 +141,7 @@ class _Flow:
                     operators[place] = node.op_type
                 new = [one for one in node.input if one and one not in seen and one not in self.computed_constants]
                 seen.update(new)
-                # The last is taken first.
+                # The last one is processed first.
                 waiting += reversed(new)
         return [operators[place] for place in sorted(operators)], tuple(sources)
 

@@ -1,4 +1,7 @@
-"""Causes that change an output after the network has computed it, each with how it is undone."""
+"""Causes that change an output after the network has computed it.
+
+Each cause can be undone.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from n6build.compare.readings import Reading, is_quantised
 from n6build.compare.tensors import Port
 
 _HALF = {"int8": 128, "uint8": 128, "int16": 32768, "uint16": 32768}
-# More rows are not put in order.
+# More rows than this are not sorted.
 _MOST_ROWS = 2048
-# What a softmax gives, where its result is quantised.
+# Quantisation of a softmax's result.
 _SOFTMAX_SCALE, _SOFTMAX_ZERO = 1 / 256, -128
 
 
@@ -23,12 +26,12 @@ class Undone:
     """A captured output without a supposed cause.
 
     Attributes:
-        cause: The name of the cause.
-        what: What happened on the board, for people.
-        got: The captured values without it, a row for each vector.
-        wanted: What they are compared with.
+        cause: Name of the cause.
+        what: Event on the board, for people.
+        got: The captured values without the cause, a row for each vector.
+        wanted: Values that they are compared with.
         freedom: Bits that were free to choose, such as an order.
-        is_real: Whether the values are floats, which may lie between steps.
+        is_real: True for floats, which may be between steps.
         fields: Number of values that were moved together.
     """
 
@@ -42,11 +45,11 @@ class Undone:
 
 
 def undone(reading: Reading, wanted: Steps, port: Port) -> Iterator[Undone]:
-    """Yield a captured output without each cause that could be in it.
+    """Yield a captured output without each possible cause.
 
     Args:
-        reading: Of the captured values.
-        wanted: Of the reference, in steps.
+        reading: Reading of the captured values.
+        wanted: Values of the reference, in steps.
         port: The output.
     """
     with np.errstate(all="ignore"):
@@ -79,7 +82,7 @@ def _offset(got: Steps, wanted: Steps, port: Port) -> Iterator[Undone]:
     for sign, word in ((-1, "higher"), (1, "lower")):
         what = f"every value is {half} {word} than the model's {port.type}"
         yield Undone("uint8/int8 mix", what, got + sign * half, wanted)
-    # The highest bit of each value, as unsigned arithmetic of the board's type leaves it.
+    # The highest bit of each value is inverted, as by unsigned arithmetic of the board's type.
     wrapped = (got + half) % (2 * half)
     limits = np.iinfo(port.type)
     other = port.type.removeprefix("u") if limits.min == 0 else f"u{port.type}"
@@ -100,7 +103,7 @@ def _quantisation(reading: Reading, wanted: Steps, port: Port) -> Iterator[Undon
 
 
 def _layout(got: Steps, wanted: Steps, port: Port) -> Iterator[Undone]:
-    """The output lies in memory with its channels, or another axis, elsewhere."""
+    """Yield the output for memory with its channels, or another axis, elsewhere."""
     shape = port.shape[1:]
     if sum(size > 1 for size in shape) < 2:
         return
@@ -155,7 +158,10 @@ def _softmax_of(values: Steps, axis: int) -> Steps:
 
 
 def _order(got: Steps, wanted: Steps, port: Port) -> Iterator[Undone]:
-    """Rows of one output, such as boxes, in another order: each captured one is put where the nearest row of the reference is."""
+    """Yield the output with its rows, such as boxes, in the reference's order.
+
+    Each captured row is moved to the place of the nearest row of the reference.
+    """
     fields = port.shape[-1] if len(port.shape) > 2 else 1
     count = got.shape[1] // max(fields, 1)
     if fields < 2 or not 2 <= count <= _MOST_ROWS:
@@ -181,7 +187,10 @@ def _order(got: Steps, wanted: Steps, port: Port) -> Iterator[Undone]:
 
 
 def _places(got: Steps, wanted: Steps) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None:
-    """For each captured row the place of the reference's; None where several are nearest to one."""
+    """Return the place of the reference's row for each captured row.
+
+    None means that several captured rows are nearest to one row.
+    """
     if not np.isfinite(got).all():
         return None
     # Equal rows are in the same order in both.

@@ -1,4 +1,4 @@
-"""Which captured values are which output, and what numbers they are."""
+"""Assignment of captured values to outputs, and their reading as numbers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from n6build.compare.tensors import Port
 # Numbers in steps of an output's quantisation, a row for each vector.
 Steps = NDArray[np.float64]
 _QUANTISED = ("int8", "uint8", "int16", "uint16")
-# Bytes of an element, in the order in which they are tried; 0: as the model's type says.
+# Bytes of an element, in the order in which they are tried; 0 is the size of the model's type.
 _ORDER = (0, 4, 1, 2, 8)
 
 
 @dataclass(frozen=True)
 class CapturedOutput:
-    """What was captured of one output.
+    """Captured values of one output.
 
     Attributes:
-        port: Of the model.
+        port: Output of the model.
         rows: Number of vectors.
         values: Flat: numbers, or bytes.
-        is_raw: Whether the type of the values is not known.
+        is_raw: True if the type of the values is unknown.
         where: Files and lines.
     """
 
@@ -47,8 +47,8 @@ class Reading:
     Attributes:
         how: The type, in words.
         steps: The numbers, in steps of the quantisation.
-        real: The numbers as floats say them; None for integers, which are steps.
-        cause: Which cause it is that they are to be read so; empty for the usual readings.
+        real: The numbers as real values, if they are floats; None for integers, which are steps.
+        cause: Cause that makes this reading necessary; empty for the usual readings.
     """
 
     how: str
@@ -58,27 +58,20 @@ class Reading:
 
 
 def elements_of(port: Port) -> int:
-    """Return how many elements a tensor has.
-
-    Args:
-        port: Of the model.
-    """
+    """Return the number of elements of a model's tensor."""
     return math.prod(port.shape)
 
 
 def is_quantised(port: Port) -> bool:
-    """Return whether an output has integers that stand for real numbers.
-
-    Args:
-        port: Of the model.
-    """
+    """Return true if a model's output has integers that represent real numbers."""
     return port.type in _QUANTISED
 
 
 def assignments(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> list[list[CapturedOutput]]:
-    """Return the ways in which pieces can be the outputs, the most likely first: with all vectors, in the model's type.
+    """Return the possible assignments of pieces to outputs, the most likely first.
 
-    Row i of a capture belongs to row i of the inputs; a capture may have fewer rows.
+    The most likely has all vectors, in the model's type. Row i of a capture belongs to row i of the
+    inputs; a capture may have fewer rows.
 
     Args:
         pieces: In the order of files and lines.
@@ -86,7 +79,7 @@ def assignments(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> li
         rows: Number of input vectors.
 
     Raises:
-        N6Error: N6-CAPTURE-003 where no pieces have the sizes of the outputs.
+        N6Error: N6-CAPTURE-003 if no pieces have the sizes of the outputs.
     """
     whole = [each for each in pieces if not each.missing]
     outputs = [each for each in whole if "out" in each.label.lower()]
@@ -104,7 +97,7 @@ def assignments(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> li
 
 
 def _ways(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> list[list[CapturedOutput]]:
-    """By the sizes that an element may have, for each number of vectors the first."""
+    """Return the first assignment for each number of vectors, by sizes of an element."""
     ways: dict[int, list[CapturedOutput]] = {}
     for size in _ORDER:
         found = _assigned(pieces, ports, rows, size)
@@ -114,7 +107,10 @@ def _ways(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> list[lis
 
 
 def _assigned(pieces: Sequence[Piece], ports: Sequence[Port], rows: int, size: int) -> list[CapturedOutput]:
-    """size: of an element in bytes, 0 for that of the model's type; arrays have one of their own."""
+    """Return an assignment, empty if there is none.
+
+    `size` is that of an element in bytes, 0 for that of the model's type; arrays have their own.
+    """
     sizes = [size or np.dtype(port.type).itemsize for port in ports]
     if len(ports) == 1:
         return _of_one(pieces, ports[0], rows, sizes[0])
@@ -124,7 +120,7 @@ def _assigned(pieces: Sequence[Piece], ports: Sequence[Port], rows: int, size: i
 
 
 def _of_one(pieces: Sequence[Piece], port: Port, rows: int, size: int) -> list[CapturedOutput]:
-    """One piece with all vectors, or one piece for each vector."""
+    """Return one piece with all vectors, or one piece for each vector."""
     fitting = [(piece, _vectors(piece, elements_of(port), size)) for piece in pieces]
     used = [(piece, number) for piece, number in fitting if 0 < number <= rows]
     used = [(piece, number) for piece, number in used if _are_alike([used[0][0], piece])]
@@ -140,7 +136,7 @@ def _of_one(pieces: Sequence[Piece], port: Port, rows: int, size: int) -> list[C
 def _of_several(
     pieces: Sequence[Piece], ports: Sequence[Port], rows: int, sizes: Sequence[int]
 ) -> list[CapturedOutput]:
-    """One output after another, for one vector after another."""
+    """Return pieces with one output after another, for one vector after another."""
     counts = [elements_of(port) for port in ports]
     fitting = [[_vectors(piece, count, each) for count, each in zip(counts, sizes, strict=True)] for piece in pieces]
     used = [(piece, fit) for piece, fit in zip(pieces, fitting, strict=True) if any(0 < each <= rows for each in fit)]
@@ -159,21 +155,24 @@ def _of_several(
 
 
 def _are_alike(pieces: Sequence[Piece]) -> bool:
-    """Whether they can be read as one: bytes, or numbers of one type."""
+    """Return true if pieces can be read as one: bytes, or numbers of one type."""
     return len({(piece.is_raw, piece.values.dtype) for piece in pieces}) == 1
 
 
 def _vectors(piece: Piece, count: int, size: int) -> int:
-    """How many vectors an output of so many elements has in a piece; 0 for a part of one."""
+    """Return the number of vectors in a piece, 0 for a part of one.
+
+    `count` is the number of elements of an output.
+    """
     found = piece.values.size
     if piece.is_raw or found % max(count, 1):
-        # Bytes, or an array of another type, whose bytes may be of the right one.
+        # The values are bytes, or an array of another type, whose bytes may be of the right one.
         found = piece.values.nbytes // size if piece.values.nbytes % size == 0 else 0
     return found // count if count and found % count == 0 else 0
 
 
 def _vectors_of_all(piece: Piece, ports: Sequence[Port], sizes: Sequence[int]) -> int:
-    """The same for outputs behind each other."""
+    """Return the number of vectors in a piece with all outputs one after another."""
     counts = [elements_of(port) for port in ports]
     total = sum(count * size for count, size in zip(counts, sizes, strict=True)) if piece.is_raw else sum(counts)
     return piece.values.size // total if total and piece.values.size % total == 0 else 0
@@ -198,11 +197,7 @@ def _joined(port: Port, pieces: Sequence[Piece], rows: int) -> CapturedOutput:
 
 
 def readings_of(output: CapturedOutput) -> list[Reading]:
-    """Return the ways to read captured values, the usual ones first.
-
-    Args:
-        output: As it was captured.
-    """
+    """Return the possible readings of a captured output, the usual ones first."""
     return list(_readings(output))
 
 

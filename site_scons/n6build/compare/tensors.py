@@ -1,4 +1,4 @@
-"""What a reference interpreter computed."""
+"""Tensors that a reference interpreter computed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ReferenceTensor:
-    """An input of the model, or what one of its operators made; never a constant. real = scale * (value - zero_point); 1 and 0
-    where it is not quantised.
+    """An input of the model, or a result of one of its operators; never a constant.
 
-    operator: "CONV_2D", "Conv", "input"; in ONNX, everything between the quantised tensors before it and its QuantizeLinear, as
-    "Conv+Relu". inputs: names of the tensors that it is made from. channels_last: as in TFLite; ONNX has (N, C, ...). index: of
-    the tensor in a TFLite file, -1 in ONNX. real: in ONNX, the name of the real numbers that it was quantised from, empty for an
-    input.
+    A quantised value is real = scale * (value - zero_point).
+
+    Attributes:
+        name: Name of the tensor.
+        operator: "CONV_2D", "Conv", "input"; in ONNX, all operators between the quantised tensors before
+            it and its QuantizeLinear, such as "Conv+Relu".
+        inputs: Names of the tensors that it is made from.
+        shape: Shape of the values.
+        channels_last: True in TFLite; ONNX has (N, C, ...).
+        type: Type of an element.
+        scale: 1 if it is not quantised.
+        zero_point: 0 if it is not quantised.
+        values: The values.
+        index: Number of the tensor in a TFLite file, -1 in ONNX.
+        real: In ONNX, the name of the real numbers that it was quantised from, empty for an input.
     """
 
     name: str
@@ -35,8 +45,15 @@ class ReferenceTensor:
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output of a model, as it says itself. scale, zero_point: as of `ReferenceTensor`. shape: 1 for a size that
-    is left open."""
+    """An input or output of a model, by the model's own description.
+
+    Attributes:
+        name: Name of the tensor.
+        type: Type of an element.
+        shape: An open size is 1.
+        scale: As in `ReferenceTensor`.
+        zero_point: As in `ReferenceTensor`.
+    """
 
     name: str
     type: str
@@ -47,8 +64,17 @@ class Port:
 
 @dataclass(frozen=True)
 class TensorPlan:
-    """A `ReferenceTensor` before it is computed. place: its number in a TFLite file, its name in an ONNX graph. real: as of
-    `ReferenceTensor`."""
+    """A `ReferenceTensor` before it is computed.
+
+    Attributes:
+        name: Name of the tensor.
+        operator: As in `ReferenceTensor`.
+        inputs: As in `ReferenceTensor`.
+        scale: As in `ReferenceTensor`.
+        zero_point: As in `ReferenceTensor`.
+        place: Its number in a TFLite file, its name in an ONNX graph.
+        real: As in `ReferenceTensor`.
+    """
 
     name: str
     operator: str
@@ -59,7 +85,7 @@ class TensorPlan:
     real: str = ""
 
     def with_values(self, values: NDArray[np.generic], *, channels_last: bool) -> ReferenceTensor:
-        """values: in the shape that the interpreter gives them."""
+        """Return the tensor with its values, in the shape from the interpreter."""
         return ReferenceTensor(
             self.name,
             self.operator,
@@ -76,4 +102,7 @@ class TensorPlan:
 
 
 class RefusedError(Exception):
-    """A model or its inputs that an interpreter is not started with, or that it refuses. The message says why, in one line."""
+    """A model or inputs that n6build or the interpreter refuses.
+
+    The message has the reason, in one line.
+    """

@@ -1,4 +1,4 @@
-"""LiteRT with its reference kernels, whose rounding is that of TFLite's specification."""
+"""LiteRT with its reference kernels, which round as TFLite specifies."""
 
 from __future__ import annotations
 
@@ -26,10 +26,18 @@ _OPERATORS = {code: name for name, code in vars(tflite.BuiltinOperator).items() 
 
 
 class TfliteModel:
-    """An interpreter that keeps every tensor. all_tensors: whether those inside are wanted, too."""
+    """An interpreter of a model."""
 
     def __init__(self, data: bytes, *, all_tensors: bool) -> None:
-        """Raises RefusedError, and whatever the interpreter raises."""
+        """Start an interpreter.
+
+        Args:
+            data: Bytes of the model.
+            all_tensors: True to keep the tensors inside, too.
+
+        Raises:
+            RefusedError: If the model is not supported; the interpreter raises other errors.
+        """
         from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: PLC0415 - only where one is made.
 
         self._plans = _plans(data)
@@ -42,25 +50,25 @@ class TfliteModel:
         self._interpreter.allocate_tensors()
 
     def inputs(self) -> list[Port]:
-        """In the model's order."""
+        """Return the inputs in the model's order."""
         return [_port(each) for each in self._interpreter.get_input_details()]
 
     def output_ports(self) -> list[Port]:
-        """In the model's order."""
+        """Return the outputs' descriptions in the model's order."""
         return [_port(each) for each in self._interpreter.get_output_details()]
 
     def run(self, inputs: Sequence[NDArray[np.generic]]) -> None:
-        """inputs: in the model's types and shapes."""
+        """Run an inference on inputs in the model's types and shapes."""
         for detail, values in zip(self._interpreter.get_input_details(), inputs, strict=True):
             self._interpreter.set_tensor(detail["index"], values)
         self._interpreter.invoke()
 
     def outputs(self) -> list[NDArray[np.generic]]:
-        """In the model's order."""
+        """Return the outputs' values in the model's order."""
         return [self._interpreter.get_tensor(each["index"]) for each in self._interpreter.get_output_details()]
 
     def tensors(self) -> list[ReferenceTensor]:
-        """In the order of execution, the inputs first."""
+        """Return the tensors in the order of execution, the inputs first."""
         return [
             plan.with_values(np.asarray(self._interpreter.get_tensor(plan.place)), channels_last=True)
             for plan in self._plans
@@ -70,12 +78,15 @@ class TfliteModel:
 def _port(detail: dict[str, Any]) -> Port:
     scale, zero_point = detail["quantization"]
     shape = tuple(map(int, detail["shape"]))
-    # The interpreter says 0 where there is none.
+    # The interpreter returns a scale of 0 for a tensor without quantisation.
     return Port(detail["name"], np.dtype(detail["dtype"]).name, shape, float(scale) or 1.0, int(zero_point))
 
 
 def _plans(data: bytes) -> list[TensorPlan]:
-    """The quantised and the floating-point activations. Those with a scale for each channel are left out."""
+    """Return the quantised and the floating-point activations.
+
+    Activations with a scale for each channel are left out.
+    """
     if data[4:8] != b"TFL3":
         raise RefusedError("it is no .tflite file: the identifier TFL3 is missing")
     model = tflite.Model.GetRootAs(data, 0)
@@ -97,14 +108,17 @@ def _plans(data: bytes) -> list[TensorPlan]:
 
 
 def _names(tensors: Mapping[int, Any]) -> dict[int, str]:
-    """A file may give several tensors one name: then the number of the tensor is added."""
+    """Return unique names: if several tensors have one name, their number is added."""
     names = {index: (each.Name() or b"")[:MAX_NAME].decode("utf-8", "replace") for index, each in tensors.items()}
     often = {name for name, count in Counter(names.values()).items() if count > 1}
     return {index: f"{name}#{index}" if name in often else name for index, name in names.items()}
 
 
 def _operators(model: Any, graph: Any, count: int) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Name, inputs, outputs, of the graph's inputs first; count: of tensors."""
+    """Yield name, inputs and outputs of each operator, the graph's inputs first.
+
+    `count` is the number of tensors.
+    """
     yield "input", [], [_index(graph.Inputs(i), count) for i in range(bounded(graph.InputsLength(), "inputs"))]
     codes = bounded(model.OperatorCodesLength(), "operator codes")
     for number in range(bounded(graph.OperatorsLength(), "operators")):
@@ -116,7 +130,7 @@ def _operators(model: Any, graph: Any, count: int) -> Iterator[tuple[str, list[i
         name = _OPERATORS.get(max(code.BuiltinCode(), code.DeprecatedBuiltinCode()), "CUSTOM")
         inputs = [operator.Inputs(i) for i in range(bounded(operator.InputsLength(), "operands"))]
         outputs = [operator.Outputs(i) for i in range(bounded(operator.OutputsLength(), "operands"))]
-        # An operand that is not there is -1.
+        # A missing operand is -1.
         present = [_index(each, count) for each in inputs if each != -1]
         yield name, present, [_index(each, count) for each in outputs if each != -1]
 
@@ -143,7 +157,7 @@ def _shape(tensor: Any) -> list[int]:
 
 
 def _quantisation(tensor: Any) -> tuple[float, int] | None:
-    """Scale and zero point; None where there are several."""
+    """Return scale and zero point, None if there are several."""
     if tensor.Type() not in _TYPES:
         return None
     table = tensor.Quantization()

@@ -1,7 +1,8 @@
-"""An interpreter in a process of its own: `python -m n6build.compare.worker`, request on stdin, answer on stdout.
+"""Separate process for an interpreter: `python -m n6build.compare.worker`.
 
-Interpreters are libraries in machine code, made for models that one trusts. Here, one that is damaged ends this process, within
-limits of memory and time, and not the build.
+It reads a request from stdin and writes an answer to stdout. Interpreters are native libraries, made
+for trusted models. Here, a damaged model ends only this process, within limits of memory and time, and
+not the build.
 """
 
 from __future__ import annotations
@@ -26,14 +27,20 @@ from n6build.compare.tensors import Port, ReferenceTensor, RefusedError
 
 _JSON = "json"
 MAX_WHY = 300
-# "[ONNXRuntimeError] : 1 : FAIL : /folder/file.h:46 void function(int) " before what it has to say.
+# "[ONNXRuntimeError] : 1 : FAIL : /folder/file.h:46 void function(int) " precedes the message.
 _WHERE_IN_ITS_SOURCE = re.compile(r"^\[\w+\] : \d+ : \w+ : (?:\S+\.(?:h|cc):\d+ .*?\) (?=[A-Z]))?")
 
 
 @dataclass(frozen=True)
 class Request:
-    """runs: the inputs of each inference; none, to ask what the model takes and gives. tensors: whether every tensor is wanted,
-    and not the outputs."""
+    """A request to an interpreter.
+
+    Attributes:
+        format: Format of the model.
+        model: Bytes of the model.
+        runs: Inputs of each inference; empty for a request of only the model's inputs and outputs.
+        tensors: True for every tensor in place of the outputs.
+    """
 
     format: Literal["tflite", "onnx"]
     model: bytes
@@ -43,8 +50,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """refused: why nothing was computed, else empty. inputs_at_fault: whether that is because of them. outputs: of each
-    inference. tensors: of all inferences, one behind the other. takes, gives: inputs and outputs of the model."""
+    """An answer of an interpreter.
+
+    Attributes:
+        refused: Reason why no inference was computed, or empty.
+        inputs_at_fault: True if the inputs are the reason.
+        outputs: Outputs of each inference.
+        tensors: Tensors of all inferences, one after another.
+        takes: Inputs of the model.
+        gives: Outputs of the model.
+    """
 
     refused: str = ""
     inputs_at_fault: bool = False
@@ -55,14 +70,18 @@ class Answer:
 
 
 def pack_request(request: Request) -> bytes:
-    """For stdin of the worker."""
+    """Return a request as bytes for stdin of the worker."""
     head = {"format": request.format, "tensors": request.tensors, "runs": [len(each) for each in request.runs]}
     arrays = [np.frombuffer(request.model, np.uint8), *(each for run in request.runs for each in run)]
     return _pack(head, arrays)
 
 
 def unpack_answer(data: bytes) -> Answer:
-    """From stdout of the worker. Raises one of `WRONG_FIELDS` where it is none."""
+    """Return the answer in the bytes from stdout of the worker.
+
+    Raises:
+        WRONG_FIELDS: One of these errors if it is no answer.
+    """
     head, arrays = _unpack(data)
     described = head["tensors"]
     values = arrays[len(arrays) - len(described) :]
@@ -101,7 +120,7 @@ def _pack(head: object, arrays: Sequence[NDArray[Any]]) -> bytes:
     buffer = io.BytesIO()
     text = np.frombuffer(json.dumps(head).encode(), np.uint8)
     named: dict[str, Any] = {_JSON: text, **{str(place): each for place, each in enumerate(arrays)}}
-    # No objects are among them; argument allow_pickle is new in numpy 2, and an array of that name in older ones.
+    # The arrays contain no objects. Argument allow_pickle is new in numpy 2; older releases would store an array of that name.
     np.savez(buffer, **named)
     return buffer.getvalue()
 
@@ -114,7 +133,7 @@ def _unpack(data: bytes) -> tuple[Any, list[NDArray[Any]]]:
 def _answer(request: Request) -> Answer:
     try:
         model = _open(request)
-    except Exception as error:  # An interpreter raises what it likes.
+    except Exception as error:  # An interpreter may raise any error.
         return Answer(_why(error))
     outputs = []
     tensors: list[ReferenceTensor] = []
@@ -138,7 +157,7 @@ def _answer(request: Request) -> Answer:
 
 def _open(request: Request) -> Any:
     if request.format == "tflite":
-        from n6build.compare.tflite_interpreter import TfliteModel  # noqa: PLC0415 - only the interpreter that is asked for.
+        from n6build.compare.tflite_interpreter import TfliteModel  # noqa: PLC0415 - only the requested interpreter.
 
         return TfliteModel(request.model, all_tensors=request.tensors)
     from n6build.compare.onnx_interpreter import OnnxModel  # noqa: PLC0415
@@ -165,7 +184,7 @@ def _why(error: Exception) -> str:
 
 
 def main() -> None:
-    """What the interpreters print goes to stderr."""
+    """Answer a request; the output of the interpreters goes to stderr."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     limit_this_process()

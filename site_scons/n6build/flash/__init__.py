@@ -1,1 +1,1 @@
-"""Stage 4: the board gets the sectors that differ from what it is known to hold, and nothing else."""
+"""Stage 4: program only the sectors that a board does not already hold."""

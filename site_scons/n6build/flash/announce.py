@@ -1,4 +1,4 @@
-"""What the console says about programming a board, before and after."""
+"""Console messages before and after a board is programmed."""
 
 from __future__ import annotations
 
@@ -10,19 +10,32 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.flash.sectors import bytes_of
 from n6build.hardware.board import Board
 
-# About as long as anybody watches a line that does not change.
+# A longer wait needs a message: a user watches an unchanged line for about this time.
 _SECONDS_IN_SILENCE = 2.0
 
 
 def announce(plan: FlashPlan, programmer: Programmer, *, dry: bool) -> None:
-    """Says what is going to be programmed, if that takes a while; with `dry`, what would be."""
+    """Print the sectors to program if programming takes longer than two seconds.
+
+    Args:
+        plan: Sectors to program.
+        programmer: Programmer of the board.
+        dry: True to print in any case that the sectors would be programmed.
+    """
     if dry or len(plan.lacking) * programmer.seconds_a_sector > _SECONDS_IN_SILENCE:
         for text in describe(plan, programmer.seconds_a_sector):
             say("Would flash" if dry else "Program", text)
 
 
 def say_flashed(plan: FlashPlan, programmer: Programmer, board: Board, *, starts_from_ram: bool) -> None:
-    """Says what was programmed. starts_from_ram: nobody has to set the boot selectors next."""
+    """Print the programmed sectors and the next step.
+
+    Args:
+        plan: Sectors that were programmed.
+        programmer: Programmer of the board.
+        board: The board.
+        starts_from_ram: True if the boot selectors need no change to run the programs.
+    """
     size = kib(bytes_of(plan.lacking))
     what = f"{len(plan.lacking)} of {counted(len(plan.wanted), 'sector')} programmed and verified ({size})"
     say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")

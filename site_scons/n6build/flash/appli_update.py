@@ -1,8 +1,8 @@
-"""An Appli with two flash slots, A and B, with `trial=on`: a new one goes to the slot that is not in use.
+"""Update of an Appli with two flash slots, A and B, with `trial=on`.
 
-In use is the newest that has confirmed itself, by the journal that the board's firmware keeps in flash. Where none has, the
-newest that is whole and was not seen to fail stays. The FSBL starts the newest, on trial until it confirms itself, then the other
-one.
+A new Appli goes to the slot that is not in use. The newest confirmed Appli is used; the firmware
+confirms it in a journal in flash. Without a confirmed Appli, the newest valid one that has not
+failed stays. The FSBL starts the newest Appli, on trial until it confirms itself, then the other one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from n6build.formats.boot_header import MAGIC as HEADER_MAGIC
 from n6build.hardware.board import Slot, Trial
 
 _LETTERS = "ab"
-# A revision is a word that may wrap.
+# A revision is a 32-bit word that may wrap.
 _REVISIONS = 1 << 32
 
 Read = Callable[[int, int], bytes]
@@ -27,8 +27,15 @@ Read = Callable[[int, int], bytes]
 
 @dataclass(frozen=True)
 class AppliUpdate:
-    """letter: of the slot, 'a' or 'b'. address: of the slot. stored: the image with its trailer. is_new: False where it is there
-    already."""
+    """An Appli and the slot that it goes to.
+
+    Attributes:
+        letter: Letter of the slot, 'a' or 'b'.
+        address: Address of the slot.
+        revision: Revision in the trailer.
+        stored: Image with its trailer.
+        is_new: False if the slot already holds it.
+    """
 
     letter: str
     address: int
@@ -39,7 +46,7 @@ class AppliUpdate:
 
 @dataclass(frozen=True)
 class _Content:
-    """A whole image. identity: by which the journal knows it."""
+    """A valid image in a slot; the journal knows it by its identity."""
 
     image: bytes
     revision: int
@@ -47,8 +54,20 @@ class _Content:
 
 
 def plan_appli(image: bytes, slots: Sequence[Slot], trial: Trial, read: Read, where: str) -> AppliUpdate:
-    """image: with its boot header. slots: A and B. read(address, bytes): of the board's flash. where: name of the image's file.
-    One that has failed is tried again, as a new one. Raises N6-TRIAL-003 where it does not fit."""
+    """Choose slot and revision of an Appli.
+
+    An Appli that has failed is tried again, as a new one.
+
+    Args:
+        image: Image with its boot header.
+        slots: Slots A and B.
+        trial: Trial settings of the board, with the journal's slot.
+        read: read(address, bytes) reads the board's flash.
+        where: Name of the image's file, for the error.
+
+    Raises:
+        N6Error: N6-TRIAL-003 if the image does not fit into a slot.
+    """
     _check_room(image, slots[0], where)
     contents = [_content(slot, read) for slot in slots]
     states = {each.image: each.state for each in read_journal(trial.journal, read) if each.subject == APPLI}
@@ -64,8 +83,10 @@ def plan_appli(image: bytes, slots: Sequence[Slot], trial: Trial, read: Read, wh
 
 
 def expected_appli(image: bytes, slots: Sequence[Slot], read: Read) -> tuple[int, bytes]:
-    """Where this Appli has to be on a board, and the bytes there: in the slot of the newest whole one, in that one's revision; in
-    slot A where there is none."""
+    """Return the expected address of an Appli on a board, and the bytes there.
+
+    It is expected in the slot of the newest valid Appli, with that revision; in slot A if there is none.
+    """
     contents = [_content(slot, read) for slot in slots]
     newest = _newest(contents)
     found = None if newest is None else contents[newest]
@@ -73,7 +94,7 @@ def expected_appli(image: bytes, slots: Sequence[Slot], read: Read) -> tuple[int
 
 
 def stored_appli(image: bytes, revision: int) -> bytes:
-    """The image with its trailer."""
+    """Return the image with its trailer."""
     values = {"magic": int.from_bytes(MAGIC, "little"), "revision": revision}
     trailer = TRAILER.pack(**values, header_crc32=zlib.crc32(image[:HEADER_BYTES]), trailer_crc32=0)
     head = trailer[: TRAILER.offset_of("trailer_crc32")]
@@ -92,7 +113,7 @@ def _check_room(image: bytes, slot: Slot, where: str) -> None:
 
 
 def _content(slot: Slot, read: Read) -> _Content | None:
-    """None where the slot does not hold a whole Appli."""
+    """Return the content of a slot, None if it holds no valid Appli."""
     header = read(slot.address, HEADER_BYTES)
     base = BASE.unpack(header)
     size = HEADER_BYTES + base["image_bytes"]
@@ -109,7 +130,7 @@ def _content(slot: Slot, read: Read) -> _Content | None:
 
 
 def _newest(contents: Sequence[_Content | None], among: Sequence[int] = (0, 1)) -> int | None:
-    """The slot that the firmware tries first."""
+    """Return the slot that the firmware tries first."""
     newest: tuple[int, int] | None = None
     for index in among:
         content = contents[index]
@@ -119,7 +140,7 @@ def _newest(contents: Sequence[_Content | None], among: Sequence[int] = (0, 1)) 
 
 
 def _kept(contents: Sequence[_Content | None], states: Mapping[int, State]) -> int | None:
-    """The slot that an update leaves alone, None where neither holds an Appli to keep."""
+    """Return the slot that an update leaves alone, None if there is no Appli to keep."""
 
     def having(*wanted: State) -> list[int]:
         return [

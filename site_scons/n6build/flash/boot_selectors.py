@@ -1,4 +1,4 @@
-"""How the boot selectors of a board have to be set, in words."""
+"""Settings of a board's boot selectors, in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from n6build.hardware.board import Board
 
 
 def programming(board: Board) -> str:
-    """A hint for a board that a probe cannot program."""
+    """Return a hint for a board that a probe cannot program."""
     return (
         f"boot selectors for programming: {board.programmer.dev_boot}; after changing them, switch the power off and on "
         "(run mode=no-flash uses what is there)"
@@ -14,7 +14,7 @@ def programming(board: Board) -> str:
 
 
 def running(board: Board) -> str:
-    """A hint for a board that does not start what is in flash."""
+    """Return a hint for a board that does not start the programs in flash."""
     return (
         f"boot selectors for running: {board.programmer.flash_boot}; after changing them, switch the power off and on"
     )

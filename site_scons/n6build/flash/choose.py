@@ -1,4 +1,4 @@
-"""Which board a `flash` goes to."""
+"""Choice of the board to program."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.hardware.board import Board
 
-if TYPE_CHECKING:  # A null build on the virtual board need not wait for what programs real ones.
+if TYPE_CHECKING:  # A null build on the virtual board need not import programmers of real boards.
     from n6build.flash.probe_programmer import ProbeProgrammer
 
 
 def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> VirtualProgrammer | ProbeProgrammer:
-    """probe: 'virtual', or as `programmer_of_probe` takes it. Raises as that does."""
+    """Return the programmer of the chosen board.
+
+    Args:
+        probe: 'virtual', or a value for `programmer_of_probe`.
+        board: The board.
+        virtual_folder: Folder of the virtual board.
+
+    Raises:
+        N6Error: Errors of `programmer_of_probe`.
+    """
     if probe == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
     from n6build.flash.probes import programmer_of_probe  # noqa: PLC0415
@@ -23,8 +32,16 @@ def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Virtual
 
 
 def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> VirtualProgrammer | ProbeProgrammer:
-    """name: from `name_of_programmer`. For a step, which does what was chosen while the build was read. Raises N6-FLASH-018
-    where the programmer is no longer installed."""
+    """Return the programmer that was chosen while the build was read.
+
+    Args:
+        name: Name from `name_of_programmer`.
+        board: The board.
+        virtual_folder: Folder of the virtual board.
+
+    Raises:
+        N6Error: N6-FLASH-018 if the programmer is no longer installed.
+    """
     if name == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
     from n6build.flash.probes import programmer_named  # noqa: PLC0415
@@ -33,7 +50,10 @@ def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> VirtualP
 
 
 def name_of_programmer(programmer: VirtualProgrammer | ProbeProgrammer) -> str:
-    """As steps know it: 'virtual', or programmer and serial number."""
+    """Return a programmer's name for steps.
+
+    It is 'virtual', or programmer and serial number.
+    """
     if isinstance(programmer, VirtualProgrammer):
         return VIRTUAL
     from n6build.flash.probes import name_of  # noqa: PLC0415

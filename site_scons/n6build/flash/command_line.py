@@ -1,5 +1,6 @@
-"""A programmer as a command line: its commands, and what its output means. How a board is programmed with one is in
-probe_programmer.py, the same for all of them.
+"""A programmer as a command line: its commands and the meanings of its output.
+
+probe_programmer.py programs a board with it, in the same way for all programmers.
 """
 
 from __future__ import annotations
@@ -19,25 +20,28 @@ from n6build.hardware.board import Board
 
 LIST_TIMEOUT_S = 20
 UNPLUG = "unplug the probe's USB cable and plug it in again"
-# Of DBGMCU IDCODE; the rest is the revision.
+# The lower 12 bits of DBGMCU IDCODE are the device id; the other bits are the revision.
 _DEVICE_ID = 0xFFF
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a command printed, without colours, and how it ended."""
+    """Output of a command without colours, and its exit status."""
 
     output: str
     status: int
 
     def errors(self) -> list[str]:
-        """Lines that begin with 'Error:'; some programs print them and end with 0."""
+        """Return the lines that begin with 'Error:'.
+
+        Some programs print such lines and end with status 0.
+        """
         lines = (line.strip() for line in self.output.splitlines())
         return [line.removeprefix("Error:").strip() for line in lines if line.startswith("Error:")]
 
     def complaint(self, otherwise: str) -> str:
-        """The first error; or the last line, where a command failed without one; or `otherwise`."""
+        """Return the first error, or the last line of a failed command, or `otherwise`."""
         errors = self.errors()
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         if errors:
@@ -46,14 +50,20 @@ class Said:
 
     @property
     def failed(self) -> bool:
-        """By the exit status, or by a line that begins with 'Error:'."""
+        """Return true for an exit status other than 0, or a line 'Error: ...'."""
         return bool(self.status or self.errors())
 
 
 @dataclass(frozen=True)
 class Attached:
-    """A board on a probe, for the time of one command. command: of the programmer. folder: for files that the command reads; it
-    exists until the command has ended."""
+    """A board on a probe, for the time of one command.
+
+    Attributes:
+        command: Path of the programmer.
+        serial: Serial number of the probe.
+        board: The board.
+        folder: Folder for files that the command reads; it exists until the command has ended.
+    """
 
     command: Path
     serial: str
@@ -63,8 +73,13 @@ class Attached:
 
 @dataclass(frozen=True)
 class Order:
-    """A command line. done: what is printed for each of its `parts` that was carried out; empty where the exit status is
-    enough."""
+    """A command line with the text that confirms it.
+
+    Attributes:
+        arguments: Arguments of the programmer.
+        done: Text that is printed for each completed part; empty if the exit status is enough.
+        parts: Number of parts.
+    """
 
     arguments: Sequence[str]
     done: str = ""
@@ -73,7 +88,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Meaning:
-    """words: in the output, all of them, in upper or lower case. hint: what to do then."""
+    """A known problem in the output of a programmer.
+
+    Attributes:
+        words: Words that are all in the output, in upper or lower case.
+        hint: Remedy.
+    """
 
     words: tuple[str, ...]
     hint: str
@@ -81,9 +101,17 @@ class Meaning:
 
 @dataclass(frozen=True)
 class DebugServer:
-    """A server for GDB that comes with a programmer. command: looked for in PATH, and in these folders, relative to that of the
-    programmer. arguments: for a port of this computer; it halts the board, and ends when GDB disconnects. ready: printed when GDB
-    may connect. type: cortex-debug's word for it, and editor: further settings of its configuration."""
+    """A server for GDB that comes with a programmer.
+
+    Attributes:
+        command: Program, searched beside the programmer, in `folders`, then in PATH.
+        arguments: Function that returns the arguments for a port of this computer; they halt the
+            board, and end the server when GDB disconnects.
+        ready: Text that is printed when GDB may connect.
+        type: Server type in cortex-debug.
+        editor: Function that returns further settings of cortex-debug's configuration.
+        folders: Folders relative to that of the programmer.
+    """
 
     command: str
     arguments: Callable[[Attached, int], Sequence[str]]
@@ -95,14 +123,24 @@ class DebugServer:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """A programmer. name: of its module, and in probe=<name>. command: looked for in PATH. rank: the installed programmer with
-    the lowest one is used. install: how to get it. seconds_a_sector: about how long one takes to erase, program and verify.
-    probes: serial number -> what it is, or the board that it is on, of all attached ones.
+    """A programmer with a command line.
 
-    Its commands: identify (connect, and print the device id), read (each span into its file), program (each file to its
-    address, erasing no more than its sectors), verify (None where reading back is as good), reset (start what is in flash),
-    start (load a program from a file into RAM, and start it without a reset). identity: found in the output of `identify`, None
-    where it is not there. debug: None where it has no server for GDB.
+    Attributes:
+        name: Name of its module, and in probe=<name>.
+        command: Program, searched in PATH.
+        rank: The installed programmer with the lowest rank is used.
+        install: Instruction to install it.
+        seconds_a_sector: About how long a sector takes to erase, program and verify.
+        probes: Function that returns all attached probes: serial number -> kind of probe, or its board.
+        identify: Connect, and print the device id.
+        identity: Find the identity in the output of `identify`, None if it is missing.
+        read: Read each span into its file.
+        program: Program each file to its address, and erase no more than its sectors.
+        reset: Start the programs in flash.
+        start: Load a program from a file into RAM, and start it without a reset.
+        verify: Verify files; None if reading back is as good.
+        meanings: Known problems.
+        debug: None if it has no server for GDB.
     """
 
     name: str
@@ -123,7 +161,11 @@ class CommandLine:
 
 
 def run_command(command: Path, arguments: Sequence[str], timeout_s: int) -> Said:
-    """Raises N6-FLASH-007 where it cannot be run or does not end in time."""
+    """Run a command and return its output.
+
+    Raises:
+        N6Error: N6-FLASH-007 if it cannot be run or does not end in time.
+    """
     try:
         status, output = run_captured([command, *arguments], timeout_s)
     except subprocess.TimeoutExpired as error:
@@ -134,7 +176,11 @@ def run_command(command: Path, arguments: Sequence[str], timeout_s: int) -> Said
 
 
 def device_id(output: str, pattern: str) -> int | None:
-    """pattern: of a line, with the word DBGMCU IDCODE or its lower 12 bits in hex as group 1. None where there is no such
-    line."""
+    """Return the device id in the output, None if it is missing.
+
+    Args:
+        output: Output of a programmer.
+        pattern: Pattern of a line, with the word DBGMCU IDCODE or its lower 12 bits in hex as group 1.
+    """
     found = re.search(pattern, output, re.MULTILINE | re.IGNORECASE)
     return int(found[1], 16) & _DEVICE_ID if found else None

@@ -1,4 +1,4 @@
-"""A debugger on a real board: the server for GDB of the programmer that it is programmed with."""
+"""Debugging on a real board with the GDB server of its programmer."""
 
 from __future__ import annotations
 
@@ -14,16 +14,25 @@ from n6build.base.errors import N6Error
 from n6build.flash.command_line import Attached, DebugServer, Said
 from n6build.flash.probe_programmer import ProbeProgrammer
 
-# A server is ready when it has found the board.
+# Seconds until the server has found the board.
 _READY_S = 60
 PORT = 3333
-# Of what a server has said, for a message.
+# Lines of the server's output that are kept for a message.
 _LAST_LINES = 50
 
 
 def serve_debugger(programmer: ProbeProgrammer, port: int, when_ready: Callable[[], None]) -> None:
-    """Returns when the server has ended: GDB has disconnected. Raises N6-DEBUG-001 where the programmer has none, N6-DEBUG-002
-    where it is not installed, N6-DEBUG-003 where it does not get ready."""
+    """Run the server for GDB until GDB disconnects.
+
+    Args:
+        programmer: Programmer of the board.
+        port: Port of this computer for GDB.
+        when_ready: Called when GDB may connect.
+
+    Raises:
+        N6Error: N6-DEBUG-001 if the programmer has no server; N6-DEBUG-002 if the server is not
+            installed; N6-DEBUG-003 if it does not get ready.
+    """
     server = programmer.kind.debug
     if server is None:
         what = f"{programmer.kind.name} has no server for GDB that n6build knows"
@@ -37,7 +46,7 @@ def serve_debugger(programmer: ProbeProgrammer, port: int, when_ready: Callable[
 
 
 def _installed(server: DebugServer, programmer: Path) -> Path:
-    """Beside the programmer first: it is of the same release."""
+    """Return the path of the server; one beside the programmer has the same release."""
     folders = [programmer.resolve().parent, *(programmer.resolve().parent / folder for folder in server.folders)]
     for folder in folders:
         if found := shutil.which(server.command, path=str(folder)):

@@ -1,8 +1,9 @@
-"""Models with two flash slots, A and B: a new one goes to the slot that is not in use.
+"""Update of models with two flash slots, A and B.
 
-The slot in use is the one that the board reported when it last ran. Where that is unknown, the older of two models stays, since
-the newer one was never seen to work. The slot that stays is not touched, so that a working model remains whatever happens to the
-other one: the firmware takes the newest that is whole and passes its self-test.
+A new model goes to the slot that is not in use. The slot in use is the one that the board reported
+in its last run. If that is unknown, the older of two models stays, since the newer one was never
+seen to work. The slot that stays is not touched, so that a working model always remains: the firmware
+uses the newest valid model that passes its self-test.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from n6build.reloc.slots import (
 )
 from n6build.trust.sign import LARGEST_CLAIM, stored_claim
 
-# A revision is a word that may wrap.
+# A revision is a 32-bit word that may wrap.
 _REVISIONS = 1 << 32
 # Bytes of a slot that are read first: more than a header.
 _BEGINNING = 4096
@@ -42,7 +43,12 @@ Read = Callable[[int, int], bytes]
 
 @dataclass(frozen=True)
 class Running:
-    """A model as the board last ran it. slot: 0 for A, 1 for B."""
+    """A model as the board last ran it.
+
+    Attributes:
+        slot: 0 for A, 1 for B.
+        revision: Revision of the model.
+    """
 
     slot: int
     revision: int
@@ -50,7 +56,15 @@ class Running:
 
 @dataclass(frozen=True)
 class Update:
-    """images: name, address and bytes of the model and of its weights. is_new: False where they are already in flash."""
+    """A model and the slot that it goes to.
+
+    Attributes:
+        model: Name of the model.
+        slot: 0 for A, 1 for B.
+        revision: Revision of the model.
+        images: Name, address and bytes of the model and of its weights.
+        is_new: False if the images are already in flash.
+    """
 
     model: str
     slot: int
@@ -60,14 +74,20 @@ class Update:
 
     @property
     def letter(self) -> str:
-        """Of the slot: 'a' or 'b'."""
+        """Return the letter of the slot, 'a' or 'b'."""
         return LETTERS[self.slot]
 
 
 @dataclass(frozen=True)
 class _Content:
-    """What a slot holds: the bytes up to the end of the self-test's input, or of the signature behind it, and those of the
-    weights."""
+    """Content of a slot.
+
+    Attributes:
+        file: Bytes up to the end of the self-test's input, or of the signature after it.
+        params: Bytes of the weights with their trailer.
+        file_bytes: Size of the model's file, without trailer.
+        trailer: The trailer.
+    """
 
     file: bytes
     params: bytes
@@ -76,23 +96,41 @@ class _Content:
 
     @property
     def claim(self) -> bytes:
-        """Behind the self-test's input, of a signed model."""
+        """Return the signature after the self-test's input, empty for an unsigned model."""
         return self.file[stored_bytes(self.file, self.file_bytes) :]
 
 
 def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[str, Running]) -> list[Update]:
-    """folder: with the images. read(address, bytes): of the board's flash. running: by model, as far as it is known.
+    """Choose slot and revision of each model.
 
-    Raises N6-FLASH-022 where an image is not what the plan has, N6-SLOT-003 where it is too large for its slot, N6-SLOT-004
-    where a newer n6build has put a model there.
+    Args:
+        plan: Memory plan with the models.
+        folder: Folder with the images.
+        read: read(address, bytes) reads the board's flash.
+        running: Known running models, by name.
+
+    Raises:
+        N6Error: N6-FLASH-022 if an image does not fit the plan; N6-SLOT-003 if it is too large for its
+            slot; N6-SLOT-004 if a newer n6build has put a model there.
     """
     names = {network.name: network.model for network in plan.networks}
     return [_update(model, names[model.network], folder, read, running) for model in plan.models]
 
 
 def expected_images(plan: MemoryPlan, folder: Path, read: Read) -> list[tuple[str, int, bytes]]:
-    """Name, address and bytes of each model and of its weights, in the slot and revision in which the board has the newest model
-    of that name; in slot A where it has none. folder, read: as for `plan_updates`. Raises N6-FLASH-022, N6-SLOT-004."""
+    """Return name, address and bytes of each model and of its weights on a board.
+
+    A model is expected in the slot and revision of the board's newest model of that name; in slot A if
+    the board has none.
+
+    Args:
+        plan: Memory plan with the models.
+        folder: Folder with the images.
+        read: read(address, bytes) reads the board's flash.
+
+    Raises:
+        N6Error: N6-FLASH-022, N6-SLOT-004.
+    """
     images: list[tuple[str, int, bytes]] = []
     for planned in plan.models:
         wanted = _image(planned, folder)
@@ -123,14 +161,14 @@ def _revised(wanted: _Content, revision: int) -> _Content:
 
 
 def _check_room(planned: PlannedModel, wanted: _Content) -> None:
-    """Raises N6-SLOT-003 for what would reach into the slot that has to stay."""
+    """Raise N6-SLOT-003 for an image that would reach into the slot that stays."""
     for slot in planned.slots:
         check_room(len(wanted.file), slot.file_bytes, planned.file)
         check_room(len(wanted.params), slot.params_bytes, planned.params_file)
 
 
 def _kept(contents: Sequence[_Content | None], wanted: Trailer, running: Running | None) -> int | None:
-    """The slot that an update leaves alone, None where neither holds a model to keep."""
+    """Return the slot that an update leaves alone, None if there is no model to keep."""
     own = _own(contents, wanted)
     for index, content in own:
         if running == Running(index, content.trailer.revision):
@@ -141,13 +179,13 @@ def _kept(contents: Sequence[_Content | None], wanted: Trailer, running: Running
 
 
 def _own(contents: Sequence[_Content | None], wanted: Trailer) -> list[tuple[int, _Content]]:
-    """Slots that hold this model, whatever its weights are."""
+    """Return the slots that hold this model, with any weights."""
     name = wanted.identity.model
     return [(index, each) for index, each in enumerate(contents) if each and each.trailer.identity.model == name]
 
 
 def _newest(contents: Sequence[_Content | None], wanted: Trailer) -> int | None:
-    """The slot that the firmware tries first."""
+    """Return the slot that the firmware tries first."""
     newest: tuple[int, int] | None = None
     for index, content in _own(contents, wanted):
         revision = content.trailer.revision
@@ -157,7 +195,7 @@ def _newest(contents: Sequence[_Content | None], wanted: Trailer) -> int | None:
 
 
 def _same(content: _Content, wanted: _Content) -> bool:
-    """Apart from the revision."""
+    """Return true if both models are equal, apart from the revision."""
     one, other = content.trailer, wanted.trailer
     return (one.crc32, one.identity, one.test) == (other.crc32, other.identity, other.test) and (
         content.params == wanted.params and content.file_bytes == wanted.file_bytes and content.claim == wanted.claim
@@ -166,7 +204,7 @@ def _same(content: _Content, wanted: _Content) -> bool:
 
 def _images(planned: PlannedModel, slot: int, content: _Content) -> tuple[tuple[str, int, bytes], ...]:
     place = planned.slots[slot]
-    # Weights first: an interruption then leaves the older file, whose revision the firmware does not take.
+    # Weights come first: an interruption then leaves the older file, whose revision the firmware does not take.
     weights = [(planned.params_file, place.params, content.params)] if planned.params_file else []
     return (*weights, (planned.file, place.file, content.file))
 
@@ -182,8 +220,10 @@ def _image(planned: PlannedModel, folder: Path) -> _Content:
 
 
 def _content(slot: ModelSlot, read: Read) -> _Content | None:
-    """None where the slot does not hold a whole model. Raises N6-SLOT-004 for one of a newer n6build, which is not ours to
-    overwrite."""
+    """Return the content of a slot, None if it holds no valid model.
+
+    It raises N6-SLOT-004 for a model of a newer n6build, which must not be overwritten.
+    """
     model = _model(slot, read)
     if model is None:
         return None
@@ -201,26 +241,39 @@ def _content(slot: ModelSlot, read: Read) -> _Content | None:
 
 
 def _model(slot: ModelSlot, read: Read) -> RelocFile | None:
-    """Without its weights, since the board is slow to read. None where there is no model."""
+    """Return the model in a slot without its weights, None if there is no model.
+
+    The weights are left out since the board is slow to read.
+    """
     data = b""
     while len(data) < slot.file_bytes:
         data = _grown(data, slot.file, min(max(_BEGINNING, 2 * len(data)), slot.file_bytes), read)
         try:
             return parse_reloc_file(data, "slot")
         except N6Error as error:
-            # -031: there is more of it than was read so far.
+            # N6-RELOC-031 means that the model is longer than the bytes read so far.
             if error.id != "N6-RELOC-031":
                 return None
     return None
 
 
 def _grown(data: bytes, address: int, size: int, read: Read) -> bytes:
-    """data: the beginning of what is at this address; extended to at least `size` bytes."""
+    """Return data extended to at least `size` bytes.
+
+    Args:
+        data: The bytes at the address that were already read.
+        address: Address of the data.
+        size: Bytes that are needed.
+        read: read(address, bytes) reads the board's flash.
+    """
     return data if len(data) >= size else data + read(address + len(data), size - len(data))
 
 
 def _stored(data: bytes, address: int, limit: int, file_bytes: int, read: Read) -> bytes:
-    """A file in its slot, with trailer, input of the self-test and signature, as far as they are there. data: its beginning."""
+    """Return a file in its slot with its trailer, self-test input and signature.
+
+    Missing parts are left out. `data` is the beginning of the file.
+    """
     data = _grown(data, address, min(trailer_offset(file_bytes) + TRAILER_BYTES, limit), read)
     end = stored_bytes(data, file_bytes)
     data = _grown(data, address, min(end + LARGEST_CLAIM, limit), read)
@@ -228,7 +281,10 @@ def _stored(data: bytes, address: int, limit: int, file_bytes: int, read: Read) 
 
 
 def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> bytes | None:
-    """Weights in a separate file, with their trailer. None where they are not those of the model."""
+    """Return separate weights with their trailer, None if they are of another model.
+
+    A model without separate weights has none: the result is empty.
+    """
     if not model.is_split:
         return b""
     if not slot.params:
@@ -245,7 +301,11 @@ def _running_path(record: Path) -> Path:
 
 
 def read_running(record: Path) -> dict[str, Running]:
-    """record: of the board. What the board last reported; empty where that is not known."""
+    """Return the models that the board last reported, empty if unknown.
+
+    Args:
+        record: Path of the board's record.
+    """
     try:
         values: Any = parse_json(_running_path(record).read_bytes())
         return {name: Running(int(each["slot"]), int(each["revision"])) for name, each in values.items()}
@@ -254,7 +314,12 @@ def read_running(record: Path) -> dict[str, Running]:
 
 
 def remember_running(record: Path, models: Mapping[str, tuple[int, int]]) -> None:
-    """models: (slot, revision), as the firmware printed them. Those of other models stay."""
+    """Remember the models that the board reported; other models keep their entries.
+
+    Args:
+        record: Path of the board's record.
+        models: Slot and revision by name, as the firmware printed them.
+    """
     running = {**read_running(record), **{name: Running(*each) for name, each in models.items()}}
     values = {name: {"slot": each.slot, "revision": each.revision} for name, each in sorted(running.items())}
     write_atomically(_running_path(record), to_json(values), durable=True)
@@ -263,8 +328,16 @@ def remember_running(record: Path, models: Mapping[str, tuple[int, int]]) -> Non
 def check_running(
     updates: Sequence[Update], models: Mapping[str, tuple[int, int]], refused: Mapping[tuple[str, int], str]
 ) -> None:
-    """After the board has started. refused: (model, slot) -> what the board said. Raises N6-FLASH-020 where it runs another
-    model than the one that was programmed."""
+    """Check that the started board runs the programmed models.
+
+    Args:
+        updates: The programmed models.
+        models: Slot and revision of each running model.
+        refused: The board's reason for each refused model, by name and slot.
+
+    Raises:
+        N6Error: N6-FLASH-020 if the board runs another model than the programmed one.
+    """
     for update in updates:
         stays = models.get(update.model)
         if stays == (update.slot, update.revision):

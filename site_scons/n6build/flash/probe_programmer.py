@@ -1,5 +1,6 @@
-"""A board behind a debug probe: how it is read, programmed and started with any programmer that has a command line, and how the
-output of that shows whether it worked.
+"""A board behind a debug probe: read, program and start it with a command line.
+
+The same code serves all programmers. It also decides by their output if a command worked.
 """
 
 from __future__ import annotations
@@ -18,17 +19,24 @@ from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector, runs_of
 from n6build.hardware.board import Board
 
-# Much slower than any probe should be.
+# Lower limit for time-outs: every probe should be much faster.
 _SLOWEST_BYTES_A_SECOND = 20_000
 _CONNECTING_S = 60
-# Of a probe that is not there, in the words of all of them.
+# Messages of all programmers about a missing probe.
 _MEANINGS = (Meaning(("no debug probe",), UNPLUG), Meaning(("disconnected",), UNPLUG), Meaning(("no probe",), UNPLUG))
 
 
 @dataclass(frozen=True)
 class ProbeProgrammer:
-    """A `Programmer`. kind: its command line. command: where that was found. name: serial number of the probe. record: path of
-    the record of its board."""
+    """A `Programmer` of a real board.
+
+    Attributes:
+        kind: Command line of the programmer.
+        command: Path of the programmer.
+        name: Serial number of the probe.
+        board: The board.
+        record: Path of the board's record.
+    """
 
     kind: CommandLine
     command: Path
@@ -38,19 +46,23 @@ class ProbeProgrammer:
 
     @property
     def seconds_a_sector(self) -> float:
-        """As its kind estimates it."""
+        """Return the estimate of its command line."""
         return self.kind.seconds_a_sector
 
     def still_holds(self) -> bool:
-        """Always true: whether the record fits the board is found by reading from it."""
+        """Return true: only reading from the board shows if the record fits."""
         return True
 
     def memory_state(self) -> str:
-        """Empty: the board says nothing unless it is asked."""
+        """Return an empty text: the state is unknown without reading from the board."""
         return ""
 
     def identify(self) -> Identity:
-        """Raises N6-FLASH-016 where no board answers, or the answer has no device id."""
+        """Return the identity of the board.
+
+        Raises:
+            N6Error: N6-FLASH-016 if no board answers, or the answer has no device id.
+        """
         said = self._obey(self.kind.identify, "N6-FLASH-016", "connecting", LIST_TIMEOUT_S)
         identity = self.kind.identity(said.output, self.board)
         if identity is None:
@@ -58,11 +70,15 @@ class ProbeProgrammer:
         return identity
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """Raises N6-FLASH-008 where a span cannot be read, or only in part."""
+        """Return the bytes of each span.
+
+        Raises:
+            N6Error: N6-FLASH-008 if a span cannot be read completely.
+        """
         with tempfile.TemporaryDirectory() as name:
             files = [(span, Path(name) / f"{number}.bin") for number, span in enumerate(spans)]
             self._fetch(files)
-            # Some releases carry out the first of several orders only.
+            # Some releases of a programmer carry out only the first of several reads.
             for span, path in files:
                 if not path.is_file():
                     self._fetch([(span, path)])
@@ -78,7 +94,11 @@ class ProbeProgrammer:
         self._obey(lambda attached: self.kind.read(attached, files), "N6-FLASH-008", "reading", timeout_s)
 
     def program(self, sectors: Sequence[Sector]) -> None:
-        """Raises N6-FLASH-006 where a sector was not erased and written."""
+        """Erase and write these sectors.
+
+        Raises:
+            N6Error: N6-FLASH-006 if a sector was not erased and written.
+        """
         timeout_s = program_timeout_s(len(sectors), self.seconds_a_sector)
         self._obey(
             lambda attached: self.kind.program(attached, _image_files(sectors, attached.folder)),
@@ -88,7 +108,11 @@ class ProbeProgrammer:
         )
 
     def verify(self, sectors: Sequence[Sector]) -> None:
-        """Raises N6-FLASH-004 where the board holds something else."""
+        """Verify these sectors.
+
+        Raises:
+            N6Error: N6-FLASH-004 if the board holds other bytes.
+        """
         verify = self.kind.verify
         if verify is None:
             check_read_back(sectors, self.read, f"probe {self.name}")
@@ -102,11 +126,21 @@ class ProbeProgrammer:
         )
 
     def reset(self) -> None:
-        """Raises N6-FLASH-009 where the board did not restart."""
+        """Start the programs in flash.
+
+        Raises:
+            N6Error: N6-FLASH-009 if the board did not restart.
+        """
         self._obey(self.kind.reset, "N6-FLASH-009", "the reset", LIST_TIMEOUT_S, running(self.board))
 
     def start(self, program: RamProgram) -> None:
-        """Writes it into RAM and starts it there, without a reset, which would erase the RAM. Raises N6-FLASH-009."""
+        """Write a program into RAM and start it there.
+
+        There is no reset, since it would erase the RAM.
+
+        Raises:
+            N6Error: N6-FLASH-009 if the program did not start.
+        """
 
         def order(attached: Attached) -> Order:
             path = attached.folder / "program.bin"
@@ -118,8 +152,15 @@ class ProbeProgrammer:
     def _obey(
         self, order: Callable[[Attached], Order], id: str, doing: str, timeout_s: int, selectors: str = ""
     ) -> Said:
-        """Raises the error of this id where what was ordered has not been done. doing: in words. selectors: how they have to
-        be set; default: as for programming."""
+        """Carry out an order and return its output; raise the error `id` if it failed.
+
+        Args:
+            order: Function that returns the order.
+            id: Id of the error.
+            doing: Name of the action, for the error.
+            timeout_s: Longest time in seconds.
+            selectors: Hint on the boot selectors; by default the one for programming.
+        """
         with tempfile.TemporaryDirectory() as folder:
             given = order(Attached(self.command, self.name, self.board, Path(folder)))
             said = run_command(self.command, given.arguments, timeout_s)
@@ -133,7 +174,10 @@ class ProbeProgrammer:
 def _failure(
     programmer: ProbeProgrammer, id: str, doing: str, said: Said, otherwise: str, selectors: str = ""
 ) -> N6Error:
-    """selectors: a hint for where the output means nothing that is known."""
+    """Return the error of a failed command.
+
+    `selectors` is the hint for output without a known meaning.
+    """
     output = said.output.lower()
     meanings = (*programmer.kind.meanings, *_MEANINGS)
     known = (each.hint for each in meanings if all(word.lower() in output for word in each.words))
@@ -142,7 +186,7 @@ def _failure(
 
 
 def _image_files(sectors: Sequence[Sector], folder: Path) -> list[tuple[int, Path]]:
-    """(address, file) of each run of sectors."""
+    """Write each run of sectors to a file, and return addresses and files."""
     files = []
     for run in runs_of(sectors):
         path = folder / f"{run[0].address:08x}.bin"
@@ -153,10 +197,10 @@ def _image_files(sectors: Sequence[Sector], folder: Path) -> list[tuple[int, Pat
 
 
 def program_timeout_s(sectors: int, seconds_a_sector: float) -> int:
-    """Three times the estimate, and the time to connect."""
+    """Return three times the estimated seconds, plus the time to connect."""
     return _CONNECTING_S + int(3 * sectors * seconds_a_sector)
 
 
 def read_timeout_s(sizes: Iterable[int]) -> int:
-    """sizes: in bytes."""
+    """Return the longest time of a read in seconds; sizes are in bytes."""
     return _CONNECTING_S + sum(sizes) // _SLOWEST_BYTES_A_SECOND

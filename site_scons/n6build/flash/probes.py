@@ -1,4 +1,7 @@
-"""Boards on a cable. Nothing is ever chosen silently: a board that was not named must be the only one."""
+"""Boards on a cable.
+
+No board is chosen silently: a board that was not named must be the only one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ AUTO = "auto"
 _SERIAL = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 
-# In the order in which they are looked for.
+# Programmers are searched in this order.
 PROGRAMMERS = {
     each.name: each
     for each in sorted(members("n6build.flash.programmers.*", "PROGRAMMER", CommandLine), key=lambda each: each.rank)
@@ -28,10 +31,17 @@ PROGRAMMERS = {
 
 
 def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
-    """probe: 'auto', a serial number, or one of them after the name of a programmer, as in 'openocd:auto'.
+    """Return the programmer of a probe.
 
-    Raises N6-FLASH-010 (none), N6-FLASH-011 (several), N6-FLASH-012 (not that one), N6-FLASH-014 (another board), N6-FLASH-018
-    (no such programmer, or not installed), N6-FLASH-029 (a serial number that is none).
+    Args:
+        probe: 'auto', a serial number, or one of them after the name of a programmer, as in
+            'openocd:auto'.
+        board: The board.
+
+    Raises:
+        N6Error: N6-FLASH-010 if no probe is attached; N6-FLASH-011 if there are several; N6-FLASH-012
+            if this one is not attached; N6-FLASH-014 for another board; N6-FLASH-018 for an unknown
+            programmer, or one that is not installed; N6-FLASH-029 for an invalid serial number.
     """
     named, _, serial = probe.rpartition(":")
     if not named and probe in PROGRAMMERS:
@@ -49,20 +59,29 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
 
 
 def name_of(programmer: ProbeProgrammer) -> str:
-    """The name by which `programmer_named` finds it again, such as 'openocd:<serial number>'."""
+    """Return a name for `programmer_named`, such as 'openocd:<serial number>'."""
     return f"{programmer.kind.name}:{programmer.name}"
 
 
 def programmer_named(name: str, board: Board) -> ProbeProgrammer:
-    """Does not list the attached probes again: that was done when it was chosen. Raises N6-FLASH-018 where the programmer is no
-    longer installed, N6-FLASH-029 for a serial number that is none."""
+    """Return the programmer of this name.
+
+    The attached probes are not listed again, since the choice was made before.
+
+    Raises:
+        N6Error: N6-FLASH-018 if the programmer is no longer installed; N6-FLASH-029 for an invalid
+            serial number.
+    """
     named, _, serial = name.rpartition(":")
     kind, command = _installed(named, serial)
     return _attached(kind, command, serial, board)
 
 
 def _attached(kind: CommandLine, command: Path, serial: str, board: Board) -> ProbeProgrammer:
-    """A device tells its serial number itself; it goes into scripts of programmers, and into the name of a file."""
+    """Return the programmer, after a check of the serial number.
+
+    The serial number comes from the device, and is used in scripts of programmers and in a file name.
+    """
     if not _SERIAL.fullmatch(serial):
         what = f"{serial!a} is not a serial number: letters, digits, '_', '.' and '-'"
         raise N6Error("N6-FLASH-029", what, where=kind.command, hint="unplug what calls itself so")
@@ -70,7 +89,12 @@ def _attached(kind: CommandLine, command: Path, serial: str, board: Board) -> Pr
 
 
 def _installed(named: str, serial: str) -> tuple[CommandLine, Path]:
-    """The programmer of this name; the first that is there where it is empty. serial: for messages."""
+    """Return the named programmer, or the first installed one for an empty name.
+
+    Args:
+        named: Name of the programmer, or empty.
+        serial: Serial number, for messages.
+    """
     if named and named not in PROGRAMMERS:
         raise N6Error("N6-FLASH-018", f"no programmer '{named}'", hint=did_you_mean(named, PROGRAMMERS))
     for kind in [PROGRAMMERS[named]] if named else PROGRAMMERS.values():

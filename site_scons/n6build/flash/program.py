@@ -1,4 +1,4 @@
-"""Programs what a board lacks, in an order that leaves a correct record whenever it is interrupted."""
+"""Programming of missing sectors, with a correct record after any interruption."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
 from n6build.flash.record import BoardRecord, having, read_record, without, write_record
 from n6build.flash.sectors import Sector, bytes_of, runs_of, sectors_to_program
 
-# Of a sector, where it touches one that was programmed.
+# Bytes of a sector that are checked, next to a sector that was programmed.
 _EDGE_BYTES = 64
 
 
 @dataclass(frozen=True)
 class FlashPlan:
-    """wanted: all sectors of the images. lacking: those that the board does not hold yet."""
+    """Sectors to program.
+
+    Attributes:
+        wanted: All sectors of the images.
+        lacking: Sectors that the board does not hold yet.
+        record: Known content of the board.
+    """
 
     wanted: tuple[Sector, ...]
     lacking: tuple[Sector, ...]
@@ -32,17 +38,27 @@ class FlashPlan:
 
 
 def plan_delta(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
-    """record: what the board holds."""
+    """Plan to program the missing sectors.
+
+    Args:
+        wanted: All sectors of the images.
+        record: Known content of the board.
+    """
     return FlashPlan(tuple(wanted), tuple(sectors_to_program(wanted, record.sectors)), record)
 
 
 def plan_all(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
-    """Programs all of it, whatever the board is believed to hold. record: what that is."""
+    """Plan to program all sectors, even those that the board already holds.
+
+    Args:
+        wanted: All sectors of the images.
+        record: Known content of the board.
+    """
     return FlashPlan(tuple(wanted), tuple(wanted), record)
 
 
 def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
-    """What will be programmed, in lines: runs of sectors, bytes, and about how long it takes."""
+    """Return lines on runs of sectors, bytes and about how long programming takes."""
     lines = []
     for run in runs_of(plan.lacking):
         end = run[-1].address + run[-1].size
@@ -55,8 +71,16 @@ def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
 
 
 def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -> tuple[str, int, int] | None:
-    """records: of boards; the most recently written one of this kind of board is used. Returns the board's name, and the
-    sectors and bytes that it lacks; None where no such board is known."""
+    """Return the last used board of this kind, and the sectors and bytes it lacks.
+
+    Args:
+        wanted: All sectors of the images.
+        board: Name of the kind of board.
+        records: Paths of records; the most recently written one of this kind of board is used.
+
+    Returns:
+        Name of the board, number of sectors and bytes; None if no such board is known.
+    """
     known = [(path.stat().st_mtime, path) for path in records if path.is_file()]
     for _, path in sorted(known, reverse=True):
         record = read_record(path, board)
@@ -68,8 +92,13 @@ def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -
 
 
 def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
-    """Returns the record of the board afterwards. A sector is removed from the record before it is touched, and comes back only
-    after it was verified. Raises N6-FLASH-015, and what the programmer raises."""
+    """Program and verify the missing sectors, and return the new record.
+
+    A sector is removed from the record before it is touched. It comes back after it was verified.
+
+    Raises:
+        N6Error: N6-FLASH-015 if a neighbour has changed; errors of the programmer.
+    """
     path = programmer.record
     during = without(plan.record, _touched(plan))
     if plan.lacking:
@@ -84,7 +113,10 @@ def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
 
 
 def _touched(plan: FlashPlan) -> list[Span]:
-    """The sectors to be programmed and their neighbours, of which only wanted ones are looked at afterwards."""
+    """Return the sectors to program and their neighbours.
+
+    Only neighbours that belong to the images are checked afterwards.
+    """
     touched = []
     for sector in plan.lacking:
         size = sector.size
@@ -93,7 +125,10 @@ def _touched(plan: FlashPlan) -> list[Span]:
 
 
 def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:
-    """An erase that reaches further than a sector of the board's description would leave a wrong record. Raises N6-FLASH-015."""
+    """Raise N6-FLASH-015 if programming has changed a neighbouring sector.
+
+    An erase beyond a sector of the board's description would leave a wrong record.
+    """
     lacking = {sector.address for sector in plan.lacking}
     edges = []
     for run in runs_of(plan.wanted):
@@ -115,7 +150,11 @@ def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:
 
 @contextmanager
 def board_lock(programmer: Programmer) -> Iterator[None]:
-    """Keeps a second build off the same board. Raises N6-FLASH-002 at once where the board is in use."""
+    """Keep other builds away from the board during the block.
+
+    Raises:
+        N6Error: N6-FLASH-002, without a wait, if the board is in use.
+    """
     path = programmer.record.with_suffix(".lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:

@@ -1,4 +1,4 @@
-"""What stage 4 asks of a programmer."""
+"""Interface of a programmer, for stage 4."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from n6build.flash.sectors import Sector
 
 @dataclass(frozen=True)
 class Identity:
-    """A board as its programmer sees it; what the programmer does not know is empty. board: what is printed on it. device_id:
-    12 bits, of the chip (DBGMCU)."""
+    """A board as its programmer sees it; unknown fields are empty.
+
+    Attributes:
+        board: Name that is printed on the board.
+        device_id: 12 bits of the chip (DBGMCU).
+    """
 
     board: str = ""
     device_id: int | None = None
@@ -25,19 +29,24 @@ UNKNOWN = Identity()
 
 @dataclass(frozen=True)
 class RamProgram:
-    """address: of its vector table, with which `data` begins."""
+    """A program for RAM.
+
+    Attributes:
+        address: Address of the vector table, with which the data begins.
+        data: Bytes of the program.
+    """
 
     address: int
     data: bytes
 
     @property
     def stack_pointer(self) -> int:
-        """Initial value, from the vector table."""
+        """Return the initial stack pointer from the vector table."""
         return int.from_bytes(self.data[:4], "little")
 
     @property
     def entry(self) -> int:
-        """Address of the reset handler, without the Thumb bit."""
+        """Return the address of the reset handler, without the Thumb bit."""
         return int.from_bytes(self.data[4:8], "little") & ~1
 
 
@@ -46,34 +55,59 @@ class Programmer(Protocol):
 
     @property
     def name(self) -> str:
-        """As the user chose it, such as 'virtual' or a probe's serial number."""
+        """Return the user's name of it, such as 'virtual' or a probe's serial number."""
 
     @property
     def seconds_a_sector(self) -> float:
-        """About how long a sector takes to erase, program and verify."""
+        """Return about how long a sector takes to erase, program and verify."""
 
     @property
     def record(self) -> Path:
-        """Path of the record of this board."""
+        """Return the path of the board's record."""
 
     def still_holds(self) -> bool:
-        """Whether the record can be trusted: False where the board's memory is known to have been replaced since."""
+        """Return false if the board's memory is known to have been replaced.
+
+        The record can be trusted only if the result is true.
+        """
 
     def memory_state(self) -> str:
-        """Another text whenever somebody else may have written to the board's memory, as far as that shows without asking the
-        board; empty where it never does."""
+        """Return a text that changes when another program may have written to memory.
+
+        It needs no access to the board. It is empty if such a change can never be seen.
+        """
 
     def identify(self) -> Identity:
-        """Raises N6Error where no board answers."""
+        """Return the identity of the board.
+
+        Raises:
+            N6Error: If no board answers.
+        """
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """The content of each span. Raises N6Error where it cannot be read."""
+        """Return the content of each span.
+
+        Raises:
+            N6Error: If a span cannot be read.
+        """
 
     def program(self, sectors: Sequence[Sector]) -> None:
-        """Erases and writes these sectors and no others. Raises N6Error where any of it fails."""
+        """Erase and write these sectors and no others.
+
+        Raises:
+            N6Error: If any of it fails.
+        """
 
     def verify(self, sectors: Sequence[Sector]) -> None:
-        """After `program`, in the way that suits this programmer best. Raises N6Error where the board holds something else."""
+        """Verify programmed sectors in the best way for this programmer.
+
+        Raises:
+            N6Error: If the board holds other bytes.
+        """
 
     def reset(self) -> None:
-        """Starts what is in flash. Raises N6Error where that fails."""
+        """Start the programs in flash.
+
+        Raises:
+            N6Error: If that fails.
+        """

@@ -1,4 +1,4 @@
-"""Verifies by reading: what is in flash against what was programmed."""
+"""Verification by reading the flash back."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from n6build.flash.sectors import Sector, bytes_of, runs_of
 Read = Callable[[Sequence[Span]], list[bytes]]
 
 
-# What is asked for and kept at a time.
+# Most bytes that are read and kept at a time.
 _BATCH_BYTES = 4 << 20
 
 
 def read_sectors(sectors: Sequence[Sector], read: Read) -> Iterator[bytes]:
-    """What the flash holds in place of these sectors; those that follow each other are read together."""
+    """Yield the flash content of each sector; adjacent sectors are read together."""
     for batch in _batches(sectors):
         runs = runs_of(batch)
         found = read([Span(run[0].address, bytes_of(run)) for run in runs])
@@ -40,7 +40,16 @@ def _batches(sectors: Sequence[Sector]) -> Iterator[Sequence[Sector]]:
 
 
 def check_read_back(sectors: Sequence[Sector], read: Read, where: str) -> None:
-    """read: of a programmer. Raises N6-FLASH-004 for the first sector that differs."""
+    """Check that the flash holds these sectors.
+
+    Args:
+        sectors: The sectors.
+        read: Read function of a programmer.
+        where: Name of the board, for the error.
+
+    Raises:
+        N6Error: N6-FLASH-004 for the first sector that differs.
+    """
     for sector, data in zip(sectors, read_sectors(sectors, read), strict=True):
         if sha256(data) != sector.sha256:
             what = f"sector 0x{sector.address:08X} reads back differently"

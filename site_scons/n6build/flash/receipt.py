@@ -1,4 +1,4 @@
-"""What a flash leaves in the build folder: which sectors of a board it has seen to be right."""
+"""Receipt of a flash in the build folder: the verified sectors of a board."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ from n6build.base.uses import note, state_of
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
 
-# Not in flash.virtual, because importing that takes time, also in a build that has nothing to do.
+# These are not in flash.virtual, because its import would slow down every build without work.
 VIRTUAL = "virtual"
 VIRTUAL_RECORD = "record.json"
-# Of a receipt; one that is in another is none. Those up to n6build 0.5 do not say theirs.
+# Format of a receipt; other formats are ignored. Receipts up to n6build 0.5 have no format.
 _FORMAT = 1
 _KEYS = {"format", "board", "probe", "programmed", "sectors"}
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """sectors: address -> SHA-256 of what the board holds of what was asked for. programmed: those of them that it lacked."""
+    """Sectors that a flash has verified.
+
+    Attributes:
+        board: Name of the board.
+        probe: The chosen probe.
+        programmed: Addresses of the sectors that the board lacked.
+        sectors: Address -> SHA-256 of each requested sector on the board.
+    """
 
     board: str
     probe: str
@@ -32,7 +39,11 @@ class Receipt:
 
 
 def write_receipt(path: Path, receipt: Receipt) -> None:
-    """As JSON, for `read_receipt`. Raises N6-FILE-001."""
+    """Write a receipt as JSON, for `read_receipt`.
+
+    Raises:
+        N6Error: N6-FILE-001.
+    """
     document = {
         "format": _FORMAT,
         "board": receipt.board,
@@ -44,7 +55,7 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
 
 
 def read_receipt(path: Path) -> Receipt | None:
-    """None where there is no receipt, or none that can be read."""
+    """Read a receipt, None if it is missing or unreadable."""
     try:
         values: Any = parse_json(path.read_bytes())
         if set(values) != _KEYS or values["format"] != _FORMAT:
@@ -60,8 +71,10 @@ def read_receipt(path: Path) -> Receipt | None:
 
 
 def nor_state(nor: Path) -> str:
-    """Of the virtual board's NOR: size and modification time of the file, which a copy of a project keeps; empty where there is
-    none."""
+    """Return size and modification time of the virtual board's NOR.
+
+    A copy of a project keeps both. The text is empty without a NOR.
+    """
     note("existence", nor)
     try:
         size, modified, *_ = state_of(nor)
@@ -71,8 +84,11 @@ def nor_state(nor: Path) -> str:
 
 
 def settled(plan: Plan) -> Plan:
-    """The plan, in which steps that program a board run again where that board may hold something else by now: a board on a
-    cable is looked at every time, since it may be another one, or may have been programmed with another tool."""
+    """Return the plan, with flash steps that always run if a board may have changed.
+
+    A board on a cable is checked every time, since it may be another one, or may have been programmed
+    with another tool.
+    """
     return Plan(tuple(_settled(step) for step in plan.steps), plan.goals)
 
 
@@ -87,8 +103,11 @@ def _settled(step: Step) -> Step:
 
 
 def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
-    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since or written to its
-    NOR, and no run has cast a doubt on it. Every build asks this: only the two files are read."""
+    """Return true if the virtual board is known to hold the sectors of the receipt.
+
+    That is so if its NOR has not been written since, and no run has raised a doubt. Every build calls
+    this function, so that it reads only the two files.
+    """
     known = read_receipt(receipt)
     if known is None:
         return False

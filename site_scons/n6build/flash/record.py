@@ -1,4 +1,7 @@
-"""What a probe's board is believed to hold: per sector a hash. Replaced only after the sectors were verified."""
+"""Known content of a board: a hash for each sector.
+
+A record is replaced only after the sectors were verified.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,18 @@ from n6build.base.span import Span
 from n6build.flash.programmer import UNKNOWN, Identity
 from n6build.flash.sectors import Sector
 
-# Of an image: its header, which has a checksum of the rest where the boot ROM reads it, and the end of its data, where n6build's
-# images of weights have theirs. So a few bytes show whether somebody else has programmed the board.
+# Witnesses of an image are its header, which has a checksum of the rest if the boot ROM reads it, and the end of its data, which
+# has the checksum of n6build's images of weights. These few bytes show if another program has programmed the board.
 _HEAD_BYTES = 1024
 _TAIL_BYTES = 64
 _ERASED = b"\xff"
-# Of the file. Those of n6build 0.4 and 0.5 are in this one and do not say so.
+# Format of the file. Records of n6build 0.4 and 0.5 have this format, but do not contain it.
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A few bytes that would differ if somebody had programmed another image over them."""
+    """A few bytes that would differ if another image had been programmed there."""
 
     span: Span
     sha256: str
@@ -35,8 +38,16 @@ class Witness:
 
 @dataclass(frozen=True)
 class BoardRecord:
-    """sectors: address in the memory-mapped window -> SHA-256 of the whole sector. memory_state: of the programmer when this was
-    written. doubt: why the sectors may be wrong, found since; empty where nothing speaks against them."""
+    """Known content of a board.
+
+    Attributes:
+        board: Name of the board.
+        sectors: Address in the memory-mapped window -> SHA-256 of the whole sector.
+        identity: Identity of the board.
+        witnesses: Bytes to check before the record is trusted.
+        memory_state: State from the programmer when the record was written.
+        doubt: Later reason why the sectors may be wrong, empty if there is none.
+    """
 
     board: str
     sectors: Mapping[int, str] = field(default_factory=dict)
@@ -47,17 +58,17 @@ class BoardRecord:
 
 
 def records_folder() -> Path:
-    """With the records of the real boards that this user has programmed."""
+    """Return the folder with the records of this user's real boards."""
     return user_state_path("n6build") / "boards"
 
 
 def record_of_probe(serial: str) -> Path:
-    """Path of the record, the same for every programmer."""
+    """Return the path of a board's record, the same for every programmer."""
     return records_folder() / f"{serial}.json"
 
 
 def witnesses_of(sectors: Sequence[Sector]) -> tuple[Witness, ...]:
-    """Head and tail of each image."""
+    """Return head and tail of each image."""
     witnesses = []
     for _, parts in itertools.groupby(sectors, key=lambda sector: sector.image):
         run = list(parts)
@@ -68,7 +79,7 @@ def witnesses_of(sectors: Sequence[Sector]) -> tuple[Witness, ...]:
 
 
 def _end_of_data(run: Sequence[Sector]) -> int:
-    """Bytes from the start of an image to its last that is not erased."""
+    """Return the bytes from the start of an image to its last byte that is not erased."""
     end = sum(sector.size for sector in run)
     for sector in reversed(run):
         kept = len(sector.data.rstrip(_ERASED))
@@ -79,7 +90,7 @@ def _end_of_data(run: Sequence[Sector]) -> int:
 
 
 def _part(run: Sequence[Sector], first: int, last: int) -> bytes:
-    """Bytes [first, last) of an image, as far as it reaches."""
+    """Return the bytes [first, last) of an image, up to its end."""
     size = run[0].size
     held = b"".join(sector.data for sector in run[first // size : -(-last // size)])
     before = first // size * size
@@ -87,8 +98,14 @@ def _part(run: Sequence[Sector], first: int, last: int) -> bytes:
 
 
 def read_record(path: Path, board: str) -> BoardRecord:
-    """board: its name. A record that is missing, damaged, of another kind of board or in another format means that nothing is
-    known."""
+    """Read the record of a board.
+
+    The record is empty if the file is missing, damaged, of another kind of board or in another format.
+
+    Args:
+        path: The file.
+        board: Name of the board.
+    """
     try:
         values: Any = parse_json(path.read_bytes())
         if values["board"] != board or values.get("format", FORMAT) != FORMAT:
@@ -107,7 +124,10 @@ def read_record(path: Path, board: str) -> BoardRecord:
 
 
 def other_format(path: Path) -> str:
-    """Which format a record is in that this n6build cannot read, in words; empty where it can, or where there is none."""
+    """Return the unreadable format of a record in words.
+
+    The text is empty if the format is readable, or without a record.
+    """
     try:
         values: Any = parse_json(path.read_bytes())
         found = values.get("format", FORMAT)
@@ -121,19 +141,36 @@ def other_format(path: Path) -> str:
 
 
 def write_record(path: Path, record: BoardRecord) -> None:
-    """As JSON, for `read_record`; on the disk when this returns. Raises N6-FILE-001."""
+    """Write a record as JSON, for `read_record`; it is on the disk on return.
+
+    Raises:
+        N6Error: N6-FILE-001.
+    """
     write_atomically(path, _as_json(record), durable=True)
 
 
 def doubt(path: Path, board: str, why: str) -> None:
-    """Has the next flash look at what the board really holds. board: its name. why: in words. Raises N6-FILE-001."""
+    """Make the next flash check the content of the board.
+
+    Args:
+        path: The record.
+        board: Name of the board.
+        why: Reason in words.
+
+    Raises:
+        N6Error: N6-FILE-001.
+    """
     record = read_record(path, board)
     if record.sectors and record.doubt != why:
         write_record(path, replace(record, doubt=why))
 
 
 def forget(path: Path, board: str, spans: Sequence[Span]) -> None:
-    """Has the next flash program these sectors again, whatever the record says of them. Raises N6-FILE-001."""
+    """Make the next flash program these sectors again.
+
+    Raises:
+        N6Error: N6-FILE-001.
+    """
     record = read_record(path, board)
     after = without(record, spans)
     if after != record:
@@ -141,7 +178,7 @@ def forget(path: Path, board: str, spans: Sequence[Span]) -> None:
 
 
 def without(record: BoardRecord, spans: Iterable[Span]) -> BoardRecord:
-    """The record while these sectors are being programmed, and nothing is known of them."""
+    """Return the record without these sectors, for the time of their programming."""
     gone = {span.address: span.address + span.size for span in spans}
     kept = tuple(
         witness
@@ -156,7 +193,7 @@ def without(record: BoardRecord, spans: Iterable[Span]) -> BoardRecord:
 
 
 def having(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
-    """The record of a board that is known to hold all these sectors."""
+    """Return the record of a board that is known to hold all these sectors."""
     before = without(record, (Span(sector.address, sector.size) for sector in sectors))
     held = {**before.sectors, **{sector.address: sector.sha256 for sector in sectors}}
     return replace(before, sectors=held, witnesses=(*before.witnesses, *witnesses_of(sectors)))

@@ -1,4 +1,4 @@
-"""Flash as sectors: what a manifest wants in each, and which of them a board still lacks."""
+"""Flash sectors of a manifest, and those that a board still lacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from n6build.image.manifest import FlashManifest, Segment
 
 @dataclass(frozen=True)
 class FilePart:
-    """Bytes [offset, offset + size) of a file. name: for messages."""
+    """Bytes [offset, offset + size) of a file; the name is for messages."""
 
     path: Path
     offset: int
@@ -25,8 +25,15 @@ class FilePart:
 
 @dataclass(frozen=True)
 class Sector:
-    """address: in the memory-mapped window. size: in bytes. sha256: of the whole sector, in hex. image: address of the image that
-    it belongs to. content: what a segment fills of it, which is read when it is needed: weights may be larger than memory."""
+    """A sector of the flash.
+
+    Attributes:
+        address: Address in the memory-mapped window.
+        size: Size in bytes.
+        sha256: SHA-256 of the whole sector, in hex.
+        image: Address of the image that it belongs to.
+        content: Bytes of a segment; a file is read later, since weights may be larger than memory.
+    """
 
     address: int
     size: int
@@ -36,7 +43,11 @@ class Sector:
 
     @property
     def data(self) -> bytes:
-        """The whole sector; what no segment fills is erased (0xFF). Raises N6-FLASH-001 where the file is another one by now."""
+        """Return the whole sector; unused bytes are erased (0xFF).
+
+        Raises:
+            N6Error: N6-FLASH-001 if the file has changed.
+        """
         if isinstance(self.content, bytes):
             return _filled(self.content, self.size)
         part = self.content
@@ -47,13 +58,17 @@ class Sector:
 
 
 def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
-    """Sorted by address. Raises N6-FLASH-001 where a file is not the one that the manifest was made from."""
+    """Return the sectors of a manifest, sorted by address.
+
+    Raises:
+        N6Error: N6-FLASH-001 if a file differs from the one in the manifest.
+    """
     segments = sorted(manifest.segments, key=lambda segment: segment.address)
     return [sector for segment in segments for sector in _sectors_of_segment(segment, folder, manifest.sector)]
 
 
 def _sectors_of_segment(segment: Segment, folder: Path, size: int) -> list[Sector]:
-    """In one pass over the file."""
+    """Return the sectors of a segment, in one pass over the file."""
     path, whole, at = folder / segment.file, hashlib.sha256(), 0
     sectors = []
     for data in read_in_chunks(path, size, offset=segment.offset, size=segment.length):
@@ -67,7 +82,15 @@ def _sectors_of_segment(segment: Segment, folder: Path, size: int) -> list[Secto
 
 
 def segment_data(segment: Segment, folder: Path) -> bytes:
-    """What a segment of a manifest has to be. folder: of the manifest. Raises N6-FLASH-001."""
+    """Return the bytes of a segment.
+
+    Args:
+        segment: Segment of a manifest.
+        folder: Folder of the manifest.
+
+    Raises:
+        N6Error: N6-FLASH-001 if the file differs from the one in the manifest.
+    """
     data = read_part(folder / segment.file, segment.offset, segment.length)
     if sha256(data) != segment.sha256:
         raise _another_file(segment.file)
@@ -83,7 +106,12 @@ def _filled(data: bytes, size: int) -> bytes:
 
 
 def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]:
-    """images: (address of a sector, bytes), no two in one sector. sector: its size in bytes. Sorted by address."""
+    """Return the sectors of images, sorted by address.
+
+    Args:
+        images: Address of a sector, and bytes; no two images share a sector.
+        sector: Size of a sector in bytes.
+    """
     return [
         _sector(address + start, data[start : start + sector], sector, address)
         for address, data in sorted(images)
@@ -96,12 +124,12 @@ def _sector(address: int, data: bytes, size: int, image: int) -> Sector:
 
 
 def bytes_of(sectors: Iterable[Sector]) -> int:
-    """Size of all of them together."""
+    """Return the size of all sectors together."""
     return sum(sector.size for sector in sectors)
 
 
 def runs_of(sectors: Sequence[Sector]) -> list[list[Sector]]:
-    """Sectors grouped where they follow each other without a gap."""
+    """Return the sectors in groups without gaps."""
     runs: list[list[Sector]] = []
     for sector in sectors:
         if runs and runs[-1][-1].address + runs[-1][-1].size == sector.address:
@@ -112,5 +140,10 @@ def runs_of(sectors: Sequence[Sector]) -> list[list[Sector]]:
 
 
 def sectors_to_program(wanted: Sequence[Sector], held: Mapping[int, str]) -> list[Sector]:
-    """Those that the board lacks. held: sector address -> SHA-256 of what the board is known to hold there."""
+    """Return the sectors that the board lacks.
+
+    Args:
+        wanted: All sectors.
+        held: Sector address -> SHA-256 of the known content.
+    """
     return [sector for sector in wanted if held.get(sector.address) != sector.sha256]

@@ -1,4 +1,4 @@
-"""What a board holds: its record, unless a look at the board contradicts it; then what is read back from it."""
+"""Content of a board: its record, or the bytes read back if the record is wrong."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ from n6build.flash.sectors import Sector, runs_of
 from n6build.hardware.board import Board
 from n6build.hardware.boards import board_names, load_board
 
-# Of errors that a program on the board reports, or that are seen while it runs: its flash may be the reason.
+# Ids of errors that a program on the board reports, or that are seen while it runs: its flash may be the reason.
 _OF_A_RUN = ("N6-FW-", "N6-RUN-")
-# Sectors.
+# Number of sectors that are read at a time, to limit memory.
 _READ_AT_A_TIME = 64
 
 
 def checked_identity(programmer: Programmer, board: Board) -> Identity:
-    """Raises N6-FLASH-013 for another chip, N6-FLASH-014 for another board that n6build knows."""
+    """Return the identity of the attached board.
+
+    Raises:
+        N6Error: N6-FLASH-013 for another chip; N6-FLASH-014 for another board that n6build knows.
+    """
     identity = programmer.identify()
     where = f"probe {programmer.name}"
     if identity.device_id is not None and identity.device_id != board.soc.device_id:
@@ -36,7 +40,16 @@ def checked_identity(programmer: Programmer, board: Board) -> Identity:
 
 
 def check_board(seen: str, board: Board, probe: str) -> None:
-    """seen: what is printed on the board that is attached, as far as the programmer knows. Raises N6-FLASH-014."""
+    """Check that the attached board is the chosen one.
+
+    Args:
+        seen: Name that is printed on the attached board, empty if the programmer does not know it.
+        board: The chosen board.
+        probe: Name of the probe, for the error.
+
+    Raises:
+        N6Error: N6-FLASH-014 for another board that n6build knows.
+    """
     for other in map(load_board, board_names()):
         names = {name.casefold() for name in (other.title, other.name, *other.aliases)}
         if other.name != board.name and seen.casefold() in names:
@@ -46,14 +59,23 @@ def check_board(seen: str, board: Board, probe: str) -> None:
 
 
 def recorded(programmer: Programmer, board: str) -> BoardRecord:
-    """What the record says, if it can be trusted. The board is not asked, since its program would have to stop for that."""
+    """Return the record, empty if it cannot be trusted.
+
+    The board is not read, since its program would have to stop for that.
+    """
     return read_record(programmer.record, board) if programmer.still_holds() else BoardRecord(board)
 
 
 @contextmanager
 def doubted_if_it_fails(record: Path, board: str) -> Iterator[None]:
-    """For a run: where it fails, the next flash reads back what the board holds, and programs what is wrong. record: of the
-    board. board: its name. Raises as the block."""
+    """Doubt the record if a run in the block fails.
+
+    The next flash then reads the board back and programs wrong sectors. Errors of the block pass through.
+
+    Args:
+        record: Path of the board's record.
+        board: Name of the board.
+    """
     try:
         yield
     except N6Error as error:
@@ -64,8 +86,11 @@ def doubted_if_it_fails(record: Path, board: str) -> Iterator[None]:
 
 @contextmanager
 def writes_noted(programmer: Programmer, board: Board) -> Iterator[None]:
-    """For a run whose program may write to the memory that was programmed: of what the record says, the rest is still right.
-    Raises as the block."""
+    """Update the record after a run in the block that may write to flash.
+
+    Sectors that the run has changed are removed from the record; others stay. Errors of the block pass
+    through.
+    """
     before = programmer.memory_state()
     try:
         yield
@@ -83,8 +108,17 @@ def writes_noted(programmer: Programmer, board: Board) -> Iterator[None]:
 
 
 def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, identity: Identity) -> BoardRecord:
-    """board: its name. identity: of what is attached now. Raises N6Error where the board cannot be read; it could not be
-    verified then, so nothing is programmed."""
+    """Return the content of the attached board.
+
+    Args:
+        wanted: All sectors of the images.
+        board: Name of the board.
+        programmer: Programmer of the board.
+        identity: Identity of the attached board.
+
+    Raises:
+        N6Error: If the board cannot be read; it could not be verified, so that it is not programmed.
+    """
     record = read_record(programmer.record, board)
     known = BoardRecord(board, record.sectors, identity, record.witnesses)
     doubt = _doubt(record, programmer, identity)
@@ -97,7 +131,7 @@ def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, id
 
 
 def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> str:
-    """Why the record cannot be right for this board; empty where nothing contradicts it."""
+    """Return the reason why the record may be wrong, empty if there is none."""
     if not record.witnesses or not record.sectors:
         return other_format(programmer.record) or "there is no record of it"
     if record.doubt:
@@ -114,12 +148,15 @@ def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> s
 
 
 def _differ(one: str | int | None, other: str | int | None) -> bool:
-    """What one programmer does not know does not count as a difference."""
+    """Return true if both values are known and differ."""
     return one not in ("", None) and other not in ("", None) and one != other
 
 
 def _read_back(wanted: Sequence[Sector], programmer: Programmer) -> dict[int, str]:
-    """The rest of an image is not read where both its first and its last sector differ: it is another image."""
+    """Return the SHA-256 of sectors on the board.
+
+    The rest of an image is not read if its first and its last sector differ: it is another image.
+    """
     held: dict[int, str] = {}
     edges = {sector.address: sector for run in runs_of(wanted) for sector in (run[0], run[-1])}
     held.update(_digests(list(edges.values()), programmer))

@@ -1,6 +1,7 @@
-"""The journal in which a board's firmware remembers its images (firmware/trial/n6_journal.h), as far as it is read here.
+"""Reader of the journal of images in a board's flash.
 
-Two copies, each the beginning of a half of the journal's slot; records one behind the other, of which the newest whole one holds.
+The firmware writes it (firmware/trial/n6_journal.h). There are two copies, each at the beginning of
+a half of the journal's slot. A copy is a sequence of records; the newest valid record counts.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from n6build.hardware.board import Slot
 MAGIC = 0x4A54364E
 COPIES = 2
 ENTRIES = 20
-# Of a copy that are used: the smallest sector of the part.
+# Used bytes of a copy: the smallest sector of the part.
 COPY_BYTES = 4096
-# Subject of the entries that are of Applis.
+# Subject of the entries for Applis.
 APPLI = 0
 _SEQUENCES = 1 << 32
 
 
 class State(IntEnum):
-    """Of an image, to the firmware."""
+    """State of an image in the journal."""
 
     UNKNOWN = 0
     TRYING = 1
@@ -46,7 +47,7 @@ RECORD = Struct(
         Member("crc32"),
     ),
 )
-# The header is written by hand: a test compares.
+# The C header is written by hand; a test compares it with this description.
 FORMAT_IN_C = Format(
     "n6_journal.h",
     (),
@@ -62,7 +63,14 @@ FORMAT_IN_C = Format(
 
 @dataclass(frozen=True)
 class Entry:
-    """subject: what the image is of. image: tells it apart from others of that. starts: on trial."""
+    """An image in the journal.
+
+    Attributes:
+        subject: Kind of image, such as APPLI.
+        image: Identity among images of the same subject.
+        state: State of the image.
+        starts: Number of starts on trial.
+    """
 
     subject: int
     image: int
@@ -71,7 +79,12 @@ class Entry:
 
 
 def read_journal(journal: Slot, read: Callable[[int, int], bytes]) -> list[Entry]:
-    """What the firmware remembers; nothing where no record is whole. read(address, bytes): of the board's flash."""
+    """Return the entries of the journal, empty if no record is valid.
+
+    Args:
+        journal: Slot of the journal.
+        read: read(address, bytes) reads the board's flash.
+    """
     half = journal.size // COPIES
     copies = [read(journal.address + number * half, COPY_BYTES) for number in range(COPIES)]
     newest: bytes | None = None
@@ -96,6 +109,6 @@ def _sequence(record: bytes) -> int:
 def _entries(record: bytes) -> Iterator[Entry]:
     for number in range(ENTRIES):
         values = ENTRY.unpack(record, RECORD.offset_of("entries") + number * ENTRY.size)
-        # A state that only a newer firmware knows says nothing here.
+        # States of a newer firmware have no meaning here.
         if values["state"] in (State.TRYING, State.CONFIRMED, State.FAILED):
             yield Entry(values["subject"], values["image"], State(values["state"]), values["starts"])

@@ -1,4 +1,4 @@
-"""What a board holds, compared byte by byte with what it should hold."""
+"""Byte by byte comparison of a board's flash with the expected bytes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from n6build.base.size_text import counted
 from n6build.base.span import Span
 from n6build.flash.read_back import Read
 
-# Lines about single sectors; the error has the sum of all.
+# Most lines about single sectors; the error has the sum of all.
 _LINES = 16
 
 
 @dataclass(frozen=True)
 class Part:
-    """name: of the slot. address: in the memory-mapped window. data: what has to be there."""
+    """Expected bytes of a slot.
+
+    Attributes:
+        name: Name of the slot.
+        address: Address in the memory-mapped window.
+        data: Expected bytes.
+    """
 
     name: str
     address: int
@@ -26,8 +32,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Difference:
-    """A sector that holds something else. address: of the sector. size: bytes of it that were compared, of which `wrong` differ.
-    first: address of the first of these, which is `held` instead of `wanted`."""
+    """A sector that differs.
+
+    Attributes:
+        name: Name of the slot.
+        address: Address of the sector.
+        size: Number of compared bytes.
+        wrong: Number of bytes that differ.
+        first: Address of the first byte that differs.
+        held: Value of that byte on the board.
+        wanted: Expected value of that byte.
+    """
 
     name: str
     address: int
@@ -44,8 +59,13 @@ class Difference:
 
 
 def compared(parts: Sequence[Part], sector: int, read: Read) -> tuple[int, list[Difference]]:
-    """Number of sectors that the parts touch, and those of them that differ. sector: its size in bytes. read: of a programmer;
-    it is asked for the bytes of the parts and for no others."""
+    """Return the number of compared sectors, and the sectors that differ.
+
+    Args:
+        parts: Expected bytes.
+        sector: Size of a sector in bytes.
+        read: Read function of a programmer; it reads only the bytes of the parts.
+    """
     found = read([Span(part.address, len(part.data)) for part in parts])
     sectors, different = 0, []
     for part, held in zip(parts, found, strict=True):
@@ -57,7 +77,7 @@ def compared(parts: Sequence[Part], sector: int, read: Read) -> tuple[int, list[
 
 
 def _pieces(part: Part, sector: int) -> Iterator[tuple[int, int]]:
-    """First byte and end of each sector's share in the part."""
+    """Yield first byte and end of each sector's share in the part."""
     start = 0
     while start < len(part.data):
         end = min(len(part.data), start + sector - (part.address + start) % sector)
@@ -73,7 +93,16 @@ def _difference(part: Part, held: bytes, start: int, end: int, sector: int) -> D
 
 
 def raise_if_different(different: Sequence[Difference], sectors: int, board: str) -> None:
-    """Prints the sectors that differ. board: in words. Raises N6-FLASH-024 where there are any."""
+    """Print the sectors that differ, and raise an error for them.
+
+    Args:
+        different: Sectors that differ.
+        sectors: Number of compared sectors.
+        board: Name of the board, for the error.
+
+    Raises:
+        N6Error: N6-FLASH-024 if any sector differs.
+    """
     if not different:
         return
     for each in different[:_LINES]:

@@ -1,4 +1,7 @@
-"""The virtual board's NOR: a file as large as the part, erased to 0xFF, that the emulator boots from."""
+"""NOR of the virtual board: a file of the part's size, erased to 0xFF.
+
+The emulator boots from this file.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,15 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class VirtualProgrammer:
-    """folder: of this virtual board. base, size: of its NOR in bytes."""
+    """A `Programmer` of the virtual board.
+
+    Attributes:
+        folder: Folder of the virtual board.
+        base: Address of its NOR.
+        size: Size of its NOR in bytes.
+        name: The name 'virtual'.
+        seconds_a_sector: About how long a sector takes.
+    """
 
     folder: Path
     base: int
@@ -30,28 +41,32 @@ class VirtualProgrammer:
 
     @property
     def nor(self) -> Path:
-        """The file that the emulator boots from."""
+        """Return the file that the emulator boots from."""
         return self.folder / "nor.bin"
 
     @property
     def record(self) -> Path:
-        """Beside the NOR."""
+        """Return the path of the record, beside the NOR."""
         return self.folder / VIRTUAL_RECORD
 
     def still_holds(self) -> bool:
-        """Whether the NOR's file exists and has the size of the part."""
+        """Return true if the NOR's file exists and has the size of the part."""
         return self.nor.is_file() and self.nor.stat().st_size == self.size
 
     def memory_state(self) -> str:
-        """That of the NOR's file."""
+        """Return the state of the NOR's file."""
         return nor_state(self.nor)
 
     def identify(self) -> Identity:
-        """Unknown: it is always the board that it was built for."""
+        """Return an unknown identity: it is always the board that it was built for."""
         return UNKNOWN
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """Erased bytes where nothing was programmed yet. Raises N6-FLASH-003 where the file cannot be read."""
+        """Return the content of each span, erased bytes if the file is missing.
+
+        Raises:
+            N6Error: N6-FLASH-003 if the file cannot be read.
+        """
         if not self.still_holds():
             return [bytes([ERASED]) * span.size for span in spans]
         try:
@@ -63,7 +78,11 @@ class VirtualProgrammer:
             ) from error
 
     def program(self, sectors: Sequence[Sector]) -> None:
-        """Raises N6-FLASH-003 where the file cannot be written."""
+        """Write these sectors to the file.
+
+        Raises:
+            N6Error: N6-FLASH-003 if the file cannot be written.
+        """
         try:
             if not self.still_holds():
                 self._make_erased()
@@ -77,11 +96,15 @@ class VirtualProgrammer:
             ) from error
 
     def verify(self, sectors: Sequence[Sector]) -> None:
-        """Raises N6-FLASH-004 where the file holds something else."""
+        """Check that the file holds these sectors.
+
+        Raises:
+            N6Error: N6-FLASH-004 if the file differs.
+        """
         check_read_back(sectors, self.read, self.nor.name)
 
     def reset(self) -> None:
-        """Does nothing: it is off until somebody runs it."""
+        """Do nothing: the virtual board is off until a run starts it."""
 
     def _make_erased(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

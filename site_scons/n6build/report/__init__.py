@@ -1,1 +1,4 @@
-"""The report of a build: memory, epochs, flash, checks, versions, what was rebuilt; as a page, as text and as JSON."""
+"""Report of a build, as a page, as text and as JSON.
+
+It has memory, epochs, flash, checks, versions and rebuilt targets.
+"""

@@ -1,4 +1,4 @@
-"""Fills a report from what the stages produced."""
+"""Collection of a report's content from the results of the stages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from n6build.report.content import (
 )
 
 _UNITS: dict[str, Unit] = {"NODE_SW": "CPU", "NODE_SW_HW": "both"}
-# Consecutive RAM in the chip; the memories of NPU cache and video encoder are shown only if they are used.
+# Consecutive RAM in the chip. The memories of NPU cache and video encoder are shown only if they are used.
 _RAM = ("FLEXRAM", *(f"AXISRAM{number}" for number in range(1, 7)))
 _SPECIAL_RAM = ("CACHEAXIRAM", "VENCRAM")
 _SLOT_KINDS: dict[str, Kind] = {"weights": "weights", "vectors": "vectors"}
@@ -48,7 +48,20 @@ def collect(
     actions: Sequence[DoneStep],
     seconds: float,
 ) -> Report:
-    """networks: (backend, artifacts), in the order of the plan. cycles: by network and epoch, empty if nothing ran."""
+    """Return the report of a build.
+
+    Args:
+        board: The board.
+        plan: Memory plan.
+        manifest: Flash manifest.
+        networks: Backend and artifacts of each network, in the order of the plan.
+        programs: Programs with their addresses and sizes.
+        cycles: Cycles by epoch, for each network; empty without a run.
+        checks: Results of the checks.
+        versions: Name and version of each tool and library.
+        actions: Steps of this call of scons.
+        seconds: Time of this call.
+    """
     sections = tuple(
         _section(planned.model, backend, artifacts, cycles[number] if number < len(cycles) else {})
         for number, (planned, (backend, artifacts)) in enumerate(zip(plan.networks, networks, strict=True))
@@ -134,12 +147,15 @@ def _pools(networks: Sequence[NetworkArtifacts]) -> list[Part]:
 
 
 def _secure(address: int) -> int:
-    """A memory has one place on the axis, whichever alias a pool is in."""
+    """Return the secure alias of an address: a memory has one place on the axis."""
     return secure_alias(address) if address >> 28 == 2 else address
 
 
 def _elsewhere(parts: Sequence[Part], spaces: Sequence[Space], flash: AddressRange) -> tuple[Part, ...]:
-    """Parts that no axis shows completely. Weights read in place are shown by their file in a flash slot."""
+    """Return the parts that no axis shows completely.
+
+    Weights that are read in place are shown by their file in a flash slot.
+    """
     places = [*((space.address, space.size) for space in spaces), (flash.address, flash.size)]
     return tuple(
         part for part in parts if sum(shown.size for place in places for shown in _inside([part], *place)) < part.size
@@ -147,7 +163,7 @@ def _elsewhere(parts: Sequence[Part], spaces: Sequence[Space], flash: AddressRan
 
 
 def _inside(parts: Sequence[Part], address: int, size: int) -> tuple[Part, ...]:
-    """The parts clipped to [address, address + size)."""
+    """Return the parts clipped to [address, address + size)."""
     clipped = []
     for part in parts:
         begin, end = max(part.address, address), min(part.address + part.size, address + size)
@@ -159,7 +175,7 @@ def _inside(parts: Sequence[Part], address: int, size: int) -> tuple[Part, ...]:
 def _memory(
     board: Board, parts: Sequence[Part], pools: Sequence[Part], regions: Sequence[PlannedRegion]
 ) -> list[AddressRange]:
-    """The RAM that programs and networks share, and the external RAM if the board has any."""
+    """Return the RAM of programs and networks, and the external RAM of the board."""
     memories = [(name, board.soc.memories[name]) for name in (*_RAM, *_SPECIAL_RAM)]
     spaces = [Space(name, each.base, each.size, _inside(parts, each.base, each.size)) for name, each in memories]
     spaces = [space for space in spaces if space.parts or space.name in _RAM]

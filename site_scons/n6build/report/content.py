@@ -1,4 +1,7 @@
-"""The content of a report. Addresses and sizes are bytes, shares 0 to 1, times seconds."""
+"""Content of a report.
+
+Addresses and sizes are in bytes, shares 0 to 1, times in seconds.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Space:
-    """A memory, a flash slot or a region, and what it holds."""
+    """A memory, a flash slot or a region, with its parts."""
 
     name: str
     address: int
@@ -42,7 +45,7 @@ class Space:
 
     @property
     def used(self) -> int:
-        """Bytes under any part, counted once."""
+        """Return the bytes under any part, counted once."""
         total = 0
         end = self.address
         for begin, stop in sorted((part.address, part.address + part.size) for part in self.parts):
@@ -53,7 +56,15 @@ class Space:
 
 @dataclass(frozen=True)
 class AddressRange:
-    """Spaces on one axis, drawn to one scale: [address, address + size). pools: the networks' memory pools on it."""
+    """Spaces on one axis, drawn to one scale.
+
+    Attributes:
+        title: Title of the axis.
+        address: First address.
+        size: Size in bytes; the range is [address, address + size).
+        spaces: Memories, slots or regions on the axis.
+        pools: The networks' memory pools on the axis.
+    """
 
     title: str
     address: int
@@ -64,10 +75,17 @@ class AddressRange:
 
 @dataclass(frozen=True)
 class EpochRow:
-    """index: ST's number of the epoch, of the first where a blob of the epoch controller holds several, which share a row.
+    """An epoch, or all epochs in a blob of the epoch controller, which share a row.
 
-    macs: None where the network compiler counted none for the whole network. bytes: read or written, 0 if unknown. cycles: None
-    if the network was not run in this build. last: ST's number of the last epoch in a blob. count: epochs in the row.
+    Attributes:
+        index: ST's number of the epoch, or of the first epoch in a blob.
+        kind: Operators of the epoch.
+        unit: Unit that computes it.
+        macs: None if the network compiler counted none for the whole network.
+        bytes: Bytes read or written, 0 if unknown.
+        cycles: None if the network was not run in this build.
+        last: ST's number of the last epoch in a blob.
+        count: Number of epochs in the row.
     """
 
     index: int
@@ -81,14 +99,20 @@ class EpochRow:
 
     @property
     def number(self) -> str:
-        """As `epoch_numbers`."""
+        """Return the numbers of the row's epochs, as `epoch_numbers`."""
         return epoch_numbers(self.index, self.index if self.last is None else self.last)
 
 
 @dataclass(frozen=True)
 class NpuSection:
-    """use: None if it cannot be read, for the reason `problem`. epochs: of the first inference on the virtual board, empty if
-    none was made there. grades: of the epochs in blobs of backend neural_art, empty for another compiler's."""
+    """Use of the NPU by a network.
+
+    Attributes:
+        use: None if it cannot be read.
+        epochs: Epochs of the first inference on the virtual board, empty without one.
+        problem: Reason for an unreadable use.
+        grades: Grades of the epochs in blobs of backend neural_art, empty for another compiler.
+    """
 
     use: NpuUse | None
     epochs: tuple[HardwareEpoch, ...] = ()
@@ -97,15 +121,28 @@ class NpuSection:
 
     @property
     def warned(self) -> tuple[EpochGrade, ...]:
-        """Of a kind that failed on a board."""
+        """Return the grades of epochs whose kind failed on a board."""
         return tuple(each for each in self.grades if each.failed)
 
 
 @dataclass(frozen=True)
 class NetworkSection:
-    """inputs, outputs: one line each. compared: how far its outputs are from the reference, empty if nothing ran. npu: None if no
-    epoch is for the NPU. buffers: of activations and scratch; empty where their addresses or epochs are not known. pools: that
-    it may use. time: that it is expected to take; None where nobody asked."""
+    """A network in the report.
+
+    Attributes:
+        model: Name of the model.
+        backend: Compiler of the network.
+        inputs: One line for each input.
+        outputs: One line for each output.
+        weights_bytes: Size of the weights.
+        activations_bytes: Size of the activations.
+        epochs: Rows of the table of epochs.
+        compared: Distance of its outputs from the reference in words, empty without a run.
+        npu: None if no epoch is for the NPU.
+        buffers: Buffers of activations and scratch, empty if their addresses or epochs are unknown.
+        pools: Pools that it may use.
+        time: Expected time; None if it was not requested.
+    """
 
     model: str
     backend: str
@@ -122,31 +159,36 @@ class NetworkSection:
 
     @property
     def macs(self) -> int:
-        """Multiply-accumulate operations of all epochs; 0 where the network compiler counted none."""
+        """Return the multiply-accumulate operations of all epochs, 0 if not counted."""
         return sum(epoch.macs or 0 for epoch in self.epochs)
 
     @property
     def epoch_count(self) -> int:
-        """Number of epochs, each one of a blob counted."""
+        """Return the number of epochs; each epoch in a blob counts."""
         return sum(epoch.count for epoch in self.epochs)
 
     def macs_on(self, unit: Unit) -> int:
-        """Multiply-accumulate operations of the epochs on this unit."""
+        """Return the multiply-accumulate operations of the epochs on this unit."""
         return sum(epoch.macs or 0 for epoch in self.epochs if epoch.unit == unit)
 
     def epochs_on(self, unit: Unit) -> int:
-        """Number of epochs on this unit."""
+        """Return the number of epochs on this unit."""
         return sum(epoch.count for epoch in self.epochs if epoch.unit == unit)
 
     def largest(self, count: int) -> list[EpochRow]:
-        """The rows with the most MACs, cycles or bytes, whichever is known first; the largest first."""
+        """Return the largest rows by MACs, then cycles, then bytes; the largest first."""
         return sorted(self.epochs, key=lambda epoch: (-(epoch.macs or 0), -(epoch.cycles or 0), -epoch.bytes))[:count]
 
 
 @dataclass(frozen=True)
 class RunSection:
-    """What a run on the virtual board had to say. ended: one line, empty if inferences were made. findings: what the board
-    objects to, with source lines."""
+    """A run on the virtual board in the report.
+
+    Attributes:
+        ended: One line on the end of the run, empty if inferences were made.
+        findings: Findings of the virtual board, with source lines.
+        registers: Registers that no model answers.
+    """
 
     ended: str
     findings: tuple[str, ...]
@@ -155,12 +197,25 @@ class RunSection:
 
 @dataclass(frozen=True)
 class Report:
-    """elsewhere: used ranges that are not completely inside a memory or region of the board, so that no axis shows all of
-    them.
+    """Content of a report.
 
-    versions: of tools and libraries. actions: steps that this call of scons has done. plan_svg: picture of the build plan, an
-    element made by `plan_svg` of n6build.plan.picture, which the page shows as it is; empty: no picture. meanings: what the
-    virtual board's instructions say of cycles, empty where none were counted. run: None if nothing ran.
+    Attributes:
+        application: Name of the application.
+        board: Title of the board.
+        profile: Memory profile.
+        versions: Name and version of tools and libraries.
+        networks: The networks.
+        memory: Axes of the RAM.
+        flash: Axis of the flash.
+        elsewhere: Used ranges that no axis shows completely, since they are not inside a memory or
+            region of the board.
+        checks: Results of the checks.
+        actions: Completed steps of this call of scons.
+        seconds: Time of this call.
+        plan_svg: Picture of the build plan, an element from `plan_svg` of n6build.plan.picture; the page
+            shows it unescaped. Empty for no picture.
+        meanings: Cycles of the virtual board's instructions, empty if none were counted.
+        run: None without a run.
     """
 
     application: str
@@ -180,14 +235,20 @@ class Report:
 
 
 def urgency(result: Result) -> tuple[int, str]:
-    """Sort key: failed errors, failed warnings, waived, passed, not applicable; within each by id."""
+    """Return a sort key of a check.
+
+    The order is failed errors, failed warnings, waived, passed, not applicable, and the id in each group.
+    """
     failed = {"error": 0, "warning": 1}[result.severity]
     return {"failed": failed, "waived": 2, "passed": 3, "not applicable": 4}[result.state], result.id
 
 
 def report_json(report: Report) -> str:
-    """The fields of `Report` under their names, except the picture; with the `used` bytes of each space, and check_counts,
-    the number of checks in each state."""
+    """Return the fields of `Report` under their names, as JSON.
+
+    The picture is left out. Additional fields are the `used` bytes of each space, and check_counts, the
+    number of checks in each state.
+    """
     document = asdict(report)
     document["check_counts"] = counts(report.checks)
     del document["plan_svg"]

@@ -1,4 +1,4 @@
-"""What VS Code is told: tasks for the targets, and configurations of cortex-debug for each way to a board."""
+"""Entries for VS Code: tasks for targets, and debugging with cortex-debug."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ _ADDRESS = "n6build.modelAddress"
 _WORKSPACE = "${workspaceFolder}"
 _WAITS = "wait for a debugger with"
 _TARGETS = ("build", "check", "flash", "run", "merge-report", "doctor")
-# Not before this line does the virtual board listen.
+# The virtual board listens only after this line.
 _LISTENS = r"^\s*Debugger "
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server for GDB as cortex-debug knows it. title: of the programmer. settings: further ones of its configuration."""
+    """A server for GDB in cortex-debug.
+
+    Attributes:
+        title: Title of the programmer.
+        type: Server type.
+        settings: Further settings of its configuration.
+    """
 
     title: str
     type: str
@@ -29,8 +35,17 @@ class Server:
 
 @dataclass(frozen=True)
 class Application:
-    """command: of n6build, absolute or in PATH. options: as on its command line. elves: of the programs, the Appli last; models:
-    of relocatable models. svd: file, or empty. gdb_port: of the virtual board."""
+    """An application with its paths for VS Code.
+
+    Attributes:
+        title: Title of the application.
+        command: Command of n6build, absolute or in PATH.
+        options: Options on its command line.
+        elves: ELF files of the programs, the Appli last.
+        models: ELF files of relocatable models.
+        svd: SVD file, or empty.
+        gdb_port: Port of the virtual board.
+    """
 
     title: str
     command: str
@@ -42,7 +57,7 @@ class Application:
 
 
 def task_lists(application: Application) -> list[EntryList]:
-    """For tasks.json."""
+    """Return the entries of tasks.json."""
     tasks = [_task(application, _label(application, target), [target]) for target in _TARGETS]
     tasks[0]["group"] = "build"
     waiting = _task(application, _label(application, _WAITS), ["flash", "run", "probe=virtual", "gdb=1"])
@@ -56,7 +71,10 @@ def task_lists(application: Application) -> list[EntryList]:
 
 
 def _label(application: Application, what: str) -> str:
-    """By which other files of ours know a task: the application's name keeps those of several apart."""
+    """Return the label of a task, by which launch.json refers to it.
+
+    The application's name makes it unique.
+    """
     return f"n6build: {what} {application.title}"
 
 
@@ -76,7 +94,7 @@ def _given(words: Sequence[str]) -> set[str]:
 
 
 def launch_lists(application: Application, servers: Sequence[Server]) -> list[EntryList]:
-    """For launch.json."""
+    """Return the entries of launch.json."""
     virtual = {
         **_debug(application, f"n6build: {application.title}, virtual board"),
         "servertype": "external",
@@ -98,7 +116,10 @@ def launch_lists(application: Application, servers: Sequence[Server]) -> list[En
 
 
 def _debug(application: Application, name: str) -> dict[str, Any]:
-    """It attaches: the boot ROM and the FSBL put the program where it belongs."""
+    """Return a configuration that attaches.
+
+    It loads no program, since the boot ROM and the FSBL do that.
+    """
     described: dict[str, Any] = {
         "name": name,
         "type": "cortex-debug",

@@ -1,4 +1,7 @@
-"""Entries for .vscode/tasks.json and launch.json, merged into what is there: nothing of a user's is changed or lost."""
+"""Merge of entries into .vscode/tasks.json and launch.json.
+
+No entry of the user is changed or lost.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _MOST_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class EntryList:
-    """A list in a file, and the key by which an entry of it is known."""
+    """A list in a file, and the key that identifies an entry."""
 
     key: str
     known_by: str
@@ -26,8 +29,13 @@ class EntryList:
 
 @dataclass(frozen=True)
 class Merged:
-    """text: of the whole file, None where nothing has to be added. added, kept: names of entries; kept are those that are there
-    with another content."""
+    """Result of a merge.
+
+    Attributes:
+        text: Text of the whole file, None if it is up to date.
+        added: Names of added entries.
+        kept: Names of existing entries with other content, which stay as they are.
+    """
 
     text: str | None
     added: tuple[str, ...]
@@ -35,14 +43,26 @@ class Merged:
 
 
 def fresh(version: str, lists: Sequence[EntryList]) -> str:
-    """The text of a file with these entries alone."""
+    """Return the text of a file with only these entries."""
     document = {"version": version, **{each.key: list(each.entries) for each in lists if each.entries}}
     return json.dumps(document, indent=4, ensure_ascii=False) + "\n"
 
 
 def merged(existing: bytes, where: str, version: str, lists: Sequence[EntryList]) -> Merged:
-    """An entry that is there under its name stays as it is. where: path of the file, for messages. Raises N6-EDITOR-001 where it
-    is not JSON, or has comments, which writing it would lose; N6-EDITOR-002 where it is JSON of another shape."""
+    """Merge entries into an existing file.
+
+    An existing entry with the same name stays as it is.
+
+    Args:
+        existing: Content of the file.
+        where: Path of the file, for messages.
+        version: Version for a file without one.
+        lists: Entries to add.
+
+    Raises:
+        N6Error: N6-EDITOR-001 if the file is not JSON, or has comments, which would be lost;
+            N6-EDITOR-002 if it is JSON of another shape.
+    """
     document = _read(existing, where)
     added: list[str] = []
     kept: list[str] = []
@@ -99,6 +119,6 @@ def _no_constant(text: str) -> None:
 
 
 def _indent(existing: bytes) -> str:
-    """As the file has it."""
+    """Return the indentation of the file."""
     found = re.search(rb"^([ \t]+)\S", existing, re.MULTILINE)
     return found[1].decode() if found and len(found[1]) <= 8 else "    "

@@ -1,4 +1,7 @@
-"""The sizes of applications as numbers: sizes.json of a build, and what a merge request is compared with."""
+"""Sizes of applications as numbers, in sizes.json of a build.
+
+A merge request is compared with such a file.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from n6build.memory_plan.plan import MemoryPlan, PlannedBank, PlannedModel
 
 FORMAT = "n6build sizes"
 VERSION = 1
-# Two kilobytes for each application; nobody builds thousands of them.
+# An application takes two kilobytes, so that this is enough for 2000 of them.
 _MOST_BYTES = 4 << 20
 
 Name = Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -28,7 +31,13 @@ Bytes = Annotated[int, Meta(ge=0, lt=1 << 40)]
 
 @dataclass(frozen=True)
 class Figure:
-    """used: bytes. limit: bytes there are; None where nothing but other figures limits it."""
+    """A size.
+
+    Attributes:
+        name: Name of the size.
+        used: Used bytes.
+        limit: Available bytes; None if only other sizes limit it.
+    """
 
     name: Name
     used: Bytes
@@ -37,7 +46,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of an application."""
+    """Sizes of an application."""
 
     board: Name
     application: Name
@@ -47,20 +56,25 @@ class Sizes:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """What two of them have in common that can be compared."""
+        """Return the key by which two builds of an application are compared."""
         return self.board, self.application, self.profile, self.loader
 
 
 @dataclass(frozen=True)
 class SizesFile:
-    """n6build: version that wrote it. applications: no two with the same identity."""
+    """Content of sizes.json.
+
+    Attributes:
+        n6build: Version of n6build that wrote it.
+        applications: Sizes of applications, each with another identity.
+    """
 
     n6build: Name
     applications: tuple[Sizes, ...]
 
 
 class _Head(Struct):
-    """What every version of the format has."""
+    """Fields in every version of the format."""
 
     format: str
     version: int
@@ -68,7 +82,15 @@ class _Head(Struct):
 
 
 def sizes_of(plan: MemoryPlan, manifest: FlashManifest, uses: Sequence[RegionUse]) -> Sizes:
-    """uses: of programs, slots and pools. The RAM banks that are powered and the sum of each network are added to them."""
+    """Return the sizes of an application.
+
+    Powered RAM banks and sums for each network are added to the uses.
+
+    Args:
+        plan: Memory plan.
+        manifest: Flash manifest.
+        uses: Use of programs, slots and pools.
+    """
     loader: Literal["linked", "reloc"] = "reloc" if plan.models else "linked"
     figures = [Figure(use.region, use.used, use.limit) for use in uses]
     figures += [_bank(bank, plan) for bank in plan.banks]
@@ -89,7 +111,7 @@ def _files(model: PlannedModel) -> tuple[str, ...]:
 
 
 def _bank(bank: PlannedBank, plan: MemoryPlan) -> Figure:
-    """Networks may use the same bytes one after the other."""
+    """Return the use of a bank; bytes that several networks share count once."""
     end = bank.last_word + 4
     used, counted_to = 0, bank.first_word
     for pool in sorted(plan.pools, key=lambda pool: pool.address):
@@ -100,14 +122,18 @@ def _bank(bank: PlannedBank, plan: MemoryPlan) -> Figure:
 
 
 def sizes_json(file: SizesFile) -> str:
-    """Text of sizes.json."""
+    """Return the text of sizes.json."""
     applications = [asdict(each) for each in sorted(file.applications, key=lambda each: each.identity)]
     return to_json({"format": FORMAT, "version": VERSION, "n6build": file.n6build, "applications": applications})
 
 
 def read_sizes(path: Path) -> SizesFile:
-    """Raises N6-SIZES-001 where the file is not a sizes.json or merge_report.json, N6-SIZES-002 where another version of n6build
-    wrote it in another format, N6-FILE-002 and N6-FILE-003."""
+    """Read a sizes.json or merge_report.json file.
+
+    Raises:
+        N6Error: N6-SIZES-001 if the file is neither of them; N6-SIZES-002 if it has the format of
+            another version; N6-FILE-002; N6-FILE-003.
+    """
     data = read_at_most(path, _MOST_BYTES)
     try:
         head = decode_json(data, _Head)

@@ -1,4 +1,7 @@
-"""The report as one page: no scripts, nothing from the network, light and dark, also for printing."""
+"""Report as one page without scripts or network access.
+
+It has a light and a dark style, and can be printed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ EPOCHS_SHOWN = 20
 
 
 def report_html(report: Report) -> str:
-    """The text of report.html."""
+    """Return the text of report.html."""
     from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2, which a build that renders nothing need not wait for.
 
     checks = sorted(report.checks, key=urgency)
@@ -46,7 +49,7 @@ def _environment() -> Environment:
     environment.globals["share"] = share_text
     environment.filters["units_text"] = units_text
     environment.filters["grades_text"] = counted_grades
-    # The only texts that are trusted as markup: `plan_svg`, `npu_svg` and the others make them, and escape all names in them.
+    # Only these texts are trusted as markup: `plan_svg`, `npu_svg` and the others make them, and escape all names in them.
     environment.filters["npu_picture"] = lambda epochs: Markup(npu_svg(epochs))
     environment.filters["memory_picture"] = lambda network: Markup(memory_svg(network.buffers, network.pools))
     environment.filters["drawn_buffers"] = lambda network: drawn(network.buffers)

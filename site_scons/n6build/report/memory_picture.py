@@ -1,6 +1,7 @@
-"""Where the buffers of a network lie and how long, as a picture: addresses upwards, epochs to the right. Light and dark.
+"""Picture of a network's buffers: addresses upwards, epochs to the right.
 
-Buffers above one another are in use at the same time; where one follows another it takes its memory.
+It has a light and a dark style. Buffers above one another are in use at the same time; a buffer that
+follows another one takes its memory.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from n6build.base.svg import line, picture, rect, text
 from n6build.network.artifacts.buffer_lives import BufferLife
 from n6build.report.content import Part
 
-# Pixels. As wide as the page; more epochs than fit make the picture wider.
+# Pixels. The picture is as wide as the page; if not all epochs fit, it is wider.
 _WIDTH, _GUTTER, _MARGIN = 1080, 118, 12
 _WIDEST, _NARROWEST = 40.0, 5.0
 _BARS, _HEIGHT, _LEAST, _BETWEEN = 44, 340, 26, 16
 _LEGEND, _AXIS = 40, 20
 _THINNEST = 1.5
 _LETTER = 6.4
-# More would only slow the browser down.
+# More of them would only slow the browser down.
 MOST_BUFFERS, MOST_EPOCHS = 3000, 2000
 _ROLES = (
     ("input", "input"),
@@ -53,8 +54,16 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class _Band:
-    """Memory without a gap, [start, end), drawn from `top`, `scale` pixels for a byte. borders: between its pools. name: of the
-    pools."""
+    """Memory without a gap, [start, end), drawn from `top`.
+
+    Attributes:
+        name: Names of its pools.
+        start: First address.
+        end: End address.
+        borders: Borders between its pools.
+        top: Pixels from the top.
+        scale: Pixels for a byte.
+    """
 
     name: str
     start: int
@@ -64,12 +73,12 @@ class _Band:
     scale: float = 0
 
     def y(self, address: int) -> float:
-        """Of an address; higher ones are further up."""
+        """Return the pixels of an address from the top; higher addresses are further up."""
         return self.top + (self.end - address) * self.scale
 
 
 def in_use(lives: Sequence[BufferLife]) -> list[int]:
-    """Bytes in each epoch, from 0 on; what two buffers share counts once."""
+    """Return the used bytes in each epoch, from 0 on; shared bytes count once."""
     counts: list[int] = []
     waiting = sorted(lives, key=lambda life: -life.first)
     now: list[BufferLife] = []
@@ -93,18 +102,25 @@ def _covered(lives: Sequence[BufferLife]) -> int:
 
 
 def fullest_epoch(lives: Sequence[BufferLife]) -> int:
-    """The first of those at which most bytes are in use."""
+    """Return the first of the epochs with the most used bytes."""
     counts = in_use(lives)
     return counts.index(max(counts))
 
 
 def drawn(lives: Sequence[BufferLife]) -> list[BufferLife]:
-    """Those that the picture has room for."""
+    """Return the buffers that the picture shows."""
     return [life for life in lives if life.bytes and life.last < MOST_EPOCHS][:MOST_BUFFERS]
 
 
 def memory_svg(lives: Sequence[BufferLife], pools: Sequence[Part]) -> str:
-    """An element <svg>, for a page or a file of its own; empty where there are no buffers. pools: what the network may use."""
+    """Return an element <svg>, for a page or for a separate file.
+
+    It is empty without buffers.
+
+    Args:
+        lives: Buffers of a network.
+        pools: Pools that the network may use.
+    """
     shown = drawn(lives)
     if not shown:
         return ""
@@ -128,7 +144,7 @@ def memory_svg(lives: Sequence[BufferLife], pools: Sequence[Part]) -> str:
 
 
 def _bands(lives: Sequence[BufferLife], pools: Sequence[Part]) -> list[_Band]:
-    """The parts of memory that are used, the highest addresses first."""
+    """Return the used ranges of memory, the highest addresses first."""
     spans: list[tuple[int, int]] = []
     borders = {pool.address for pool in pools} | {pool.address + pool.size for pool in pools}
     runs = [(pool.address, pool.address + pool.size) for pool in sorted(pools, key=lambda pool: pool.address)]
@@ -152,7 +168,7 @@ def _bands(lives: Sequence[BufferLife], pools: Sequence[Part]) -> list[_Band]:
 
 
 def _laid_out(bands: Sequence[_Band], top: float) -> list[_Band]:
-    """Of one scale, but none too small to be seen."""
+    """Place all bands at one scale, but none too small to be seen."""
     scale = _HEIGHT / sum(band.end - band.start for band in bands)
     placed = []
     for band in bands:
@@ -204,7 +220,7 @@ def _band(root: Element, band: _Band, width: float) -> None:
         y = band.y(border)
         if border < band.end:
             line(root, "border", x, y, x + width, y)
-        # No two addresses one upon the other.
+        # Addresses must not overlap.
         if taken - y >= 12:
             text(root, "place", x - 10, y + (9 if border == band.end else 4), name)
             taken = y
@@ -214,7 +230,7 @@ def _buffer(root: Element, life: BufferLife, band: _Band, column: float) -> None
     height = max(_THINNEST, life.bytes * band.scale)
     y = min(band.y(life.address + life.bytes), band.y(life.address) - height)
     width = column * (life.last - life.first + 1)
-    # An outline of the paper's colour would be all there is of a thin one.
+    # A thin buffer has no outline, since it would hide the buffer.
     kind = f"buffer {life.role}" if height > 2 * _THINNEST else life.role
     shown = rect(root, kind, _left(life.first, column), y, width, height)
     when = f"epoch {life.first}" if life.first == life.last else f"epochs {life.first} to {life.last}"

@@ -1,4 +1,4 @@
-"""What a merge request changes in the sizes of applications, as Markdown for a comment."""
+"""Changed sizes of applications in a merge request, as a Markdown comment."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ from n6build.base.console import clipped
 from n6build.base.size_text import counted
 from n6build.report.figures import Figure, Sizes, SizesFile
 
-# Longer ones say nothing more to a reader.
+# Longer names are cut: readers need no more of them.
 _LONGEST_NAME = 80
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]*")
-# Those of the first table.
+# Sizes in the first table.
 _OVERVIEW = ("FSBL in RAM", "Appli in RAM", "flash slot fsbl", "flash slot appli")
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A figure with that of the base. now, before: None where there is no such figure. compared: whether the base has this
-    application at all."""
+    """A size, now and in the base.
+
+    Attributes:
+        name: Name of the size.
+        now: None if there is no such size.
+        before: None if the base has no such size.
+    """
 
     name: str
     now: Figure | None
@@ -28,18 +33,24 @@ class Changed:
 
     @property
     def difference(self) -> int:
-        """Bytes more than before."""
+        """Return the difference in bytes; it is positive if the size has grown."""
         return (self.now.used if self.now else 0) - (self.before.used if self.before else 0)
 
     @property
     def is_changed(self) -> bool:
-        """In any way, its limit included."""
+        """Return true for any change, also of the limit."""
         return self.now != self.before
 
 
 @dataclass(frozen=True)
 class Compared:
-    """An application. known: whether the base has it."""
+    """An application, compared with the base.
+
+    Attributes:
+        sizes: Its sizes.
+        known: True if the base has the application.
+        figures: Its sizes, now and in the base.
+    """
 
     sizes: Sizes
     known: bool
@@ -47,12 +58,12 @@ class Compared:
 
     @property
     def changes(self) -> tuple[Changed, ...]:
-        """Empty where nothing can be compared."""
+        """Return the changed sizes, empty if the base does not have the application."""
         return tuple(each for each in self.figures if each.is_changed) if self.known else ()
 
 
 def compare(now: SizesFile, base: SizesFile | None) -> list[Compared]:
-    """The applications in order; what only the base has is left out."""
+    """Return the applications in order; applications only in the base are left out."""
     known = {each.identity: each for each in base.applications} if base else {}
     ordered = sorted(now.applications, key=lambda each: each.identity)
     return [_compared(each, known.get(each.identity)) for each in ordered]
@@ -66,7 +77,7 @@ def _compared(now: Sizes, before: Sizes | None) -> Compared:
 
 
 def verdict(compared: Collection[Compared], base: SizesFile | None) -> str:
-    """One sentence."""
+    """Return one sentence on the comparison."""
     if base is None:
         return "Nothing to compare with: base=FILE names sizes.json or merge_report.json of the base branch"
     known = [each for each in compared if each.known]
@@ -81,7 +92,7 @@ def verdict(compared: Collection[Compared], base: SizesFile | None) -> str:
 
 
 def merge_report(now: SizesFile, base: SizesFile | None) -> str:
-    """The text of merge_report.md, the same for the same sizes."""
+    """Return the text of merge_report.md, the same for the same sizes."""
     compared = compare(now, base)
     lines = ["## Size and memory", "", f"{verdict(compared, base)}."]
     if base and base.n6build != now.n6build:
@@ -100,7 +111,10 @@ def merge_report(now: SizesFile, base: SizesFile | None) -> str:
 
 
 def named(text: str) -> str:
-    """Somebody else's text as code, which no reader of Markdown takes for a link, a mention, HTML or the end of a cell."""
+    """Return any text as code that is safe in Markdown.
+
+    No reader takes it for a link, a mention, HTML or the end of a cell.
+    """
     text = clipped(text, _LONGEST_NAME)
     if _PLAIN.fullmatch(text):
         return f"`{text}`"
@@ -143,7 +157,7 @@ def _details(compared: Compared, *, folded: bool) -> list[str]:
     ]
     if not folded:
         return [f"### {title}", "", *rows]
-    # In HTML, Markdown's own code spans do not count.
+    # Code spans of Markdown have no effect in HTML.
     html = re.sub(r"`([^`]*)`", r"<code>\1</code>", title)
     return [f"<details><summary>{html}</summary>", "", *rows, "</details>", ""]
 

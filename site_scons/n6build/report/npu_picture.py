@@ -1,5 +1,6 @@
-"""What the units of the NPU do in each epoch, as a picture: SVG without scripts, fonts or anything else from elsewhere; light and
-dark. Columns are epochs, whatever they take: the virtual NPU knows no times.
+"""Picture of the NPU's units in each epoch: SVG without scripts, fonts or links.
+
+It has a light and a dark style. All columns have the same width, since the virtual NPU knows no times.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from n6build.base.svg import line, number, picture, rect, text
 from n6build.run.npu_epochs import HardwareEpoch
 from n6build.virtual_board.npu_record import UnitWork
 
-# Pixels. The page is as wide as its text; more epochs than fit make the picture wider.
+# Pixels. The picture is as wide as the page's text; if not all epochs fit, it is wider.
 _WIDTH, _GUTTER, _MARGIN = 1080, 84, 12
 _WIDEST, _NARROWEST = 26.0, 8.0
 _ROW, _GAP, _BARS, _BETWEEN = 15, 2, 40, 20
 _LEGEND, _AXIS = 36, 20
 _LETTER = 6.4
-# More would only slow the browser down; the table has all.
+# More of them would only slow the browser down; the table has all epochs.
 MOST_EPOCHS = 600
-# The least that is done is still seen.
+# The opacity of the smallest share, which has to be visible.
 _FAINTEST = 0.16
 _KINDS = ("STRENG", "CONVACC", "DECUN", "ACTIV", "ARITH", "POOL", "RECBUF")
 _NAME = re.compile(r"([A-Z]+)(\d*)")
@@ -40,7 +41,7 @@ _SAMPLES = (
     ("another unit", "other"),
 )
 
-# In a page, a style sheet applies everywhere: every rule is limited to this picture.
+# A style sheet applies to the whole page, so that every rule is limited to this picture.
 _STYLE = """
 .n6-npu { color-scheme: light dark; --npu-paper: #ffffff; --npu-ink: #1c2330; --npu-quiet: #5b6577; --npu-lane: #f1f3f7;
   --npu-line: #d3d9e3; --npu-read: #2563eb; --npu-write: #0f766e; --npu-convacc: #c2570c; --npu-arith: #7c3aed;
@@ -63,7 +64,14 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class _Work:
-    """count: of MACs, bytes or elements, whichever says how much this unit does."""
+    """Work of a unit in an epoch.
+
+    Attributes:
+        unit: The unit.
+        colour: Class of its colour.
+        count: Number of MACs, bytes or elements, by the kind of unit.
+        of: The counted thing.
+    """
 
     unit: UnitWork
     colour: str
@@ -72,7 +80,10 @@ class _Work:
 
 
 def npu_svg(epochs: Sequence[HardwareEpoch]) -> str:
-    """An element <svg>, for a page or a file of its own; empty where there are no epochs."""
+    """Return an element <svg>, for a page or for a separate file.
+
+    It is empty without epochs.
+    """
     shown = epochs[:MOST_EPOCHS]
     rows = _rows(shown)
     if not rows:
@@ -96,7 +107,7 @@ def npu_svg(epochs: Sequence[HardwareEpoch]) -> str:
 
 
 def _rows(epochs: Iterable[HardwareEpoch]) -> list[str]:
-    """Names of the units that do something, by kind and number."""
+    """Return the names of active units, by kind and number."""
     names = {unit.unit for epoch in epochs for unit in epoch.units}
     return sorted((name for name in names if _NAME.fullmatch(name)), key=_place)
 
@@ -121,7 +132,7 @@ def _work(unit: UnitWork) -> _Work:
 
 
 def _most(epochs: Iterable[HardwareEpoch]) -> dict[str, int]:
-    """The most that any unit does in an epoch, by what is counted."""
+    """Return the largest count of any unit in an epoch, by the counted thing."""
     most: dict[str, int] = {}
     for work in (_work(unit) for epoch in epochs for unit in epoch.units):
         most[work.of] = max(most.get(work.of, 0), work.count)
@@ -139,7 +150,7 @@ def _legend_width(colours: Collection[str]) -> float:
 
 
 def _legend(root: Element, colours: Collection[str]) -> None:
-    """Those that are in the picture, then what shades mean."""
+    """Draw the colours of this picture, then the meaning of shades."""
     x = float(_MARGIN)
     for said, colour in (sample for sample in _SAMPLES if sample[1] in colours):
         rect(root, colour, x, _MARGIN, 11, 11)
@@ -153,7 +164,7 @@ def _legend(root: Element, colours: Collection[str]) -> None:
 
 
 def _ticks(root: Element, epochs: Sequence[HardwareEpoch], column: float, top: float, bottom: float) -> None:
-    """A number where there is room for it; epochs of a network need not be numbered one by one."""
+    """Draw a number where there is room for it; numbers of epochs may have gaps."""
     widest = max(len(str(epoch.number)) for epoch in epochs)
     every = max(1, math.ceil((_LETTER * widest + 8) / column))
     for index in range(0, len(epochs), every):
@@ -200,5 +211,5 @@ def _left(index: int, column: float) -> float:
 
 
 def _shade(share: float) -> float:
-    """By the square root, since shares differ by orders of magnitude."""
+    """Return the opacity of a share by its square root: shares differ by magnitudes."""
     return _FAINTEST + (1 - _FAINTEST) * math.sqrt(min(1.0, share))

@@ -1,4 +1,4 @@
-"""Pages from templates: text from outside is escaped, and cannot control what displays it."""
+"""Pages from templates; text from outside is escaped and cannot control a display."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 
 def _finalize(value: object) -> object:
-    """Only texts from outside become printable; markup is the page's own."""
+    """Make texts from outside printable; markup of the page stays as it is."""
     return printable(value) if type(value) is str else value
 
 
 def page_environment(folder: Path) -> Environment:
-    """A Jinja2 environment over the templates of a folder, in which a missing value is an error."""
+    """Return a Jinja2 environment over the templates of a folder.
+
+    A missing value is an error.
+    """
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
     return jinja2.Environment(

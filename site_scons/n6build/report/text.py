@@ -1,4 +1,4 @@
-"""The report for a terminal, at most 100 columns."""
+"""Report for a terminal, at most 100 columns wide."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNITS: tuple[tuple[Unit, str], ...] = (("NPU", "the NPU"), ("CPU", "the CPU"), 
 
 
 def report_text(report: Report) -> str:
-    """Lines with a newline at the end of each."""
+    """Return the report as lines, each with a newline at its end."""
     lines = [f"{report.application} on {report.board}, profile {report.profile}", ""]
     for network in report.networks:
         lines += [*_network(network, "instructions" if report.meanings else "cycles"), ""]
@@ -42,12 +42,15 @@ def _end(path: str, columns: int) -> str:
 
 
 def share_text(part: int, whole: int) -> str:
-    """'12.5%'; '0.0%' of an empty whole."""
+    """Return a share as '12.5%'; a share of an empty whole is '0.0%'."""
     return f"{part / whole:.1%}" if whole else "0.0%"
 
 
 def _network(network: NetworkSection, counted: str) -> Iterator[str]:
-    """counted: instructions, or cycles of a real board."""
+    """Yield the lines of a network.
+
+    `counted` is instructions, or cycles of a real board.
+    """
     yield f"Network {network.model}, compiled by {network.backend}"
     for direction, ports in (("input", network.inputs), ("output", network.outputs)):
         for port in ports:
@@ -78,7 +81,7 @@ def _network(network: NetworkSection, counted: str) -> Iterator[str]:
 
 
 def _npu(npu: NpuSection) -> Iterator[str]:
-    """What does not fit is in the page."""
+    """Yield the lines on the NPU; the page has the complete lists."""
     if npu.grades:
         yield f"  {'grades':<12}{counted_grades(npu.grades)}; experimental"
     for graded in npu.warned[:_EPOCHS_SHOWN]:
@@ -104,14 +107,17 @@ def _npu(npu: NpuSection) -> Iterator[str]:
 
 
 def _time(time: NetworkTime) -> Iterator[str]:
-    """What is expected, which is not what was measured."""
+    """Yield the lines on the expected time, which is no measurement."""
     yield f"  {'expected':<12}{whole_text(time)}, at {time.at.text}"
     for note in time.notes:
         yield from textwrap.wrap(f"not known: {note}", _COLUMNS, initial_indent=" " * 14, subsequent_indent=" " * 16)
 
 
 def _axis(axis: AddressRange) -> Iterator[str]:
-    """To scale: one letter is a 64th of the axis; a smaller used range is still one letter."""
+    """Yield the lines of an axis to scale.
+
+    A letter is a 64th of the axis; a smaller used range is still one letter.
+    """
     yield f"{axis.title}, 0x{axis.address:08X}..0x{axis.address + axis.size:08X}, {kib(axis.size)}"
     row = ["."] * _WIDTH
     for space in axis.spaces:

@@ -1,5 +1,7 @@
-"""Expected times as pictures: what NPU, flash and CPU do one after the other, and how near each epoch comes to what they can do.
-SVG without scripts, fonts or anything else from elsewhere; light and dark.
+"""Pictures of expected times: SVG without scripts, fonts or links.
+
+They have a light and a dark style. A time line shows the work of NPU, flash and CPU. A roofline shows
+how near each epoch comes to their limits.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ _WIDTH, _GUTTER, _MARGIN, _RIGHT = 1080, 84, 12, 24
 _LANE, _GAP, _LEGEND, _AXIS = 30, 8, 32, 34
 _HEIGHT, _DOT = 320, 4
 _TICKS = 8
-# More would only slow the browser down; the table has all.
+# More of them would only slow the browser down; the table has all epochs.
 _MOST_EPOCHS = 2000
-# Of an epoch that reads nothing of the flash: where it stands on the axis, as a factor behind the last that does.
+# Distance on the axis of epochs that read no flash, as a factor after the last epoch that does.
 _BEYOND = 4.0
 _SAMPLES = (
     ("NPU", "npu"),
@@ -30,7 +32,7 @@ _SAMPLES = (
     ("lower bound only", "least"),
 )
 
-# In a page, a style sheet applies everywhere: every rule is limited to this picture.
+# A style sheet applies to the whole page, so that every rule is limited to this picture.
 _STYLE = """
 .n6-time { color-scheme: light dark; --time-paper: #ffffff; --time-ink: #1c2330; --time-quiet: #5b6577; --time-lane: #f1f3f7;
   --time-line: #d3d9e3; --time-npu: #2563eb; --time-flash: #c2570c; --time-cpu: #15803d; --time-overhead: #64748b;
@@ -52,7 +54,10 @@ _STYLE = """
 
 
 def time_line_svg(time: NetworkTime) -> str:
-    """An element <svg>, for a page or a file of its own; empty where there is nothing to draw."""
+    """Return a time line as an element <svg>, for a page or for a separate file.
+
+    It is empty without epochs or time.
+    """
     if not time.epochs or time.ms <= 0:
         return ""
     top = _MARGIN + _LEGEND
@@ -83,7 +88,10 @@ def time_line_svg(time: NetworkTime) -> str:
 
 
 def _bars(epoch: EpochTime) -> Iterator[tuple[int, float, float, str]]:
-    """Lane, begin, length and colour. What the CPU does before and after an epoch is drawn before it."""
+    """Yield lane, begin, length and colour of each bar of an epoch.
+
+    The CPU's work before and after an epoch is drawn before it.
+    """
     if epoch.high is None and not any((epoch.npu, epoch.flash, epoch.cpu, epoch.overhead)):
         yield 2, epoch.start, epoch.ms, "least"
         return
@@ -113,7 +121,10 @@ def _legend(root: Element) -> None:
 
 
 def roofline_svg(time: NetworkTime) -> str:
-    """As `time_line_svg`: of the epochs whose elements are known."""
+    """Return a roofline as an element <svg>, as `time_line_svg`.
+
+    It has the epochs whose number of elements is known.
+    """
     dots = [each for each in time.epochs[:_MOST_EPOCHS] if each.elements and each.ms > 0]
     if not dots:
         return ""
@@ -153,25 +164,25 @@ class _Chart:
         self._y = (math.log10(bottom), math.log10(top))
 
     def x(self, value: float) -> float:
-        """Pixels of elements for each byte."""
+        """Return the pixels of elements for each byte."""
         begin, end = self._x
         wide = _WIDTH - _GUTTER - _MARGIN - _RIGHT
         return _MARGIN + _GUTTER + wide * (math.log10(value) - begin) / (end - begin)
 
     def y(self, value: float) -> float:
-        """Pixels of elements in a millisecond."""
+        """Return the pixels of elements in a millisecond."""
         begin, end = self._y
         high = _HEIGHT - _MARGIN - _AXIS
         return _MARGIN + high * (end - math.log10(value)) / (end - begin)
 
     def powers(self, axis: str) -> Iterator[float]:
-        """Of ten, on an axis."""
+        """Yield the powers of ten on an axis."""
         begin, end = self._x if axis == "x" else self._y
         yield from (10.0**power for power in range(math.ceil(begin), math.floor(end) + 1))
 
 
 def _grid(root: Element, chart: _Chart, without: float) -> None:
-    """without: where epochs stand that read nothing of the flash."""
+    """Draw the axes; `without` is the place of epochs that read no flash."""
     bottom, left = _HEIGHT - _AXIS, _MARGIN + _GUTTER
     for value in chart.powers("x"):
         line(root, "tick", chart.x(value), _MARGIN, chart.x(value), bottom)

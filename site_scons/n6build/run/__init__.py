@@ -1,1 +1,1 @@
-"""What a booted board said, and whether its results are those of the reference interpreter."""
+"""Results of a booted board and their comparison with the reference interpreter."""

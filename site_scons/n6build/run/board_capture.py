@@ -1,4 +1,7 @@
-"""How far a board is from the reference interpreter: captured outputs, compared, with the cause that explains them."""
+"""Comparison of captured board outputs with the reference interpreter.
+
+The comparison also searches for a cause that explains the difference.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,18 @@ from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import IoBuffer
 from n6build.run.console_log import read_console
 
-# Of changed inputs: more take too long. Each vector is one.
+# Limit of inferences on changed inputs, each vector of a change being one: more take too long.
 _MOST_INFERENCES = 300
 _HINT = "a row for each vector, in the type and shape of the model's input, or real numbers for a quantised one"
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of a comparison.
+    """Result of a comparison of captured outputs with the reference.
 
     Attributes:
-        model: File of the model.
-        inputs: What the reference was given, in words.
+        model: File name of the model.
+        inputs: Name of the file with the inputs of the reference.
         vectors: Number of vectors.
         tolerance: Least cosine of each vector and output.
         tried: Number of changed inputs that the reference computed with.
@@ -52,12 +55,12 @@ class Compared:
 
     @property
     def is_within(self) -> bool:
-        """Whether all outputs are within tolerance."""
+        """Return true if all outputs are within the tolerance."""
         return all(each.within for each in self.outputs)
 
 
 def captured_pieces(paths: Sequence[Path]) -> list[Piece]:
-    """Return what captured files hold.
+    """Return the pieces of data in captured files.
 
     Args:
         paths: In the order of the outputs, or of the vectors.
@@ -72,7 +75,7 @@ def captured_pieces(paths: Sequence[Path]) -> list[Piece]:
 
 
 def _own_console(path: Path) -> list[Piece]:
-    """The outputs in a console log of this project's Appli."""
+    """Return the outputs in a console log of this project's Appli."""
     if path.stat().st_size > MAX_CAPTURE_BYTES:
         return []
     data = read_bytes(path)
@@ -107,13 +110,13 @@ def _buffer(port: Port) -> IoBuffer:
 def compare_captures(
     model: Path, inputs: Path, captured: Sequence[Path], tolerance: Tolerance, classes: int
 ) -> Compared:
-    """Return how far captured outputs are from the reference.
+    """Compare captured outputs with the reference.
 
     Args:
         model: File of the model, .tflite or .onnx.
-        inputs: File with the vectors that the board was given.
-        captured: Files with the outputs that it gave.
-        tolerance: How far they may be away.
+        inputs: File with the input vectors of the board.
+        captured: Files with the board's outputs for these vectors.
+        tolerance: Largest allowed distance from the reference.
         classes: Number of the model's classes, 0 if it has none.
 
     Raises:
@@ -161,7 +164,7 @@ def compare_captures(
 
 
 def _vectors(pieces: Sequence[Piece], takes: Sequence[Port], name: str) -> list[NDArray[Any]]:
-    """A table for each input of the model, in its type."""
+    """Return a table for each input of the model, in the input's type."""
     if len(pieces) == 1 and len(takes) > 1:
         sizes = [elements_of(port) * np.dtype(port.type).itemsize for port in takes]
         data = np.frombuffer(pieces[0].values.tobytes(), np.uint8)
@@ -196,7 +199,10 @@ def _table(piece: Piece, port: Port, takes: Sequence[Port], name: str) -> NDArra
 
 
 def _converted(values: NDArray[Any], port: Port) -> Any:
-    """In the model's type; None where that would be another number."""
+    """Convert values to the model's type; return None if a number would change.
+
+    A quantised input takes real numbers, which are rounded and clipped.
+    """
     own = np.dtype(port.type)
     if values.dtype.kind == "f" and is_quantised(port):
         limits = np.iinfo(own)
@@ -215,14 +221,14 @@ def _other_inputs(piece: Piece, takes: Sequence[Port], name: str) -> N6Error:
 
 
 def _tables(made: Sequence[Sequence[NDArray[Any]]]) -> list[Any]:
-    """made: outputs of each inference. Returns a table for each output."""
+    """Return a table for each output from the outputs of each inference."""
     return [
         np.stack([np.asarray(each, np.float64).reshape(-1) for each in output]) for output in zip(*made, strict=True)
     ]
 
 
 def _unrelated(model: Path, vectors: Sequence[NDArray[Any]], takes: Sequence[Port]) -> list[Any]:
-    """A table for each output, for inputs that have nothing to do with these."""
+    """Return a table for each output, for inputs unrelated to these vectors."""
     tables = [unrelated_inputs(values, port) for values, port in zip(vectors, takes, strict=True)]
     return _tables(reference_rows(model, [list(row) for row in zip(*tables, strict=True)]))
 
@@ -230,7 +236,10 @@ def _unrelated(model: Path, vectors: Sequence[NDArray[Any]], takes: Sequence[Por
 def _changed(
     model: Path, vectors: Sequence[NDArray[Any]], changes: Sequence[tuple[int, ChangedInput]], rows: int
 ) -> list[list[Any]]:
-    """A table for each output, for each change of the input at a place, of the first `rows` vectors."""
+    """Return a table for each output, for each changed input.
+
+    Only the first `rows` vectors are computed. A change is paired with the place of its input.
+    """
     runs = [
         [(change.values[row] if number == place else each[row]) for number, each in enumerate(vectors)]
         for place, change in changes

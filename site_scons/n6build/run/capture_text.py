@@ -1,4 +1,4 @@
-"""What a comparison of captured outputs found, in words."""
+"""Result of a comparison of captured outputs, in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from n6build.compare.diagnosis import Diagnosis, Fit
 from n6build.run.board_capture import Compared
 from n6build.run.compare import cosine_text
 
-# What to do, by the first words of a cause.
+# Remedies by the first words of a cause.
 _REMEDIES = {
     "uint8/int8 mix of the input": "add or subtract 128 where the input is written, or compile with --input-data-type",
     "uint8/int8 mix": "read the output as the type that the network has: --output-data-type of ST's compiler changes it",
@@ -31,7 +31,7 @@ def output_lines(output: Diagnosis, compared: Compared) -> list[tuple[str, str, 
     """Return verb, subject and detail of each console line about one output.
 
     Args:
-        output: Of the model.
+        output: Diagnosis of an output of the model.
         compared: The comparison that it belongs to.
     """
     lines = [("Output", output.name, f"{_far(output)}{_verdict(output, compared.tolerance)}")]
@@ -87,14 +87,14 @@ def _near(fit: Fit) -> str:
 
 
 def _share(value: float) -> str:
-    """Rounded down: only all of them are 100 %."""
+    """Return a percentage, rounded down so that only a full share is 100 %."""
     return f"{int(value * 10_000) / 100:.2f} %"
 
 
 def remedy_of(cause: str) -> str:
-    """Return what to do about a cause.
+    """Return the remedy for a cause, or an empty string.
 
     Args:
-        cause: Its name.
+        cause: Name of the cause.
     """
     return next((remedy for start, remedy in _REMEDIES.items() if cause.startswith(start)), "")

@@ -1,4 +1,7 @@
-"""Inferences of the board against expected outputs: bit for bit, or within a tolerance where the NPU takes part."""
+"""Comparison of board outputs with expected outputs.
+
+Outputs are compared bit for bit, or within a tolerance where the NPU takes part.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,21 @@ _DTYPES = {
 
 @dataclass(frozen=True)
 class ComparedOutput:
-    """An output of an inference against the expected one: fields of `compare.measure.Measure`, in steps of its quantisation,
-    of float32 in its own unit. name: of the output. type: of its elements. elements: how many there are. equal: how many are.
-    within_1: how many are at most one step away. max: the largest distance. cosine: to the expected output. top1: whether the
-    class is the same, None where it has no classes."""
+    """An output of an inference, compared with the expected one.
+
+    Distances are in steps of the output's quantisation; those of float32 are in its own unit. The
+    numbers are those of `compare.measure.Measure`.
+
+    Attributes:
+        name: Name of the output.
+        type: Type of its elements.
+        elements: Number of elements.
+        equal: Number of equal elements.
+        within_1: Number of elements that are at most one step away.
+        max: Largest distance.
+        cosine: Cosine to the expected output.
+        top1: True if the class is the same; None if the output has no classes.
+    """
 
     name: str
     type: str
@@ -41,16 +55,25 @@ class ComparedOutput:
     top1: bool | None
 
     def within(self, tolerance: Tolerance) -> bool:
-        """Whether it is what the facts say of the NPU."""
+        """Return true if the output is within the tolerance."""
         return self.cosine >= tolerance.cosine and not (tolerance.top1 and self.top1 is False)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """equal, passes: None where there is nothing to compare with; passes: equal, or all outputs within the network's
-    tolerance. index: of the inference. label: the right class, if it is known. answer: class name, or empty. score: of that
-    class, 0 to 1. different_bytes: of all outputs. cycles: of the inference, or instructions; None where it was not measured.
-    outputs: none where sizes differ."""
+    """Comparison of all outputs of one inference with the expected ones.
+
+    Attributes:
+        index: Number of the inference.
+        label: The right class, empty if it is unknown.
+        answer: Class name, or empty.
+        score: Score of that class, 0 to 1.
+        equal: True if all bytes are equal; None if nothing is expected.
+        different_bytes: Number of bytes that differ, in all outputs.
+        cycles: Cycles of the inference, or instructions; None if not measured.
+        passes: True if equal, or all outputs are within the network's tolerance; None as for equal.
+        outputs: Compared outputs, empty if sizes differ.
+    """
 
     index: int
     label: str
@@ -72,8 +95,16 @@ def judge(
     outputs: Sequence[IoBuffer],
     tolerance: Tolerance | None,
 ) -> list[Verdict]:
-    """inferences: of one network, in order. expected: outputs for each vector, or empty. outputs: of the network. tolerance:
-    None where outputs have to be equal."""
+    """Compare the inferences of one network with the expected outputs.
+
+    Args:
+        inferences: Inferences of one network, in order.
+        expected: Outputs for each vector, or empty.
+        labels: The right class of each vector, or empty.
+        classes: Class names of the network's output.
+        outputs: Outputs of the network.
+        tolerance: None if outputs have to be equal.
+    """
     verdicts = []
     for index, inference in enumerate(inferences):
         made = inference.output()
@@ -102,7 +133,7 @@ def judge(
 
 
 def cosine_text(value: float) -> str:
-    """Rounded down: a limit that is missed is not shown as met."""
+    """Return a cosine rounded down, so that a missed limit does not look met."""
     return f"{math.floor(value * 10_000) / 10_000:.4f}"
 
 
@@ -112,7 +143,7 @@ def _difference(output: bytes, wanted: bytes) -> int:
 
 
 def _parts(data: bytes, outputs: Sequence[IoBuffer]) -> list[bytes]:
-    """Of each output; none where the data has another size."""
+    """Split the data into outputs; return an empty list if its size differs."""
     ends = list(itertools.accumulate(each.bytes for each in outputs))
     if not ends or ends[-1] != len(data):
         return []
@@ -132,14 +163,17 @@ def _compare(
         found = measure(got, reference, output.zero_point)
         top1 = None
         if classes and got.size == len(classes):
-            # Several classes may be the reference's first.
+            # Several classes of the reference may share its largest value.
             top1 = bool(reference[got.argmax()] == reference.max())
         compared.append(ComparedOutput(output.name, output.type, **vars(found), top1=top1))
     return tuple(compared)
 
 
 def _answer(made: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]) -> tuple[str, float | None]:
-    """The class, and its score: scale * (value - zero point) of a quantised output."""
+    """Return the class and its score.
+
+    The score of a quantised output is scale * (value - zero point).
+    """
     import numpy as np  # noqa: PLC0415
 
     for output, part in zip(outputs, _parts(made, outputs), strict=False):
@@ -152,7 +186,11 @@ def _answer(made: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]) ->
 
 
 def check_going(log: ConsoleLog) -> None:
-    """Raises the firmware's own error where it reported one, N6-RUN-001 where it faulted."""
+    """Check that the firmware reported no error.
+
+    Raises:
+        N6Error: The firmware's own error if it reported one; N6-RUN-001 if it faulted.
+    """
     if log.error:
         raise N6Error(log.error[0], f"the firmware stopped: {log.error[1]}", hint=_FIRMWARE_HINTS.get(log.error[0]))
     if log.fault:
@@ -160,15 +198,27 @@ def check_going(log: ConsoleLog) -> None:
 
 
 def check_appli(log: ConsoleLog) -> None:
-    """Raises N6-RUN-013 where the FSBL has refused the newer of two Applis: what ran is not what was programmed last."""
+    """Check that the FSBL started the newer of two Applis.
+
+    Raises:
+        N6Error: N6-RUN-013 if the FSBL refused it, so that an older Appli ran.
+    """
     for slot, (id_, words) in log.refused_appli.items():
         what = f"the board refuses the Appli in slot {'ab'[slot]}, {id_} {words}; slot {'ab'[1 - slot]} runs"
         raise N6Error("N6-RUN-013", what, hint="scons flash programs it anew, and it is tried again")
 
 
 def check_complete(log: ConsoleLog, count: int) -> None:
-    """count: inferences that were asked for. Raises as check_going, N6-RUN-002 where the firmware fell silent, N6-RUN-003 where
-    inferences are missing."""
+    """Check that all requested inferences arrived.
+
+    Args:
+        log: The console of the run.
+        count: Number of requested inferences.
+
+    Raises:
+        N6Error: Errors of `check_going`; N6-RUN-002 if the firmware fell silent; N6-RUN-003 if
+            inferences are missing.
+    """
     check_going(log)
     if log.done is None:
         raise N6Error("N6-RUN-002", f"the firmware fell silent after {len(log.inferences)} of {count} inferences")
@@ -178,7 +228,7 @@ def check_complete(log: ConsoleLog, count: int) -> None:
         )
 
 
-# What to do about errors that the firmware reports by id (firmware/fsbl/main.c, firmware/appli).
+# Hints for errors that the firmware reports by id (firmware/fsbl/main.c, firmware/appli).
 _FIRMWARE_HINTS = {
     "N6-FW-003": "nor.mode spi in board.yaml reads the NOR slowly, but without a mode to switch",
     "N6-FW-005": "clock=hsi-only needs no PLL",

@@ -1,5 +1,8 @@
-"""What a comparison with the reference found, in words. A network of the NPU is expected to be what the facts say of the chip;
-only silicon could say more."""
+"""Result of a comparison with the reference, in words.
+
+Outputs of the NPU are expected to be within the known tolerance of the chip; only silicon can
+confirm it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from n6build.run.session import NetworkOutcome
 
 
 def output_text(output: ComparedOutput) -> str:
-    """How far one output is from the reference."""
+    """Return the distance of one output from the reference, in words."""
     cosine = f"cosine {cosine_text(output.cosine)}"
     top1 = {None: "", True: "", False: ", another top-1"}[output.top1]
     if output.equal == output.elements:
@@ -23,12 +26,20 @@ def output_text(output: ComparedOutput) -> str:
 
 
 def percent(count: int, of: int) -> str:
-    """Rounded down: only all of them are 100 %, as are none of none."""
+    """Return a percentage, rounded down so that only a full share is 100 %.
+
+    A share of zero elements is 100 %, too.
+    """
     return f"{count * 10_000 // of / 100 if of else 100:.2f} %"
 
 
 def verdict_text(verdict: Verdict, *, exact: bool) -> str:
-    """Of one inference. exact: it had to be equal. Empty where nothing was compared."""
+    """Return the comparison of one inference in words, empty if not compared.
+
+    Args:
+        verdict: The compared inference.
+        exact: True if the outputs had to be equal.
+    """
     if verdict.equal is None:
         return ""
     if verdict.equal:
@@ -40,7 +51,7 @@ def verdict_text(verdict: Verdict, *, exact: bool) -> str:
 
 
 def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
-    """Sentences about all inferences of these networks."""
+    """Return sentences about all inferences of these networks."""
     lines = []
     exact = [each for network in networks if network.tolerance is None for each in network.verdicts]
     compared = [verdict for verdict in exact if verdict.equal is not None]
@@ -72,7 +83,10 @@ def _within_tolerance(network: NetworkOutcome) -> str:
 
 
 def worst_outputs(network: NetworkOutcome) -> list[str]:
-    """The worst of each output over all inferences, where a tolerance holds."""
+    """Return the worst case of each output over all inferences, in words.
+
+    The list is empty for a network without a tolerance.
+    """
     if network.tolerance is None:
         return []
     worst: dict[str, ComparedOutput] = {}

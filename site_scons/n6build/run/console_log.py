@@ -1,4 +1,7 @@
-"""The firmware's console: lines that begin with 'n6 ' are results, all others are for people."""
+"""Parser of the firmware's console.
+
+Lines that begin with 'n6 ' are results; all others are for people.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# More digits than any counter has are noise.
+# Counters have at most 19 digits: more digits are noise on the line.
 _NUMBER = "[0-9]{1,19}"
 _EPOCH = re.compile(rf"n6 run ({_NUMBER}) epoch ({_NUMBER}) start=({_NUMBER}) core=({_NUMBER}) end=({_NUMBER})")
 _OUTPUT = re.compile(rf"n6 run ({_NUMBER}) output ({_NUMBER}) ([0-9a-fA-F]*)")
@@ -22,8 +25,13 @@ _FAULT = re.compile(r"n6 fault (.*)")
 
 @dataclass(frozen=True)
 class EpochCycles:
-    """CPU cycles, or instructions of the virtual board. start: until the epoch runs by itself. core: until it is done. end:
-    until the next one. An epoch of the CPU has no core."""
+    """CPU cycles of an epoch, or instructions on the virtual board.
+
+    Attributes:
+        start: Until the epoch runs by itself.
+        core: Until it is done; 0 for an epoch of the CPU.
+        end: Until the next epoch.
+    """
 
     start: int
     core: int
@@ -31,15 +39,19 @@ class EpochCycles:
 
     @property
     def total(self) -> int:
-        """The whole epoch."""
+        """Return the cycles of the whole epoch."""
         return self.start + self.core + self.end
 
 
 @dataclass
 class Inference:
-    """outputs: by index, the raw bytes of each. cycles: of the whole inference, None where it was not printed.
+    """Outputs and cycles of one inference.
 
-    epoch_cycles: by the place in the table of epoch blocks, from 1, of a network's first inference only.
+    Attributes:
+        outputs: The raw bytes of each output, by its index.
+        cycles: Cycles of the whole inference; None if they were not printed.
+        epoch_cycles: By the place in the table of epoch blocks, from 1; only of a network's first
+            inference.
     """
 
     outputs: dict[int, bytes] = field(default_factory=dict)
@@ -47,15 +59,24 @@ class Inference:
     epoch_cycles: dict[int, EpochCycles] = field(default_factory=dict)
 
     def output(self) -> bytes:
-        """All outputs, one after another by index."""
+        """Return all outputs, one after another by index."""
         return b"".join(data for _, data in sorted(self.outputs.items()))
 
 
 @dataclass
 class ConsoleLog:
-    """inferences: by number, those of a second network after those of the first. error: the firmware's own, with its id. done:
-    inferences it counted. clock_hz: of the CPU, None where it was not printed. models: the relocatable ones that run, name ->
-    (slot, revision). refused: (name, slot) -> why. refused_appli: slot -> id and words, of an Appli with two."""
+    """Results that the firmware printed.
+
+    Attributes:
+        inferences: By number; those of a second network follow those of the first.
+        error: Id and text of the firmware's own error.
+        fault: Text of a fault of the CPU.
+        done: Number of inferences that the firmware counted.
+        clock_hz: Clock of the CPU; None if it was not printed.
+        models: Slot and revision of each running relocatable model, by name.
+        refused: Reason for each refused relocatable model, by name and slot.
+        refused_appli: Id and text for each refused Appli, by slot, if there are two Applis.
+    """
 
     inferences: dict[int, Inference] = field(default_factory=dict)
     error: tuple[str, str] | None = None
@@ -68,12 +89,12 @@ class ConsoleLog:
 
 
 def ends_run(line: str) -> bool:
-    """Whether the firmware has nothing more to say: done, its own error, or a fault."""
+    """Return true if the line ends a run: done, an error of the firmware, or a fault."""
     return any(pattern.match(line) for pattern in (_DONE, _ERROR, _FAULT))
 
 
 def read_console(lines: Sequence[str]) -> ConsoleLog:
-    """Lines that are not results are skipped."""
+    """Read the results from console lines; other lines are skipped."""
     log = ConsoleLog()
     for line in lines:
         _read_line(log, line.strip())

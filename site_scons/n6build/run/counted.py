@@ -1,4 +1,4 @@
-"""What a run on the virtual board has counted, as the model of expected times takes it."""
+"""Instruction counts of the virtual board as input of the timing model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from n6build.timing.model import Span
 
 
 def counted_in(outcome: Outcome | None, network: int) -> Counted | None:
-    """Of a network, by its place in the outcome. None where nothing was counted on the virtual board, or nothing is known of
-    cycles. An instruction takes what the widest of its meanings says."""
+    """Return the counts of a network, or None.
+
+    None means that no instructions were counted, or that nothing is known of their cycles. The span of
+    cycles of an instruction covers all its known meanings.
+
+    Args:
+        outcome: Result of a run, None if there was no run.
+        network: Place of the network in the outcome.
+    """
     if outcome is None or outcome.counts != "instructions" or network >= len(outcome.networks):
         return None
     known = [each.cycles for each in outcome.meanings.values() if each.cycles]

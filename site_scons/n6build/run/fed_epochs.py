@@ -1,8 +1,8 @@
-"""Every epoch of a network on the virtual board, fed with the reference interpreter's tensors and compared with what it makes of
-them: the first that is wrong is where a fault begins, since none can come from an epoch before.
+"""Test of each epoch of a network on inputs of the reference interpreter.
 
-The board is given a list of buffers: each is read when the epoch that makes it has ended, then overwritten with what the
-reference interpreter has there.
+The virtual board takes a list of buffers. It reads each one when the epoch that makes it has ended,
+then overwrites it with the tensor of the reference interpreter. A fault begins in the first wrong
+epoch, since no error can come from an epoch before it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FedEpoch:
-    """A buffer that an epoch made, and the tensor of the model that it should be. epoch: ST's number. operators: of the epoch,
-    empty where they are not known. equal, within_1: of the elements. max: largest difference. good: within the tolerance.
-    reads_from: an epoch whose result it reads that was not replaced with the reference's, since nothing is known to compare it
-    with; None: all of its inputs were right."""
+    """Comparison of a buffer made by an epoch with its tensor of the model.
+
+    Attributes:
+        epoch: ST's number of the epoch.
+        operators: Operators of the epoch, empty if they are unknown.
+        buffer: Name of the buffer.
+        tensor: Name of the model's tensor.
+        elements: Number of elements.
+        equal: Number of equal elements.
+        within_1: Number of elements that are at most one step away.
+        max: Largest difference, in steps.
+        good: True if the buffer is within the tolerance.
+        reads_from: An epoch whose result this epoch reads although no tensor could replace it; None
+            if all inputs were right.
+    """
 
     epoch: int
     operators: str
@@ -43,8 +54,15 @@ class FedEpoch:
 
 @dataclass(frozen=True)
 class Watched:
-    """A buffer to read and to overwrite. network: its index in the application. when, number: what the board tells its epoch by,
-    the place in the table of epoch blocks, or its label in a blob. wanted: the bytes that it should have."""
+    """A buffer for the virtual board to read and to overwrite.
+
+    Attributes:
+        joined: The buffer with its tensor.
+        network: Index of the network in the application.
+        when: Meaning of `number`.
+        number: The epoch's place in the table of epoch blocks, or its label in a blob.
+        wanted: The expected bytes.
+    """
 
     joined: JoinedBuffer
     network: int
@@ -56,7 +74,13 @@ class Watched:
 def watched(
     network: int, joined: Sequence[JoinedBuffer], blocks: Sequence[EpochBlock]
 ) -> tuple[list[Watched], list[UnjoinedBuffer]]:
-    """What can be watched of these, and what cannot. blocks: of the network, in the order of their table."""
+    """Split buffers into those that can be watched and the others.
+
+    Args:
+        network: Index of the network in the application.
+        joined: Buffers with their tensors.
+        blocks: Epoch blocks of the network, in the order of their table.
+    """
     found, others = [], []
     for each in joined:
         buffer, tensor = each.buffer, each.tensor
@@ -81,7 +105,11 @@ def _moment(epoch: int, blocks: Sequence[EpochBlock]) -> tuple[Literal["place", 
 
 
 def _as_stored(values: np.ndarray, kind: str, stored: str) -> bytes:
-    """The compiler keeps tensors unsigned that are signed in the model, or the other way round: moved by half the range."""
+    """Return the bytes of a tensor in the type of its buffer.
+
+    The compiler stores some signed tensors as unsigned and the other way round: their values are moved
+    by half the range.
+    """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
     half = 1 << (8 * values.dtype.itemsize - 1)
@@ -89,12 +117,15 @@ def _as_stored(values: np.ndarray, kind: str, stored: str) -> bytes:
     return (values.astype(np.int64) + shift).astype(np.dtype(stored).newbyteorder("<")).tobytes()
 
 
-# Of each buffer, in what the board is given.
+# Lines of each buffer in the request: get and replace.
 LINES_EACH = 2
 
 
 def request(watched: Sequence[Watched]) -> tuple[str, bytes]:
-    """For the virtual board: LINES_EACH lines for each buffer, and the bytes that it is overwritten with."""
+    """Return the board's list of buffers and the bytes that replace them.
+
+    The list has LINES_EACH lines for each buffer.
+    """
     lines, data = [], bytearray()
     for each in watched:
         where = f"{each.network} {each.when} {each.number} 0x{each.joined.buffer.address:08x} {len(each.wanted)} {len(data)}"
@@ -104,11 +135,11 @@ def request(watched: Sequence[Watched]) -> tuple[str, bytes]:
 
 
 def handed_over(watched: Sequence[Watched], data: bytes, done: Collection[int]) -> list[bytes | None]:
-    """Return the bytes of each buffer of a `request`, None for those of an epoch that did not run.
+    """Return the bytes of each buffer of a `request`, None if its epoch did not run.
 
     Args:
-        watched: As in the request.
-        data: What the board has handed over, one buffer behind the other.
+        watched: Buffers of the request, in its order.
+        data: Bytes that the board returned, one buffer after another.
         done: Numbers of the request's lines that were carried out, from 1.
     """
     found: list[bytes | None] = []
@@ -127,7 +158,15 @@ def fed(
     tolerance: EpochTolerance,
     reading_others: Mapping[int, int],
 ) -> FedEpoch:
-    """made: the bytes that the board has there. epochs: of the network. reading_others: as of fed_inputs.py."""
+    """Compare the bytes of a buffer with its tensor.
+
+    Args:
+        watched: The buffer.
+        made: The board's bytes of it.
+        epochs: Epochs of the network.
+        tolerance: Allowed distance.
+        reading_others: Result of `fed_inputs.reading_others`.
+    """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
     buffer = watched.joined.buffer
@@ -148,7 +187,10 @@ def fed(
 
 
 def _is_good(found: Measure, tolerance: EpochTolerance) -> bool:
-    """Of a tensor that is too small for such a share, one element may differ by one step."""
+    """Return true if a buffer is within the tolerance.
+
+    One element may differ by one step in a tensor that is too small for the share.
+    """
     return found.equal >= math.floor(tolerance.equal * found.elements) and found.within_1 >= math.ceil(
         tolerance.within_1 * found.elements
     )

@@ -1,4 +1,7 @@
-"""Which epochs read a buffer that was not replaced with the reference's tensor, by what the stream engines touched."""
+"""Search for epochs that read a buffer without a tensor of the reference.
+
+The search uses the memory that the stream engines touched.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,17 @@ def reading_others(
     buffers: Sequence[MadeBuffer],
     replaced: Collection[str],
 ) -> dict[int, int]:
-    """Epochs that read a buffer which is not among the `replaced`, each with the epoch that made that buffer, by ST's numbers.
+    """Return the epochs that read a buffer which was not replaced.
 
-    record: of the run. network: its index in the application. blocks, buffers: all of the network. What the CPU reads is not
-    recorded, so that its epochs are never among them.
+    Keys and values are ST's numbers: the reading epoch, and the epoch that made its buffer. The record
+    has no accesses of the CPU, so that no epoch of the CPU is a key.
+
+    Args:
+        record: NPU epochs of the run.
+        network: Index of the network in the application.
+        blocks: All epoch blocks of the network.
+        buffers: All buffers of the network.
+        replaced: Names of the replaced buffers.
     """
     found: dict[int, int] = {}
     for run in record:
@@ -35,7 +45,7 @@ def reading_others(
 
 
 def _latest(first: int, end: int, epoch: int, buffers: Sequence[MadeBuffer]) -> MadeBuffer | None:
-    """The buffer that was made last, before this epoch, where an engine reads."""
+    """Return the last buffer made before this epoch in the memory an engine reads."""
     there = [
         each
         for each in buffers

@@ -1,4 +1,4 @@
-"""Boots the virtual board with the reference interpreter's tensors for every epoch, and compares what each makes of them."""
+"""Run of the virtual board with tensors of the reference for each epoch."""
 
 from __future__ import annotations
 
@@ -27,14 +27,21 @@ from n6build.virtual_board.npu_files import NpuFiles
 from n6build.virtual_board.npu_record import NpuEpoch, read_npu_record
 from n6build.virtual_board.run import NorBoot, run_nor
 
-# Of the numbers of at most 4096 lines.
+# Enough for the numbers of 4096 lines.
 _MOST_BYTES_OF_NUMBERS = 1 << 16
 
 
 @dataclass(frozen=True)
 class FedNetwork:
-    """A network of the application. reference: model that its interpreter runs. inputs: file with its test vectors, of which the
-    first is taken."""
+    """A network of the application and its reference.
+
+    Attributes:
+        model: Name of the model.
+        artifacts: Files of the compiled network.
+        reference: Model file for the reference interpreter.
+        inputs: File with test vectors; only the first vector is used.
+        tolerance: Allowed distance of each epoch.
+    """
 
     model: str
     artifacts: NetworkArtifacts
@@ -45,7 +52,13 @@ class FedNetwork:
 
 @dataclass(frozen=True)
 class NotCompared:
-    """A buffer that nothing is compared with. epoch: that makes it."""
+    """A buffer that cannot be compared.
+
+    Attributes:
+        epoch: ST's number of the epoch that makes it.
+        buffer: Name of the buffer.
+        why: The reason.
+    """
 
     epoch: int
     buffer: str
@@ -54,7 +67,15 @@ class NotCompared:
 
 @dataclass(frozen=True)
 class FedOutcome:
-    """Of a network. epochs, not_compared: in the order of epochs."""
+    """Compared epochs of a network.
+
+    Attributes:
+        model: Name of the model.
+        reference: File name of the reference.
+        tolerance: Allowed distance of each epoch.
+        epochs: Compared buffers, in the order of epochs.
+        not_compared: Other buffers, in the order of epochs.
+    """
 
     model: str
     reference: str
@@ -64,13 +85,21 @@ class FedOutcome:
 
     @property
     def first_wrong(self) -> FedEpoch | None:
-        """The first that is outside its tolerance."""
+        """Return the first epoch outside its tolerance, or None."""
         return next((epoch for epoch in self.epochs if not epoch.good), None)
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """watched: what the board hands over. in_outputs: what only the console has. others: what cannot be compared."""
+    """Buffers of a network by the way to read them.
+
+    Attributes:
+        network: The network.
+        buffers: All buffers of the network.
+        watched: Buffers that the board returns.
+        in_outputs: Outputs that only the console has.
+        others: Buffers that cannot be compared.
+    """
 
     network: FedNetwork
     buffers: tuple[MadeBuffer, ...]
@@ -82,10 +111,19 @@ class _Prepared:
 def run_fed(
     boot: NorBoot, networks: Sequence[FedNetwork], programs: Sequence[Path], on_line: Callable[[str], None]
 ) -> tuple[tuple[FedOutcome, ...], tuple[str, ...]]:
-    """The outcome of each network, and what the virtual board objects to.
+    """Run the networks on tensors of the reference and compare each epoch.
 
-    networks: in the order of the application. programs: ELF files, for source lines. on_line: called with each line of the
-    console. Raises N6-COMPARE-00x, N6-RUN-001, N6-RUN-012 where the files of a network list no buffers.
+    Args:
+        boot: Images and options of the virtual board.
+        networks: In the order of the application.
+        programs: ELF files, for source lines.
+        on_line: Called with each line of the console.
+
+    Returns:
+        The outcome of each network, and the findings of the virtual board.
+
+    Raises:
+        N6Error: N6-COMPARE-00x; N6-RUN-001; N6-RUN-012 if the files of a network list no buffers.
     """
     prepared = [_prepared(index, network) for index, network in enumerate(networks)]
     everything = [each for one in prepared for each in one.watched]
@@ -114,7 +152,7 @@ def run_fed(
 
 
 def _whole_numbers(lines: bytes) -> frozenset[int]:
-    """Without what is cut off at the end of a program that was killed."""
+    """Return the numbers of complete lines; a killed program may cut off the last."""
     return frozenset(int(line) for line in lines.split(b"\n")[:-1] if line.isdigit() and len(line) < 10)
 
 
@@ -142,7 +180,13 @@ def _prepared(index: int, network: FedNetwork) -> _Prepared:
 
 @dataclass(frozen=True)
 class _Handed:
-    """What the board has handed over. done: numbers of the lines that it has carried out."""
+    """Data that the board returned.
+
+    Attributes:
+        data: Bytes of the buffers.
+        done: Numbers of the lines that it carried out.
+        record: NPU epochs of the run.
+    """
 
     data: bytes
     done: frozenset[int]
@@ -181,7 +225,11 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
 
 
 def _printed(log: ConsoleLog, inference: int, prepared: _Prepared, output: Watched) -> bytes | None:
-    """An output that the application allocates, of the first inference of a network; None where it did not get that far."""
+    """Return an output from the console, in a network's first inference, or None.
+
+    The application allocates such an output, so that its address is unknown. None means that the run
+    ended before.
+    """
     names = [port.name for port in prepared.network.artifacts.outputs]
     outputs = log.inferences[inference].outputs if inference in log.inferences else {}
     data = outputs.get(names.index(output.joined.buffer.name))

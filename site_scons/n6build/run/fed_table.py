@@ -1,4 +1,4 @@
-"""What each epoch makes of the reference interpreter's tensors, for people, and as JUnit XML."""
+"""Results of a run with reference tensors, as a table and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RULE = "  " + "-" * 100
 
 
 def print_fed(outcome: FedOutcome) -> None:
-    """A line for each buffer that was compared, the sum, then what was not compared and why."""
+    """Print a line for each compared buffer, the sum, and the other buffers."""
     show(f"  {'epoch':<28}{'elements':>12}{'equal':>11}{'within 1':>11}{'max':>6}   buffer")
     show(_RULE)
     for each in outcome.epochs:
@@ -47,7 +47,12 @@ def _sum(outcome: FedOutcome) -> str:
 
 
 def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) -> None:
-    """Raises N6-RUN-004 for findings of the virtual board, N6-RUN-011 for the first epoch that is outside its tolerance."""
+    """Check that all epochs are within their tolerance and nothing was found.
+
+    Raises:
+        N6Error: N6-RUN-004 for findings of the virtual board; N6-RUN-011 for the first epoch outside
+            its tolerance.
+    """
     if findings:
         raise N6Error("N6-RUN-004", f"the virtual board has {counted(len(findings), 'finding')}", where=findings[0])
     for outcome in outcomes:
@@ -70,7 +75,7 @@ def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) ->
 
 
 def fed_junit(board: str, outcomes: Sequence[FedOutcome], findings: Sequence[str]) -> bytes:
-    """A test case for each buffer."""
+    """Return JUnit XML with a test case for each buffer."""
     cases = [
         Case(
             group=outcome.model,

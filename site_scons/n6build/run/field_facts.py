@@ -1,4 +1,4 @@
-"""What n6build takes for granted although no document says so (INFERRED), and what a board's answers say of it."""
+"""Undocumented assumptions of n6build (INFERRED) and their check on a board."""
 
 from __future__ import annotations
 
@@ -12,13 +12,20 @@ from n6build.hardware.field_registers import npu_version_names
 from n6build.hardware.soc import Cache, field_bits
 from n6build.run.field_readings import Moment, Reading
 
-# look: nothing is taken for granted; what was observed decides something.
+# "look" is for a question: n6build assumes nothing, and the observation decides.
 Verdict = Literal["holds", "does not hold", "not observed", "look"]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """start: as of option start; a debugger has started a board from RAM, not the boot ROM. lines: of the console."""
+    """Observations of one run.
+
+    Attributes:
+        board: The described board.
+        readings: Printed registers.
+        lines: Lines of the console.
+        start: Value of option start; for "ram" a debugger started the board, not the boot ROM.
+    """
 
     board: Board
     readings: Sequence[Reading]
@@ -26,24 +33,29 @@ class Evidence:
     start: Literal["flash", "ram"]
 
     def reading(self, moment: Moment, name: str) -> Reading | None:
-        """None where it was not printed, or could not be read."""
+        """Return a reading, None if it was not printed or could not be read."""
         found = (each for each in self.readings if (each.moment, each.name) == (moment, name))
         return next((each for each in found if each.value is not None), None)
 
     def value(self, moment: Moment, name: str) -> int | None:
-        """As `reading`, its value."""
+        """Return the value of a reading, or None."""
         found = self.reading(moment, name)
         return found.value if found else None
 
     def field(self, moment: Moment, name: str, field: str) -> int | None:
-        """As `reading`, one of its fields."""
+        """Return a bit field of a reading, or None."""
         found = self.reading(moment, name)
         return found.fields.get(field) if found else None
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """observed: in words."""
+    """Verdict on a fact.
+
+    Attributes:
+        verdict: The verdict.
+        observed: The observation in words.
+    """
 
     verdict: Verdict
     observed: str
@@ -55,7 +67,14 @@ _NOT_BY_ROM = Judgement("not observed", "the debugger started the FSBL, not the 
 
 @dataclass(frozen=True)
 class FieldFact:
-    """says: what is taken for granted, or the question. settles: what follows if it does not hold, or from the answer."""
+    """An assumption or an open question that a board can settle.
+
+    Attributes:
+        id: Short name in a field report.
+        says: The assumption, or the question.
+        settles: Consequence of a wrong assumption, or of the answer.
+        judge: Function that judges the evidence.
+    """
 
     id: str
     says: str
@@ -141,7 +160,7 @@ def _is_cache(cache: Cache, sets: int, ways: int, line: int) -> bool:
 
 
 def _clocks(evidence: Evidence) -> Judgement:
-    """Of the profile of the board: its PLLs are locked, and CPU and buses run on what it says."""
+    """Judge the board's clock profile: locked PLLs, and the clock switches."""
     ready, switches = evidence.reading("appli", "RCC.SR"), evidence.reading("appli", "RCC.CFGR1")
     if ready is None or switches is None:
         return _NOTHING
@@ -155,7 +174,7 @@ def _clocks(evidence: Evidence) -> Judgement:
 
 
 def _nor(evidence: Evidence) -> Judgement:
-    """The Appli came out of the NOR whole, which the FSBL checks, and so did the weights."""
+    """Judge the NOR: the FSBL found a valid Appli, and the weights are valid."""
     named = [line for line in evidence.lines if line.startswith("n6 fsbl nor ")]
     wrong = [line for line in evidence.lines if "N6-FW-00" in line or "N6-FW-01" in line or "N6-FW-02" in line]
     if wrong:
@@ -203,7 +222,7 @@ def _npu(evidence: Evidence) -> Judgement:
 
 
 def _by_rom(judge: Callable[[Evidence], Judgement]) -> Callable[[Evidence], Judgement]:
-    """For what the boot ROM leaves."""
+    """Wrap a judge of the boot ROM's state; a start from RAM shows none of it."""
     return lambda evidence: _NOT_BY_ROM if evidence.start == "ram" else judge(evidence)
 
 

@@ -1,4 +1,4 @@
-"""What the programs of a field report print of a board's registers."""
+"""Registers that the programs of a field report print."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Reading:
-    """address: 0 of the CPU's own registers. value: None where the access faulted or was not answered. fields: by name, as the
-    chip's description has them."""
+    """A printed register.
+
+    Attributes:
+        moment: Time of the reading: entry of the FSBL, later in the FSBL, or the Appli.
+        name: Block and register, such as `RCC.CFGR1`.
+        address: 0 for the CPU's own registers.
+        value: None if the access faulted or was not answered.
+        fields: Values of the bit fields, by their names in the chip's description.
+    """
 
     moment: Moment
     name: str
@@ -31,12 +38,12 @@ class Reading:
 
 
 def is_reading(line: str) -> bool:
-    """Whether the line of the console is one, as it was sent."""
+    """Return true if the console line is an intact reading."""
     return _matched(line) is not None
 
 
 def _matched(line: str) -> re.Match[str] | None:
-    """None where its check differs: noise on the line has changed it."""
+    """Return the match of an intact line, None if noise changed the line."""
     match = _LINE.fullmatch(line.strip())
     if match is None:
         return None
@@ -45,7 +52,10 @@ def _matched(line: str) -> re.Match[str] | None:
 
 
 def readings_of(lines: Sequence[str], soc: Soc) -> tuple[Reading, ...]:
-    """In the order in which they were printed last: a board that starts again prints them again."""
+    """Return the last reading of each register, in the order of printing.
+
+    A board that starts again prints its registers again.
+    """
     found: dict[tuple[str, str], Reading] = {}
     for line in lines:
         if match := _matched(line):

@@ -1,4 +1,7 @@
-"""A field report: what one run of a board has shown, as text for people with the same as JSON behind it, in one file."""
+"""A field report: the observations of one run of a board.
+
+The file has text for people, followed by the same content as JSON.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from n6build.run.session import NetworkOutcome, Outcome
 FORMAT = "n6build field report"
 VERSION = 1
 _MOST_BYTES = 8 << 20
-# A board that never ends its line.
+# Limits for a board that prints without end, or never ends a line.
 _MOST_LINES, _LONGEST_LINE = 2000, 400
 _BEGINS, _ENDS = "\n```json\n", "\n```\n"
 
@@ -33,8 +36,15 @@ Text = Annotated[str, Meta(max_length=4096)]
 
 @dataclass(frozen=True)
 class Inference:
-    """cycles: of the first one; instructions where Report.counts says so. epochs: by ST's number. equal: whether the outputs are
-    those of the reference; None where nothing was compared."""
+    """First inference of a network.
+
+    Attributes:
+        model: Name of the model.
+        cycles: Cycles, or instructions if Report.counts is "instructions".
+        equal: True if the outputs equal the reference; None if not compared.
+        near: True if the outputs are within the tolerance; None if not compared.
+        epochs: Cycles by ST's number of the epoch.
+    """
 
     model: Text
     cycles: int | None
@@ -45,7 +55,7 @@ class Inference:
 
 @dataclass(frozen=True)
 class JudgedFact:
-    """As `FieldFact`, with what was observed."""
+    """A `FieldFact` with its verdict and observation."""
 
     id: Text
     says: Text
@@ -64,11 +74,32 @@ class Stopped:
 
 @dataclass(frozen=True)
 class FieldReport:
-    """probe: a hash of its serial number, by which reports about one board are known; empty for the virtual board. programmer:
-    and what it says of its version. device: what the programmer found. clock_hz: of the CPU, as the board says; npu_hz,
-    nor_hz: as it is described. counts: what cycles are. not_modelled: names of registers that the virtual board only
-    stores. stopped: None if the run got to its end. ladder: what target ladder has found on this board; None if it was not
-    run."""
+    """Observations of one run of a board.
+
+    Attributes:
+        n6build: Version of n6build.
+        board: Name of the board.
+        profile: Memory profile of the network.
+        virtual: True for the virtual board.
+        start: Value of option start.
+        probe: Hash of the probe's serial number, equal in all reports of a board; empty for the
+            virtual board.
+        programmer: Programmer with its version.
+        device: Chip that the programmer found.
+        versions: Name and version of each tool.
+        clock_hz: Clock of the CPU that the board printed.
+        counts: Unit of all cycles.
+        inferences: First inference of each network.
+        facts: Judged facts.
+        readings: Printed registers.
+        not_modelled: Names of registers that the virtual board only stores.
+        findings: Findings of the virtual board.
+        stopped: None if the run was complete.
+        console: Lines of the console.
+        npu_hz: Clock of the NPU in the board's description.
+        nor_hz: Clock of the NOR in the board's description.
+        ladder: Record of target ladder on this board; None if it was not run.
+    """
 
     n6build: Text
     board: Text
@@ -100,18 +131,18 @@ class _Head(Struct):
 
 
 def hashed_serial(serial: str) -> str:
-    """Says nothing of the serial number, but is the same for the same one."""
+    """Return a short hash that identifies a serial number without showing it."""
     return sha256(serial.encode())[:12]
 
 
 def judged(evidence: Evidence) -> tuple[JudgedFact, ...]:
-    """All facts, in their order."""
+    """Return the verdicts on all facts, in the order of the facts."""
     judgements = ((fact, fact.judge(evidence)) for fact in FACTS)
     return tuple(JudgedFact(fact.id, fact.says, fact.settles, each.verdict, each.observed) for fact, each in judgements)
 
 
 def inferences_of(outcome: Outcome) -> tuple[Inference, ...]:
-    """The first of each network."""
+    """Return the first inference of each network."""
     return tuple(_inference(network) for network in outcome.networks)
 
 
@@ -127,20 +158,24 @@ def _inference(network: NetworkOutcome) -> Inference:
 
 
 def console_lines(lines: Sequence[str]) -> tuple[str, ...]:
-    """Those that are for people; the registers are listed by themselves."""
+    """Return the console lines without readings, which have their own list."""
     shown = [clipped(printable(line), _LONGEST_LINE) for line in lines if not is_reading(line)]
     return tuple(shown[:_MOST_LINES])
 
 
 def field_report_text(report: FieldReport) -> str:
-    """The text of field_report.md."""
+    """Return the text of field_report.md."""
     document = to_json({"format": FORMAT, "version": VERSION, **asdict(report)})
     return f"{_for_people(report)}\n## All of it\n{_BEGINS}{document.rstrip()}{_ENDS}"
 
 
 def read_field_report(path: Path) -> FieldReport:
-    """Raises N6-FIELD-003 where the file is not one, N6-FIELD-004 where another version wrote it in another format, N6-FILE-002
-    and N6-FILE-003."""
+    """Read a field report.
+
+    Raises:
+        N6Error: N6-FIELD-003 if the file is no field report; N6-FIELD-004 if it has the format of
+            another version; N6-FILE-002; N6-FILE-003.
+    """
     data = read_at_most(path, _MOST_BYTES)
     begin, end = data.rfind(_BEGINS.encode()), data.rfind(_ENDS.encode())
     text = data[begin + len(_BEGINS) : end] if 0 <= begin < end else b""
@@ -195,7 +230,7 @@ def _for_people(report: FieldReport) -> str:
     lines += ["", "## Registers", "", "```"]
     lines += [_register_line(each, report.not_modelled) for each in report.readings] or ["none was printed"]
     lines += ["```", "", "## Console", "", "```"]
-    # A fence of the console's own would end this one.
+    # A code fence in the console's text would end this one.
     lines += [line.replace("```", "'''") for line in report.console] or ["nothing was printed"]
     lines += ["```", ""]
     if report.findings:
@@ -204,7 +239,10 @@ def _for_people(report: FieldReport) -> str:
 
 
 def measurement_lines(report: FieldReport) -> list[str]:
-    """A line for boards/soc/stm32n6-timings.yaml for each network that was timed, of a real board alone."""
+    """Return the entries of a real board for boards/soc/stm32n6-timings.yaml.
+
+    There is a line for each network that was timed; the virtual board has none.
+    """
     timed = [each for each in report.inferences if each.cycles]
     if report.virtual or report.counts != "cycles" or not report.clock_hz or not timed:
         return ["None: only a real board's cycles tell a time."]
@@ -231,13 +269,13 @@ def measurement_lines(report: FieldReport) -> list[str]:
 
 
 def _yaml_text(text: str) -> str:
-    """In quotation marks, whatever is in it."""
+    """Return any text as a valid YAML string in quotation marks."""
     shown = re.sub(r'["\\`]', "'", printable(text))
     return f'"{shown}"'
 
 
 def _code(text: str) -> str:
-    """As code in a table, whatever is in it."""
+    """Return any text as code that is safe in a Markdown table."""
     shown = re.sub(r"[`|]", "'", printable(text))
     return f"`{shown}`" if shown else ""
 

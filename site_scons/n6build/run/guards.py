@@ -1,5 +1,8 @@
-"""Memory around buffers that no epoch may write, as target ladder fills it and finds it again: behind inputs and outputs of the
-model itself, over the link."""
+"""Guards around buffers, filled and checked by target ladder over the link.
+
+A guard is memory that no epoch may write. On the link, guards follow the inputs and the outputs of
+the model.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,18 @@ from n6build.base.errors import N6Error
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.network.neural_art.guards import BEFORE, BEHIND
 
-# Odd, so that the pattern goes through all bytes before it repeats.
+# The step is odd, so that the pattern goes through all 256 bytes before it repeats.
 _STEP = 0x5D
 _START = 0xA6
 
 
 def is_guard(port: IoBuffer) -> bool:
-    """Whether it is none of the model's inputs and outputs."""
+    """Return true if the buffer is a guard, not an input or output of the model."""
     return port.name.endswith((BEFORE, BEHIND))
 
 
 def without_guards(artifacts: NetworkArtifacts) -> tuple[NetworkArtifacts, tuple[IoBuffer, ...]]:
-    """The network with the inputs and outputs of its model, and the guards, which come behind both."""
+    """Return the network without guards, and the guards."""
     inputs, outputs = (
         tuple(port for port in ports if not is_guard(port)) for ports in (artifacts.inputs, artifacts.outputs)
     )
@@ -30,14 +33,27 @@ def without_guards(artifacts: NetworkArtifacts) -> tuple[NetworkArtifacts, tuple
 
 
 def pattern(guards: Sequence[IoBuffer], inference: int) -> bytes:
-    """What all guards hold, one behind the other. It is another one in every second inference, so that no value that is written
-    into it again and again hides."""
+    """Return the content of all guards, one after another.
+
+    Every second inference has the inverted pattern, so that a value which is written again and again
+    cannot hide.
+    """
     turned = 0xFF if inference % 2 else 0
     return bytes((_START + _STEP * place & 0xFF) ^ turned for place in range(sum(guard.bytes for guard in guards)))
 
 
 def require_untouched(guards: Sequence[IoBuffer], inference: int, found: bytes, model: str) -> None:
-    """found: what they hold after an inference. Raises N6-LADDER-004 with the first byte that has changed."""
+    """Check that no guard has changed.
+
+    Args:
+        guards: The guards, in their order.
+        inference: Number of the inference.
+        found: Content of the guards after the inference.
+        model: Name of the model, for the error.
+
+    Raises:
+        N6Error: N6-LADDER-004 with the first byte that has changed.
+    """
     wanted = pattern(guards, inference)
     changed = [place for place, pair in enumerate(zip(wanted, found, strict=True)) if pair[0] != pair[1]]
     if not changed:

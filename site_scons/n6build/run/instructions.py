@@ -1,4 +1,7 @@
-"""What the virtual board's instructions say of the chip's cycles: a table in YAML, by kind of code."""
+"""Cycles of the chip for an instruction of the virtual board, by kind of code.
+
+The values come from a YAML table.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,18 @@ from typing import Literal
 from n6build.base.paths import BOARDS, project_path
 from n6build.base.yaml_schema import read_document
 
-# Of the family: all chips have the same processor and memories.
+# One file for the family: all chips have the same processor and memories.
 INSTRUCTIONS = BOARDS / "soc" / "stm32n6-instructions.yaml"
 
 
 @dataclass(frozen=True)
 class Cycles:
-    """Of one instruction. low, high: the fewest and the most."""
+    """Cycles of one instruction.
+
+    Attributes:
+        low: The fewest.
+        high: The most.
+    """
 
     low: float
     high: float
@@ -24,8 +32,14 @@ class Cycles:
 
 @dataclass(frozen=True)
 class Meaning:
-    """code: what kind it is. cycles: None where a count cannot be multiplied by anything. grade: where that comes from, see the
-    file. says: what is known besides."""
+    """Cycles of one kind of code.
+
+    Attributes:
+        code: The kind of code.
+        grade: Source of the cycles; the YAML file explains the grades.
+        says: Further facts.
+        cycles: None if a count of instructions cannot be converted to cycles.
+    """
 
     code: str
     grade: Literal["measured", "elsewhere", "model", "exact", "unknown"]
@@ -39,12 +53,22 @@ class _Table:
 
 
 def read_meanings(path: Path) -> dict[str, Meaning]:
-    """path: of INSTRUCTIONS. Raises N6-YAML-00x."""
+    """Read the table of instructions.
+
+    Args:
+        path: The file, normally INSTRUCTIONS.
+
+    Raises:
+        N6Error: N6-YAML-00x.
+    """
     return read_document(path).load(_Table).kinds
 
 
 def meaning_lines(meanings: Mapping[str, Meaning]) -> list[str]:
-    """For the terminal; none where there are no meanings, as on a board that counts cycles."""
+    """Return the meanings as lines for the terminal.
+
+    The list is empty without meanings, as for a board that counts cycles.
+    """
     if not meanings:
         return []
     known = [

@@ -1,6 +1,6 @@
-"""What a board has made of the rungs of target ladder, as a record, of which a field report is made, too.
+"""Record of a climb of target ladder, also used by field reports.
 
-Nothing in it is of a model of the user: the networks come with n6build.
+The networks come with n6build: the record contains nothing of a user's model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CLIMBED: tuple[Result, ...] = ("equal", "near")
 
 
 def first_failed(ladder: Ladder) -> Rung | None:
-    """The first rung that was not climbed."""
+    """Return the first rung that was not climbed, or None."""
     rungs = {each.name: each for each in (START, VERSIONS, *NETWORKS)}
     return next((rungs[each.name] for each in ladder.rungs if each.result not in CLIMBED), None)
 
@@ -31,15 +31,21 @@ def results_of(
     *,
     served: bool,
 ) -> tuple[RungResult, ...]:
-    """climbed: networks that have run to their end, of which the last may differ. epochs: of each network. error: that ended the
-    climb. served: whether the board had started and answered."""
+    """Return the result of each rung.
+
+    Args:
+        climbed: Networks that ran to their end; the last one may differ from the reference.
+        epochs: Epochs of each network.
+        error: Error that ended the climb.
+        served: True if the board had started and answered.
+    """
     networks = [_climbed(rung, outcome, own) for rung, outcome, own in zip(NETWORKS, climbed, epochs, strict=False)]
     stopped = error is not None and all(each.result in CLIMBED for each in networks)
     of_versions = error is not None and _is_of_versions(error)
     start: Result = "equal" if served or climbed else "stopped"
     versions: Result = "equal" if climbed else "stopped" if of_versions else "not reached"
     if served and not climbed and not of_versions:
-        # It ended in the first network, behind the comparison of versions.
+        # The climb ended in the first network, after the comparison of versions.
         versions = "equal"
     rest: list[RungResult] = []
     for rung, own in list(zip(NETWORKS, epochs, strict=True))[len(networks) :]:
@@ -51,14 +57,16 @@ def results_of(
 
 
 def _is_of_versions(error: N6Error) -> bool:
-    """Whether the runtime has found an NPU on which it starts no blob."""
+    """Return true if the runtime found an NPU on which it starts no blob."""
     return error.id == "N6-FW-060" or error.id == "N6-FW-061"  # noqa: PLR1714 - so that it shows as a question, not a source
 
 
 def _is_of_the_blob(error: N6Error) -> bool:
-    """Whether a blob may have caused it: the epoch controller reports an error or does not end, nothing comes from the board
-    any more, as when a bus never answers and the watchdog resets the chip, or a guard was written. A cable that is pulled is
-    something else."""
+    """Return true if a blob may have caused the error.
+
+    The epoch controller reports an error or does not end; the board falls silent, as when a bus never
+    answers and the watchdog resets the chip; or a guard was written. An unplugged cable is another error.
+    """
     ended = error.id == "N6-FW-063" or error.id == "N6-FW-064" or error.id == "N6-LADDER-004"  # noqa: PLR1714 - as above
     return ended or error.id == "N6-LINK-001" or error.id == "N6-LINK-005"  # noqa: PLR1714 - as above
 
@@ -78,8 +86,11 @@ def _climbed(rung: Rung, outcome: NetworkOutcome, epochs: Sequence[RungEpoch]) -
 
 
 def _located(epochs: Sequence[RungEpoch], verdicts: Sequence[Verdict]) -> tuple[RungEpoch, ...]:
-    """Of a rung that differs, by its outputs: what comes behind the last equal one and up to the first other one is what differs.
-    Of what follows, which has read wrong numbers, nothing is known."""
+    """Return the epochs of a rung that differs, with their results.
+
+    The outputs locate the fault: the epochs after the last equal output, up to the first wrong one,
+    differ. Later epochs have read wrong numbers: their result is unknown.
+    """
     outputs = [each for verdict in verdicts for each in verdict.outputs]
     wrong = {_maker(each.name) for each in outputs if each.equal < each.elements}
     right = {_maker(each.name) for each in outputs} - wrong
@@ -95,12 +106,12 @@ def _located(epochs: Sequence[RungEpoch], verdicts: Sequence[Verdict]) -> tuple[
 
 
 def _maker(output: str) -> str:
-    """The node whose epoch completes an output."""
+    """Return the node whose epoch completes an output."""
     return output.removesuffix("_out_0")
 
 
 def epoch_counts(ladder: Ladder) -> tuple[str, ...]:
-    """For each grade, how many epochs have been climbed, failed or not been reached, in words."""
+    """Return the numbers of confirmed, failed and unreached epochs, for each grade."""
     found: dict[str, dict[str, int]] = {}
     for rung in ladder.rungs:
         for epoch in rung.epochs:
@@ -114,7 +125,7 @@ def epoch_counts(ladder: Ladder) -> tuple[str, ...]:
 
 
 def ladder_lines(ladder: Ladder) -> list[str]:
-    """For a report in Markdown."""
+    """Return the lines of a Markdown report."""
     whose = "on the virtual board, which says nothing about a chip" if ladder.virtual else "on this board"
     lines = [
         f"By n6build {ladder.n6build}, {whose}. Epochs of the NPU by grade: {'; '.join(epoch_counts(ladder))}.",
@@ -133,5 +144,5 @@ def ladder_lines(ladder: Ladder) -> list[str]:
 
 
 def ladder_json(ladder: Ladder) -> str:
-    """The record as text."""
+    """Return the record as JSON text."""
     return to_json(asdict(ladder))

@@ -1,7 +1,8 @@
-"""Requests to a running Appli over its console: COBS frames with a CRC-32, repeated where no answer comes.
+"""Requests to a running Appli over its console.
 
-The other side is firmware/appli/n6_link.c; both have the messages from formats/link.py. Text of the firmware may come between
-frames, and so may noise: anything but a frame with a correct CRC is text.
+Requests are COBS frames with a CRC-32. A request without an answer is repeated. The other side is
+firmware/appli/n6_link.c; both have the messages from formats/link.py. Text of the firmware, or noise,
+may come between frames: everything but a frame with a correct CRC is text.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _ATTEMPTS = 4
 # these are the answer to the data of an input, or one more request while an answer is being sent. Where it holds fewer, a
 # request gets lost, and the window is 1 from then on.
 SERIAL_WINDOW = 2
-# Starts of FSBL or Appli while waiting for an answer.
+# Most starts of FSBL or Appli while waiting for an answer.
 _STARTS = 8
 _REFUSALS: dict[int, str] = {
     Status.UNKNOWN: "it knows no such request or network",
@@ -52,28 +53,28 @@ _REFUSALS: dict[int, str] = {
 }
 
 
-# Silence and text of a firmware that starts, as a multiple of the patience with silence alone.
+# Longest start of a firmware that keeps printing, as a multiple of the patience with silence.
 _LONGEST_START = 60
 # The number of an epoch is a half-word in a request.
 _MOST_EPOCHS = 1 << 16
 
-# Characters of a line of another firmware in a message.
+# Characters that a message shows of another firmware's line.
 _SHOWN = 80
 _UNANSWERED = "is this firmware on the board (scons flash), does it run (boot selectors), and is the port its console?"
 
 
 class Stream(Protocol):
-    """A serial port, as pyserial has it."""
+    """A serial port with the methods of pyserial."""
 
     @property
     def in_waiting(self) -> int:
-        """Bytes that have arrived already."""
+        """Return the number of bytes that have already arrived."""
 
     def read(self, size: int = 1, /) -> bytes:
-        """`size` bytes, or fewer where the port's time-out ends first."""
+        """Return `size` bytes, or fewer if the port's time-out ends first."""
 
     def write(self, data: bytes, /) -> int | None:
-        """Number of bytes written, None where the port does not know."""
+        """Write bytes and return their number, None if the port does not know it."""
 
 
 class Restarted(Exception):
@@ -82,7 +83,12 @@ class Restarted(Exception):
 
 @dataclass(frozen=True)
 class Hello:
-    """networks: how many the firmware has."""
+    """Answer of a firmware to the first request.
+
+    Attributes:
+        networks: Number of its networks.
+        cpu_hz: Clock of the CPU.
+    """
 
     networks: int
     cpu_hz: int
@@ -90,7 +96,14 @@ class Hello:
 
 @dataclass(frozen=True)
 class NetworkInfo:
-    """input_bytes, output_bytes: of all inputs, or of all outputs. epochs: how many it has."""
+    """Description of a network by the firmware.
+
+    Attributes:
+        name: Name of its model.
+        input_bytes: Size of all inputs together.
+        output_bytes: Size of all outputs together.
+        epochs: Number of its epochs.
+    """
 
     name: str
     input_bytes: int
@@ -100,7 +113,7 @@ class NetworkInfo:
 
 @dataclass(frozen=True)
 class _Sent:
-    """A request under way. place: among those of the same call."""
+    """A request under way; `place` is its place among those of the same call."""
 
     place: int
     frame: bytes
@@ -108,9 +121,17 @@ class _Sent:
 
 @dataclass
 class Link:
-    """on_text: called with each line that the firmware prints. answer_s: longest time that an answer may take, in seconds.
-    run_s: the same for an inference. window: requests under way at a time, 1 to 127. now: the time in seconds, as it passes for
-    the board. longest_line: characters; a longer one is cut."""
+    """A connection to a running Appli.
+
+    Attributes:
+        stream: The serial port.
+        on_text: Called with each line that the firmware prints.
+        answer_s: Longest time of an answer, in seconds.
+        run_s: Longest time of an inference, in seconds.
+        window: Requests under way at a time, 1 to 127.
+        now: Function that returns the board's time in seconds.
+        longest_line: Characters of a line; a longer line is cut.
+    """
 
     stream: Stream
     on_text: Callable[[str], None] = lambda _: None
@@ -125,9 +146,16 @@ class Link:
     _foreign_line: str = ""
 
     def hello(self, patience_s: float = 5.0) -> Hello:
-        """patience_s: seconds without a line of this firmware, which may print for a minute for each of them. Raises N6-LINK-001
-        where nobody answers, N6-LINK-008 where another firmware does, N6-LINK-002 for another version of the
-        protocol, N6-LINK-005 for a board that keeps restarting."""
+        """Wait until the firmware answers.
+
+        Args:
+            patience_s: Seconds without a line of this firmware; the wait may last 60 times as long while
+                the firmware prints lines.
+
+        Raises:
+            N6Error: N6-LINK-001 if no firmware answers; N6-LINK-008 if another firmware prints text;
+                N6-LINK-002 for another version of the protocol; N6-LINK-005 if the board keeps restarting.
+        """
         begin = self.now()
         deadline, lines = begin + patience_s, self._own_lines
         starts = 0
@@ -163,24 +191,38 @@ class Link:
         return Hello(answer["networks"], answer["cpu_hz"])
 
     def network(self, index: int) -> NetworkInfo:
-        """index: of the network in the application. Raises as `request`."""
+        """Return the description of a network; raises errors as `request`.
+
+        Args:
+            index: Index of the network in the application.
+        """
         payload = self.request(Type.NETWORK, NETWORK_REQUEST.pack(index=index))
         values = _unpacked(NETWORK_ANSWER, payload, Type.NETWORK)
         return NetworkInfo(payload[NETWORK_ANSWER.size :].decode("utf-8", "replace"), **values)
 
     def write_input(self, index: int, data: bytes) -> None:
-        """data: all inputs of the network, one after another. Raises as `request`."""
+        """Write all inputs of a network; raises errors as `request`.
+
+        Args:
+            index: Index of the network in the application.
+            data: All inputs of the network, one after another.
+        """
         starts = range(0, len(data), DATA_MAX)
         chunks = (INPUT_REQUEST.pack(index=index, offset=start) + data[start : start + DATA_MAX] for start in starts)
         self.requests(Type.INPUT, list(chunks))
 
     def run(self, index: int) -> int:
-        """Cycles of one inference. Raises as `request`."""
+        """Run one inference and return its cycles; raises errors as `request`."""
         payload = self.request(Type.RUN, RUN_REQUEST.pack(index=index), self.run_s)
         return _unpacked(RUN_ANSWER, payload, Type.RUN)["cycles"]
 
     def read_output(self, index: int, size: int) -> bytes:
-        """size: bytes of all outputs, which come one after another. Raises as `request`."""
+        """Read all outputs of a network; raises errors as `request`.
+
+        Args:
+            index: Index of the network in the application.
+            size: Bytes of all outputs, which follow one another.
+        """
         sizes = {start: min(DATA_MAX, size - start) for start in range(0, size, DATA_MAX)}
         wanted = [OUTPUT_REQUEST.pack(index=index, offset=start, size=part) for start, part in sizes.items()]
         answers = self.requests(Type.OUTPUT, wanted)
@@ -190,7 +232,12 @@ class Link:
         return b"".join(answers)
 
     def epoch_cycles(self, index: int, count: int) -> list[EpochCycles]:
-        """Of the last inference, at most `count` epochs; fewer where the firmware has fewer. Raises as `request`."""
+        """Return the cycles of the last inference's epochs; raises errors as `request`.
+
+        Args:
+            index: Index of the network in the application.
+            count: Most epochs to return; the firmware may have fewer.
+        """
         cycles: list[EpochCycles] = []
         while len(cycles) < min(count, _MOST_EPOCHS):
             payload = self.request(Type.EPOCHS, EPOCHS_REQUEST.pack(index=index, first=len(cycles)))
@@ -202,13 +249,19 @@ class Link:
         return cycles[:count]
 
     def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
-        """The answer's payload. Raises as `requests`."""
+        """Return the payload of an answer; raises errors as `requests`."""
         return self.requests(kind, [payload], answer_s)[0]
 
     def requests(self, kind: Type, payloads: Sequence[bytes], answer_s: float | None = None) -> list[bytes]:
-        """The payloads of the answers, in order; as many requests as the window allows are under way at a time. What is lost is
-        repeated, one request at a time from then on. Raises N6-LINK-001 where no answer comes, N6-LINK-003 where the firmware
-        refuses, Restarted."""
+        """Send requests and return the payloads of the answers, in order.
+
+        As many requests as the window allows are under way at a time. A lost request is repeated, and the
+        window is 1 from then on.
+
+        Raises:
+            N6Error: N6-LINK-001 if no answer comes; N6-LINK-003 if the firmware refuses.
+            Restarted: The board has restarted.
+        """
         answers: dict[int, bytes] = {}
         waiting = deque(range(len(payloads)))
         sent: dict[int, _Sent] = {}
@@ -229,7 +282,7 @@ class Link:
             if attempts == _ATTEMPTS:
                 what = f"no answer to {kind.name} in {_ATTEMPTS} attempts"
                 raise N6Error("N6-LINK-001", what, hint=_UNANSWERED)
-            # Perhaps the other side does not receive while it answers. A number is kept, so that no inference is made twice.
+            # The other side may not receive while it answers. A request keeps its number, so that no inference is made twice.
             self.window = 1
             (number, oldest), *others = sent.items()
             waiting.extendleft(each.place for _, each in reversed(others))
@@ -245,7 +298,10 @@ class Link:
         self.stream.write(frame)
 
     def _answer(self, kind: Type, numbers: Collection[int], deadline: float) -> tuple[int, bytes] | None:
-        """Of one of these requests: its sequence number, then status and payload; None where none came in time."""
+        """Return sequence number and content of an answer, None if none came in time.
+
+        The content is status and payload. The number is one of `numbers`.
+        """
         late = False
         while True:
             while (end := self._received.find(0)) >= 0:
@@ -259,13 +315,16 @@ class Link:
             self._text_so_far()
             if late:
                 return None
-            # What arrived in time counts, however late this process looks at it.
+            # Bytes that arrived in time count, even if this process reads them late.
             late = self.now() >= deadline
             self._received += self.stream.read(max(1, self.stream.in_waiting))
 
     def _text_so_far(self) -> None:
-        """Whole lines need no zero byte after them: a firmware that does not know this protocol sends none. The beginning of a
-        frame is not text: its second byte has bit 7 set."""
+        """Pass on whole lines that no zero byte follows yet.
+
+        A firmware that does not know this protocol sends no zero bytes. The beginning of a frame is not text:
+        bit 7 of its second byte is set.
+        """
         end = self._received.rfind(b"\n") + 1
         if len(self._received) > self.longest_line:
             end = len(self._received)
@@ -302,7 +361,7 @@ def _wrong_answer(kind: Type, what: str) -> N6Error:
 
 
 def _message(frame: bytes) -> bytes | None:
-    """Without its CRC; None where it is not a whole message."""
+    """Return a message without its CRC, None if the frame is invalid."""
     try:
         data: bytes = cobs.decode(frame)
     except cobs.DecodeError:

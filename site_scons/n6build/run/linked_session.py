@@ -1,4 +1,4 @@
-"""Inferences on given inputs over the link to a running board, and what came of them."""
+"""Inferences with test vectors over the link to a running board."""
 
 from __future__ import annotations
 
@@ -45,29 +45,38 @@ from n6build.virtual_board.source_lines import Places
 
 T = TypeVar("T")
 
-# Seconds of silence: a real board has started within one; the virtual one, in guest time, may first try every model that it has.
+# Longest silence: a real board starts within a second; the virtual one may first run every model that it has, in guest time.
 _REAL_PATIENCE_S = 10.0
 _VIRTUAL_PATIENCE_S = 30.0
-# In guest time, which goes on while a busy host does not come to deliver a request. Nothing gets lost on the way to the virtual
-# board, so a long wait costs nothing; all attempts of an inference may take as many instructions as a run without link (Limits).
+# Guest time goes on while a busy host cannot deliver a request. No request to the virtual board gets lost, so that a long wait
+# costs nothing. All attempts of an inference may take as many instructions as a run without link (Limits).
 _VIRTUAL_ANSWER_S = 5.0
 _VIRTUAL_RUN_S = 160.0
-# In instructions, longer than all attempts of a request: only a board whose host is gone may end by itself.
+# Instructions; more than all attempts of a request take, so that only a board without its host ends by itself.
 _VIRTUAL_SILENCE = 45_000_000_000
-# Requests under way: its UART loses nothing.
+# More requests may be under way than on a real board: the virtual UART loses nothing.
 _VIRTUAL_WINDOW = 16
 _RESTARTS = 3
 _STREAM_S = 0.05
-# Of a port that takes nothing more.
+# Time-out of writing, for a port that accepts no more data.
 _WRITE_S = 10.0
-# Where nobody says how many there are.
+# Limit for a network whose files do not list its epochs.
 _MOST_EPOCHS = 4096
 
 
 @dataclass(frozen=True)
 class LinkedNetwork:
-    """runs: inferences to make; inputs, expected outputs and labels (none, or one each) are taken in turn. guards: behind the
-    inputs and outputs of the artifacts, as of `without_guards`."""
+    """A network with its inputs for a run over the link.
+
+    Attributes:
+        model: Model of the run.
+        artifacts: Files of the compiled network, without guards.
+        inputs: Test vectors, used in turn.
+        expected: Expected outputs, used in turn, or None.
+        labels: One for each vector, used in turn, or empty.
+        runs: Number of inferences.
+        guards: Guards that follow inputs and outputs, from `without_guards`.
+    """
 
     model: RunModel
     artifacts: NetworkArtifacts
@@ -78,12 +87,12 @@ class LinkedNetwork:
     guards: tuple[IoBuffer, ...] = ()
 
 
-# What is done after a network: its place, and what came of it.
+# Action after a network, with its place and its outcome.
 After = Callable[[int, NetworkOutcome], None]
 
 
 def go_on(_index: int, _outcome: NetworkOutcome) -> None:
-    """After a network, with the next one."""
+    """Go on with the next network."""
 
 
 def run_on_real_board(
@@ -94,8 +103,16 @@ def run_on_real_board(
     on_text: Callable[[str], None],
     after: After = go_on,
 ) -> Outcome:
-    """port: of the console. begin: starts what is in flash; the console is open by then, so that nothing is missed. after: as of
-    `run_over_link`. Raises N6-LINK-00x; N6-LINK-001 where the board says nothing; as `check_appli`."""
+    """Run the networks on a real board.
+
+    Args:
+        port: Port of the console.
+        begin: Starts the programs in flash; the console is already open, so that no line is lost.
+        after: Called after each network, see `run_over_link`.
+
+    Raises:
+        N6Error: N6-LINK-00x; N6-LINK-001 if the board is silent; errors of `check_appli`.
+    """
     lines: list[str] = []
     with serial_link(port, board.console.baud, _noted(lines, on_text)) as link:
         begin()
@@ -118,8 +135,15 @@ def run_on_linked_virtual_board(
     on_text: Callable[[str], None],
     after: After = go_on,
 ) -> Outcome:
-    """programs: ELF files, for source lines. after: as of `run_over_link`. Raises N6-RUN-004 where the link breaks
-    on what the virtual board objects to, and as `check_appli`."""
+    """Run the networks on the virtual board, over the link.
+
+    Args:
+        programs: ELF files, for source lines.
+        after: Called after each network, see `run_over_link`.
+
+    Raises:
+        N6Error: N6-RUN-004 if findings of the virtual board break the link; errors of `check_appli`.
+    """
     board = boot.board
     lines: list[str] = []
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
@@ -157,11 +181,20 @@ def _noted(lines: list[str], on_text: Callable[[str], None]) -> Callable[[str], 
 def run_over_link(
     link: Link, networks: Sequence[LinkedNetwork], patience_s: float, after: After = go_on
 ) -> tuple[int, tuple[NetworkOutcome, ...]]:
-    """Returns the CPU's clock in Hz, as the board has it, and what came of each network. after: called with each before the
-    next one is run, and again where the board has restarted; what it raises ends the run. Raises N6-LINK-004 where the
-    board runs other networks, N6-LINK-005 where it keeps restarting, N6-VEC-002 for rows of another size,
-    N6-LADDER-004 for guards that were written, and as `Link`."""
-    # What it prints of its own test vectors before it answers.
+    """Run the networks, and again if the board restarts.
+
+    Args:
+        patience_s: Longest silence before the first answer, in seconds.
+        after: Called after each network, again after a restart; an error that it raises ends the run.
+
+    Returns:
+        The CPU's clock in Hz, as the board reports it, and the outcome of each network.
+
+    Raises:
+        N6Error: N6-LINK-004 if the board runs other networks; N6-LINK-005 if it keeps restarting;
+            N6-VEC-002 for rows of another size; N6-LADDER-004 for changed guards; errors of `Link`.
+    """
+    # The firmware may print the outputs of its own test vectors before it answers.
     link.longest_line = longest_line([network.artifacts for network in networks])
     for attempt in range(1, _RESTARTS + 1):
         try:
@@ -205,7 +238,7 @@ def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutco
 
 
 def _most_epochs(network: LinkedNetwork) -> int:
-    """Where the files of the network say it, an answer of the board makes it no more."""
+    """Return the number of epochs in the network's files, which limits the answer."""
     return len(network.artifacts.blocks) or _MOST_EPOCHS
 
 
@@ -232,9 +265,17 @@ def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
 def virtual_link(
     emulator: Path, boot: NorBoot, findings: Path, on_text: Callable[[str], None], more: Sequence[str] = ()
 ) -> Iterator[Link]:
-    """The virtual board with its console on a socket of this process, until the block ends; the link's time is guest time.
-    findings: file for what the board objects to. more: options of the emulator. Raises N6-LINK-006 where the emulator does not
-    start, N6-LINK-009 where it ends early."""
+    """Run the virtual board until the block ends, with its console as a `Link`.
+
+    The console is a socket of this process; the link's time is guest time.
+
+    Args:
+        findings: File for the findings.
+        more: More options of the emulator.
+
+    Raises:
+        N6Error: N6-LINK-006 if the emulator does not start; N6-LINK-009 if it ends early.
+    """
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         guest_time = GuestTime(Path(folder) / "guest_time")
         ours, theirs = socket.socketpair()
@@ -284,7 +325,7 @@ class _Console:
 
     @property
     def in_waiting(self) -> int:
-        import fcntl  # noqa: PLC0415 - for the virtual board alone.
+        import fcntl  # noqa: PLC0415 - only for the virtual board.
         import termios  # noqa: PLC0415
 
         (count,) = struct.unpack("i", fcntl.ioctl(self.socket, termios.FIONREAD, bytes(4)))
@@ -305,7 +346,7 @@ class _Console:
 
 @contextlib.contextmanager
 def _unbroken(where: str) -> Iterator[None]:
-    """Raises N6-LINK-009 where the line breaks in the block."""
+    """Raise N6-LINK-009 if the connection breaks in the block."""
     try:
         yield
     except OSError as error:
@@ -319,7 +360,11 @@ def _unbroken(where: str) -> Iterator[None]:
 
 
 def console_of(probe: str) -> str:
-    """The serial port of a probe, by its serial number. Raises N6-LINK-007 where there is none."""
+    """Return the serial port of a probe with this serial number.
+
+    Raises:
+        N6Error: N6-LINK-007 if it has none.
+    """
     found = [port.device for port in list_ports.comports() if port.serial_number == probe]
     if not found:
         what = f"probe {probe} has no serial port"
@@ -329,8 +374,15 @@ def console_of(probe: str) -> str:
 
 @contextlib.contextmanager
 def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterator[Link]:
-    """port: such as /dev/ttyACM0. baud: bits per second. Raises N6-LINK-006 where it cannot be opened, N6-LINK-009 where it
-    breaks."""
+    """Open a serial port as a `Link`.
+
+    Args:
+        port: Such as /dev/ttyACM0.
+        baud: Bits per second.
+
+    Raises:
+        N6Error: N6-LINK-006 if it cannot be opened; N6-LINK-009 if it breaks.
+    """
     try:
         stream: Any = serial.serial_for_url(port, baud, timeout=_STREAM_S, write_timeout=_WRITE_S)
     except serial.SerialException as error:
@@ -341,6 +393,6 @@ def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterato
             hint="is it plugged in, and not in use by another program?",
         ) from error
     with stream, _unbroken(port):
-        # What an earlier program left there.
+        # The buffer may hold output of an earlier program.
         stream.reset_input_buffer()
         yield Link(stream, on_text)

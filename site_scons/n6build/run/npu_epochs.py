@@ -1,4 +1,4 @@
-"""The NPU's part of a run: the epochs of each network's first inference, out of the emulator's record."""
+"""Epochs of the NPU in the emulator's record, for each first inference."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from n6build.virtual_board.npu_record import NpuEpoch, UnitWork, epochs_in
 
 @dataclass(frozen=True)
 class HardwareEpoch:
-    """number: ST's. operators: in it, or where nothing names them, what the units are set to. units: those that were on, in
-    their order."""
+    """An epoch of the NPU in the first inference.
+
+    Attributes:
+        number: ST's number.
+        operators: Its operators; if they are unknown, the settings of its units.
+        units: Active units, in their order.
+    """
 
     number: int
     operators: str
@@ -23,22 +28,28 @@ class HardwareEpoch:
 
     @property
     def macs(self) -> int:
-        """Products that the units made, of zeros that the compiler put into kernels, too."""
+        """Return the products of all units, including those of padding zeros in kernels."""
         return sum(unit.macs for unit in self.units)
 
     @property
     def reads(self) -> int:
-        """Bytes that the stream engines read."""
+        """Return the bytes that the stream engines read."""
         return sum(unit.reads for unit in self.units)
 
     @property
     def writes(self) -> int:
-        """Bytes that the stream engines wrote."""
+        """Return the bytes that the stream engines wrote."""
         return sum(unit.writes for unit in self.units)
 
 
 def with_npu_epochs(outcome: Outcome, record: Path) -> Outcome:
-    """record: of the emulator, of any length: it is read until the first inference of each network has ended."""
+    """Return an outcome with the NPU epochs of each network.
+
+    Args:
+        outcome: Result of a run.
+        record: The emulator's record, of any length: it is read until the first inference of each
+            network has ended.
+    """
     if not is_file(record):
         return outcome
     first = first_inferences(epochs_in(read_lines(record), record.name), len(outcome.networks))
@@ -47,7 +58,10 @@ def with_npu_epochs(outcome: Outcome, record: Path) -> Outcome:
 
 
 def first_inferences(epochs: Iterable[NpuEpoch], networks: int) -> list[tuple[NpuEpoch, ...]]:
-    """By network. An inference ends where an epoch comes again; what is of none of the networks is left out."""
+    """Return the epochs of each network's first inference.
+
+    An inference ends before a repeated epoch. Epochs of no network are skipped.
+    """
     found: list[dict[tuple[int | None, int], NpuEpoch]] = [{} for _ in range(networks)]
     complete: set[int] = set()
     for epoch in epochs:
@@ -64,7 +78,10 @@ def first_inferences(epochs: Iterable[NpuEpoch], networks: int) -> list[tuple[Np
 
 
 def hardware_epochs(epochs: Sequence[NpuEpoch], artifacts: NetworkArtifacts) -> tuple[HardwareEpoch, ...]:
-    """With ST's numbers: of a blob's epochs the labels, of others what the table of blocks says of their place."""
+    """Return the epochs with ST's numbers.
+
+    The number of an epoch in a blob is its label; other numbers come from the table of epoch blocks.
+    """
     operators = {epoch.index: epoch.kind for epoch in artifacts.epochs}
     numbered = [(_number(epoch, artifacts), epoch) for epoch in epochs]
     return tuple(
@@ -73,7 +90,10 @@ def hardware_epochs(epochs: Sequence[NpuEpoch], artifacts: NetworkArtifacts) -> 
 
 
 def _what(units: Sequence[UnitWork]) -> str:
-    """Of the units that do most, what they are set to, without details: '3x3 stride 1x1, global average'."""
+    """Return the settings of the main units without details.
+
+    An example is '3x3 stride 1x1, global average'.
+    """
     for kinds in (("CONVACC", "POOL", "ACTIV"), ("ARITH",)):
         said = dict.fromkeys(unit.what.partition(",")[0] for unit in units if unit.unit.startswith(kinds) and unit.what)
         if said:

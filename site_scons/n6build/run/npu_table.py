@@ -1,4 +1,4 @@
-"""What the NPU did in each of its epochs, as a table for the console."""
+"""Work of the NPU in each of its epochs, as a table for the console."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _NAME = re.compile(r"(\D+)(\d*)")
 
 
 def npu_table(epochs: Sequence[HardwareEpoch]) -> list[str]:
-    """A line for each epoch of the first inference; no times, which the virtual NPU does not know. Empty where there are none."""
+    """Return a table with a line for each epoch of the first inference.
+
+    It has no times, since the virtual NPU does not know them. It is empty without epochs.
+    """
     if not epochs:
         return []
     return [
@@ -37,7 +40,10 @@ def _row(name: str, epochs: Iterable[HardwareEpoch], units: str) -> str:
 
 
 def units_text(epoch: HardwareEpoch) -> str:
-    """'CONVACC 0,1  ARITH 0,3 | in 6:98,304  out 0:24,576': units that compute, and the bytes that each engine moved."""
+    """Return the computing units, and the bytes that each stream engine moved.
+
+    An example is 'CONVACC 0,1  ARITH 0,3 | in 6:98,304  out 0:24,576'.
+    """
     computing = (_NAME.fullmatch(unit.unit) for unit in epoch.units if not is_engine(unit))
     kinds = itertools.groupby((match.groups() for match in computing if match), key=lambda parts: parts[0])
     units = "  ".join(f"{kind} {','.join(index for _, index in group)}".rstrip() for kind, group in kinds)
@@ -48,5 +54,5 @@ def units_text(epoch: HardwareEpoch) -> str:
 
 
 def is_engine(unit: UnitWork) -> bool:
-    """Whether it moves data between memory and the other units."""
+    """Return true if the unit moves data between memory and the other units."""
     return unit.unit.startswith("STRENG")

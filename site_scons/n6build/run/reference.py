@@ -1,4 +1,7 @@
-"""Expected outputs of a network: what the reference interpreter makes of the same inputs with the model that it was made from."""
+"""Expected outputs of a network from the reference interpreter.
+
+The interpreter runs the original model on the same inputs.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,14 @@ from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 
 
 def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> bytes:
-    """A .npy file with a row of outputs for each of inputs: in the type and shape of the network's output, or as bytes, one
-    output after another, where it has several. Raises N6-COMPARE-00x, N6-VEC-002."""
+    """Return a .npy file with a row of expected outputs for each row of inputs.
+
+    A row has the type and shape of the network's output. For several outputs it has their bytes, one
+    output after another.
+
+    Raises:
+        N6Error: N6-COMPARE-00x, N6-VEC-002.
+    """
     check_row_size(inputs, network.inputs, "inputs")
     takes, gives = ports_of(model)
     channels_last = model.suffix == ".tflite"
@@ -28,13 +37,22 @@ def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> 
 
 
 def model_inputs(model: Path, network: NetworkArtifacts, row: bytes) -> list[NDArray[np.generic]]:
-    """Those of the model, in its order and types. row: of the network, one after another. Raises N6-COMPARE-00x."""
+    """Return the model's inputs in its own order and types.
+
+    Args:
+        model: File of the model.
+        network: The network.
+        row: All inputs of the network, one after another.
+
+    Raises:
+        N6Error: N6-COMPARE-00x.
+    """
     takes, _ = ports_of(model)
     return _in_order(row, join(network.inputs, takes, "input", channels_last=model.suffix == ".tflite"))
 
 
 def _in_order(row: bytes, inputs: Sequence[Joined]) -> list[NDArray[np.generic]]:
-    """In the model's order. row: of the network's, one after another."""
+    """Split a row of network inputs and return them in the model's order."""
     found: dict[int, NDArray[np.generic]] = {}
     start = 0
     for one in inputs:

@@ -1,4 +1,7 @@
-"""Registers that a program touched and that no model of the virtual board answers: nothing is silently stored."""
+"""Registers that a program touched but no model of the virtual board answers.
+
+They are reported, so that no access is silently stored.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,15 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class Register:
-    """address: of the register. name: by the chip's description, such as `RNG +0x000`, or `unnamed`. where: of the first
-    access, a source line, a symbol or an address. reads, writes: how often."""
+    """A register without a model.
+
+    Attributes:
+        address: Address of the register.
+        name: Name by the chip's description, such as `RNG +0x000`, or `unnamed`.
+        where: Source line, symbol or address of the first access.
+        reads: Number of reads.
+        writes: Number of writes.
+    """
 
     address: int
     name: str
@@ -30,7 +40,7 @@ class Register:
 
 
 def registers_of(board: Board, unmodelled: Sequence[Unmodelled]) -> tuple[Register, ...]:
-    """With their names, in the same order."""
+    """Return the registers with their names, in the same order."""
     return tuple(
         Register(each.address, register_name(board.soc, each.address), each.where, each.reads, each.writes)
         for each in unmodelled
@@ -38,7 +48,12 @@ def registers_of(board: Board, unmodelled: Sequence[Unmodelled]) -> tuple[Regist
 
 
 def say_registers(registers: Sequence[Register], listed_in: str) -> None:
-    """A line for each of the first dozen. listed_in: file that has them all."""
+    """Print a line for each of the first twelve registers.
+
+    Args:
+        registers: All registers.
+        listed_in: File that lists all of them.
+    """
     for register in registers[:_SHOWN]:
         say("Stored", str(register), "no model answers it")
     if len(registers) > _SHOWN:
@@ -46,7 +61,11 @@ def say_registers(registers: Sequence[Register], listed_in: str) -> None:
 
 
 def check_registers(board: Board, registers: Sequence[Register]) -> None:
-    """Raises N6-RUN-009 for any, where board.yaml says that it is an error."""
+    """Check that the program uses no registers without a model.
+
+    Raises:
+        N6Error: N6-RUN-009 for any register, if board.yaml makes it an error.
+    """
     if registers and board.unmodelled_registers == "error":
         what = f"the program uses {len(registers)} registers that the virtual board only stores: {registers[0]}"
         where = f"boards/{board.name}/board.yaml: unmodelled_registers"

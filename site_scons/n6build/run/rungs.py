@@ -1,4 +1,7 @@
-"""The rungs of target ladder, from what asks least of the NPU to a whole network, and what it tells when one of them fails."""
+"""Rungs of target ladder, from the simplest use of the NPU to a whole network.
+
+Each rung has a conclusion for the case that it is the first to fail.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rung:
-    """name: of its model in models/ladder. tells: what follows where this is the first rung that fails."""
+    """A step of target ladder.
+
+    Attributes:
+        name: Name of its model in models/ladder.
+        tells: Conclusion if this is the first rung that fails.
+    """
 
     name: str
     tells: str

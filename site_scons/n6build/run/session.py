@@ -1,4 +1,4 @@
-"""Boots the virtual board on what was flashed and judges what it printed."""
+"""Run of the flashed programs on the virtual board, with a judged result."""
 
 from __future__ import annotations
 
@@ -28,9 +28,19 @@ from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 
 @dataclass(frozen=True)
 class RunModel:
-    """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each vector, or
-    none. classes: of its output. tolerance: None where its outputs have to be equal. against: what the expected outputs are,
-    in words. not_compared: why there are none. is_seeded: whether inputs are random."""
+    """A model with its test vectors, for a run.
+
+    Attributes:
+        name: Name of the model.
+        inputs: File with test vectors.
+        expected: File with expected outputs, or None.
+        labels: One for each vector, or empty.
+        classes: Classes of the output.
+        tolerance: None if outputs have to be equal.
+        against: Source of the expected outputs, in words.
+        not_compared: Reason for missing expected outputs.
+        is_seeded: True for random inputs.
+    """
 
     name: str
     inputs: Path
@@ -45,7 +55,7 @@ class RunModel:
 
 @dataclass(frozen=True)
 class ExpectedMs:
-    """low, high: ms; high is None where only a lower bound is known."""
+    """Expected time in ms; `high` is None if only a lower bound is known."""
 
     low: float
     high: float | None
@@ -53,9 +63,20 @@ class ExpectedMs:
 
 @dataclass(frozen=True)
 class NetworkOutcome:
-    """model: its name. verdicts: of all inferences, in their order. epoch_cycles: of the first inference, by ST's number of
-    the epoch; by that of the first where a blob holds several. tolerance, against, not_compared, is_seeded: as of `RunModel`.
-    npu_epochs: of the first inference, too, in their order; empty on a real board. expected: of an inference on the chip."""
+    """Result of the inferences of one network.
+
+    Attributes:
+        model: Name of the model.
+        verdicts: Verdicts on all inferences, in their order.
+        epoch_cycles: Cycles of the first inference, by ST's number of the epoch; by the first number
+            if a blob holds several.
+        tolerance: As in `RunModel`.
+        against: As in `RunModel`.
+        not_compared: As in `RunModel`.
+        npu_epochs: NPU epochs of the first inference, in their order; empty on a real board.
+        expected: Expected time of an inference on the chip.
+        is_seeded: As in `RunModel`.
+    """
 
     model: str
     verdicts: tuple[Verdict, ...]
@@ -70,8 +91,15 @@ class NetworkOutcome:
 
 @dataclass(frozen=True)
 class Watched:
-    """A program that was only watched. until: what it had to reach. why_not: empty if it did. instructions: until then. at:
-    where the program was, a source line, a symbol or an address. lines: of its console."""
+    """Result of a program that was only watched.
+
+    Attributes:
+        until: Goal of the run.
+        why_not: Reason for a missed goal, empty if it was reached.
+        instructions: Instructions until the end.
+        at: Last place of the program: a source line, a symbol or an address.
+        lines: Number of lines on its console.
+    """
 
     until: str
     why_not: str
@@ -81,18 +109,25 @@ class Watched:
 
     @property
     def sentence(self) -> str:
-        """How it ended."""
+        """Return a sentence on the end of the run."""
         how = f"after {self.instructions:,} instructions, at {self.at}"
         return f"without {self.until}: {self.why_not}; {how}" if self.why_not else f"reached {self.until} {how}"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """board: its name. networks: what came of each. findings: what the virtual board objects to, as text with source lines.
-    models: relocatable ones, (slot, revision). registers: those that no model answers. watched: None if inferences were made.
+    """Result of a run.
 
-    clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle; meanings: what they say of
-    cycles, by kind of code.
+    Attributes:
+        board: Name of the board.
+        clock_hz: Clock of the CPU.
+        counts: Unit of cycles; the virtual board counts instructions, as if each took one cycle.
+        networks: Outcome of each network.
+        findings: Findings of the virtual board, as text with source lines.
+        models: Slot and revision of each relocatable model.
+        meanings: Cycles of an instruction, by kind of code.
+        registers: Registers that no model answers.
+        watched: None if inferences were made.
     """
 
     board: str
@@ -106,8 +141,12 @@ class Outcome:
     watched: Watched | None = None
 
     def raise_if_wrong(self) -> None:
-        """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ too much, N6-RUN-008 if a program that was
-        watched did not get where it had to, whatever else there is to object to."""
+        """Check that the run succeeded.
+
+        Raises:
+            N6Error: N6-RUN-004 for findings; N6-RUN-005 for outputs that differ too much; N6-RUN-008 if
+                a watched program missed its goal; other errors are ignored for such a program.
+        """
         if self.watched:
             if self.watched.why_not:
                 what = f"the run ended before it reached {self.watched.until}: {self.watched.why_not}"
@@ -122,7 +161,11 @@ class Outcome:
 
 
 def raise_if_different(network: NetworkOutcome) -> None:
-    """Raises N6-RUN-005, which says by how much and which output."""
+    """Check that all outputs are as expected.
+
+    Raises:
+        N6Error: N6-RUN-005 with the distance and the output.
+    """
     wrong = [verdict for verdict in network.verdicts if verdict.passes is False]
     if not wrong:
         return
@@ -149,14 +192,23 @@ def raise_if_different(network: NetworkOutcome) -> None:
 
 @dataclass(frozen=True)
 class Started:
-    """What the firmware says of its relocatable models: (slot, revision) of those that run, why others are refused."""
+    """Relocatable models in the firmware's console.
+
+    Attributes:
+        models: Slot and revision of each running model.
+        refused: Reason for each refused model, by name and slot.
+    """
 
     models: dict[str, tuple[int, int]]
     refused: dict[tuple[str, int], str]
 
 
 def read_outcome(path: Path) -> Outcome:
-    """Of run.json. Raises N6-RUN-007 where the file is not the result of a run."""
+    """Read a run.json file.
+
+    Raises:
+        N6Error: N6-RUN-007 if the file is not the result of a run.
+    """
     try:
         outcome = decode_json(read_bytes(path), Outcome)
         if outcome.clock_hz < 1:
@@ -167,8 +219,11 @@ def read_outcome(path: Path) -> Outcome:
 
 
 def start_virtual_board(boot: NorBoot, models: int, programs: Sequence[Path]) -> Started:
-    """Boots until `models` models have started, or the firmware has nothing more to say. Raises
-    N6-RUN-001 for a fault, N6-RUN-006 where no firmware starts that knows relocatable models."""
+    """Run the virtual board until `models` models have started or the run ends.
+
+    Raises:
+        N6Error: N6-RUN-001 for a fault; N6-RUN-006 if no firmware for relocatable models starts.
+    """
     started: set[str] = set()
 
     def enough(line: str) -> bool:
@@ -207,8 +262,19 @@ def run_on_virtual_board(
     gdb: bool,
     on_line: Callable[[str], None],
 ) -> Outcome:
-    """networks: in the order of the application. programs: ELF files, for source lines. heard: by the board's microphones.
-    on_line: called with each line of the console. Raises as `check_complete`, unless there are findings."""
+    """Run the networks on the virtual board.
+
+    Args:
+        boot: Images and options of the virtual board.
+        networks: In the order of the application.
+        programs: ELF files, for source lines.
+        heard: Recording for the board's microphones.
+        gdb: True to wait for a debugger.
+        on_line: Called with each line of the console.
+
+    Raises:
+        N6Error: Errors of `check_complete` and `check_appli`, unless there are findings.
+    """
     result = run_nor(
         find_emulator(boot.board.soc),
         replace(boot, heard=heard),
@@ -238,7 +304,10 @@ def run_on_virtual_board(
 
 
 def longest_line(networks: Sequence[NetworkArtifacts]) -> int:
-    """Characters that a line of the firmware may have: an output of these networks in hexadecimal, and what stands before it."""
+    """Return the most characters of a console line.
+
+    The longest line is an output of these networks in hexadecimal with its prefix.
+    """
     return LONGEST_LINE + 2 * max((output.bytes for network in networks for output in network.outputs), default=0)
 
 
@@ -253,7 +322,15 @@ def outcome_of(
     expected: Sequence[bytes],
     labels: Sequence[str],
 ) -> NetworkOutcome:
-    """expected, labels: of each inference, or empty."""
+    """Return the judged outcome of a network.
+
+    Args:
+        model: Model of the run.
+        artifacts: Files of the compiled network.
+        inferences: Inferences of this network.
+        expected: Expected outputs of each inference, or empty.
+        labels: Label of each inference, or empty.
+    """
     verdicts = judge(
         inferences,
         expected,
@@ -275,8 +352,11 @@ def outcome_of(
 
 
 def _by_epoch(counted: Mapping[int, EpochCycles], blocks: Sequence[EpochBlock]) -> dict[int, EpochCycles]:
-    """counted: by the place in the table of epoch blocks, from 1, because the numbers are only in debug builds of the firmware.
-    ST's numbers begin elsewhere and jump."""
+    """Return the cycles by ST's number of the epoch.
+
+    The firmware counts by the place in the table of epoch blocks, from 1, since only its debug builds
+    contain the numbers. ST's numbers begin elsewhere and have gaps.
+    """
     cycles: dict[int, EpochCycles] = {}
     for place, block in enumerate(blocks, 1):
         if place in counted:
@@ -286,7 +366,7 @@ def _by_epoch(counted: Mapping[int, EpochCycles], blocks: Sequence[EpochBlock]) 
 
 
 def show_line(text: str) -> None:
-    """Prints a line of the console as it comes, except the bytes of outputs: those are for the comparison."""
+    """Print a console line, except the bytes of outputs, which are compared."""
     if not text.startswith("n6 run "):
         say("Console", text)
     if text.startswith("n6 fsbl nor ") and text.endswith(" slow-pads"):

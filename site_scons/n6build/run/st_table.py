@@ -1,4 +1,4 @@
-"""The result of a run in the columns of ST's tools, for scripts that read those."""
+"""Result of a run in the columns of ST's tools, for scripts that parse them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ _RULE = "  " + "-" * 82
 
 
 def st_table(outcome: Outcome) -> list[str]:
-    """Return the lines of a table for each network: its epochs, all of them together, and inferences per second.
+    """Return the lines of a table for each network.
 
-    In brackets are the cycles before, in and after the work of an epoch. An empty list says that nothing was counted.
+    A table has a line for each epoch, their total, and inferences per second. In brackets are the cycles
+    before, in and after the work of an epoch. The list is empty if nothing was counted.
     """
     return [line for network in outcome.networks for line in _of_network(network, outcome)]
 

@@ -1,4 +1,4 @@
-"""The results of a run for people: a line per inference, a line per epoch, a sentence at the end; and as JUnit XML."""
+"""Results of a run for people, and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ from n6build.run.session import NetworkOutcome, Outcome
 from n6build.timing.expected import NetworkTime
 from n6build.timing.show import rows_text, whole_text
 
-# Of a network; the rest is in run.json.
+# Most inferences that are shown of a network; run.json has all of them.
 _SHOWN = 20
 _RULE = "  " + "-" * 100
 
 
 def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts], times: Sequence[NetworkTime]) -> None:
-    """networks, times: in the order of the outcome. times: that are expected on the chip."""
+    """Print a line for each inference, a table of epochs, and a result.
+
+    Args:
+        outcome: Result of the run.
+        networks: In the order of the outcome.
+        times: Expected times on the chip, in the order of the outcome.
+    """
     for network, artifacts, time in zip(outcome.networks, networks, times, strict=True):
         if len(networks) > 1:
             say("Model", network.model)
@@ -45,8 +51,16 @@ def _npu_table(network: NetworkOutcome, artifacts: NetworkArtifacts) -> list[str
 
 
 def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome, time: NetworkTime) -> list[str]:
-    """Each epoch of the first inference, then the mean of all inferences; empty where nothing was counted. time: that is expected
-    on the chip."""
+    """Return a table of the first inference's epochs and the mean of all inferences.
+
+    It is empty if nothing was counted.
+
+    Args:
+        network: Outcome of the network.
+        artifacts: Files of the compiled network.
+        outcome: Result of the run.
+        time: Expected time on the chip.
+    """
     cycles = [verdict.cycles for verdict in network.verdicts if verdict.cycles]
     total = sum(epoch.total for epoch in network.epoch_cycles.values())
     if not cycles or not total:
@@ -94,7 +108,10 @@ def _split(cycles: EpochCycles) -> str:
 
 
 def run_junit(outcome: Outcome) -> bytes:
-    """One test case per inference; those of the virtual board, which counts instructions, take no time."""
+    """Return JUnit XML with a test case for each inference.
+
+    Test cases of the virtual board have no time, since it counts instructions.
+    """
     is_timed = outcome.counts == "cycles"
     cases = [
         Case(
@@ -122,7 +139,7 @@ def _failure(verdict: Verdict, *, exact: bool) -> str:
 
 
 def _told(network: NetworkOutcome, verdict: Verdict, counts: str) -> tuple[str, ...]:
-    """A verdict without a tolerance needs no words: it failed or not."""
+    """Return the words on an inference; without a tolerance, no distance."""
     compared = verdict_text(verdict, exact=False) if network.tolerance else ""
     return _answer(verdict), _counted(verdict, counts), compared
 

@@ -1,4 +1,7 @@
-"""A program is watched on the virtual board until it reaches something: a text, a symbol, an address, so many instructions."""
+"""Run of a program on the virtual board until it reaches a goal.
+
+A goal is a text on the console, a symbol, an address, or a number of instructions.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,18 @@ _PROGRAMS = {"fsbl": "FSBL", "appli": "Appli"}
 def run_until(
     boot: NorBoot, until: Until, programs: Mapping[str, Path], *, gdb: bool, on_line: Callable[[str], None]
 ) -> Outcome:
-    """programs: ELF files at hand, by name: FSBL, Appli. on_line: called with each line of the console. Raises N6-RUN-010 for a
-    symbol that none of them has."""
+    """Run the virtual board until it reaches the goal or gives up.
+
+    Args:
+        boot: Images and options of the virtual board.
+        until: The goal.
+        programs: Available ELF files by name: FSBL, Appli.
+        gdb: True to wait for a debugger.
+        on_line: Called with each line of the console.
+
+    Raises:
+        N6Error: N6-RUN-010 for a symbol that no program has.
+    """
     address = _address(until, programs)
     result = run_nor(
         find_emulator(boot.board.soc),
@@ -35,7 +48,7 @@ def run_until(
         gdb=gdb,
     )
     show_findings(result.findings)
-    # Warnings, too: none of them fails a program that is only watched.
+    # Warnings are listed, too: no finding fails a program that is only watched.
     findings = tuple(str(finding) for finding in result.findings)
     why = _why_not(until, result)
     watched = Watched(str(until), why, result.instructions, result.at, len(result.lines))
@@ -52,7 +65,10 @@ def _limits(until: Until, address: int | None) -> Limits:
 
 
 def _address(until: Until, programs: Mapping[str, Path]) -> int | None:
-    """The Appli's where both programs have the symbol: it runs last."""
+    """Return the address of the goal, None for other goals.
+
+    A symbol of both programs is the Appli's, since it runs last.
+    """
     if until.kind == "address":
         return until.number
     if until.kind != "symbol":
@@ -72,7 +88,7 @@ def _address(until: Until, programs: Mapping[str, Path]) -> int | None:
 
 
 def _why_not(until: Until, result: RunResult) -> str:
-    """Empty if what was asked for was reached."""
+    """Return the reason for a missed goal, empty if it was reached."""
     if result.ended == ("timeout" if until.kind == "instructions" else "until"):
         return ""
     if result.ended == "exited":

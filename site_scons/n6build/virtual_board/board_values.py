@@ -1,4 +1,4 @@
-"""What a board has outside the chip, as properties of QEMU's machine."""
+"""Parts of a board outside the chip, as properties of QEMU's machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from n6build.virtual_board.sfdp import parameter_tables
 
 
 def board_values(board: Board) -> dict[str, int | str]:
-    """By the names of the machine's properties."""
+    """Return values of a board by the names of the machine's properties."""
     commands = board.nor_commands
     gpio = board.soc.peripherals["GPIO"].instances
     return {
@@ -55,7 +55,7 @@ def board_values(board: Board) -> dict[str, int | str]:
 
 
 def _i2c_values(board: Board) -> dict[str, int | str]:
-    """The devices on its I2C buses, in the words of tools/virtual_board/n6virt_i2c.c."""
+    """Return the devices on I2C buses in the format of n6virt_i2c.c."""
     devices = [
         f"{device.bus}:0x{device.address:x}:{device.part.number_bytes}:{device.part.value_bytes}:"
         + "+".join(
@@ -67,7 +67,7 @@ def _i2c_values(board: Board) -> dict[str, int | str]:
 
 
 def _psram_values(board: Board) -> dict[str, int | str]:
-    """The external RAM that the firmware can map; nothing where the board has none."""
+    """Return the external RAM that the firmware can map, empty without one."""
     psram, commands = board.psram, board.psram_commands
     if board.external_ram is None or psram is None or commands is None:
         return {}

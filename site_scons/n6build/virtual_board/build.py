@@ -1,9 +1,10 @@
-"""Builds the emulator, once per user and per content of our machine files and of the chip's description.
+"""Build of the emulator, once for each user and each content of its sources.
 
     python -m n6build.virtual_board.build
 
-QEMU from the distribution's source package, only the Cortex-M part, with the machine of tools/virtual_board. The configured
-tree stays in the cache, so that a changed machine file or another chip takes only seconds.
+Sources are our machine files and the chip's description. QEMU comes from the distribution's source
+package: only the Cortex-M part, with the machine of tools/virtual_board. The configured tree stays in
+the cache, so that a changed machine file or another chip takes only seconds.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from n6build.virtual_board.qemu import Release, release_here
 from n6build.virtual_board.source_package import fetch_source
 
 BINARY = "qemu-system-arm"
-# The error after which all but the virtual board can be used.
+# After this error, everything except the virtual board can be used.
 NOT_HERE = "N6-VB-002"
 # Packages needed to build, with the module or command that shows whether one is installed.
 _PACKAGES = {
@@ -53,8 +54,11 @@ _COMMANDS = {
 
 
 def find_emulator(soc: Soc) -> Path:
-    """The binary for this chip and the machine files as they are now. Raises N6-VB-001 if it has not been built,
-    N6-VB-008."""
+    """Return the emulator for this chip and the current machine files.
+
+    Raises:
+        N6Error: N6-VB-001 if it has not been built; N6-VB-008.
+    """
     binary = place_of_emulator(machine_sources(soc))
     if not binary.is_file():
         raise N6Error(
@@ -66,18 +70,34 @@ def find_emulator(soc: Soc) -> Path:
 
 
 def place_of_emulator(sources: dict[str, str]) -> Path:
-    """Where the binary is, if it has been built. sources: as of `machine_sources`. Raises N6-VB-008."""
+    """Return the path of the emulator; it exists only after a build.
+
+    Args:
+        sources: Result of `machine_sources`.
+
+    Raises:
+        N6Error: N6-VB-008.
+    """
     return _binary(sources, release_here())
 
 
 def emulators_here() -> tuple[str, str]:
-    """The folder of all emulators, and the release of QEMU that they are built on: what decides beside this checkout which one is
-    taken. Raises N6-VB-008."""
+    """Return the folder of all emulators, and the release of QEMU.
+
+    Together with this checkout they decide which emulator is used.
+
+    Raises:
+        N6Error: N6-VB-008.
+    """
     return str(_cache()), release_here().version
 
 
 def build_emulator(soc: Soc) -> Path:
-    """The binary, built if necessary. Raises N6-VB-002 to N6-VB-005, N6-VB-008 and N6-FILE-00x."""
+    """Return the emulator for this chip, after a build if necessary.
+
+    Raises:
+        N6Error: N6-VB-002 to N6-VB-005; N6-VB-008; N6-FILE-00x.
+    """
     sources, release = machine_sources(soc), release_here()
     binary = _binary(sources, release)
     if binary.is_file():
@@ -86,7 +106,7 @@ def build_emulator(soc: Soc) -> Path:
         if binary.is_file():
             return binary
         if not _tree(release).is_dir():
-            # First, since nothing else is worth installing where that cannot be had.
+            # The source comes first: without it, no package is worth installing.
             say("Emulator", f"fetching QEMU {release.version}'s source")
             fetch_source(_cache() / "source", release.version)
         _require_packages()
@@ -103,7 +123,7 @@ def build_emulator(soc: Soc) -> Path:
 
 
 def chips() -> list[Soc]:
-    """The chips of all boards of this project, by name."""
+    """Return the chips of all boards of this project, sorted by name."""
     return sorted({soc.name: soc for soc in (load_board(name).soc for name in board_names())}.values(), key=_name)
 
 
@@ -165,7 +185,7 @@ def _tree(release: Release) -> Path:
 
 
 def _unpacked(release: Release) -> Path:
-    """QEMU's tree, unpacked completely or not at all."""
+    """Return QEMU's tree, unpacked completely or not at all."""
     tree = _tree(release)
     if tree.is_dir():
         return tree
@@ -186,7 +206,10 @@ def _unpacked(release: Release) -> Path:
 
 
 def _prepare(tree: Path, release: Release) -> None:
-    """Adds our device configuration, and removes firmware blobs, which the distribution's source lacks."""
+    """Add our device configuration and edits, and remove firmware blobs.
+
+    The distribution's source lacks these blobs.
+    """
     (tree / "pc-bios" / "meson.build").write_text("roms = []\n")
     (tree / "configs" / "devices" / "arm-softmmu" / "n6.mak").write_text("CONFIG_STM32N6VIRT=y\n")
     for name, old, new in release.edits:
@@ -199,7 +222,10 @@ def _prepare(tree: Path, release: Release) -> None:
 
 
 def _add_machine(tree: Path, sources: dict[str, str]) -> None:
-    """Unchanged files keep their time stamps, so that ninja compiles only what changed."""
+    """Write changed machine files to QEMU's tree.
+
+    Unchanged files keep their time stamps, so that ninja compiles only changed ones.
+    """
     folder = tree / "hw" / "arm"
     present = {path.name for path in folder.glob("n6virt_*.c")}
     wanted = {name for name in sources if name.startswith("n6virt_") and name.endswith(".c")}
@@ -208,7 +234,7 @@ def _add_machine(tree: Path, sources: dict[str, str]) -> None:
     ninja = tree / "build" / "build.ninja"
     configured = ninja.read_text() if ninja.is_file() else ""
     if present - wanted or any(name not in configured for name in wanted):
-        # meson looks for them only when it reads this file again.
+        # meson looks for machine files only when it reads this file again.
         (folder / "meson.build").touch()
     for name, text in sources.items():
         path = folder / name
@@ -227,7 +253,7 @@ def _compile(tree: Path, release: Release) -> None:
         if meson is None:
             raise N6Error("N6-VB-005", "meson is missing from the virtual environment", hint="make setup")
         tool = f"--meson={meson}" if release.names_meson else f"--python={sys.executable}"
-        # As in any other user's home: the binary is part of what a run is known by.
+        # The binary identifies a run, so that it must not depend on the user's home folder.
         portable = f"--extra-cflags=-ffile-prefix-map={tree}=."
         _logged(["../configure", *release.configure, portable, tool], build, tools)
     say("Emulator", "compiling (two to five minutes the first time)")
@@ -235,7 +261,10 @@ def _compile(tree: Path, release: Release) -> None:
 
 
 def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> None:
-    """Runs a command with its output in a log; a terminal shows a step counter. Raises N6-VB-005 with the end of the log."""
+    """Run a command with its output in a log; raise N6-VB-005 with the end of the log.
+
+    A terminal shows a step counter.
+    """
     log = folder / "n6build.log"
     shown = sys.stdout.isatty()
     with (
@@ -271,8 +300,11 @@ def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> No
 
 
 def main() -> int:
-    """Builds the emulator for every chip. Exit status: 1 after an error, which is printed, or 3 if QEMU's source cannot be had on
-    this system."""
+    """Build the emulator for every chip, and return the exit status.
+
+    The status is 1 after an error, which is printed, or 3 if QEMU's source is not available on this
+    system.
+    """
     try:
         for soc in chips():
             build_emulator(soc)

@@ -1,4 +1,4 @@
-"""What the virtual board objects to, and what it does not know."""
+"""Findings of the virtual board, and registers that it does not model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ _WARNINGS = frozenset({"nor-range"})
 
 @dataclass(frozen=True)
 class Finding:
-    """kind: a fixed word, such as ram-off. text: a sentence. where: source line of the instruction, or its address."""
+    """An objection of the virtual board.
+
+    Attributes:
+        kind: A fixed word, such as ram-off.
+        text: A sentence.
+        where: Source line of the instruction, or its address.
+    """
 
     kind: str
     text: str
@@ -20,7 +26,7 @@ class Finding:
 
     @property
     def is_warning(self) -> bool:
-        """Whether programs that real boards run do the same."""
+        """Return true if programs that run on real boards do the same."""
         return self.kind in _WARNINGS
 
     def __str__(self) -> str:
@@ -28,7 +34,7 @@ class Finding:
 
 
 def show_findings(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Says all of them; -> those that are no warnings, as text."""
+    """Print all findings, and return those that are no warnings, as text."""
     for finding in findings:
         say("Warning" if finding.is_warning else "Finding", str(finding))
     return tuple(str(finding) for finding in findings if not finding.is_warning)
@@ -36,8 +42,14 @@ def show_findings(findings: Sequence[Finding]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Unmodelled:
-    """A register that no model answers: it keeps what is written. where: of the first access, a source line, a symbol or an
-    address."""
+    """A register that no model answers: it keeps every written value.
+
+    Attributes:
+        address: Address of the register.
+        where: Source line, symbol or address of the first access.
+        reads: Number of reads.
+        writes: Number of writes.
+    """
 
     address: int
     where: str

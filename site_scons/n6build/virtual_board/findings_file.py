@@ -1,4 +1,7 @@
-"""What the emulator writes of a run: a line of JSON for each finding, and one for its summary, when it ends properly."""
+"""File of the emulator on a run: a line of JSON for each finding, and a summary.
+
+The emulator writes the summary when it ends properly.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,22 @@ from n6build.base.files import read_at_most
 from n6build.virtual_board.findings import Finding, Unmodelled
 from n6build.virtual_board.source_lines import Places
 
-# A finding has some hundred bytes, and each is written once.
+# A finding has a few hundred bytes, and each is written once.
 _MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Summary:
-    """ended: why, at a limit. pc: where the program was. banks_on: names. cleaned: (start, end). unmodelled: address, program
-    counter, reads and writes of each."""
+    """Summary of a run.
+
+    Attributes:
+        ended: The reached limit, or empty.
+        pc: Last place of the program.
+        instructions: Number of executed instructions.
+        banks_on: Names of RAM banks that were on.
+        cleaned: Start and end of each cleaned range.
+        unmodelled: Address, program counter, reads and writes of each register without a model.
+    """
 
     ended: str = ""
     pc: int = 0
@@ -30,7 +41,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class _Line:
-    """As it is written: addresses are hexadecimal."""
+    """A line of the file; its addresses are hexadecimal."""
 
     kind: str
     text: str = ""
@@ -43,8 +54,18 @@ class _Line:
 
 
 def read_findings(path: Path, places: Places) -> tuple[list[Finding], Summary]:
-    """path: what the emulator has written. The summary is empty if the emulator did not end properly; then the last line may be
-    cut off, and is left out. Raises N6-VB-010 where another line is not one, N6-FILE-003."""
+    """Read the findings and the summary.
+
+    The summary is empty if the emulator did not end properly. Then the last line may be cut off, and is
+    left out.
+
+    Args:
+        path: File of the emulator.
+        places: Places of the programs.
+
+    Raises:
+        N6Error: N6-VB-010 if another line is invalid; N6-FILE-003.
+    """
     findings: list[Finding] = []
     summary = Summary()
     lines = read_at_most(path, _MOST_BYTES).split(b"\n")[:-1] if path.is_file() else []
@@ -63,7 +84,7 @@ def read_findings(path: Path, places: Places) -> tuple[list[Finding], Summary]:
 
 
 def _summary(line: _Line) -> Summary:
-    """Raises ValueError."""
+    """Return the summary in a line; raise ValueError for an invalid number."""
     return Summary(
         line.ended,
         int(line.pc, 16),
@@ -75,5 +96,5 @@ def _summary(line: _Line) -> Summary:
 
 
 def unmodelled_of(summary: Summary, places: Places) -> tuple[Unmodelled, ...]:
-    """Registers that no model answers, by address."""
+    """Return the registers that no model answers, in the order of the summary."""
     return tuple(Unmodelled(address, places.of(pc), reads, writes) for address, pc, reads, writes in summary.unmodelled)

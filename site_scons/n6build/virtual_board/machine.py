@@ -1,5 +1,8 @@
-"""The sources of the emulated machine for one chip: the C of tools/virtual_board, and what is generated from the chip's
-description. What differs from board to board is not part of them: it is passed when the emulator starts."""
+"""Sources of the emulated machine for one chip.
+
+They are the C files of tools/virtual_board, and files generated from the chip's description.
+Properties of a board are not part of them: they are passed when the emulator starts.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ from n6build.hardware.soc_header import HEADERS
 MACHINE_FILES = ROOT / "tools" / "virtual_board"
 TEMPLATE = MACHINE_FILES / "n6virt_chip.h.j2"
 NPU_TEMPLATE = MACHINE_FILES / "n6npu_registers.h.j2"
-# Not RAM: the ROM, and windows on what is outside the chip.
+# Memories that are no RAM: the ROM, and windows on memory outside the chip.
 _NOT_RAM = re.compile(r"BOOTROM|\w+_WINDOW")
 
 
 def machine_sources(soc: Soc) -> dict[str, str]:
-    """File name -> text, for QEMU's hw/arm."""
+    """Return the files for QEMU's hw/arm: file name -> text."""
     sources = {path.name: read_bytes(path).decode() for path in files_in(MACHINE_FILES, "*.[ch]")}
     sources |= {header.name: header.text(header.of(soc)) for header in HEADERS}
     sources["n6virt_chip.h"] = chip_header(soc)
@@ -36,37 +39,49 @@ def machine_sources(soc: Soc) -> dict[str, str]:
 
 
 def machine_inputs(board: Board) -> tuple[Path, ...]:
-    """Files that decide which emulator is right for the board, apart from templates: sources of a step that runs it."""
+    """Return the files that decide which emulator is right for the board.
+
+    They are sources of a step that runs the emulator. Templates are left out.
+    """
     return (*files_in(MACHINE_FILES, "*.[ch]"), *board.soc_files)
 
 
 @dataclass(frozen=True)
 class Ram:
-    """What the machine models of a RAM. enable: field of RCC MEMENR, or empty. ramcfg: instance of RAMCFG, or empty."""
+    """A RAM as the machine models it.
+
+    Attributes:
+        name: Name of the memory.
+        memory: Description of the memory.
+    """
 
     name: str
     memory: Memory
 
     @property
     def enable(self) -> str:
-        """See the class."""
+        """Return the field of RCC MEMENR, or an empty text."""
         return (
             self.memory.power.rcc_field if self.memory.power else self.memory.clock.field if self.memory.clock else ""
         )
 
     @property
     def ramcfg(self) -> str:
-        """See the class."""
+        """Return the instance of RAMCFG, or an empty text."""
         return self.memory.power.ramcfg if self.memory.power else self.memory.clock.ramcfg if self.memory.clock else ""
 
     @property
     def on_after_reset(self) -> bool:
-        """Whether it can be used without being switched on."""
+        """Return true if the RAM can be used without being switched on."""
         return not self.enable or bool(self.memory.clock and self.memory.clock.on_after_reset)
 
 
 def chip_header(soc: Soc) -> str:
-    """The text of n6virt_chip.h: registers, memories, ports. Raises N6-SOC-008, N6-SOC-009."""
+    """Return the text of n6virt_chip.h: registers, memories, ports.
+
+    Raises:
+        N6Error: N6-SOC-008, N6-SOC-009.
+    """
     blocks = blocks_of(soc)
     values = {
         "soc": soc,
@@ -81,7 +96,10 @@ def chip_header(soc: Soc) -> str:
 
 
 def npu_header(soc: Soc) -> str:
-    """The text of n6npu_registers.h: registers and fields of the NPU's units, and what of them is not modelled."""
+    """Return the text of n6npu_registers.h.
+
+    It has the registers and fields of the NPU's units, and the fields that are not modelled.
+    """
     unmodelled = [
         (kind, name, register.offset, field, _field_span(register.fields[field]))
         for kind, registers in soc.npu.registers.items()
@@ -92,6 +110,6 @@ def npu_header(soc: Soc) -> str:
 
 
 def _field_span(bits: int | tuple[int, ...]) -> tuple[int, int]:
-    """Lowest bit, and how many."""
+    """Return lowest bit and width of a field."""
     low, mask = field_bits(bits)
     return low, (mask >> low).bit_length()

@@ -1,4 +1,4 @@
-"""Files by which the emulator tells what the NPU did, and exchanges tensors with it."""
+"""Files by which the emulator records the NPU and exchanges tensors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class NpuFiles:
-    """None: without it. record: written, JSON lines of epochs (`npu_record.py`). trace: written, lines of text in the order of
-    events. tensors: read, a line for each tensor that is put into memory, from the file with `.in` behind its name, or got from
-    it, to the one with `.out`; the one with `.done` has the numbers of the lines that were carried out."""
+    """Files of a run; None leaves a file out.
+
+    Attributes:
+        record: Written: JSON lines of epochs (`npu_record.py`).
+        trace: Written: lines of text in the order of events.
+        tensors: Read: a line for each tensor that is put into memory, from the file with `.in` after
+            its name, or got from memory, to the file with `.out`. The file with `.done` has the numbers
+            of the completed lines.
+    """
 
     record: Path | None = None
     trace: Path | None = None
@@ -18,7 +24,7 @@ class NpuFiles:
 
     @property
     def properties(self) -> dict[str, Path]:
-        """Of QEMU's machine, by name."""
+        """Return the files by the names of QEMU's machine properties."""
         paths = {"npu-record": self.record, "npu-trace": self.trace, "npu-tensors": self.tensors}
         return {name: path for name, path in paths.items() if path is not None}
 

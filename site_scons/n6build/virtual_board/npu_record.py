@@ -1,4 +1,4 @@
-"""What the virtual NPU did, epoch by epoch: the record that the emulator writes."""
+"""The emulator's record of the virtual NPU, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -20,9 +20,19 @@ _MOST_COUNT = 1 << 64
 
 @dataclass(frozen=True)
 class UnitWork:
-    """Of a unit in an epoch. unit: its name. frames: in which an engine moved them. what: it was set to. macs: products,
-    zeros that the compiler put into kernels included. elements: that it made, or an engine moved. reads, writes: bytes of
-    memory. first, end: addresses that an engine touched, to behind the last one; 0, 0: none."""
+    """Work of a unit in an epoch.
+
+    Attributes:
+        unit: Name of the unit.
+        what: Setting of the unit.
+        macs: Products, including those of zeros that the compiler put into kernels.
+        elements: Elements that the unit made, or an engine moved.
+        reads: Bytes read from memory.
+        writes: Bytes written to memory.
+        first: First address that an engine touched; 0 with end 0 for no address.
+        end: Address after the last one that an engine touched.
+        frames: Number of frames that an engine moved.
+    """
 
     unit: str
     what: str = ""
@@ -37,9 +47,17 @@ class UnitWork:
 
 @dataclass(frozen=True)
 class NpuEpoch:
-    """An epoch that the NPU computed. network, place: of the epoch block that the program told of last; None: it tells
-    nothing. by_blob: whether the epoch controller ran it. label: that the blob gives it; 0 without. instructions: that the
-    CPU had executed when the epoch was computed, which takes it no time. units: those that were on."""
+    """An epoch that the NPU computed.
+
+    Attributes:
+        network: Network of the epoch block that the program marked last; None if it marks none.
+        place: Place of that epoch block in its table; None if the program marks none.
+        label: Label in the blob; 0 without one.
+        by_blob: True if the epoch controller ran it.
+        instructions: Instructions of the CPU before the epoch was computed; the computation takes the
+            CPU no time.
+        units: Active units.
+    """
 
     network: int | None
     place: int | None
@@ -50,13 +68,25 @@ class NpuEpoch:
 
 
 def read_npu_record(path: Path) -> tuple[NpuEpoch, ...]:
-    """In the order of their computation. Raises N6-VB-009 where the file is not such a record, N6-FILE-002, N6-FILE-003 where
-    it is larger than 256 MiB."""
+    """Read the epochs of a record, in the order of their computation.
+
+    Raises:
+        N6Error: N6-VB-009 if the file is no such record; N6-FILE-002; N6-FILE-003 if it is larger than
+            256 MiB.
+    """
     return tuple(epochs_in(read_at_most(path, MAX_BYTES).split(b"\n"), path.name))
 
 
 def epochs_in(lines: Iterable[bytes], file: str) -> Iterator[NpuEpoch]:
-    """One after the other, for who need not read all. file: for messages. Raises N6-VB-009."""
+    """Yield the epochs lazily, for callers that need only the first ones.
+
+    Args:
+        lines: Lines of a record.
+        file: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-VB-009.
+    """
     return (_epoch(line, f"{file}:{number}") for number, line in enumerate(lines, 1) if line)
 
 

@@ -1,7 +1,7 @@
-"""The releases of QEMU that the machine is built on: how each is configured, and what is changed in its own files.
+"""Releases of QEMU for the machine, with their configuration and edits.
 
-Which of them a computer takes is its distribution's choice, whose source package it is. tools/virtual_board/n6virt_qemu.h has
-what they name differently in C.
+The distribution decides the release, since the source package is its own.
+tools/virtual_board/n6virt_qemu.h has the differences between releases in C.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _EDITS = (
         f"arm_ss.add(when: 'CONFIG_STM32N6VIRT', if_true: files({_FIND_MACHINE}.stdout().split()))\n",
     ),
 )
-# A debugger and semihosting look up addresses of a secure Cortex-M as non-secure ones in 7.2.0 and find nothing there.
+# In 7.2.0, a debugger and semihosting look up addresses of a secure Cortex-M as non-secure ones and find no memory there.
 _SECURE_DEBUG = (
     "target/arm/ptw.c",
     "        .in_secure = arm_is_secure(env),\n        .in_debug = true,\n",
     "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n"
     "        .in_debug = true,\n",
 )
-# CSEL and its kin, with the register that is always 0, write to the translator's constant 0 in 7.2.0: what follows in the same
-# block computes with another number. Later releases have this mended.
+# In 7.2.0, CSEL and similar instructions with the zero register write to the translator's constant 0: later instructions of the
+# same block compute with another number. Later releases are correct.
 _CONDITIONAL_SELECT = tuple(
     (
         "target/arm/translate.c",
@@ -41,7 +41,7 @@ _CONDITIONAL_SELECT = tuple(
     )
     for operand in ("rn", "rm")
 )
-# Instructions come from memory, not from the data cache: the machine says where the bytes are, and hears what was read.
+# Instructions come from memory, not from the data cache: these hooks ask the machine for the bytes and report the read.
 _HOOKS = "void *(*n6virt_fetch)(void *host);\nvoid (*n6virt_fetched)(uint32_t pc, uint32_t bytes);\n\n"
 _FIRST_PAGE = (
     "accel/tcg/translator.c",
@@ -57,7 +57,7 @@ _BLOCK = (
     "    }\n",
 )
 _CACHES = (
-    # Whole vectors at once.
+    # Whole vectors are loaded and stored at once, not element by element.
     (
         "target/arm/mve_helper.c",
         "DO_VLDR(vldrb, 1, ldub, 1, uint8_t)\n",
@@ -80,7 +80,7 @@ _CACHES = (
     ),
     _BLOCK,
 )
-# Helium code is slower there: its vectors are loaded by elements.
+# Helium code is slower in 10.0: its vectors are loaded element by element.
 _CACHES_10_0 = (
     (
         "accel/tcg/translator.c",
@@ -112,9 +112,16 @@ _CONFIGURE = (
 
 @dataclass(frozen=True)
 class Release:
-    """version: with which the source package's begins. distribution: ID and VERSION_ID of its os-release. edits: file of QEMU's
-    tree, text that occurs in it once, its replacement. names_meson: whether configure is told where meson is; it looks for it
-    beside the interpreter otherwise."""
+    """A release of QEMU.
+
+    Attributes:
+        version: Beginning of the source package's version.
+        distribution: ID and VERSION_ID in os-release.
+        configure: Options of configure.
+        edits: File of QEMU's tree, text that occurs in it once, and its replacement.
+        names_meson: True if configure takes the path of meson; otherwise it looks for meson beside the
+            Python interpreter.
+    """
 
     version: str
     distribution: tuple[str, str]
@@ -127,14 +134,20 @@ RELEASES = (
     Release(
         "7.2", ("debian", "12"), _CONFIGURE, (*_EDITS, _SECURE_DEBUG, *_CONDITIONAL_SELECT, *_CACHES), names_meson=True
     ),
-    # Without --disable-download its configure asks a package registry for what it lacks.
+    # Without --disable-download, configure of 10.0 downloads missing packages from a registry.
     Release("10.0", ("debian", "13"), (*_CONFIGURE, "--disable-download"), (*_EDITS, *_CACHES_10_0), names_meson=False),
 )
 
 
 def release_here() -> Release:
-    """The distribution's; the oldest where the distribution is another one, whose package sources may have it all the same.
-    N6BUILD_QEMU names another. Raises N6-VB-008 if it names none."""
+    """Return the release of this distribution.
+
+    Other distributions get the oldest release, which their package sources may have. N6BUILD_QEMU names
+    another release.
+
+    Raises:
+        N6Error: N6-VB-008 if N6BUILD_QEMU names an unknown release.
+    """
     wanted = qemu_wanted()
     if wanted:
         named = next((release for release in RELEASES if release.version == wanted), None)
@@ -143,7 +156,7 @@ def release_here() -> Release:
             raise N6Error("N6-VB-008", f"{QEMU}={wanted}: the virtual board is not made for it", hint=f"one of {known}")
         return named
     try:
-        # Not a file of the project: it says what computer this is.
+        # os-release is no source of the project: it identifies the computer.
         system = platform.freedesktop_os_release()
     except OSError:
         system = {}

@@ -1,9 +1,9 @@
-"""Runs the emulator on a NOR or a program, and reads what the firmware prints and what the virtual board objects to.
+"""Run of the emulator on a NOR or a program, with its console and findings.
 
-All waiting is done in guest time, of which an instruction is one unit; how busy the host is does not matter. While the
-processor sleeps, guest time jumps to whatever wakes it, by as many units as SysTick ticks until then; if nothing can wake it,
-the run ends at once, as silent. The host's time only serves to detect an emulator that hangs, which means that its guest time
-stands still.
+All waiting is in guest time: an instruction is one unit. The load of the host does not matter. While
+the processor sleeps, guest time jumps to the event that wakes it, by as many units as SysTick ticks
+until then; if no event can wake it, the run ends at once, as silent. The host's time only serves to
+detect an emulator that hangs: its guest time stands still.
 """
 
 from __future__ import annotations
@@ -41,18 +41,23 @@ LIMIT_STATUS = 124
 HANGS_S = 300.0
 _HANGS_HINT = "is it stopped, or the host out of memory?"
 _LOOK_S = 1.0
-# Characters of a line of a program that nobody knows: one that prints garbage may end none.
+# Characters of a line: an unknown program that prints garbage may never end one.
 LONGEST_LINE = 1 << 16
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, 'silent' at that of silence,
-    'until' at the address or text of `Limits`, 'cut' at its write, or 'exited' by itself, only then with an exit_code.
-    instructions: executed in total, without sleep. at: where the program was then, a source line, a symbol or an address.
+    """Result of a run of the emulator.
 
-    banks_on: RAM that is off after reset and was on at the end. cleaned: address ranges of RAM whose cache lines were cleaned
-    by address. unmodelled: by address.
+    Attributes:
+        ended: 'stopped' by the caller, 'timeout' at a limit of guest time, 'silent' at that of silence,
+            'until' at the address or text of `Limits`, 'cut' at its write, or 'exited' by itself.
+        exit_code: Only for 'exited'.
+        instructions: Executed instructions in total, without sleep.
+        banks_on: RAM that is off after reset and was on at the end.
+        cleaned: Address ranges of RAM whose cache lines were cleaned by address.
+        unmodelled: Registers without a model, by address.
+        at: Last place of the program: a source line, a symbol or an address.
     """
 
     lines: tuple[str, ...]
@@ -68,13 +73,17 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of guest time, in instructions; None: no limit. silence: during which the console neither sends nor receives a byte. until:
-    address before whose instruction the run ends. text: with which on the console it ends; empty: none. cut: the write of the
-    NOR's array, from 1, in whose middle the power goes.
+    """Limits of guest time, in instructions; None for no limit.
 
-    An idle host executes 200 million per second, but only 15 million of code that polls a peripheral: firmware that computes
-    forever is stopped after half a minute, firmware that polls after some minutes, firmware that restarts again and again
-    after three.
+    An idle host executes 200 million per second, but only 15 million of code that polls a peripheral.
+    So firmware that computes forever is stopped after half a minute, firmware that polls after some
+    minutes, firmware that restarts again and again after three.
+
+    Attributes:
+        silence: Limit of the time in which the console neither sends nor receives a byte.
+        until: Address before whose instruction the run ends.
+        text: Text on the console that ends the run; empty for none.
+        cut: Number of the write to the NOR's array, from 1, in whose middle the power goes.
     """
 
     instructions: int | None = 40_000_000_000
@@ -85,7 +94,7 @@ class Limits:
 
     @property
     def options(self) -> str:
-        """As properties of QEMU's machine."""
+        """Return the limits as properties of QEMU's machine."""
         values = {
             "max-instructions": self.instructions,
             "max-silence": self.silence,
@@ -98,13 +107,13 @@ class Limits:
 
 UNLIMITED = Limits(None, None)
 Ended = Literal["stopped", "timeout", "silent", "until", "cut", "exited"]
-# By what the emulator says.
+# Ends by the words of the emulator's summary.
 _ENDS: dict[str, Ended] = {"limit": "timeout", "silence": "silent", "until": "until", "cut": "cut"}
 
 
 @dataclass
 class GuestTime:
-    """Guest time of a running emulator, which writes it to `file` every 2^20 instructions."""
+    """Guest time of an emulator, which writes it to `file` every 2^20 instructions."""
 
     file: Path
     _seen: int = -1
@@ -112,8 +121,13 @@ class GuestTime:
     _still_s: float = 0.0
 
     def read(self) -> int:
-        """Instructions so far. Raises N6-VB-007 if it stands still while it is read again and again; a long pause between two
-        calls does not count, since whatever stops this process (Ctrl-Z) stops the emulator, too."""
+        """Return the number of instructions so far.
+
+        A long pause between two calls is no hang: a stop of this process (Ctrl-Z) stops the emulator, too.
+
+        Raises:
+            N6Error: N6-VB-007 if the number stands still over repeated calls.
+        """
         seen, now = self._read(), time.monotonic()
         if seen != self._seen:
             self._seen, self._still_s = seen, 0.0
@@ -127,7 +141,7 @@ class GuestTime:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the emulator has written the file for the first time."""
+        """Return true if the emulator has written the file at least once."""
         return self.file.is_file()
 
     def _read(self) -> int:
@@ -139,11 +153,18 @@ class GuestTime:
 
 @dataclass(frozen=True)
 class NorBoot:
-    """A boot from the file of a NOR. board: whose NOR and flash slots these are. jedec_id: in place of the board's; None:
-    that. strict_clocks: peripherals have no clock until the program gives them one, as is right for programs built here; others
-    rely on what the boot ROM leaves on. keeps_writes: what the program erases and programs is kept in the file. heard: by its
-    microphones; None: silence. npu: what the emulator writes and reads of it. fuses: a file that keeps the fuses, which a program
-    can then blow; None: they are the board's, and none is blown."""
+    """A boot from the file of a NOR.
+
+    Attributes:
+        board: Board with this NOR and these flash slots.
+        jedec_id: Replaces the board's id; None for the board's own.
+        strict_clocks: True for programs built here: a peripheral has no clock until the program enables
+            it. Third-party programs rely on clocks that the boot ROM leaves on.
+        keeps_writes: True if the file keeps the program's erases and writes.
+        heard: Recording for its microphones; None for silence.
+        npu: Files that record the NPU and exchange tensors.
+        fuses: File that keeps fuses, which a program can blow; None for the board's unblown fuses.
+    """
 
     nor: Path
     board: Board
@@ -156,8 +177,14 @@ class NorBoot:
 
 
 class RunOptions(TypedDict, total=False):
-    """limits: default `Limits()`. on_line: called with each line of the console. longest_line: characters; what is longer comes
-    as several lines. gdb: wait for a debugger, without limits."""
+    """Options of a run.
+
+    Attributes:
+        limits: By default `Limits()`.
+        on_line: Called with each line of the console.
+        longest_line: Characters; a longer line comes as several lines.
+        gdb: True to wait for a debugger, without limits.
+    """
 
     limits: Limits
     on_line: Callable[[str], None]
@@ -173,16 +200,26 @@ def run_nor(
     stop: Callable[[str], bool],
     **options: Unpack[RunOptions],
 ) -> RunResult:
-    """Boots from a NOR. programs: ELF files, for source lines in findings. stop: called with each line of the console, True
-    ends the run. Raises N6-VB-006 if the emulator ends before the first instruction, N6-VB-007 if it hangs."""
+    """Run the emulator on a NOR.
+
+    Args:
+        boot: The NOR and its board.
+        programs: ELF files, for source lines in findings.
+        stop: Called with each line of the console; a result of true ends the run.
+
+    Raises:
+        N6Error: N6-VB-006 if the emulator ends before the first instruction; N6-VB-007 if it hangs.
+    """
     return _run(emulator, _nor_options(boot), [], programs, stop, **options)
 
 
 def run_program(
     emulator: Path, program: Path, *, stop: Callable[[str], bool], **options: Unpack[RunOptions]
 ) -> RunResult:
-    """Starts an ELF file at its vector table in AXISRAM2, with semihosting, without boot ROM and NOR. stop, errors: as for
-    `run_nor`."""
+    """Run an ELF file from its vector table in AXISRAM2, without boot ROM and NOR.
+
+    The program has semihosting. `stop` and errors are those of `run_nor`.
+    """
     arguments = ["-kernel", str(program), "-semihosting-config", "enable=on,target=native"]
     return _run(emulator, "", arguments, [program], stop, **options)
 
@@ -190,15 +227,20 @@ def run_program(
 def nor_command(
     emulator: Path, boot: NorBoot, findings: Path, console: str, limits: Limits, guest_time: Path | None = None
 ) -> list[str]:
-    """The command line that boots from a NOR. findings, guest_time: files that the emulator writes. console: where the serial
-    port goes, in QEMU's syntax."""
+    """Return the command line that boots from a NOR.
+
+    Args:
+        findings: File for findings, which the emulator writes.
+        console: Target of the serial port, in QEMU's syntax.
+        guest_time: File for guest time, which the emulator writes.
+    """
     return _command(emulator, _nor_options(boot), findings, console, limits, guest_time)
 
 
 def _nor_options(boot: NorBoot) -> str:
     values = board_values(boot.board) | {"strict-clocks": "on" if boot.strict_clocks else "off"}
     if not boot.strict_clocks:
-        # A program from elsewhere has a rate of its own, for which a terminal would be set.
+        # A third-party program has its own baud rate, so that any rate is accepted.
         values["console-baud"] = 0
     if boot.jedec_id is not None:
         values["nor-jedec-id"] = boot.jedec_id
@@ -223,7 +265,7 @@ def _command(
 
 
 def _quoted(path: Path) -> str:
-    """Commas are doubled in a list of machine options."""
+    """Return a path with doubled commas, for a list of machine options."""
     return str(path).replace(",", ",,")
 
 
@@ -239,7 +281,7 @@ def _run(
     longest_line: int = LONGEST_LINE,
     gdb: bool = False,
 ) -> RunResult:
-    """Waits for a debugger without a limit if `gdb` is set."""
+    """Run the emulator; with `gdb` it waits for a debugger without a limit."""
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         findings = Path(folder) / "findings.jsonl"
         guest_time = None if gdb else GuestTime(Path(folder) / "guest_time")
@@ -256,7 +298,7 @@ def _run(
 
 @dataclass(frozen=True)
 class _Watched:
-    """exit_code: None if the emulator was stopped."""
+    """Output of an emulator; the exit code is None if it was stopped."""
 
     lines: tuple[str, ...]
     exit_code: int | None
@@ -264,7 +306,7 @@ class _Watched:
 
 
 def _gdb_word(program: Path) -> str:
-    """The command that loads its symbols, for a shell. GDB parts words as a shell does."""
+    """Return GDB's command to load symbols, quoted for a shell and for GDB itself."""
     return shlex.quote(f"add-symbol-file {shlex.quote(str(program))}")
 
 
@@ -275,7 +317,7 @@ def _watch(
     on_line: Callable[[str], None],
     longest_line: int,
 ) -> _Watched:
-    """guest_time: of the emulator, None if it may stand still."""
+    """Read a command's lines until `stop`; without `guest_time` it may stand still."""
     arrived: queue.Queue[str | None] = queue.Queue()
     lines: list[str] = []
     stopped = closed = False
@@ -313,8 +355,11 @@ def _watch(
 
 
 def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Waits for an emulator that was asked to end or ends by itself. Raises N6-VB-007 if it does not, after killing it: what it
-    would have written at its end is missing."""
+    """Wait for an emulator that is about to end.
+
+    Raises:
+        N6Error: N6-VB-007 if it does not end; it is killed, so that its summary is missing.
+    """
     try:
         process.wait(HANGS_S)
     except subprocess.TimeoutExpired as error:

@@ -1,5 +1,7 @@
-"""The tables by which a serial NOR describes itself (JESD216F, "SFDP"), as bytes, made from what boards/nor tells of its family
-and from its size."""
+"""Tables by which a serial NOR describes itself (JESD216F, "SFDP"), as bytes.
+
+They are made from the description of its family in boards/nor and from its size.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from n6build.hardware.nor import NorCommands, ParameterTables
 
 _SIGNATURE = b"SFDP"
 _REVISION = (1, 8)
-# Octal DTR with an address of 32 bits and twenty dummy cycles: how the tables are read at both edges.
+# The tables are read at both edges in octal DTR with an address of 32 bits and twenty dummy cycles.
 _ACCESS_PROTOCOL = 0xFD
 _TABLES_AT = 0x40
 # A read that does not exist: opcode 0xFF, no dummy cycles.
 _NO_READS = 0xFF00FF00
 _NO_FULL_READS = 0xFF00FFFF
-# With addresses of 24 bits: the same for every part.
+# Erase commands with addresses of 24 bits, the same for every part.
 _ERASE_4K = 0x20
 _ERASE_64K = 0xD8
 # Microseconds of a step, by the code of the unit.
@@ -29,7 +31,7 @@ _STEPS = 32
 
 @dataclass(frozen=True)
 class _Table:
-    """number: the identifier. revision: major, minor."""
+    """A table with its identifier and its revision (major, minor)."""
 
     number: int
     revision: tuple[int, int]
@@ -37,7 +39,14 @@ class _Table:
 
 
 def parameter_tables(commands: NorCommands, size: int) -> bytes:
-    """What command 0x5A reads from address 0 on, of a part with `size` bytes; empty where the family has no tables."""
+    """Return the bytes that command 0x5A reads from address 0 on.
+
+    They are empty if the family has no tables.
+
+    Args:
+        commands: Commands of the family.
+        size: Size of the part in bytes.
+    """
     if commands.sfdp is None:
         return b""
     tables = (
@@ -59,8 +68,11 @@ def parameter_tables(commands: NorCommands, size: int) -> bytes:
 
 
 def _steps(us: int, units: Sequence[int]) -> int:
-    """A time as a code: in the lower five bits the number of steps less one, above them the unit. The finest unit that is long
-    enough; the longest time where none is."""
+    """Return a time as a code of unit and steps.
+
+    The lower five bits are the number of steps less one, the bits above them the unit. The unit is the
+    finest that is long enough; if none is, the code is the longest time.
+    """
     for code, unit in enumerate(units):
         steps = -(-us // unit)
         if steps <= _STEPS:
@@ -89,13 +101,19 @@ def _basic(commands: NorCommands, tables: ParameterTables, size: int) -> tuple[i
 
 
 def _sequences(commands: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Of two words each, from the highest byte down: how many bytes, then the bytes."""
+    """Return command sequences of two words each.
+
+    A sequence has the number of bytes, then the bytes, from the highest byte of a word down.
+    """
     text = b"".join(bytes((len(command), *command)).ljust(8, b"\0") for command in commands)
     return struct.unpack(f">{len(text) // 4}I", text)
 
 
 def _cycles_at(commands: NorCommands, hz: int) -> int:
-    """Cycles and register value for a clock, as a field of seven bits; 0 where the part does not reach it."""
+    """Return cycles and register value for a clock, as a field of seven bits.
+
+    It is 0 if the part does not reach the clock.
+    """
     able = [(cycles, code) for code, cycles in enumerate(commands.dummy.cycles) if commands.max_hz()[code] >= hz]
     cycles, code = min(able, default=(0, 0))
     return cycles << 5 | code

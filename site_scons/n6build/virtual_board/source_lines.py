@@ -1,4 +1,7 @@
-"""Program counter -> source line or symbol, and symbol -> address, from the ELF files of the programs that are in flash."""
+"""Source lines and symbols of addresses, from the ELF files in flash.
+
+It also finds the addresses of symbols.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,13 @@ _EXECUTABLE = 4
 
 @dataclass(frozen=True)
 class SourceLine:
-    """file: as it was passed to the compiler. function: empty if unknown."""
+    """A place in the source.
+
+    Attributes:
+        file: Path as it was passed to the compiler.
+        line: Line number.
+        function: Name of the function, empty if unknown.
+    """
 
     file: str
     line: int
@@ -38,15 +47,18 @@ class _Function:
 
 
 class Places:
-    """Where addresses are in the given programs. Their addresses do not overlap, so the first program that knows one is right.
-    A file that is damaged, or has no symbols, knows none."""
+    """Names of addresses in programs.
+
+    The addresses of the programs do not overlap, so that the first program that knows an address is
+    right. A file that is damaged, or has no symbols, knows none.
+    """
 
     def __init__(self, programs: Sequence[Path]) -> None:
         self._programs = [_Program(path) for path in programs]
         self._known: dict[int, str] = {}
 
     def of(self, pc: int) -> str:
-        """A source line, a function with an offset, or the address itself."""
+        """Return a source line, a function with an offset, or the address itself."""
         if not pc:
             return f"0x{pc:08x}"
         if pc not in self._known:
@@ -57,7 +69,7 @@ class Places:
         return self._known[pc]
 
     def line(self, pc: int) -> SourceLine | None:
-        """None without debug information for the address."""
+        """Return the source line of an address, None without debug information."""
         for program in self._programs:
             if found := program.line(pc):
                 function = program.function(pc)
@@ -66,7 +78,10 @@ class Places:
 
 
 def symbols_of(program: Path) -> dict[str, int]:
-    """Name -> address, Thumb bit cleared, of functions and labels; of two with one name, the first. Empty for a damaged file."""
+    """Return the addresses of functions and labels, with the Thumb bit cleared.
+
+    The first of two symbols with the same name counts. A damaged file has none.
+    """
     found: dict[str, int] = {}
     try:
         for symbol in symbols_in(open_elf(program)):
@@ -109,7 +124,7 @@ class _Program:
 
     @cached_property
     def _code(self) -> list[tuple[int, int]]:
-        """Addresses of sections with instructions."""
+        """Return the address ranges of sections with instructions."""
         if self._elf is None:
             return []
         try:

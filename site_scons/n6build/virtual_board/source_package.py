@@ -1,7 +1,8 @@
-"""QEMU's source as the distribution has it, fetched by apt without root and without changing the system's settings.
+"""Source of QEMU from the distribution, fetched by apt without root.
 
-Most machines list binary packages only. So the system's package sources are copied to a private folder with their type
-changed to source packages; apt keeps its lists there, too.
+The system's settings stay unchanged. Most machines list binary packages only, so that the system's
+package sources are copied to a private folder, with their type changed to source packages; apt keeps
+its lists there, too.
 """
 
 from __future__ import annotations
@@ -19,8 +20,16 @@ _APT = Path("/etc/apt")
 
 
 def fetch_source(folder: Path, release: str) -> Path:
-    """The upstream tarball of a release of QEMU (7.2), downloaded to `folder` unless it is there. Raises N6-VB-002 without apt
-    or where the system's package sources lack that release, N6-VB-003 if the source cannot be fetched."""
+    """Return the upstream tarball of a release of QEMU, downloaded if necessary.
+
+    Args:
+        folder: Folder for the download.
+        release: Release of QEMU, such as 7.2.
+
+    Raises:
+        N6Error: N6-VB-002 without apt, or if the system's package sources lack that release; N6-VB-003
+            if the source cannot be fetched.
+    """
     found = _tarball(folder, release)
     if found:
         return found
@@ -34,7 +43,7 @@ def fetch_source(folder: Path, release: str) -> Path:
     try:
         _apt(["update"], options, folder)
     except N6Error as error:
-        # Perhaps another package source, which does not matter here.
+        # Another package source may be unreachable, which does not matter here.
         unreachable = error
     try:
         version = _newest(options, folder, release)
@@ -66,17 +75,20 @@ def _tarball(folder: Path, release: str) -> Path | None:
 
 
 def _is_of(version: str, release: str) -> bool:
-    """7.2.1+dfsg is of 7.2, 7.21 is not."""
+    """Return true if a version belongs to a release.
+
+    7.2.1+dfsg belongs to 7.2, 7.21 does not.
+    """
     return re.match(rf"(?:\d+:)?{re.escape(release)}(?!\d)", version) is not None
 
 
 def as_source_list(text: str) -> str:
-    """A file of one-line entries: `deb` becomes `deb-src`."""
+    """Change `deb` to `deb-src` in a file of one-line entries."""
     return re.sub(r"^[ \t]*deb\s", "deb-src ", text, flags=re.MULTILINE)
 
 
 def as_source_stanzas(text: str) -> str:
-    """A file of deb822 stanzas: `Types: deb` becomes `Types: deb-src`."""
+    """Change `Types: deb` to `Types: deb-src` in a file of deb822 stanzas."""
     return re.sub(r"^Types:.*$", "Types: deb-src", text, flags=re.MULTILINE)
 
 
@@ -100,7 +112,7 @@ def _private_options(folder: Path) -> list[str]:
 
 
 def _newest(options: list[str], folder: Path, release: str) -> str | None:
-    """The newest version of the release that the package sources offer."""
+    """Return the newest version of the release in the package sources."""
     output = _run(["apt-cache", *options, "showsrc", PACKAGE], folder)
     versions = [
         version for version in re.findall(r"^Version: (\S+)$", output, re.MULTILINE) if _is_of(version, release)

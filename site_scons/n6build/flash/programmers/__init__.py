@@ -1,1 +1,1 @@
-"""Programmers of real boards: each module here is one, as its value PROGRAMMER."""
+"""Programmers of real boards; each module here has one, as its value PROGRAMMER."""

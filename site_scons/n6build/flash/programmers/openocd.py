@@ -1,8 +1,9 @@
-"""OpenOCD with an ST-LINK: the NOR behind XSPI2 in plain SPI, by OpenOCD's stmqspi driver.
+"""OpenOCD with an ST-LINK; its stmqspi driver programs the NOR in plain SPI.
 
-Facts used: target/stm32n6x.cfg is in OpenOCD since the end of 2025, not in any release up to 0.12.0; stmqspi drives XSPI2 after a
-script has set up pins, clock and the way of reading; the part takes read 13h, program 12h, sector erase 21h (4 KB) and DCh
-(64 KB), with addresses of four bytes. OpenOCD ends with 1 after an error in a script. None of this was tried on a board.
+Facts used: target/stm32n6x.cfg is in OpenOCD since the end of 2025, not in any release up to 0.12.0;
+stmqspi drives XSPI2 after a script has set up pins, clock and the read command; the part takes read
+13h, program 12h, sector erase 21h (4 KB) and DCh (64 KB), with addresses of four bytes. OpenOCD ends
+with 1 after an error in a script. None of this was tried on a board.
 """
 
 from __future__ import annotations
@@ -25,15 +26,18 @@ TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
 DEBUG_TEMPLATE = Path(__file__).with_name("openocd_debug.cfg.j2")
 _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
-# Printed by our own script at its end.
+# The script of n6build prints this text at its end.
 _DONE = "n6 done"
-# As in the template.
+# The template has the same files.
 _CONFIGURATION = ("interface/stlink-dap.cfg", "target/stm32n6x.cfg")
 _READY = "n6 waits for a debugger"
 
 
 def _probes(_: Path) -> dict[str, str]:
-    """OpenOCD lists none: those whose serial port the system knows. Serial number -> what it is."""
+    """Return serial number and product of ST-LINK probes with a serial port.
+
+    OpenOCD cannot list probes, so that the list comes from the operating system.
+    """
     return {
         port.serial_number: port.product or "ST-LINK"
         for port in list_ports.comports()
@@ -83,7 +87,11 @@ def _start(attached: Attached, program: RamProgram, path: Path) -> Order:
 
 
 def openocd_script(board: Board, serial: str, commands: Sequence[str]) -> str:
-    """A configuration that connects, carries out the commands and ends. Raises N6-FLASH-017 for a sector of another size."""
+    """Return a script that connects, carries out the commands and ends.
+
+    Raises:
+        N6Error: N6-FLASH-017 if one command cannot erase a sector of the board's size.
+    """
     nor = board.nor
     erase = board.nor_commands.erase(nor.sector)
     if erase is None:
@@ -113,7 +121,7 @@ def _register(soc: Soc, peripheral: str, register: str, instance: str = "") -> i
 
 
 def _bits(soc: Soc, peripheral: str, register: str, *fields: str) -> int:
-    """A mask of these fields."""
+    """Return a mask of these fields."""
     known = soc.peripherals[peripheral].registers[register].fields
     return sum(field_bits(known[name])[1] for name in fields)
 
@@ -130,7 +138,7 @@ PROGRAMMER = CommandLine(
     command="openocd",
     rank=2,
     install="a build from 2026 or newer",
-    # Through one line at a few MHz: a guess, no board was at hand.
+    # Plain SPI at a few MHz: a guess, since no board was at hand.
     seconds_a_sector=2.0,
     probes=_probes,
     identify=_identify,

@@ -1,8 +1,10 @@
-"""pyOCD, as a command: its documentation names the command for programming and the library for tests that control a target.
+"""PyOCD as a command.
 
-Facts used, tried with 0.46: `pyocd json --probes` lists 'boards' with 'unique_id' and 'board_name'; `load` takes several files as
-<file>@<address> and ends with 1 after a failure; `commander` has savemem and read32. The NOR needs a flash algorithm for its
-window in the target's pack; no public one is known.
+Its documentation recommends the command for programming, and the library for tests that control a
+target. Facts used, tried with 0.46: `pyocd json --probes` lists 'boards' with 'unique_id' and
+'board_name'; `load` takes several files as <file>@<address> and ends with 1 after a failure;
+`commander` has savemem and read32. The NOR needs a flash algorithm for its window in the target's
+pack; no public one is known.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from n6build.hardware.board import Board
 
 
 def _probes(command: Path) -> dict[str, str]:
-    """Unique id -> board or probe, of all that pyOCD sees."""
+    """Return unique id and board name of all probes that pyOCD sees."""
     said = run_command(command, ["json", "--probes"], LIST_TIMEOUT_S)
     try:
         found: Any = parse_json(said.output[said.output.index("{") :])
@@ -40,7 +42,7 @@ def _probes(command: Path) -> dict[str, str]:
 
 
 def _connection(attached: Attached) -> list[str]:
-    # --no-wait: a probe that is gone is an error, not a reason to wait for it.
+    # --no-wait makes a missing probe an error at once.
     return ["--no-wait", "--uid", attached.serial, "--target", attached.board.programmer.pyocd_target]
 
 
@@ -86,7 +88,7 @@ PROGRAMMER = CommandLine(
     command="pyocd",
     rank=3,
     install="the Python package pyocd, and a flash algorithm",
-    # A guess, no board was at hand.
+    # A guess, since no board was at hand.
     seconds_a_sector=1.5,
     probes=_probes,
     identify=_identify,

@@ -1,12 +1,15 @@
-"""ST's STM32_Programmer_CLI: finds ST-LINK probes and programs sectors through the board's external loader.
+"""ST's STM32_Programmer_CLI, which programs through the board's external loader.
 
-Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; every connection prints 'Board' and 'Device ID'; a download
-that worked says 'File download complete'; a failure shows as a line 'Error: ...', sometimes with exit status 0; an external
-loader that is missing can go unnoticed. Several -w are accepted in a command; several -r are tried. Its own -v is not used: it
-is as slow as reading back, and has been seen to report success after an error. -s takes the address of a vector table, as far
-as is known. ST-LINK_gdbserver takes the port as -p, the programmer's folder as -cp, SWD as -d, the access port as -m (1 on this
-chip: others do not connect), the probe as -i, and prints 'Waiting for debugger connection...' (its users' reports). No board was
-at hand.
+It finds ST-LINK probes. Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; every
+connection prints 'Board' and 'Device ID'; a successful download prints 'File download complete'; a
+failure is a line 'Error: ...', sometimes with exit status 0; a missing external loader can go
+unnoticed. Several -w are accepted in a command; several -r are tried. Its own -v is not used: it is
+as slow as reading back, and has been seen to report success after an error. -s takes the address of
+a vector table, as far as is known.
+
+ST-LINK_gdbserver takes the port as -p, the programmer's folder as -cp, SWD as -d, the access port as
+-m (1 on this chip: others do not connect), the probe as -i, and prints 'Waiting for debugger
+connection...' (reports of its users). No board was at hand.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ def _connection(attached: Attached) -> list[str]:
 
 
 def _with_loader(attached: Attached) -> list[str]:
-    """Raises N6-FLASH-005."""
+    """Return arguments with the external loader; raise N6-FLASH-005 if it is missing."""
     name = attached.board.programmer.external_loader
     loader = attached.command.resolve().parent / "ExternalLoader" / name
     if not loader.is_file():
@@ -104,7 +107,7 @@ PROGRAMMER = CommandLine(
     command=COMMAND,
     rank=1,
     install="install STM32CubeProgrammer and put it in PATH",
-    # 64 KB over SWD at 8 MHz with an erase of the NOR: a guess, no board was at hand.
+    # 64 KB over SWD at 8 MHz with an erase of the NOR: a guess, since no board was at hand.
     seconds_a_sector=0.8,
     probes=_probes,
     identify=_identify,
@@ -115,10 +118,10 @@ PROGRAMMER = CommandLine(
     start=_start,
     meanings=(
         Meaning(("DEV_USB_COMM_ERR",), UNPLUG),
-        # This release cannot erase the NOR of the Nucleo.
+        # Release 2.20 cannot erase the NOR of the Nucleo.
         Meaning(("v2.20.", "erase"), f"{COMMAND} 2.20 cannot erase the NOR of this board: use 2.19, or 2.21 or newer"),
     ),
-    # In STM32CubeCLT beside the folder of the programmer.
+    # STM32CubeCLT has the server in a folder beside that of the programmer.
     debug=DebugServer(
         "ST-LINK_gdbserver",
         _serve,
