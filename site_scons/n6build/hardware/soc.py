@@ -95,7 +95,7 @@ class Boot:
 
 @dataclass(frozen=True)
 class Relocatable:
-    """RAM for relocatable models. executable_ram: the Appli's bytes for their code and data."""
+    """Relocatable models. executable_ram: bytes of the Appli for their code and data."""
 
     executable_ram: Size
 
