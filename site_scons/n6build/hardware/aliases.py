@@ -1,7 +1,7 @@
 """Secure and non-secure addresses of registers and memories inside the chip.
 
-Everything inside the chip has two addresses: one in the secure alias, which the descriptions use, and one in the
-non-secure alias.
+Everything inside the chip has two addresses: one in the secure alias, which the descriptions use,
+and one in the non-secure alias.
 """
 
 from __future__ import annotations

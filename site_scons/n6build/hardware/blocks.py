@@ -60,7 +60,8 @@ def blocks_of(soc: Soc) -> tuple[Block, ...]:
 def register_name(soc: Soc, address: int) -> str:
     """Return the name of the register at an address.
 
-    Examples: `RCC AHB5ENR`; `RNG +0x000` if the chip's description does not name the register; `unnamed` outside all blocks.
+    Examples: `RCC AHB5ENR`; `RNG +0x000` if the chip's description does not name the register;
+    `unnamed` outside all blocks.
     """
     for block in blocks_of(soc):
         if block.base <= address < block.end:

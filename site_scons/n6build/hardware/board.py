@@ -30,7 +30,8 @@ NOR_SUPPLY = "VDDIO3"
 @dataclass(frozen=True)
 class Console:
     """USART1 as the console of the board.
-    tx, rx: pins that send and receive, such as PE5. alternate: alternate function of both pins. baud: bits per second."""
+    tx, rx: pins that send and receive, such as PE5. alternate: alternate function of both pins.
+    baud: bits per second."""
 
     tx: Identifier
     rx: Identifier
@@ -71,9 +72,10 @@ class Nor:
         jedec_id: three bytes, manufacturer first.
         sector: bytes that one erase covers.
         commands: name of the file in boards/nor that describes the part's family.
-        mode: lines and edges of reads; `opi-dtr` is eight lines at both edges of the clock, `spi` one line.
-        max_clock_hz: highest clock that part and board allow; while the VDDIO3 fuse for high speed is not blown, the limit is the
-            chip's `slow_pads_hz` if that is less.
+        mode: lines and edges of reads; `opi-dtr` is eight lines at both edges of the clock, `spi`
+            one line.
+        max_clock_hz: highest clock that part and board allow; while the VDDIO3 fuse for high speed
+            is not blown, the limit is the chip's `slow_pads_hz` if that is less.
         pins: pins of XSPI2."""
 
     part: Title
@@ -104,8 +106,9 @@ class Slot:
 @dataclass(frozen=True)
 class Slots:
     """The four slots that every board has.
-    fsbl: the first program, which the boot ROM starts. appli: the program with the networks. vectors: inputs and expected outputs
-    for runs. weights: weights of networks, or relocatable models."""
+    fsbl: the first program, which the boot ROM starts. appli: the program with the networks.
+    vectors: inputs and expected outputs for runs. weights: weights of networks, or relocatable
+    models."""
 
     fsbl: Slot
     appli: Slot
@@ -120,9 +123,10 @@ class Slots:
 @dataclass(frozen=True)
 class Trial:
     """Trials of new images, with `trial=on`.
-    journal: two sectors of the NOR, in which the firmware records the trials. starts: starts of a new image, at most, until it is
-    confirmed. watchdog_ms: milliseconds in which the image has to make each step. appli: a second slot of the Appli, as large as
-    the first; None if the Appli is not on trial."""
+    journal: two sectors of the NOR, in which the firmware records the trials. starts: starts of a
+    new image, at most, until it is confirmed. watchdog_ms: milliseconds in which the image has to
+    make each step. appli: a second slot of the Appli, as large as the first; None if the Appli is
+    not on trial."""
 
     journal: Slot
     starts: Annotated[int, Range(1, 100)]
@@ -147,9 +151,9 @@ class Region:
 class Psram:
     """The PSRAM at XSPI1 that the firmware maps.
 
-    part: name of the part. commands: name of the file in boards/psram that describes its family. max_clock_hz: highest clock, as
-    that of the NOR, with the fuse of `supply`. supply: supply of the pads of both ports, at 1.8 V. control: clock, strobes and
-    chip select. data: sixteen lines."""
+    part: name of the part. commands: name of the file in boards/psram that describes its family.
+    max_clock_hz: highest clock, as that of the NOR, with the fuse of `supply`. supply: supply of
+    the pads of both ports, at 1.8 V. control: clock, strobes and chip select. data: sixteen lines."""
 
     part: Title
     commands: Name
@@ -162,8 +166,8 @@ class Psram:
 @dataclass(frozen=True)
 class ExternalRam:
     """PSRAM in a memory-mapped window. memory: name of the window.
-    size: bytes of the part. regions: regions by name, consecutive from the start of the PSRAM. psram: the part; None if only a
-    program not built by n6build can map it."""
+    size: bytes of the part. regions: regions by name, consecutive from the start of the PSRAM.
+    psram: the part; None if only a program not built by n6build can map it."""
 
     memory: Identifier
     size: Size
@@ -174,8 +178,8 @@ class ExternalRam:
 @dataclass(frozen=True)
 class ExternalPool(PoolFigures):
     """A memory pool in a flash slot or in a region of the external RAM.
-    slot: slot of the NOR; a pool in it is read-only. region: region of the external RAM. size: bytes; all of the slot or region
-    by default."""
+    slot: slot of the NOR; a pool in it is read-only. region: region of the external RAM. size:
+    bytes; all of the slot or region by default."""
 
     slot: Literal["weights"] | None = None
     region: Identifier | None = None
@@ -194,8 +198,9 @@ class FileHeap:
 @dataclass(frozen=True)
 class ProgrammerHints:
     """Facts about the board for programmers and their users.
-    external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot: positions
-    of the boot selectors for running. dev_boot: positions of the boot selectors for programming."""
+    external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of
+    the chip. flash_boot: positions of the boot selectors for running. dev_boot: positions of the
+    boot selectors for programming."""
 
     external_loader: PlainFile
     pyocd_target: Name
@@ -221,7 +226,8 @@ class BoardFile:
         title: name as the maker prints it.
         soc: chip of the board, a file in boards/soc.
         max_speed: the fastest clock profile that every board of this kind supports.
-        clock_profile: profile with which the FSBL starts, for a board that is to start slower than `max_speed`.
+        clock_profile: profile with which the FSBL starts, for a board that is to start slower than
+            `max_speed`.
         console: USART1, as the board has it.
         nor: the serial NOR at XSPI2.
         slots: ranges of the NOR; they begin on sectors, and the FSBL's at the start of the NOR.
@@ -229,12 +235,14 @@ class BoardFile:
         pools: memory pools outside the chip, by name.
         aliases: other names for `board=`.
         external_ram: PSRAM, divided into regions from its start.
-        pool_sizes: bytes of pools that this board makes smaller than their memory; 0 for a pool that is not used.
+        pool_sizes: bytes of pools that this board makes smaller than their memory; 0 for a pool
+            that is not used.
         smps_overdrive: pin that raises the core supply, such as PB12.
         alias: alias of the chip's memories in which the pools are.
         fuses: words of BSEC as the board leaves the factory.
         i2c: devices that the virtual board has on its buses.
-        unmodelled_registers: severity, on the virtual board, of accesses to registers that it only stores.
+        unmodelled_registers: severity, on the virtual board, of accesses to registers that it only
+            stores.
         trial: trials of new images; None if the board has no room for them.
         file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown."""
 
@@ -272,7 +280,8 @@ class OnBus:
 @dataclass(frozen=True)
 class Board:
     """A board with the chip and the parts that `BoardFile` names.
-    files: files that describe the board, board.yaml first. soc_files: files that describe the chip, its own first."""
+    files: files that describe the board, board.yaml first. soc_files: files that describe the chip,
+    its own first."""
 
     name: str
     title: str
@@ -344,7 +353,8 @@ class Board:
         """Return a clock profile of the chip.
 
         Raises:
-            N6Error: N6-BOARD-003 if there is no such profile, or if the board cannot raise its supply for it."""
+            N6Error: N6-BOARD-003 if there is no such profile, or if the board cannot raise its
+                supply for it."""
         if name not in self.soc.clock_profiles:
             hint = did_you_mean(name, self.soc.clock_profiles)
             raise N6Error("N6-BOARD-003", f"'clock={name}': {self.soc.name} has no such clock profile", hint=hint)
@@ -362,7 +372,8 @@ class Board:
         """Return a memory profile of the chip.
 
         Raises:
-            N6Error: N6-BOARD-009 if the chip has no such profile; N6-BOARD-010 if this board lacks one of its memories."""
+            N6Error: N6-BOARD-009 if the chip has no such profile; N6-BOARD-010 if this board lacks
+                one of its memories."""
         where = f"boards/{self.name}/board.yaml"
         if name not in self.soc.profiles:
             hint = did_you_mean(name, self.profiles())

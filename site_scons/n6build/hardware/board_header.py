@@ -1,7 +1,7 @@
 """n6_board.h and the headers that it includes: one board's constants for C.
 
-The constants are clocks, console, NOR, PSRAM and flash slots. Each has its own header, so that a new baud rate recompiles
-only the code that uses the console.
+The constants are clocks, console, NOR, PSRAM and flash slots. Each has its own header, so that a
+new baud rate recompiles only the code that uses the console.
 """
 
 from __future__ import annotations

@@ -67,15 +67,17 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
 def read_board(path: Path) -> Board:
     """Read and check a board.
 
-    The descriptions of the chip and of other parts come from the folders beside the board's, or else from those of n6build.
+    The descriptions of the chip and of other parts come from the folders beside the board's, or
+    else from those of n6build.
 
     Args:
         path: board.yaml.
 
     Raises:
-        N6Error: N6-BOARD-002 if there is no such chip; N6-BOARD-012 if the name differs from the folder's; N6-BOARD-013 or
-            N6-BOARD-014 if there are no such NOR or PSRAM commands; N6-BOARD-015 if the name is reserved; N6-BUS-002 if there
-            is no such I2C part; N6-SOC-00x, N6-NOR-001, N6-PSRAM-001, N6-BUS-001, N6-YAML-00x; those of `check_board`.
+        N6Error: N6-BOARD-002 if there is no such chip; N6-BOARD-012 if the name differs from the
+            folder's; N6-BOARD-013 or N6-BOARD-014 if there are no such NOR or PSRAM commands;
+            N6-BOARD-015 if the name is reserved; N6-BUS-002 if there is no such I2C part;
+            N6-SOC-00x, N6-NOR-001, N6-PSRAM-001, N6-BUS-001, N6-YAML-00x; those of `check_board`.
     """
     folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)

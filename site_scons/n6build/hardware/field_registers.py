@@ -122,8 +122,8 @@ def npu_version_names(soc: Soc) -> dict[str, int]:
 def _npu_versions(soc: Soc) -> list[FieldRegister]:
     """Return the version registers of the NPU units, in the order of the units.
 
-    The read of its own version also switches on the unit with the gates. The clock of every other unit is opened first, because
-    an access without a clock may never end.
+    The read of its own version also switches on the unit with the gates. The clock of every other
+    unit is opened first, because an access without a clock may never end.
     """
     base = soc.peripherals["NPU"].base
     assert base is not None

@@ -36,7 +36,8 @@ class ModeRegister:
         spi: value for single-line mode.
         opi_str: value for octal mode at one clock edge.
         opi_dtr: value for octal mode at both clock edges.
-        former_us: microseconds in which a part that leaves single-line mode still reports its status in that mode.
+        former_us: microseconds in which a part that leaves single-line mode still reports its
+            status in that mode.
     """
 
     address: Address
@@ -188,8 +189,8 @@ def load_nor_commands(path: Path, shown_as: str) -> NorCommands:
         shown_as: name of the file in messages.
 
     Raises:
-        N6Error: N6-NOR-001 if the name or the dummy cycles are wrong; N6-NOR-002 if the page or the parameter tables are
-            wrong; N6-YAML-00x.
+        N6Error: N6-NOR-001 if the name or the dummy cycles are wrong; N6-NOR-002 if the page or the
+            parameter tables are wrong; N6-YAML-00x.
     """
     document = read_document(path, shown_as=shown_as)
     commands = document.load(NorCommands)

@@ -30,7 +30,8 @@ class NpuUnits:
         kind: number in VERSION of each unit (ST's ATON.h).
         version: major and minor number in VERSION.
         count: number of units.
-        gate: gate of the first unit's clock, followed bit by bit by those of the others; None for the unit that has the gates.
+        gate: gate of the first unit's clock, followed bit by bit by those of the others; None for
+            the unit that has the gates.
         modelled: whether the virtual NPU models the units.
     """
 
@@ -80,8 +81,10 @@ class Npu:
         units: units by the names in the manual.
         registers: registers by the name of the units that have them.
         gates: offsets of the registers of each clock, by name, in the unit that has the gates.
-        sources: ports of the stream switch by the name of their units, in the order of their numbers.
-        destinations: ports of the stream switch by the name of their units, in the order of their numbers.
+        sources: ports of the stream switch by the name of their units, in the order of their
+            numbers.
+        destinations: ports of the stream switch by the name of their units, in the order of their
+            numbers.
     """
 
     units: dict[Identifier, NpuUnits]

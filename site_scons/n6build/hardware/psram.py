@@ -102,7 +102,8 @@ class PsramCommands:
         width: register and value that switch the data to sixteen lines.
         row: bytes after which a burst must end at the latest.
         vendor, density: registers that identify the part.
-        max_select_ns: nanoseconds for which the part may be selected at a time; it needs the rest to refresh itself.
+        max_select_ns: nanoseconds for which the part may be selected at a time; it needs the rest
+            to refresh itself.
     """
 
     name: Name

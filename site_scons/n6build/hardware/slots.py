@@ -63,9 +63,9 @@ def weights_slot(flash: BoardFlash, address: int) -> str:
 def slots_around(flash: BoardFlash, weights: Iterable[Span]) -> dict[str, Slot]:
     """Return the board's slots, and one for each of `weights` outside slot 'weights'.
 
-    The slots of the board come first. A slot for weights reaches to the next slot, or to the end of the NOR; a slot of the
-    board ends where such weights begin. A slot whose start is covered by weights begins behind them, on a sector boundary; its
-    size is 0 if no room is left.
+    The slots of the board come first. A slot for weights reaches to the next slot, or to the end of
+    the NOR; a slot of the board ends where such weights begin. A slot whose start is covered by
+    weights begins behind them, on a sector boundary; its size is 0 if no room is left.
     """
     own = [
         Span(each.address, next_sector(flash, each.end) - each.address)
@@ -89,8 +89,9 @@ def vectors_slot(flash: BoardFlash, weights: Sequence[Span], needed: int) -> Slo
         needed: bytes of the vectors, each set rounded up to sectors.
 
     Returns:
-        The part of slot 'vectors' that weights leave free. If `needed` bytes do not fit into it, the room from there on through
-        slot 'weights', or else the largest room in both slots. The result may still be too small.
+        The part of slot 'vectors' that weights leave free. If `needed` bytes do not fit into it,
+        the room from there on through slot 'weights', or else the largest room in both slots. The
+        result may still be too small.
     """
     slot = slots_around(flash, weights)["vectors"]
     if needed <= slot.size:

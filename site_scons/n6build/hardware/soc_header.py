@@ -1,8 +1,8 @@
 """n6_soc.h and the headers that it includes: the chip's constants for C.
 
-The constants are addresses, registers and bits, for the firmware and for the virtual board. Constants that C files use
-together share a header, so that a change of a memory recompiles only the files that use memories. n6_soc.h includes all
-headers, for third-party programs.
+The constants are addresses, registers and bits, for the firmware and for the virtual board.
+Constants that C files use together share a header, so that a change of a memory recompiles only the
+files that use memories. n6_soc.h includes all headers, for third-party programs.
 """
 
 from __future__ import annotations

@@ -45,12 +45,12 @@ def model_file(linked: LinkedModel, params: tuple[int, int] | None) -> bytes:
 
     Args:
         linked: the linked model.
-        params: CRC-32 and size of the weights that follow; None if they are a separate file. That file carries its own CRC, so
-            that new weights leave this file unchanged.
+        params: CRC-32 and size of the weights that follow; None if they are a separate file. That
+            file carries its own CRC, so that new weights leave this file unchanged.
 
     Raises:
-        N6Error: N6-RELOC-014 if the size of the weights differs from that of the compiled model; N6-RELOC-010 if the model has
-            no context; N6-RELOC-024 if blobs have no place.
+        N6Error: N6-RELOC-014 if the size of the weights differs from that of the compiled model;
+            N6-RELOC-010 if the model has no context; N6-RELOC-024 if blobs have no place.
     """
     data = bytearray(linked.data)
     context = _context_offset(linked)
@@ -87,7 +87,8 @@ def with_blobs(linked: LinkedModel, params: Iterable[bytes]) -> Iterator[bytes]:
 def _make_room_for_blobs(data: bytearray, linked: LinkedModel, context: int) -> None:
     """Move the weights behind the blobs.
 
-    The weights begin later in their file. Their pool, which a loader takes for the whole segment, begins with the blobs.
+    The weights begin later in their file. Their pool, which a loader takes for the whole segment,
+    begins with the blobs.
     """
     room = len(linked.blobs)
     (size,) = struct.unpack_from("<I", data, context + _SIZE_OFFSET)

@@ -101,7 +101,8 @@ def model_code(
         kernels: C files of the kernels that the model may call.
         secure: whether the model is secure.
         debug_info: whether the epoch table has debug fields.
-        blobs_in_params: whether the blobs of the epoch controller are part of the weights, and not constants.
+        blobs_in_params: whether the blobs of the epoch controller are part of the weights, and not
+            constants.
 
     Raises:
         N6Error: N6-RELOC-020 if ST's package has no parts for relocatable models.
@@ -156,9 +157,9 @@ def _no_parts(runtime: Runtime) -> N6Error:
 def loader_flags(runtime: Runtime, *, secure: bool) -> tuple[str, ...]:
     """Return the flags for the loader of a firmware that runs in the secure state.
 
-    The check before the loader is compiled with the same flags. The loader compares the security state of models with its own.
-    From Core 2.2 on, a secure loader takes both. That of Core 2.1 takes only its own, so it is compiled for the state of the
-    models.
+    The check before the loader is compiled with the same flags. The loader compares the security
+    state of models with its own. From Core 2.2 on, a secure loader takes both. That of Core 2.1
+    takes only its own, so it is compiled for the state of the models.
 
     Args:
         runtime: runtime with the loader.

@@ -1,7 +1,8 @@
-"""The network inside a relocatable model: the facts of network.c, read from the file.
+"""The network inside a relocatable model: the facts of network.c, from the file.
 
-Inputs, outputs and epochs are tables in its data, with the layout of ll_aton's headers (ll_aton_NN_interface.h). It is the same
-in all releases with relocatable models, with short enums as in the ABI of the Cortex-M.
+Inputs, outputs and epochs are tables in its data, with the layout of ll_aton's headers
+(ll_aton_NN_interface.h). It is the same in all releases with relocatable models, with short enums
+as in the ABI of the Cortex-M.
 """
 
 from __future__ import annotations
@@ -201,7 +202,10 @@ def _pools(model: RelocFile) -> Iterator[PoolRange]:
 
 
 def _ports(tables: _Tables, entry: str) -> Iterator[IoBuffer]:
-    """Yield inputs or outputs, without the weights that some releases list after the inputs."""
+    """Yield inputs or outputs, without the weights that some releases list with them.
+
+    These releases list weights after the inputs.
+    """
     start = tables.table(entry)
     for number in range(_MOST_BUFFERS):
         at = start + number * _BUFFER.size

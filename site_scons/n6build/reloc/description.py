@@ -1,6 +1,7 @@
 """<name>_reloc.json: the facts about a network that later steps of stage 2 need.
 
-The file contains nothing else. New values of the weights do not change it, nor any file that is made from it alone.
+The file contains nothing else. New values of the weights do not change it, nor any file that is
+made from it alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class RelocDescription:
 
     Attributes:
         signature: signature of the network's code.
-        params: (raw file or None for zeros, bytes, bytes of the raw file) for each part of the weights' file.
+        params: (raw file or None for zeros, bytes, bytes of the raw file) for each part of the
+            weights' file.
         outputs: bytes of each output.
     """
 

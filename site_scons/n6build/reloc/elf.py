@@ -1,8 +1,9 @@
-"""The linked model, network_rel.elf: its bytes and the places of its link addresses.
+"""The linked model, network_rel.elf: its bytes and the places of link addresses.
 
-The file was linked with --emit-relocs, so that it lists every relocation that the linker applied. A loader can only rebase a
-word of RAM that holds an address. Calls and jumps inside the code need no change, because the code moves as one; the GOT is a
-separate table. n6build refuses all other relocations, with the name of the object that they come from.
+The file was linked with --emit-relocs, so that it lists every relocation that the linker applied. A
+loader can only rebase a word of RAM that holds an address. Calls and jumps inside the code need no
+change, because the code moves as one; the GOT is a separate table. n6build refuses all other
+relocations, with the name of the object that they come from.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
         map_file: map file of the linker; with it errors name the object.
 
     Raises:
-        N6Error: N6-RELOC-010 if the file is not a linked model; N6-RELOC-011 for an undefined symbol; N6-RELOC-012 and
-            N6-RELOC-013 for relocations that a loader cannot carry out.
+        N6Error: N6-RELOC-010 if the file is not a linked model; N6-RELOC-011 for an undefined
+            symbol; N6-RELOC-012 and N6-RELOC-013 for relocations that a loader cannot carry out.
     """
     with sound_elf("N6-RELOC-010", path, "is not a linked model"):
         return _read(open_elf(path), path, _Places.read(map_file))
@@ -162,8 +163,8 @@ def _name(elf: ELFFile, symbol: Any) -> str:
 def _is_entry_point(address: int, flash: Any) -> bool:
     """Return whether an address is that of an entry point in the header.
 
-    The loader reads the entry points from the file and adds the base itself. They are between the fixed words of the header and
-    the context's address.
+    The loader reads the entry points from the file and adds the base itself. They are between the
+    fixed words of the header and the context's address.
     """
     words = struct.unpack_from(f"<{min(flash['sh_size'] // WORD, 64)}I", content_of(flash))
     first = len(HEADER_FIELDS)

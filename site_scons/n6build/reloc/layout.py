@@ -1,7 +1,8 @@
 """The file of a relocatable model, reloc API 8.0, as ST's public loader reads it.
 
-The format (ll_aton_reloc_network.h) consists of words of 32 bits, little endian. The ELF is linked at fake addresses: bits
-31..28 name the segment, bits 27..0 are the offset in it. All modules take their knowledge of the format from here.
+The format (ll_aton_reloc_network.h) consists of words of 32 bits, little endian. The ELF is linked
+at fake addresses: bits 31..28 name the segment, bits 27..0 are the offset in it. All modules take
+their knowledge of the format from here.
 """
 
 from __future__ import annotations
@@ -262,7 +263,7 @@ class PoolDescriptor:
 
     @property
     def flags(self) -> int:
-        """The word as in the file: type, content, attributes and id, from the highest byte."""
+        """The word in the file: type, content, attributes and id, highest byte first."""
         return self.type << 24 | self.content << 16 | self.attributes << 8 | self.id
 
     @property

@@ -1,9 +1,10 @@
 """The loader of a firmware, ST's ll_aton_reloc_install(), step by step on bytes.
 
 Order, results and refusals are those of the public sources, compared with the loaders themselves
-(tests/reloc/test_real_loaders.py). None of the loaders checks the range of the places that it rebases: it installs a model with
-a place outside its own memory, and overwrites other memory. ABI differences: the oldest loader compares no struct sizes, refuses
-a model of the other security state, and takes every place in the table of relocations for RAM.
+(tests/reloc/test_real_loaders.py). None of the loaders checks the range of the places that it
+rebases: it installs a model with a place outside its own memory, and overwrites other memory. ABI
+differences: the oldest loader compares no struct sizes, refuses a model of the other security
+state, and takes every place in the table of relocations for RAM.
 """
 
 from __future__ import annotations
@@ -110,8 +111,8 @@ class Installed:
         ram_image: RAM after the installation.
         pool_writes: writes to memory pools, in order, before that.
         bases: addresses of the segments.
-        strays: places of the table of relocations outside the model's RAM; the loader returns 0 if the word there is 0, or has
-            the form of a link address, which it replaces.
+        strays: places of the table of relocations outside the model's RAM; the loader returns 0 if
+            the word there is 0, or has the form of a link address, which it replaces.
     """
 
     rom: int

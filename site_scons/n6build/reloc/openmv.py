@@ -1,7 +1,8 @@
-"""The ll_aton of OpenMV's firmware: of a release, of an image and of a source tree.
+"""The ll_aton in OpenMV's firmware: in a release, an image or a source tree.
 
-A loader of ST compares only the first three numbers of a model's version. The first firmware with 1.1.3-262 therefore accepts
-models of 1.1.3-8, and then calls wrong functions in them. The version decides for which ABI a model is compiled.
+A loader of ST compares only the first three numbers of a model's version. The first firmware with
+1.1.3-262 therefore accepts models of 1.1.3-8, and then calls wrong functions in them. The version
+decides for which ABI a model is compiled.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def read_firmware(value: str, folder: Path) -> Firmware:
     """Return the firmware that option `firmware` names.
 
     Args:
-        value: `openmv-5.0.0`, `openmv-4.8.1-546` (546 commits later), or the path of an image (bin, elf) or of a source tree.
+        value: `openmv-5.0.0`, `openmv-4.8.1-546` (546 commits later), or the path of an image (bin,
+            elf) or of a source tree.
         folder: folder where a relative path starts.
 
     Raises:
@@ -84,10 +86,11 @@ def firmware_of_tree(tree: Path) -> Firmware | None:
 
 
 def refused_in_heap(model: RelocFile, heap: Span) -> str:
-    """Return a loader's reason to refuse the model in the camera's heap; empty if none.
+    """Return a loader's reason to refuse the model in the camera's heap, or ''.
 
-    OpenMV's firmware reads a file into the first block of its heap that it fits into, which is RAM inside the chip. The NPU reads
-    such RAM without its cache (openmv/openmv, issue 3272). A model in the read-only file system stays in flash.
+    OpenMV's firmware reads a file into the first block of its heap that it fits into, which is RAM
+    inside the chip. The NPU reads such RAM without its cache (openmv/openmv, issue 3272). A model
+    in the read-only file system stays in flash.
 
     Args:
         model: the model.

@@ -94,8 +94,8 @@ def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = Fa
         of_board: whether the pools are those of a board, where a writable pool is RAM.
 
     Raises:
-        N6Error: N6-RELOC-001, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 if the network was not compiled for relocation; the
-            hint names the change to make.
+        N6Error: N6-RELOC-001, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 if the network was not
+            compiled for relocation; the hint names the change to make.
     """
     used = [pool for pool in artifacts.pools if pool.used_bytes]
     for pool in used:
@@ -184,7 +184,7 @@ def _check_pool(pool: PoolRange, where: str, *, secure: bool) -> None:
 
 
 def _check_written(pool: PoolRange, where: str) -> None:
-    """Check a third-party pool: flash without its rights would be placed as external RAM."""
+    """Check a third-party pool: flash with wrong rights would become external RAM."""
     if pool.relative and not _is_weights(pool) and pool.weights_bytes == pool.used_bytes:
         raise N6Error(
             "N6-RELOC-005",

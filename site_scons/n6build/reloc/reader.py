@@ -132,7 +132,8 @@ def read_reloc_file(path: Path) -> RelocFile:
     """Read a relocatable model from a file.
 
     Raises:
-        N6Error: N6-FILE-002; N6-FILE-003 if the file has more than MAX_BYTES; the errors of `parse_reloc_file`.
+        N6Error: N6-FILE-002; N6-FILE-003 if the file has more than MAX_BYTES; the errors of
+            `parse_reloc_file`.
     """
     return parse_reloc_file(read_at_most(path, MAX_BYTES), path.name)
 
@@ -141,8 +142,9 @@ def parse_reloc_file(data: bytes, file: str) -> RelocFile:
     """Read a relocatable model from bytes. file: name of the file in messages.
 
     Raises:
-        N6Error: N6-RELOC-030 if the file is not a relocatable model; N6-RELOC-031 if it is cut off; N6-RELOC-032 if an address
-            is out of range; N6-RELOC-033 if the pools are wrong; N6-RELOC-034 if the relocations are wrong.
+        N6Error: N6-RELOC-030 if the file is not a relocatable model; N6-RELOC-031 if it is cut off;
+            N6-RELOC-032 if an address is out of range; N6-RELOC-033 if the pools are wrong;
+            N6-RELOC-034 if the relocations are wrong.
     """
     if len(data) < 4 or struct.unpack_from("<I", data)[0] != MAGIC:
         hint = "give the network_rel.bin that npu_driver.py or `stedgeai --relocatable` writes, not its weights or a firmware"

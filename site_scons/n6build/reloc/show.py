@@ -65,7 +65,7 @@ def pool_table(pools: Sequence[PoolDescriptor], address: int, names: Sequence[in
 
 
 def as_dict(model: RelocFile) -> dict[str, object]:
-    """Return the contents of the file without code, data and weights; addresses in hex."""
+    """Return the file's contents except code, data and weights; addresses in hex."""
     return {
         "name": model.name,
         "runtime": model.version_text,
@@ -111,8 +111,8 @@ def as_json(model: RelocFile) -> str:
 def report_json(model: RelocFile, files: Sequence[tuple[str, int]]) -> str:
     """Return the JSON of ST's npu_driver 1.4 with --json, as far as it is known.
 
-    The version of the network's compiler, which is that of ll_aton, and the table of pools are known (facts of Core 4.0's
-    wrappers). The rest is that of `as_dict`.
+    The version of the network's compiler, which is that of ll_aton, and the table of pools are
+    known (facts of Core 4.0's wrappers). The rest is that of `as_dict`.
 
     Args:
         model: the model.
@@ -164,7 +164,7 @@ def _weights(model: RelocFile) -> str:
 
 
 def differences(a: RelocFile, b: RelocFile) -> list[str]:
-    """Return lines such as 'abi: C -> D', then the number of bytes of each part that differ.
+    """Return lines such as 'abi: C -> D', then the number of different bytes by part.
 
     The list is empty if the files are the same.
     """

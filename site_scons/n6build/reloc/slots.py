@@ -2,7 +2,8 @@
 
     file, padded to 16 | trailer | input of the self-test
 
-The file itself contains its size, so that a firmware finds the trailer of a model that it was not built with.
+The file itself contains its size, so that a firmware finds the trailer of a model that it was not
+built with.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """An interpreter for Thumb functions that return the address of a table.
 
-Only such functions lead to the tables of a network. Compilers differ in the registers that they use, in whether they save any,
-and in how they reach data: through the GOT, relative to r9 or to pc. The interpreter refuses all other instructions.
+Only such functions lead to the tables of a network. Compilers differ in the registers that they
+use, in whether they save any, and in how they reach data: through the GOT, relative to r9 or to pc.
+The interpreter refuses all other instructions.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _WORD = 0xFFFF_FFFF
 
 
 class NotConstantError(Exception):
-    """A function whose result cannot be computed from the file alone; the text says why."""
+    """A function whose result does not follow from the file alone; the text says why."""
 
 
 def returned_address(entry: int, read: Callable[[int], int]) -> int:
@@ -28,8 +29,8 @@ def returned_address(entry: int, read: Callable[[int], int]) -> int:
 
     Args:
         entry: link address of the function, with the Thumb bit.
-        read: function that returns the word of the model at a link address, a multiple of 4; it may raise any error for an
-            address outside the model.
+        read: function that returns the word of the model at a link address, a multiple of 4; it may
+            raise any error for an address outside the model.
 
     Raises:
         NotConstantError: if the code does anything else; also the errors of `read`.

@@ -1,6 +1,7 @@
 """Checks of a relocatable model.
 
-They repeat every check and step of a loader in both modes, and then check the facts that no loader checks.
+They repeat every check and step of a loader in both modes, and then check the facts that no loader
+checks.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class Finding:
 def ram_of(board: Board) -> tuple[Span, ...]:
     """Return the RAM in which memory pools with a fixed address may be.
 
-    The spans are memories of the chip, in their secure alias, and the external RAM. Adjacent spans are merged.
+    The spans are memories of the chip, in their secure alias, and the external RAM. Adjacent spans
+    are merged.
     """
     chip = [Span(each.base, each.size) for name, each in board.soc.memories.items() if name not in _NO_RAM]
     chip = [each for each in chip if each.address < EXTERNAL_MEMORY]
@@ -87,7 +89,8 @@ def verify(
 ) -> list[Finding]:
     """Return the faults of a model.
 
-    An empty list means that a loader accepts the model, and that every address in it is inside its segment.
+    An empty list means that a loader accepts the model, and that every address in it is inside its
+    segment.
 
     Args:
         model: the model.
@@ -173,8 +176,8 @@ def _relocations(model: RelocFile) -> Iterator[Finding]:
 def _gaps(model: RelocFile) -> Iterator[Finding]:
     """Check that the padding between the parts of a file is 0.
 
-    Entries in the padding belong to a table whose end or start was moved. Their words would keep their link addresses, and no
-    loader notices.
+    Entries in the padding belong to a table whose end or start was moved. Their words would keep
+    their link addresses, and no loader notices.
     """
     header, image = model.header, model.read_only_bytes
     table_end = offset(header["rel_end"])
