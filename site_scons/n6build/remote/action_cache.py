@@ -12,7 +12,9 @@ from n6build.remote.store import Digest
 
 
 def known_result(connection: Connection, action: Digest, inline: Sequence[str] = ()) -> Message | None:
-    """Return the ActionResult of an action, or None if the server has none with exit code 0.
+    """Return the ActionResult of an action; None unless the server has a success.
+
+    A success is a result with exit code 0.
 
     Args:
         connection: the connection.

@@ -116,7 +116,7 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
 
 
 def _files(work: Work, site: Site) -> list[str]:
-    """Return the absolute paths of all files that the step and its function's code need.
+    """Return the absolute paths of all files that the step and its function need.
 
     State that a function consults is not among them.
     """

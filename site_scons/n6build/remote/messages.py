@@ -116,7 +116,10 @@ def _field(text: str, package: str) -> descriptor_pb2.FieldDescriptorProto:
 
 
 def _classes() -> dict[str, Any]:
-    """Return the class of each message by its name without the package, which is unique."""
+    """Return the class of each message by its name without the package.
+
+    The names are unique.
+    """
     pool = DescriptorPool()
     known = (any_pb2, timestamp_pb2)
     for each in known:
