@@ -30,7 +30,7 @@ NOR_SUPPLY = "VDDIO3"
 @dataclass(frozen=True)
 class Console:
     """USART1 as the console of the board.
-    tx, rx: pins that send and receive, such as PE5. alternate: alternate function of both pins.
+    tx: pin that sends, such as PE5. rx: pin that receives. alternate: alternate function of both pins.
     baud: bits per second."""
 
     tx: Identifier

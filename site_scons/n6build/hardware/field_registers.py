@@ -79,9 +79,9 @@ def field_header(registers: FieldRegisters) -> str:
 
 
 def described(name: str, soc: Soc) -> Register | None:
-    """Return a register of the chip's description.
+    """Return a register of the chip's description, or None.
 
-    None for registers without a description, such as the CPU's stack pointer.
+    The result is None for registers without a description, such as the CPU's stack pointer.
     """
     peripheral, _, register = name.partition("@")[0].partition(".")
     kind = next((each for each, found in soc.peripherals.items() if peripheral in (each, *found.instances)), "")

@@ -180,8 +180,8 @@ class Divider:
 
 @dataclass(frozen=True)
 class ClockProfile:
-    """Settings of the clocks. plls: PLLs by name. ahb_divider: of the buses' clock.
-    dividers: empty if CPU and buses stay on the oscillator. overdrive: whether the profile needs a raised core supply."""
+    """Settings of the clocks. overdrive: whether they need a raised core supply.
+    plls: PLLs by name. dividers: empty if CPU and buses stay on the oscillator. ahb_divider: divider of the buses' clock."""
 
     plls: dict[Identifier, Pll] = field(default_factory=dict)
     dividers: dict[Identifier, Divider] = field(default_factory=dict)
@@ -205,7 +205,7 @@ class Clock:
 @dataclass(frozen=True)
 class PoolFigures:
     """Figures of a memory pool for ST's compiler. fname: name in weights files.
-    throughput, latency: levels of the memory. byte_width: width of the bus in bytes. freq_ratio: NPU clock / memory clock.
+    throughput, latency: level of the memory. byte_width: width of the bus in bytes. freq_ratio: NPU clock / memory clock.
     read_power, write_power: mW."""
 
     fname: Name
@@ -236,13 +236,13 @@ class Profile:
 @dataclass(frozen=True)
 class Soc:
     """A chip. name: name of the chip and of its file. cpu: the CPU that n6build knows.
-    memories: by name. boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: RAM for
-    models that are installed. security_counters: fuse words of signed images. peripherals: blocks of registers, by name. npu:
-    units and registers of the NPU. device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external
-    interrupts, which follow the 16 system exceptions. cache_line: bytes. bus_masters: numbers by name, without the CPU. hsi_hz,
-    hse_hz, msi_hz, lsi_hz: frequencies of the oscillators. slow_pads_hz: highest XSPI clock with pads whose fuse for high speed
-    is not blown. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
-    clock_profiles: by name."""
+    memories: memories by name. boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli.
+    relocatable: RAM for models that are installed. security_counters: fuse words of signed images. peripherals: blocks of
+    registers, by name. npu: units and registers of the NPU. device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE.
+    interrupt_count: external interrupts, which follow the 16 system exceptions. cache_line: bytes. bus_masters: numbers by
+    name, without the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz: frequency of the oscillator. slow_pads_hz: highest XSPI clock with
+    pads whose fuse for high speed is not blown. interrupts: numbers by name. dma_requests: numbers of hardware requests, by
+    name. pools: memory pools by name. profiles: memory profiles by name. clock_profiles: clock profiles by name."""
 
     name: Name
     cpu: CpuName

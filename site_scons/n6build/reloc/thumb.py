@@ -21,7 +21,7 @@ _WORD = 0xFFFF_FFFF
 
 
 class NotConstantError(Exception):
-    """A function whose result does not follow from the file alone; the text says why."""
+    """A function whose result does not follow from the file alone, with the reason."""
 
 
 def returned_address(entry: int, read: Callable[[int], int]) -> int:
