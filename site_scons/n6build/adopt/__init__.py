@@ -1,1 +1,4 @@
-"""Third-party STM32N6 projects as they lie on the disk: what they have, what is missing, and the lines that bring n6build in."""
+"""Adoption of third-party STM32N6 projects.
+
+n6build reads the files of a project, lists present and missing parts, and adds lines to its scripts.
+"""

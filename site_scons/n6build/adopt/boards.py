@@ -1,4 +1,4 @@
-"""The board of a program, by what its script names."""
+"""Search for the board of a program by the names in its script."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from n6build.hardware.boards import home_of_board, known_boards, load_board
 
 _IOC_BOARD = re.compile(r"^board=(.{1,100})$", re.MULTILINE)
 _MAX_BYTES = 4 << 20
-# Names of ST's board support packages and external loaders, where they are not the board's own.
+# Names of ST's board support packages and external loaders that differ from the board's own.
 _OF_ST = {"nucleo-n657": ("stm32n6xx_nucleo", "stm32n6570-nucleo", "nucleo-n657x0")}
 
 
 @dataclass(frozen=True)
 class BoardName:
-    """A board of n6build. evidence: what names it."""
+    """A board of n6build, with the evidence for it.
+
+    Attributes:
+        evidence: place that names the board.
+    """
 
     name: str
     evidence: str
 
 
 def board_of(program: Program, root: Path) -> BoardName | None:
-    """Find the board of a program: the most specific place that names exactly one decides."""
+    """Return the board of a program.
+
+    The most specific place that names exactly one board decides.
+    """
     spellings = _spellings()
     for evidence, texts in _evidence(program, root):
         found = {board for text in texts for board, names in spellings.items() if any(name in text for name in names)}

@@ -1,4 +1,4 @@
-"""Carries out an adoption: shows the table of a project, and writes the lines of its programs."""
+"""Adoption of a project: the table of its contents, and lines for its programs."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ _TOLD: dict[Result, str] = {
     "differs": "left as it is: somebody has changed these lines; --print shows the new ones",
     "adopted by hand": "left as it is: it has lines for n6build already; --print shows these",
 }
-# Folders that hold the script of one build system of a program beside that of another.
+# These folders contain a second script for the program of the folder above.
 _BESIDE = ("STM32CubeIDE", "EWARM", "MDK-ARM", "Debug", "Release")
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user has said.
+    """The options of the user.
 
     Attributes:
-        board: Its name, empty for the one that is found.
-        models: Files, folders and names, none for the networks that are found.
-        program: One of several programs of a script, empty for the first.
-        kind: Of build system, None for the one that needs least.
-        only_print: Whether nothing is written.
-        gcc: Folder for a compiler that takes the flags of ST's projects, from the project's folder; None for no compiler.
+        board: name of the board, empty for the one that is found.
+        models: files, folders and names of models, empty for the networks that are found.
+        program: one of several programs of a script, empty for the first.
+        kind: kind of build system, None for the one that needs least.
+        only_print: whether no file is written.
+        gcc: folder for a compiler that takes the flags of ST's projects, from the project's folder;
+            None for no compiler.
     """
 
     board: str = ""
@@ -51,15 +52,15 @@ class Wishes:
 
 
 def adopt_project(root: Path, wishes: Wishes) -> None:
-    """Read a project, show what it has, and add n6build to the scripts of its programs.
+    """Read a project, show its contents, and add n6build to its scripts.
 
     Args:
-        root: Folder of the project, absolute.
-        wishes: What the user has said.
+        root: folder of the project, absolute.
+        wishes: options of the user.
 
     Raises:
-        N6Error: N6-ADOPT-001 for a folder without anything, N6-ADOPT-004 for a file in the way, N6-ADOPT-005 where no program
-            of the project can be adopted, and as `read_project`.
+        N6Error: N6-ADOPT-001 for a folder without a project; N6-ADOPT-004 for a file in the way;
+            N6-ADOPT-005 if no program of the project can be adopted; the errors of `read_project`.
     """
     project = read_project(root)
     show(_table(project))
@@ -76,7 +77,10 @@ def adopt_project(root: Path, wishes: Wishes) -> None:
 
 
 def chosen_applications(project: Project, kind: str | None) -> list[Application]:
-    """Return one application for each program, of the build system that is asked for, else of the one that needs least."""
+    """Return one application for each program.
+
+    It is of build system `kind`, or else of the one that needs least.
+    """
     by_home: dict[Path, Application] = {}
     for application in project.applications:
         program = application.program

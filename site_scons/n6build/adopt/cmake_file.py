@@ -1,4 +1,7 @@
-"""CMake scripts as text: commands with their arguments. Nothing of them is carried out."""
+"""CMake scripts as text: commands with their arguments.
+
+n6build runs no part of a script.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,13 @@ _NO_PROGRAMS = frozenset({"IMPORTED", "ALIAS"})
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a script. name: in lower case. line: of its name, from 1. end: of its last line."""
+    """A command of a script.
+
+    Attributes:
+        name: name in lower case.
+        line: line of its name, from 1.
+        end: last line of the command.
+    """
 
     name: str
     arguments: tuple[str, ...]
@@ -34,13 +43,15 @@ class Command:
 
 @dataclass(frozen=True)
 class CMakeText:
-    """What a CMakeLists.txt says, with the files that it includes and the toolchain file of its presets.
+    """The contents of a CMakeLists.txt, of its included files and its toolchain file.
+
+    The toolchain file is that of its presets.
 
     Attributes:
-        commands: Of all these files.
-        own: Of the CMakeLists.txt itself.
-        variables: Values by name; CMAKE_CURRENT_SOURCE_DIR and its like are the folder of the script.
-        included: Files that were read, too.
+        commands: commands of all these files.
+        own: commands of the CMakeLists.txt itself.
+        variables: values by name; CMAKE_CURRENT_SOURCE_DIR and its like are the folder of the script.
+        included: included files that were read.
     """
 
     commands: tuple[Command, ...]
@@ -49,7 +60,7 @@ class CMakeText:
     included: tuple[Path, ...]
 
     def value(self, text: str) -> str:
-        """Replace the variables in a text."""
+        """Return a text with its variables replaced."""
         return expand(text, self.variables)
 
     @property
@@ -60,13 +71,13 @@ class CMakeText:
 
     @property
     def linker_scripts(self) -> tuple[str, ...]:
-        """Scripts that flags name, replaced."""
+        """Scripts that flags name, with variables replaced."""
         flags = (self.value(" ".join(each.arguments)) for each in self.commands)
         return tuple(dict.fromkeys(name for text in flags for name in scripts_in(text)))
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Each argument, replaced; names of files are among them."""
+        """All arguments, replaced; names of files are among them."""
         found = dict.fromkeys(
             word for each in self.commands for text in each.arguments for word in self.value(text).split(";")
         )
@@ -74,7 +85,11 @@ class CMakeText:
 
 
 def read_cmake(path: Path) -> CMakeText:
-    """Read a CMakeLists.txt. Raises N6-FILE-002, N6-FILE-003."""
+    """Read a CMakeLists.txt.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003.
+    """
     here = str(path.parent)
     places = ("CMAKE_CURRENT_SOURCE_DIR", "CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR", "CMAKE_CURRENT_LIST_DIR")
     variables = dict.fromkeys(places, here)
@@ -99,7 +114,10 @@ def _included(commands: tuple[Command, ...]) -> list[str]:
 
 
 def _toolchains(folder: Path) -> Iterator[str]:
-    """Toolchain files that presets name, and those that lie where STM32CubeMX writes them."""
+    """Yield the toolchain files that presets name, and those of STM32CubeMX.
+
+    STM32CubeMX writes its files to known folders.
+    """
     for name in _PRESETS:
         if is_file(folder / name):
             try:
@@ -118,7 +136,7 @@ def _set_variables(commands: tuple[Command, ...], variables: dict[str, str]) -> 
             name, *values = each.arguments
             value = ";".join(_without_cache(values))
             before = variables.get(name, "")
-            # set(FLAGS "${FLAGS} -g") adds to it.
+            # set(FLAGS "${FLAGS} -g") adds to the former value.
             variables[name] = value.replace(f"${{{name}}}", before)
         elif each.name == "project" and each.arguments:
             variables["PROJECT_NAME"] = each.arguments[0]
@@ -132,7 +150,7 @@ def _without_cache(values: list[str]) -> list[str]:
 
 
 def parse_cmake(text: str) -> tuple[Command, ...]:
-    """Read the commands of a script. What is no command is passed over."""
+    """Return the commands of a script; skip all other text."""
     commands = []
     at = 0
     while at < len(text):
@@ -165,7 +183,7 @@ def _end_of_bracket(text: str, opened: re.Match[str]) -> int:
 
 
 def _arguments(text: str, at: int) -> tuple[tuple[str, ...], int]:
-    """Arguments from behind the parenthesis, and the place behind the one that closes it."""
+    """Return the arguments behind a parenthesis, and the place behind the closing one."""
     found: list[str] = []
     depth = 1
     while at < len(text):

@@ -1,4 +1,7 @@
-"""A compiler for projects of ST: the gcc of the distribution, behind a script that adapts the flags."""
+"""Compiler for ST's projects: the distribution's gcc with adapted flags.
+
+A script in front of each tool adapts the flags.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from n6build.compiler.toolchain import find_compiler, which
 
 PREFIX = "arm-none-eabi-"
 _COMPILERS = ("gcc", "g++", "cpp")
-# What makefiles call by the same folder.
+# Makefiles call these tools in the same folder.
 _OTHERS = (
     "ar",
     "as",
@@ -39,7 +42,12 @@ _TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class AdaptedCompiler:
-    """A folder with the compiler. removed: flags that are not passed on. added: flags behind those of the project."""
+    """A folder with the compiler.
+
+    Attributes:
+        removed: flags that are not passed on.
+        added: flags after those of the project.
+    """
 
     folder: Path
     compiler: Path
@@ -51,11 +59,12 @@ def write_compiler(folder: Path, path: str) -> AdaptedCompiler:
     """Write scripts with the names of the compiler into a folder.
 
     Args:
-        folder: For them alone.
-        path: Folders in which the compiler is looked for, as in PATH.
+        folder: folder for the scripts only.
+        path: folders in which the compiler is searched, as in PATH.
 
     Raises:
-        N6Error: N6-TOOL-001 where there is no compiler, N6-ADOPT-004 for a file of the user in the way, N6-FILE-001.
+        N6Error: N6-TOOL-001 if there is no compiler; N6-ADOPT-004 for a file of the user in the way;
+            N6-FILE-001.
     """
     elsewhere = os.pathsep.join(each for each in path.split(os.pathsep) if not _same(Path(each), folder))
     compiler = find_compiler(elsewhere)
@@ -71,7 +80,13 @@ def write_compiler(folder: Path, path: str) -> AdaptedCompiler:
 
 
 def script(tool: Path, removed: Sequence[str], added: Sequence[str]) -> str:
-    """Return a shell script that calls a tool without some flags, and with others behind them."""
+    """Return a shell script that calls a tool with other flags.
+
+    Args:
+        tool: the tool.
+        removed: flags that are not passed on.
+        added: flags after all others.
+    """
     lines = ["#!/bin/sh", _MARK]
     if removed:
         cases = "|".join(map(shlex.quote, removed))
@@ -82,7 +97,7 @@ def script(tool: Path, removed: Sequence[str], added: Sequence[str]) -> str:
 
 
 def _knows(compiler: Path, flag: str) -> bool:
-    """Whether it compiles with the flag; one that does not answer knows none."""
+    """Return whether a compiler knows a flag; False if it does not answer."""
     command = [str(compiler), flag, "-mcpu=cortex-m55", "-x", "c", "-fsyntax-only", os.devnull]
     try:
         result = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_S, check=False)

@@ -1,4 +1,7 @@
-"""Projects of STM32CubeIDE: .cproject with the settings, .project with the names of files that lie elsewhere."""
+"""Projects of STM32CubeIDE: .cproject and .project.
+
+.cproject has the settings, .project has the names of files outside the project's folder.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ MAX_BYTES = 16 << 20
 _WORKSPACE = re.compile(r"\$\{workspace_loc:/\$\{ProjName\}/?([^}]{0,400})\}")
 _PROJECT_FILE = re.compile(r"\$\{(?:ProjDirPath|PROJECT_LOC)\}/?")
 _PARENT = re.compile(r"(?:\$%7B)?PARENT-(\d{1,2})-PROJECT_LOC(?:%7D)?/?")
-# By the end of their superClass.
+# The options are found by the end of their superClass.
 _SCRIPT = ".linker.option.script"
 _BOARD = ".option.target_board"
 _LISTS = (".option.includepaths", ".option.definedsymbols", ".option.libraries", ".option.otherflags")
@@ -25,12 +28,13 @@ class Configuration:
     """A build configuration, such as Debug.
 
     Attributes:
-        name: Of its folder, too.
-        linker_script: As it is written, without the variables of the IDE for the project's folder; empty without one.
-        board: As STM32CubeIDE calls it, empty where it is not named.
-        values: Include paths, symbols, libraries and flags.
-        before: Command before a build, empty without one.
-        after: Command behind a build, empty without one.
+        name: name of the configuration and of its folder.
+        linker_script: name as in the file, without the IDE's variables for the project's folder; empty
+            without a script.
+        board: name as in STM32CubeIDE, empty if there is none.
+        values: include paths, symbols, libraries and flags.
+        before: command before a build, empty without one.
+        after: command after a build, empty without one.
     """
 
     name: str
@@ -43,7 +47,11 @@ class Configuration:
 
 @dataclass(frozen=True)
 class CubeText:
-    """A project of the IDE. sources: files that it builds from elsewhere, relative to its folder."""
+    """The contents of an IDE project.
+
+    Attributes:
+        sources: files outside the project's folder, relative to that folder.
+    """
 
     configurations: tuple[Configuration, ...]
     sources: tuple[str, ...]
@@ -58,7 +66,7 @@ def read_cube_project(path: Path) -> CubeText:
     """Read a .cproject, and the .project beside it.
 
     Raises:
-        N6Error: N6-ADOPT-002 for a file that is not XML, N6-FILE-002, N6-FILE-003.
+        N6Error: N6-ADOPT-002 for a file that is not XML; N6-FILE-002; N6-FILE-003.
     """
     root = parse_xml(read_at_most(path, MAX_BYTES), path)
     beside = path.with_name(".project")
@@ -67,7 +75,11 @@ def read_cube_project(path: Path) -> CubeText:
 
 
 def parse_xml(data: bytes, path: Path) -> ET.Element:
-    """Parse XML without a document type, which could name entities. Raises N6-ADOPT-002."""
+    """Parse XML without a document type, which could name entities.
+
+    Raises:
+        N6Error: N6-ADOPT-002 for a document type, or for text that is not XML.
+    """
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise N6Error("N6-ADOPT-002", "has a document type, which no file of STM32CubeIDE has", where=str(path))
     try:
@@ -77,7 +89,7 @@ def parse_xml(data: bytes, path: Path) -> ET.Element:
 
 
 def configurations_in(root: ET.Element) -> tuple[Configuration, ...]:
-    """Read the configurations that build a program."""
+    """Return the configurations that build a program."""
     found = []
     for each in root.iter("configuration"):
         name = each.get("name")
@@ -109,12 +121,12 @@ def _first(options: list[tuple[str, ET.Element]], kind: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A path without the variables of the IDE for the project's folder."""
+    """Return a path without the IDE's variables for the project's folder."""
     return _PROJECT_FILE.sub("", _WORKSPACE.sub(r"\1", text)).strip('"')
 
 
 def sources_in(root: ET.Element) -> tuple[str, ...]:
-    """Read the files that a .project names elsewhere, relative to its folder."""
+    """Return the files outside the folder that a .project names, relative to it."""
     found = []
     for link in root.iter("link"):
         place = link.findtext("locationURI") or link.findtext("location") or ""

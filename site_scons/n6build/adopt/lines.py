@@ -1,4 +1,4 @@
-"""The lines that bring n6build into the build script of a program."""
+"""Lines that add n6build to the build script of a program."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from n6build.adopt.networks import FoundNetwork
 from n6build.adopt.project import Application, Project
 from n6build.network.runtime_files import missing_parts
 
-# Characters that neither make, CMake, a shell nor an option needs quoted.
+# These characters need no quotes in make, CMake, a shell or an option.
 _PLAIN = re.compile(r"[\w./@+:=,${}()-]+", re.ASCII)
-# Folder for links to a network and its weights, where these lie apart.
+# Folder for links to a network and its weights, if these are in different folders.
 LINKED_NETWORK = "n6build-network"
 
 
 @dataclass(frozen=True)
 class Adoption:
-    """What adopting one program takes.
+    """The changes and commands that add n6build to one program.
 
     Attributes:
-        application: The program.
-        lines: For its script, none where the script takes none or something is missing.
-        commands: What to type afterwards, in the folder of the script.
-        links: Files to be linked, by the names that they get, from the folder of the script.
-        lacks: Why there are no lines, empty where there are some.
+        application: the program.
+        lines: lines for its script; empty if the script takes none or a part is missing.
+        commands: commands to type afterwards, in the folder of the script.
+        links: files to link, by the names of the links, from the folder of the script.
+        lacks: reason why there are no lines, empty if there are some.
     """
 
     application: Application
@@ -38,14 +38,15 @@ class Adoption:
 
 
 def adoption_of(application: Application, project: Project, board: str, models: tuple[str, ...], name: str) -> Adoption:
-    """Write the lines for a program.
+    """Return the lines and commands for a program.
 
     Args:
-        application: The program.
-        project: What was found around it.
-        board: That the user has named, empty for the one that was found.
-        models: That the user has named, relative to the working directory; none for the networks that were found.
-        name: Of the program in the script, where the script has several; empty for its first one.
+        application: the program.
+        project: contents of the project.
+        board: board that the user has named, empty for the one that was found.
+        models: models that the user has named, relative to the working directory; empty for the
+            networks that were found.
+        name: name of the program in a script with several programs; empty for its first one.
     """
     program = application.program
     lacks = _lacks(application, project, board, models, name)
@@ -62,7 +63,7 @@ def adoption_of(application: Application, project: Project, board: str, models: 
     if application.fsbl:
         options["fsbl"] = _relative(application.fsbl, program.folder)
     if program.kind == "cmake" and not named:
-        # The function of CMake links a network.
+        # n6build's CMake function always links a network, so there are only commands.
         return Adoption(application, (), tuple(_by_hand(application, options, name)[1]))
     writer = {"make": _make, "cmake": _cmake, "cubeide": _cube_ide, "scons": _by_hand, "platformio": _by_hand}
     given = {key: value for key, value in options.items() if value}
@@ -71,7 +72,7 @@ def adoption_of(application: Application, project: Project, board: str, models: 
 
 
 def _lacks(application: Application, project: Project, board: str, models: tuple[str, ...], name: str) -> str:
-    """Why no lines can be written, empty where they can."""
+    """Return the reason why no lines can be written; empty if they can."""
     program = application.program
     faults = {
         "it is linked to non-secure memory: a secure program starts it, which n6build does not place in flash": (
@@ -99,7 +100,7 @@ def _runtime_fault(application: Application, project: Project) -> str:
     if project.runtime is None:
         return f"its network needs ST's runtime, and the project {project.runtime_fault}"
     missing = missing_parts(project.runtime)
-    # n6build only links a runtime into what CMake builds.
+    # n6build links a runtime only into programs that CMake builds.
     return f"ST's runtime lacks {missing[0]}" if missing and application.program.kind == "cmake" else ""
 
 
@@ -137,7 +138,7 @@ def _models(application: Application, models: tuple[str, ...], links: tuple[tupl
         if source in linked:
             found.append(LINKED_NETWORK if len(sources) == 1 else linked[source])
         else:
-            # Several networks in one folder are told apart by their files.
+            # The file names one of several networks in a folder.
             alone = sum(other.parent == source.parent for other in sources) == 1
             found.append(_relative(source.parent if alone else source, folder))
     return found
@@ -156,7 +157,7 @@ def _make(application: Application, options: dict[str, str], name: str) -> tuple
     lines = [
         f"N6_APPLI := {name or program.name}",
         f"N6_OPTIONS := {' '.join(words)}",
-        # The program has networks and runtime of its own, or none.
+        # The program has its own networks and runtime, or none.
         *([] if links else ["N6_LINKED := 0"]),
         "include $(or $(wildcard build/n6build/n6build.mk),$(shell n6build --makefile))",
         *(["CFLAGS += $(N6_CPPFLAGS)", "LDFLAGS += $(N6_LIBS)"] if links else []),
@@ -195,7 +196,7 @@ def _for_cmake(text: str) -> str:
 
 
 def _cube_ide(_: Application, options: dict[str, str], __: str) -> tuple[list[str], list[str]]:
-    # The IDE carries it out in the folder of the configuration.
+    # The IDE runs the command in the folder of the configuration.
     moved = {key: _from_configuration(key, value) for key, value in options.items()}
     words = [f"{key}={_for_shell(value)}" for key, value in moved.items()]
     line = f"n6build build --build n6build {' '.join(words)} appli=${{BuildArtifactFileName}}"

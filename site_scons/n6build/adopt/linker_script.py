@@ -1,10 +1,10 @@
-"""Names of linker scripts, as flags of a compiler or linker give them."""
+"""Names of linker scripts in flags of a compiler or linker."""
 
 from __future__ import annotations
 
 import re
 
-# -Tboard.ld, -T board.ld, -T "board.ld", -Wl,-T,board.ld, --script=board.ld; not -Ttext=0x34000400.
+# Flags such as -Tboard.ld, -T board.ld, -T "board.ld", -Wl,-T,board.ld, --script=board.ld, but not -Ttext=0x34000400.
 _FLAG = re.compile(
     r"""(?:(?<![\w=-])(?:-Wl,)?-T(?!(?:text|data|bss|rodata-segment|text-segment|ldata-segment)\b)[\s,=]{0,8}"""
     r"""|--script[=\s,]{1,8}|-dT[\s,]{0,8})"""

@@ -1,4 +1,7 @@
-"""Makefiles as text: variables, included files and the programs of rules. Nothing of them is carried out."""
+"""Makefiles as text: variables, included files and programs of rules.
+
+n6build runs no part of a makefile.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,14 @@ _ENDEF = re.compile(r"\s{0,9}endef\b")
 
 @dataclass(frozen=True)
 class MakeText:
-    """What a makefile says, with the files that it includes.
+    """The contents of a makefile and of the files that it includes.
 
     Attributes:
-        variables: Values by name. All branches of conditions count: a later one comes after an earlier one.
+        variables: values by name. All branches of conditions count: a later one comes after an earlier
+            one.
         programs: ELF files that rules make, as the makefile spells them.
-        flags: All text in which flags may stand.
-        included: Files that were read, too.
+        flags: all text that may contain flags.
+        included: included files that were read.
     """
 
     variables: dict[str, str]
@@ -38,23 +42,27 @@ class MakeText:
     included: tuple[Path, ...]
 
     def value(self, text: str) -> str:
-        """Replace the variables in a text."""
+        """Return a text with its variables replaced."""
         return expand(text, self.variables)
 
     @property
     def linker_scripts(self) -> tuple[str, ...]:
-        """Scripts that flags name, with variables left as the makefile has them."""
+        """Scripts that flags name, with variables left as in the makefile."""
         return tuple(dict.fromkeys(scripts_in(self.flags)))
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Each word of the variables, replaced; names of files are among them."""
+        """All words of the variables, replaced; names of files are among them."""
         found = dict.fromkeys(word for text in self.variables.values() for word in self.value(text).split())
         return tuple(word for word in found if not is_open(word))
 
 
 def read_makefile(path: Path) -> MakeText:
-    """Read a makefile with the files that it includes by name. Raises N6-FILE-002, N6-FILE-003."""
+    """Read a makefile with the files that it includes by name.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003.
+    """
     variables: dict[str, str] = {}
     programs: dict[str, None] = {}
     flags: list[str] = []
@@ -75,7 +83,7 @@ def read_makefile(path: Path) -> MakeText:
 
 @dataclass(frozen=True)
 class Parsed:
-    """One file. names_included: as they are written."""
+    """The contents of one file. names_included: names as in the file."""
 
     programs: tuple[str, ...]
     names_included: tuple[str, ...]
@@ -110,13 +118,16 @@ def _assign(variables: dict[str, str], found: re.Match[str]) -> None:
     if how == "?" and before is not None:
         return
     if how == "+" and before:
-        # One that names itself, as in CFLAGS := $(CFLAGS) -g, is not followed.
+        # A variable that names itself, as in CFLAGS := $(CFLAGS) -g, is replaced by its former value.
         value = f"{before} {value}"
     variables[name] = value.replace(f"$({name})", before or "").replace(f"${{{name}}}", before or "")
 
 
 def logical_lines(text: str) -> list[str]:
-    """Return lines as make sees them: joined where they end in a backslash, without comments."""
+    """Return the lines as make sees them.
+
+    Lines that end in a backslash are joined, and comments are removed.
+    """
     lines, open_line = [], ""
     for raw in text.splitlines():
         line = open_line + raw

@@ -1,4 +1,4 @@
-"""Networks of a project: network.c, wherever it lies, with its weights and how whole they are."""
+"""Networks of a project: each network.c with its weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODEL_SUFFIXES = (".tflite", ".onnx", ".h5", ".keras")
 
 @dataclass(frozen=True)
 class Weights:
-    """A file with weights. fault: why it is not usable, empty if it is."""
+    """A file with weights. fault: reason why it is not usable, empty if it is."""
 
     file: Path
     fault: str
@@ -35,13 +35,13 @@ class FoundNetwork:
     """A network of ST's compiler.
 
     Attributes:
-        source: Its C file.
-        version: Of the runtime that it asks for, None where it does not.
-        blobs: Whether it needs the header with blobs of the epoch controller.
-        weights: Files beside it that the build takes.
-        elsewhere: Files of its pools in other folders of the project, where there are none beside it.
-        missing: Pools whose weights are nowhere.
-        fault: Why it cannot be read, empty if it can.
+        source: C file of the network.
+        version: version of the runtime that the C file requires; None if it requires none.
+        blobs: whether it needs the header with blobs of the epoch controller.
+        weights: files beside it that the build takes.
+        elsewhere: files of its pools in other folders of the project, if there are none beside it.
+        missing: pools whose weights are in no folder.
+        fault: reason why the network cannot be read, empty if it can.
     """
 
     source: Path
@@ -54,13 +54,13 @@ class FoundNetwork:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nothing keeps a build from its weights."""
+        """Return whether a build can use the network and all its weights."""
         usable = not any(each.fault for each in (*self.weights, *self.elsewhere))
         return usable and not self.missing and not self.fault
 
 
 def find_networks(tree: Tree) -> tuple[FoundNetwork, ...]:
-    """Find the networks of a project, nearest to its root first."""
+    """Return the networks of a project, nearest to its root first."""
     sources = [path for path in tree.ending(".c") if not _NOT_NETWORKS.fullmatch(path.stem) and _looks_like_one(path)]
     return tuple(found for path in sources[:_MOST_NETWORKS] if (found := _network(path, tree)) is not None)
 
@@ -104,7 +104,7 @@ def _network(path: Path, tree: Tree) -> FoundNetwork | None:
 
 
 def _pools(source: NetworkSource) -> tuple[str, ...]:
-    """Pools that hold weights, by the names that files have."""
+    """Return the pools that hold weights, by the names in file names."""
     return tuple(sorted({buffer.pool for buffer in source.params if buffer.pool}))
 
 
@@ -121,7 +121,10 @@ def _weights(path: Path) -> Weights:
 
 
 def _elsewhere(path: Path, pool: str, tree: Tree) -> Path | None:
-    """The file of this name that is nearest to the network, and not beside another network, whose it is."""
+    """Return the file of a pool that is nearest to the network.
+
+    A file beside another network belongs to that network, and does not count.
+    """
     wanted = {f"{path.stem}_{kind}.{pool}{suffix}".lower() for kind in ("atonbuf", "data") for suffix in _WEIGHTS}
     named = (file for file in tree.ending(*_WEIGHTS) if file.name.lower() in wanted)
     return nearest(tuple(file for file in named if not is_file(file.with_name(path.name))), path.parent)

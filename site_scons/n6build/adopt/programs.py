@@ -1,4 +1,7 @@
-"""Programs of a project, by the scripts that build them: Makefiles, CMake, STM32CubeIDE, PlatformIO, SCons."""
+"""Programs of a project, from the scripts that build them.
+
+n6build reads Makefiles, CMake, STM32CubeIDE, PlatformIO and SCons.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from n6build.image.memory_regions import read_memory_regions
 _MAKEFILES = ("GNUmakefile", "Makefile", "makefile")
 _MAX_BYTES = 4 << 20
 _MOST_SCRIPTS = 200
-# Of ST's CMSIS device folder, and of a middleware: its scripts and makefiles build no program of the project.
+# Scripts in ST's CMSIS, HAL and component folders build no program of the project.
 _NOT_OF_THE_PROJECT = re.compile(r"(?:^|/)(?:Drivers/CMSIS|Drivers/STM32N6xx_HAL_Driver|Drivers/BSP/Components)(?:/|$)")
 _ELF_IN_TEXT = re.compile(r"""["']([^"'\s]{1,200}\.elf)["']""")
 _FSBL = re.compile(r"fsbl", re.IGNORECASE)
@@ -32,17 +35,17 @@ class Program:
     """A program that a script of the project builds.
 
     Attributes:
-        kind: Of build system.
-        script: The file that is read, and in which the lines belong.
-        name: The program as the script spells it: a file, or the target of CMake.
-        others: Further programs of the script.
-        file: The program's file as far as the script tells it, from the folder of the script.
-        linker_script: The one that the script names, None where it names none that exists.
-        starts_at: Where the linker script puts the program; None where it says nothing that could be read.
-        words: Files, folders and flags that the script names, with its variables replaced.
-        flags: All text of the script, where flags may stand.
-        board: As the script names it, empty where it does not.
-        after: Command behind a build, of STM32CubeIDE.
+        kind: kind of build system.
+        script: file that is read, and to which the lines are added.
+        name: name of the program in the script: a file, or the target of CMake.
+        others: further programs of the script.
+        file: file of the program as far as the script names it, from the folder of the script.
+        linker_script: script that the build script names; None if it names none that exists.
+        starts_at: address of the program in the linker script; None if that cannot be read.
+        words: files, folders and flags that the script names, with its variables replaced.
+        flags: all text of the script that may contain flags.
+        board: board in the script, empty if it names none.
+        after: command after a build, of STM32CubeIDE.
     """
 
     kind: Kind
@@ -64,7 +67,10 @@ class Program:
 
     @property
     def is_fsbl(self) -> bool:
-        """Return whether this is what the boot ROM starts, by the names of its linker script and folder."""
+        """Return whether the boot ROM starts the program.
+
+        The names of the linker script, the folder and the program decide.
+        """
         named = (self.linker_script.name if self.linker_script else "", self.folder.name, self.name)
         return any(_FSBL.search(each) for each in named)
 
@@ -129,7 +135,7 @@ def _cmake(path: Path) -> Iterator[Program]:
         return
     script = _existing(path.parent, text.linker_scripts)
     name, *others = text.programs
-    # By the module of CMake for this kind of system, .elf is what STM32CubeMX sets.
+    # CMake's own suffix for this kind of system is .elf, and STM32CubeMX sets it as well.
     target = text.value(name)
     yield Program(
         kind="cmake",
@@ -145,7 +151,7 @@ def _cmake(path: Path) -> Iterator[Program]:
 
 
 def _is_for_arm(text: CMakeText) -> bool:
-    """Whether a program is for this chip, and not a test for the host computer."""
+    """Return whether a program is for this chip, and not a test for the host computer."""
     return any("cortex-m55" in word or "arm-none-eabi" in word or "STM32N6" in word.upper() for word in text.words)
 
 
@@ -174,7 +180,11 @@ def _cube_ide(path: Path) -> Iterator[Program]:
 
 
 def read_platformio(path: Path) -> Iterator[Program]:
-    """Read the environments of a platformio.ini. Raises N6-ADOPT-003, N6-FILE-002, N6-FILE-003."""
+    """Read the environments of a platformio.ini.
+
+    Raises:
+        N6Error: N6-ADOPT-003 if the file cannot be parsed; N6-FILE-002; N6-FILE-003.
+    """
     text = read_at_most(path, _MAX_BYTES).decode("utf-8", "replace")
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
@@ -233,7 +243,10 @@ def _existing(folder: Path, names: Iterable[str]) -> Path | None:
 
 
 def _start(script: Path | None) -> int | None:
-    """The lowest address that code is linked to: that of the region that the chip's vector table opens."""
+    """Return the start of the region that begins with the chip's vector table.
+
+    This is the lowest address that code is linked to.
+    """
     if script is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""A third-party project, read as it lies on the disk."""
+"""Reader of a third-party project on the disk."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _FSBL_IMAGES = (".hex", ".bin", ".elf")
 
 @dataclass(frozen=True)
 class Application:
-    """A program of the project with what belongs to it.
+    """A program of the project with its board and networks.
 
     Attributes:
-        program: What builds it.
-        board: None where nothing names it.
-        networks: That its script compiles.
-        fsbl: Program or image that starts it, where n6build's cannot.
-        unknown_flags: Of its script, that only ST's own compiler knows.
+        program: the program and its script.
+        board: board of the program; None if no file names one.
+        networks: networks that the script compiles.
+        fsbl: program or image that starts the program, if n6build's FSBL cannot.
+        unknown_flags: flags of the script that only ST's own compiler knows.
     """
 
     program: Program
@@ -41,32 +41,32 @@ class Application:
 
     @property
     def starts_in_flash(self) -> bool:
-        """Return whether it executes in place."""
+        """Return whether the program executes in place."""
         return _is_in(_NOR, self.program.starts_at)
 
     @property
     def is_non_secure(self) -> bool:
-        """Return whether a secure program starts it, and no FSBL."""
+        """Return whether a secure program, and not an FSBL, starts the program."""
         return _is_in(_NON_SECURE, self.program.starts_at)
 
 
 @dataclass(frozen=True)
 class Project:
-    """What was found in a project.
+    """The contents of a project.
 
     Attributes:
-        root: Its folder.
-        runtime: ST's runtime, None where there is none that can be used.
-        runtime_fault: Why there is none.
-        headers: Folders of CMSIS, device and HAL.
-        headers_fault: What of them is missing, empty if nothing is.
-        bsp: Folders of board support packages.
-        applications: Programs that an FSBL starts.
-        fsbls: Programs that the boot ROM starts.
-        fsbl_images: Files that hold one.
-        networks: All networks.
-        models: Model files.
-        problems: Files that could not be read, links that were not followed.
+        root: folder of the project.
+        runtime: ST's runtime, None if there is no usable one.
+        runtime_fault: reason why there is none.
+        headers: folders of CMSIS, device and HAL.
+        headers_fault: missing header, empty if there is none.
+        bsp: folders of board support packages.
+        applications: programs that an FSBL starts.
+        fsbls: programs that the boot ROM starts.
+        fsbl_images: image files with an FSBL.
+        networks: all networks.
+        models: model files.
+        problems: files that could not be read, and links that were not followed.
     """
 
     root: Path
@@ -84,7 +84,7 @@ class Project:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing of it is an STM32N6 project."""
+        """Return whether no file belongs to an STM32N6 project."""
         return not (self.runtime or self.headers or self.applications or self.fsbls or self.networks or self.models)
 
 
@@ -92,11 +92,12 @@ def read_project(root: Path) -> Project:
     """Read a project.
 
     Args:
-        root: Its folder.
+        root: folder of the project.
 
     Raises:
-        N6Error: N6-ADOPT-001 for a folder without anything, N6-LLATON-006 for two releases of ST's runtime, N6-LLATON-001 for
-            one whose version cannot be read, N6-FILE-007 for a folder with too many files.
+        N6Error: N6-ADOPT-001 for a folder without a project; N6-LLATON-006 for two releases of ST's
+            runtime; N6-LLATON-001 for a runtime whose version cannot be read; N6-FILE-007 for a folder
+            with too many files.
     """
     tree = walk(root)
     runtime, runtime_fault = _runtime(tree)
@@ -136,12 +137,12 @@ def read_project(root: Path) -> Project:
 
 
 def _is_in(memory: range, address: int | None) -> bool:
-    # Python looks for anything but a number at each of its addresses.
+    # For any value but a number, Python would search all addresses of the range.
     return address is not None and address in memory
 
 
 def _fault(path: Path) -> str:
-    """Why a file is not what it is named after, empty if it is."""
+    """Return the reason why a file does not have the content of its type, or ''."""
     try:
         require_content(path)
     except N6Error as error:
@@ -172,7 +173,7 @@ def _application(
 ) -> Application:
     board = board_of(program, root)
     used = tuple(network for network in networks if program.names(network.source))
-    # STM32CubeIDE builds what lies in the project's folder; a wildcard of make names no file.
+    # STM32CubeIDE builds the files in the project's folder, and a wildcard of make names no file.
     used = used or tuple(each for each in networks if each.source.is_relative_to(program.folder))
     if not used and len(networks) == 1 and not any(word.endswith(networks[0].source.name) for word in program.words):
         used = networks

@@ -1,4 +1,4 @@
-"""The table of what a project has, what is missing, and why that matters."""
+"""Table of a project: present parts, missing parts, and their purpose."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table. why: what it is needed for, of what is missing."""
+    """A line of the table. why: purpose of a missing part."""
 
     state: Literal["found", "missing", "unfit"]
     what: str
@@ -32,7 +32,7 @@ class Row:
 
 
 def rows_of(project: Project) -> tuple[Row, ...]:
-    """Return the rows, in the order in which they are shown."""
+    """Return the rows in the order of the table."""
     return tuple(_rows(project))
 
 

@@ -1,4 +1,7 @@
-"""Writes the lines of an adoption: behind what the user has, never over it, and twice the same."""
+"""Writer of the lines of an adoption.
+
+It adds lines after the user's text, never overwrites that text, and a second run changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ _AFTER = re.compile(r'\spostbuildStep="([^"]*)"')
 
 
 def block(lines: Sequence[str]) -> str:
-    """Return the lines between marks. The first mark has their digest, which shows whether somebody has changed them."""
+    """Return the lines between marks.
+
+    The first mark has the digest of the lines, which shows whether the user has changed them.
+    """
     body = "".join(f"{line}\n" for line in lines)
     return f"{_BEGIN.format(digest=_digest(body))}\n{body}{_END}\n"
 
@@ -37,10 +43,11 @@ def _digest(body: str) -> str:
 
 
 def add_block(path: Path, lines: Sequence[str]) -> Result:
-    """Put lines behind the text of a script.
+    """Add lines at the end of a script.
 
     Returns:
-        What was done. A block that somebody has changed, and lines that somebody wrote by hand, are left as they are.
+        The result. A block that the user has changed, and lines for n6build that the user has written,
+        are left as they are.
 
     Raises:
         N6Error: N6-FILE-001, N6-FILE-002.
@@ -49,7 +56,11 @@ def add_block(path: Path, lines: Sequence[str]) -> Result:
 
 
 def _rewrite(path: Path, change: Callable[[str], tuple[str, Result]]) -> Result:
-    """Change the text of a file, whatever its encoding, and return what was done. Raises N6-FILE-001, N6-FILE-002."""
+    """Change the text of a file, whatever its encoding, and return the result.
+
+    Raises:
+        N6Error: N6-FILE-001, N6-FILE-002.
+    """
     text = read_bytes(path).decode("utf-8", "surrogateescape")
     changed, result = change(text)
     if changed != text:
@@ -58,7 +69,7 @@ def _rewrite(path: Path, change: Callable[[str], tuple[str, Result]]) -> Result:
 
 
 def with_block(text: str, lines: Sequence[str]) -> tuple[str, Result]:
-    """Return the text with the block, and what was done to it."""
+    """Return the text with the block, and the result."""
     new = block(lines)
     newline = "\r\n" if "\r\n" in text else "\n"
     found = _BLOCK.search(text)
@@ -75,10 +86,10 @@ def with_block(text: str, lines: Sequence[str]) -> tuple[str, Result]:
 
 
 def add_step(path: Path, command: str) -> Result:
-    """Add a command behind the build of each configuration of STM32CubeIDE.
+    """Add a command after the build of each configuration of STM32CubeIDE.
 
     Returns:
-        What was done. A step that is the user's is left as it is.
+        The result. A step of the user is left as it is.
 
     Raises:
         N6Error: N6-FILE-001, N6-FILE-002.
@@ -87,12 +98,12 @@ def add_step(path: Path, command: str) -> Result:
 
 
 def with_step(text: str, command: str) -> tuple[str, Result]:
-    """Return the text of a .cproject with the command, and what was done to it."""
+    """Return the text of a .cproject with the command, and the result."""
     value = escape(command, quote=True)
     results: set[Result] = set()
 
     def add(found: re.Match[str]) -> str:
-        # Others, of the resources to refresh, have no artefact.
+        # Other elements of this name, for resources to refresh, have no artefact.
         if "artifactName=" not in found[0]:
             return found[0]
         before = _AFTER.search(found[0])
@@ -111,15 +122,15 @@ def with_step(text: str, command: str) -> tuple[str, Result]:
 
 
 def add_links(folder: Path, links: Sequence[tuple[str, Path]]) -> None:
-    """Link files under other names. What is there already is left as it is.
+    """Link files under other names; existing links to the same files stay as they are.
 
     Raises:
-        N6Error: N6-ADOPT-004 where a file of that name is there, N6-FILE-001.
+        N6Error: N6-ADOPT-004 if another file of that name exists; N6-FILE-001.
     """
     for name, file in links:
         place = folder / name
         target = os.path.relpath(file, place.parent)
-        if place.is_symlink() and os.readlink(place) == target:  # noqa: PTH115 - as text, not resolved.
+        if place.is_symlink() and os.readlink(place) == target:  # noqa: PTH115 - the text of the link, not resolved.
             continue
         if place.exists() or place.is_symlink():
             raise in_the_way(place, f"a link to {file.name}")
@@ -131,13 +142,18 @@ def add_links(folder: Path, links: Sequence[tuple[str, Path]]) -> None:
 
 
 def in_the_way(place: Path, wanted: str) -> N6Error:
-    """Return N6-ADOPT-004: a file of the user is where something is to be put. wanted: what that is."""
+    """Return N6-ADOPT-004, for a file of the user in the place of another file.
+
+    Args:
+        place: the file.
+        wanted: description of the other file.
+    """
     what = f"is in the way: n6build adopt would put {wanted} there"
     return N6Error("N6-ADOPT-004", what, where=str(place), hint="move it away, or name another folder")
 
 
 def _write(path: Path, data: bytes) -> None:
-    """The script keeps its permissions."""
+    """Write the script, which keeps its permissions."""
     try:
         mode = path.stat().st_mode & 0o7777
         write_atomically(path, data)

@@ -1,1 +1,1 @@
-"""The chip and the boards, and the C headers and linker scripts generated from them."""
+"""Chips and boards, and the C headers and linker scripts generated from them."""

@@ -10,16 +10,20 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, ClockGate, Peripheral, Soc
 
-# From here on registers are the processor's own (Armv8-M manual, system address map).
+# Registers from this address on belong to the processor (Armv8-M manual, system address map).
 _PROCESSOR = 0xE0000000
-# Registers of RCC that give peripherals their clocks.
+# These registers of RCC give peripherals their clocks.
 _ENABLE = re.compile(r"A[HP]B\dENR\d?")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A peripheral, or an instance of one. kind: the peripheral's name. clock: register and field of RCC, None if it is always
-    on."""
+    """A peripheral, or an instance of one.
+
+    Attributes:
+        kind: name of the peripheral.
+        clock: register and field of RCC; None if the clock is always on.
+    """
 
     name: str
     kind: str
@@ -29,13 +33,16 @@ class Block:
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """The first address behind the block."""
         return self.base + self.size
 
 
 def blocks_of(soc: Soc) -> tuple[Block, ...]:
-    """All blocks of the chip, by address, without the processor's own. Raises N6-SOC-008 for two that overlap, N6-SOC-009 for a
-    clock that RCC does not have."""
+    """Return all blocks of the chip except the processor's own, by address.
+
+    Raises:
+        N6Error: N6-SOC-008 for two blocks that overlap; N6-SOC-009 for a clock that RCC does not have.
+    """
     found = [
         Block(name, kind, base, peripheral.size, _clock_bit(soc, name, peripheral.clock))
         for kind, peripheral in soc.peripherals.items()
@@ -51,7 +58,11 @@ def blocks_of(soc: Soc) -> tuple[Block, ...]:
 
 
 def register_name(soc: Soc, address: int) -> str:
-    """`RNG +0x000`, or `RCC AHB5ENR` if the chip's description names the register; `unnamed` outside of all blocks."""
+    """Return the name of the register at an address.
+
+    Examples: `RCC AHB5ENR`; `RNG +0x000` if the chip's description does not name the register;
+    `unnamed` outside all blocks.
+    """
     for block in blocks_of(soc):
         if block.base <= address < block.end:
             offset = address - block.base

@@ -1,4 +1,4 @@
-"""What is known about a board: pins, clocks, NOR and its slots, external RAM. All sizes are bytes, all clocks Hz."""
+"""A board as board.yaml describes it. All sizes are bytes, all clocks Hz."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from n6build.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
 Alias = Literal["secure", "non-secure"]
 Severity = Literal["warning", "error"]
 
-# Folders of the build folder that are not a board's, and what follows the name of a board's folder.
+# Folders of the build folder that belong to no board, and a suffix of folders that belong to one.
 RESERVED = ("flash", "field", "matrix", "virtual_board")
 FIELD = "-field"
 
-# The pads at 1.8 V with their high-speed fuse blown (external memory chapter of the reference manual).
+# The limit of pads at 1.8 V with their high-speed fuse blown (external memory chapter of the reference manual).
 _XSPI_LIMIT_HZ = 200_000_000
-# Of the pads of XSPI2, on all boards.
+# This supply feeds the pads of XSPI2 on all boards.
 NOR_SUPPLY = "VDDIO3"
 
 
 @dataclass(frozen=True)
 class Console:
-    """tx, rx: pin of USART1 that sends or receives, such as PE5. alternate: function of both pins. baud: bits per second."""
+    """USART1 as the console of the board.
+    tx: pin that sends, such as PE5. rx: pin that receives. alternate: alternate function of both pins.
+    baud: bits per second."""
 
     tx: Identifier
     rx: Identifier
@@ -39,7 +41,8 @@ class Console:
 
 @dataclass(frozen=True)
 class PortPins:
-    """Pins of one port. port: such as GPION. lines: all of them, by number. alternate: their alternate function."""
+    """Pins of one port. port: GPIO port, such as GPION.
+    lines: numbers of all lines. alternate: alternate function of the lines."""
 
     port: Identifier
     lines: tuple[Annotated[int, Range(0, 15)], ...]
@@ -53,19 +56,27 @@ class PortPins:
 
 @dataclass(frozen=True)
 class SelectPins(PortPins):
-    """chip_select: one of the lines."""
+    """Pins of one port, one of which is a chip select. chip_select: one of the lines."""
 
     chip_select: Annotated[int, Range(0, 15)]
 
 
 @dataclass(frozen=True)
 class Nor:
-    """The serial NOR at XSPI2. part: its name. base: of its memory-mapped window. size: bytes of the part. jedec_id: three
-    bytes, manufacturer first. sector: bytes that one erase covers. commands: name of the file in boards/nor that describes
-    the part's family. mode: lines and edges with which it is read; `opi-dtr` is eight lines at both edges of the clock, `spi`
-    one line. max_clock_hz: the fastest clock that part and board allow; the chip's `slow_pads_hz`, where that is less, while
-    the fuse of VDDIO3 for high speed is not blown. pins: of XSPI2.
-    """
+    """The serial NOR at XSPI2.
+
+    Attributes:
+        part: name of the part.
+        base: address of its memory-mapped window.
+        size: bytes of the part.
+        jedec_id: three bytes, manufacturer first.
+        sector: bytes that one erase covers.
+        commands: name of the file in boards/nor that describes the part's family.
+        mode: lines and edges of reads; `opi-dtr` is eight lines at both edges of the clock, `spi`
+            one line.
+        max_clock_hz: highest clock that part and board allow; while the VDDIO3 fuse for high speed
+            is not blown, the limit is the chip's `slow_pads_hz` if that is less.
+        pins: pins of XSPI2."""
 
     part: Title
     base: Address
@@ -80,7 +91,8 @@ class Nor:
 
 @dataclass(frozen=True)
 class Slot:
-    """A part of the NOR. address: in the memory-mapped window. size: bytes, of which the image may use all."""
+    """A range of the NOR. address: start in the memory-mapped window.
+    size: bytes, all of which the image may use."""
 
     address: Address
     size: Size
@@ -93,8 +105,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Slots:
-    """Every board has these four. fsbl: the first program, which the boot ROM starts. appli: the program with the networks.
-    vectors: inputs and expected outputs for runs. weights: of networks, or relocatable models."""
+    """The four slots that every board has.
+    fsbl: the first program, which the boot ROM starts. appli: the program with the networks.
+    vectors: inputs and expected outputs for runs. weights: weights of networks, or relocatable
+    models."""
 
     fsbl: Slot
     appli: Slot
@@ -102,15 +116,17 @@ class Slots:
     weights: Slot
 
     def items(self) -> list[tuple[str, Slot]]:
-        """(name, slot), in the order of the fields."""
+        """Return (name, slot) pairs in the order of the fields."""
         return [("fsbl", self.fsbl), ("appli", self.appli), ("vectors", self.vectors), ("weights", self.weights)]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Trials of new images, with `trial=on`. journal: two sectors of the NOR, in which the firmware remembers them. starts: of a
-    new image, at most, until it is confirmed. watchdog_ms: in which it has to make each step. appli: a second slot of the Appli,
-    as large as the first; None: there is one, and the Appli is not on trial."""
+    """Trials of new images, with `trial=on`.
+    journal: two sectors of the NOR, in which the firmware records the trials. starts: starts of a
+    new image, at most, until it is confirmed. watchdog_ms: milliseconds in which the image has to
+    make each step. appli: a second slot of the Appli, as large as the first; None if the Appli is
+    not on trial."""
 
     journal: Slot
     starts: Annotated[int, Range(1, 100)]
@@ -118,14 +134,14 @@ class Trial:
     appli: Slot | None = None
 
     def items(self) -> list[tuple[str, Slot]]:
-        """(name, slot) of what the firmware keeps for itself, with `trial=on`."""
+        """Return (name, slot) of the ranges that the firmware reserves with `trial=on`."""
         return [("journal", self.journal), *([("second appli", self.appli)] if self.appli else [])]
 
 
 @dataclass(frozen=True)
 class Region:
-    """A part of the external RAM. size: bytes. limit: bytes that it must not exceed, even if there is room; without one,
-    there is none."""
+    """A part of the external RAM. size: bytes.
+    limit: bytes that the region must not exceed, even if there is room for more; None for no limit."""
 
     size: Size
     limit: Size | None = None
@@ -133,11 +149,11 @@ class Region:
 
 @dataclass(frozen=True)
 class Psram:
-    """The part at XSPI1 that the firmware maps. part: its name. commands: name of the file in boards/psram that describes its
-    family. max_clock_hz: as that of the NOR, with the fuse of `supply`.
+    """The PSRAM at XSPI1 that the firmware maps.
 
-    supply: of the pads of both ports, at 1.8 V. control: clock, strobes and chip select. data: sixteen lines.
-    """
+    part: name of the part. commands: name of the file in boards/psram that describes its family.
+    max_clock_hz: highest clock, as that of the NOR, with the fuse of `supply`. supply: supply of
+    the pads of both ports, at 1.8 V. control: clock, strobes and chip select. data: sixteen lines."""
 
     part: Title
     commands: Name
@@ -149,8 +165,9 @@ class Psram:
 
 @dataclass(frozen=True)
 class ExternalRam:
-    """PSRAM in a memory-mapped window. memory: name of the window. size: bytes of the part. regions: its parts by name, one
-    behind the other from its start. psram: None where only another program knows how to map it."""
+    """PSRAM in a memory-mapped window. memory: name of the window.
+    size: bytes of the part. regions: regions by name, consecutive from the start of the PSRAM.
+    psram: the part; None if only a program not built by n6build can map it."""
 
     memory: Identifier
     size: Size
@@ -160,8 +177,9 @@ class ExternalRam:
 
 @dataclass(frozen=True)
 class ExternalPool(PoolFigures):
-    """A memory pool in a flash slot or in a region of the external RAM. slot: of the NOR; such a pool is read-only. region:
-    of the external RAM. size: bytes; without it, all of that."""
+    """A memory pool in a flash slot or in a region of the external RAM.
+    slot: slot of the NOR; a pool in it is read-only. region: region of the external RAM. size:
+    bytes; all of the slot or region by default."""
 
     slot: Literal["weights"] | None = None
     region: Identifier | None = None
@@ -170,7 +188,8 @@ class ExternalPool(PoolFigures):
 
 @dataclass(frozen=True)
 class FileHeap:
-    """RAM inside the chip that another firmware of this board reads small files into. memory: its name. size: bytes."""
+    """RAM inside the chip that other firmware for this board reads small files into.
+    memory: name of the memory. size: bytes."""
 
     memory: Identifier
     size: Size
@@ -178,8 +197,10 @@ class FileHeap:
 
 @dataclass(frozen=True)
 class ProgrammerHints:
-    """external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot:
-    positions of the boot selectors for running. dev_boot: those for programming."""
+    """Facts about the board for programmers and their users.
+    external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of
+    the chip. flash_boot: positions of the boot selectors for running. dev_boot: positions of the
+    boot selectors for programming."""
 
     external_loader: PlainFile
     pyocd_target: Name
@@ -189,7 +210,8 @@ class ProgrammerHints:
 
 @dataclass(frozen=True)
 class Fuse:
-    """A word of BSEC as the board leaves the factory; all others are 0. word: its number. value: of 32 bits."""
+    """A word of BSEC as the board leaves the factory; all other words are 0.
+    word: number of the word. value: value of 32 bits."""
 
     word: Annotated[int, Range(0, 383)]
     value: Address
@@ -197,19 +219,32 @@ class Fuse:
 
 @dataclass(frozen=True)
 class BoardFile:
-    """board.yaml as it is written; `Board` has the same fields with what their names refer to.
+    """The contents of board.yaml: the fields of `Board`, with names of other files.
 
-    name: of the board and of its folder. title: as its maker prints it. soc: the chip, a file in boards/soc. max_speed: the
-    fastest clock profile that every board of this kind supports. clock_profile: with which the FSBL starts, for a board that
-    is to start slower than that. console: USART1, as the board has it. nor: the serial NOR at XSPI2. slots: parts of the NOR;
-    they begin on sectors, and the FSBL's at its start. programmer: what programmers and their users need to know. pools:
-    memory pools outside of the chip, by name. aliases: other names for `board=`. external_ram: PSRAM, divided into regions
-    from its start. pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used. smps_overdrive:
-    pin that raises the core supply, such as PB12. alias: of the chip's memories, which the pools are in. fuses: words of BSEC
-    as the board leaves the factory. i2c: devices that the virtual board has on its buses. unmodelled_registers: what a run on
-    the virtual board makes of registers that it only stores. trial: of new images; None: the board has no place for that.
-    file_heap: where a firmware such as OpenMV's puts files that fit; None: nothing is known of one.
-    """
+    Attributes:
+        name: name of the board and of its folder.
+        title: name as the maker prints it.
+        soc: chip of the board, a file in boards/soc.
+        max_speed: the fastest clock profile that every board of this kind supports.
+        clock_profile: profile with which the FSBL starts, for a board that is to start slower than
+            `max_speed`.
+        console: USART1, as the board has it.
+        nor: the serial NOR at XSPI2.
+        slots: ranges of the NOR; they begin on sectors, and the FSBL's at the start of the NOR.
+        programmer: facts for programmers and their users.
+        pools: memory pools outside the chip, by name.
+        aliases: other names for `board=`.
+        external_ram: PSRAM, divided into regions from its start.
+        pool_sizes: bytes of pools that this board makes smaller than their memory; 0 for a pool
+            that is not used.
+        smps_overdrive: pin that raises the core supply, such as PB12.
+        alias: alias of the chip's memories in which the pools are.
+        fuses: words of BSEC as the board leaves the factory.
+        i2c: devices that the virtual board has on its buses.
+        unmodelled_registers: severity, on the virtual board, of accesses to registers that it only
+            stores.
+        trial: trials of new images; None if the board has no room for them.
+        file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown."""
 
     name: Name
     title: Title
@@ -239,7 +274,7 @@ RESET_CLOCK = "hsi"
 
 @dataclass(frozen=True)
 class OnBus:
-    """A part on an I2C bus. bus: such as I2C2. address: of 7 bits."""
+    """A part on an I2C bus. bus: bus, such as I2C2. address: address of 7 bits."""
 
     bus: str
     address: BusAddress
@@ -248,7 +283,8 @@ class OnBus:
 
 @dataclass(frozen=True)
 class Board:
-    """A board as `BoardFile` describes it. files: all that describe it, board.yaml first. soc_files: those of the chip alone,
+    """A board with the chip and the parts that `BoardFile` names.
+    files: files that describe the board, board.yaml first. soc_files: files that describe the chip,
     its own first."""
 
     name: str
@@ -277,12 +313,13 @@ class Board:
     soc_files: tuple[Path, ...]
 
     def has_fast_pads(self, supply: str) -> bool:
-        """Return whether the board leaves the factory with the fuse of these pads for high speed."""
+        """Return whether the factory blows the high-speed fuse of this supply's pads."""
         return self.soc.has_fast_pads(supply, {fuse.word: fuse.value for fuse in self.fuses})
 
     def xspi_divider(self, *, fast_pads: bool) -> int:
-        """Return what the clock source of XSPI2 is divided by: the NOR stays within its limit, which is lower for reads on one
-        line and for pads whose fuse for high speed is not blown."""
+        """Return the divider of XSPI2's clock source that keeps the NOR within its limit.
+
+        The limit is lower for reads on one line, and for pads whose fuse for high speed is not blown."""
         limit = self.nor.max_clock_hz if fast_pads else min(self.nor.max_clock_hz, self.soc.slow_pads_hz)
         if self.nor.mode == "spi":
             limit = min(limit, self.nor_commands.read_max_hz)
@@ -290,7 +327,7 @@ class Board:
 
     @property
     def nor_clock_hz(self) -> int:
-        """Hz, with the fuses that the board leaves the factory with."""
+        """Clock of the NOR in Hz, with the fuses as they leave the factory."""
         return self.clock.xspi_source_hz // self.xspi_divider(fast_pads=self.has_fast_pads(NOR_SUPPLY))
 
     @property
@@ -305,13 +342,13 @@ class Board:
         return Span(self.soc.memories[heap.memory].base, heap.size) if heap else None
 
     def psram_divider(self, psram: Psram, *, fast_pads: bool) -> int:
-        """Return what HCLK, the clock source of XSPI1, is divided by: the part stays within its limit, as the NOR."""
+        """Return the divider of HCLK, XSPI1's source, with the PSRAM within its limit."""
         limit = psram.max_clock_hz if fast_pads else min(psram.max_clock_hz, self.soc.slow_pads_hz)
         return -(-self.clock.hclk_hz // limit)
 
     @property
     def psram_clock_hz(self) -> int:
-        """Hz, with the fuses that the board leaves the factory with; 0 without PSRAM."""
+        """Clock of the PSRAM in Hz with the factory's fuses; 0 without PSRAM."""
         if self.psram is None:
             return 0
         return self.clock.hclk_hz // self.psram_divider(self.psram, fast_pads=self.has_fast_pads(self.psram.supply))
@@ -320,8 +357,8 @@ class Board:
         """Return a clock profile of the chip.
 
         Raises:
-            N6Error: N6-BOARD-003 if there is none of this name, or the board cannot raise its supply for it.
-        """
+            N6Error: N6-BOARD-003 if there is no such profile, or if the board cannot raise its
+                supply for it."""
         if name not in self.soc.clock_profiles:
             hint = did_you_mean(name, self.soc.clock_profiles)
             raise N6Error("N6-BOARD-003", f"'clock={name}': {self.soc.name} has no such clock profile", hint=hint)
@@ -336,8 +373,11 @@ class Board:
         return self.smps_overdrive is not None or not profile.overdrive
 
     def profile(self, name: str) -> Profile:
-        """A memory profile of the chip. Raises N6-BOARD-009 if the chip has no such profile, N6-BOARD-010 if this board lacks
-        one of its memories."""
+        """Return a memory profile of the chip.
+
+        Raises:
+            N6Error: N6-BOARD-009 if the chip has no such profile; N6-BOARD-010 if this board lacks
+                one of its memories."""
         where = f"boards/{self.name}/board.yaml"
         if name not in self.soc.profiles:
             hint = did_you_mean(name, self.profiles())
@@ -349,7 +389,7 @@ class Board:
         return profile
 
     def profiles(self) -> list[str]:
-        """Names of the profiles whose memories this board has."""
+        """Return the names of the profiles whose memories this board has."""
         return [name for name, profile in self.soc.profiles.items() if not self._lacking(profile)]
 
     def _lacking(self, profile: Profile) -> list[str]:

@@ -1,6 +1,7 @@
-"""n6_board.h and its kin: clocks, console, NOR, PSRAM and flash slots of one board as C constants.
+"""n6_board.h and the headers that it includes: one board's constants for C.
 
-One header each, so that what does not use the console is not compiled again for another baud rate.
+The constants are clocks, console, NOR, PSRAM and flash slots. Each has its own header, so that a
+new baud rate recompiles only the code that uses the console.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from n6build.hardware.soc import Clock, Divider, Pll
 
 @dataclass(frozen=True)
 class ClockConstants:
-    """A clock profile, as in `Clock` and `ClockProfile`. plls, dividers: in the order in which the firmware sets them."""
+    """A clock profile, as in `Clock` and `ClockProfile`.
+
+    Attributes:
+        plls, dividers: in the order in which the firmware sets them.
+    """
 
     name: str
     cpu_hz: int
@@ -31,7 +36,12 @@ class ClockConstants:
 
 @dataclass(frozen=True)
 class PinConstants:
-    """Pins of one port. mask: of its lines. alternate: their alternate function."""
+    """Pins of one port.
+
+    Attributes:
+        mask: one bit for each line.
+        alternate: alternate function of the lines.
+    """
 
     port: str
     mask: int
@@ -40,7 +50,7 @@ class PinConstants:
 
 @dataclass(frozen=True)
 class PadClock:
-    """A clock of pads, and what its source is divided by."""
+    """A clock of pads, and the divider of its source."""
 
     hz: int
     divider: int
@@ -52,9 +62,16 @@ def _pad_clock(source_hz: int, divider: int) -> PadClock:
 
 @dataclass(frozen=True)
 class NorConstants:
-    """What the firmware knows of the NOR. slow, fast: without and with the fuse of its pads; of PLL1 or HCLK. select: line of
-    the chip select. commands: name of their description. octal_mask: as `second_byte_mask`; octal_*: commands on eight lines.
-    The others are as in `Nor` and `NorCommands`."""
+    """The NOR for the firmware; other fields as in `Nor` and `NorCommands`.
+
+    Attributes:
+        slow: clock without the fuse of the pads, from PLL1 or HCLK.
+        fast: clock with the fuse of the pads, from PLL1 or HCLK.
+        select: line of the chip select.
+        commands: name of the description of the commands.
+        octal_mask: as `second_byte_mask`.
+        octal_*: commands on eight lines.
+    """
 
     base: int
     size: int
@@ -85,7 +102,11 @@ class NorConstants:
 
 @dataclass(frozen=True)
 class RegisterConstants:
-    """A mode register of the PSRAM. value: that is written or expected, of the bits in `mask`."""
+    """A mode register of the PSRAM.
+
+    Attributes:
+        value: value that is written or expected, of the bits in `mask`.
+    """
 
     address: int
     value: int
@@ -94,9 +115,18 @@ class RegisterConstants:
 
 @dataclass(frozen=True)
 class PsramConstants:
-    """What the firmware knows of the PSRAM. memory: name of its window. slow, fast: as those of the NOR, of HCLK; with the
-    cycles between refreshes. select: line of the chip select. commands: name of their description. read_cycles, write_cycles:
-    latencies. density: with the code of the part's size. The others are as in `Psram` and `PsramCommands`."""
+    """The PSRAM for the firmware; other fields as in `Psram` and `PsramCommands`.
+
+    Attributes:
+        memory: name of its window.
+        slow: clock without the fuse of the pads, from HCLK.
+        fast: clock with the fuse of the pads, from HCLK.
+        slow_refresh_cycles, fast_refresh_cycles: clock cycles between refreshes at these clocks.
+        select: line of the chip select.
+        commands: name of the description of the commands.
+        read_cycles, write_cycles: latencies.
+        density: register with the code of the part's size.
+    """
 
     memory: str
     size: int
@@ -127,7 +157,11 @@ class PsramConstants:
 
 @dataclass(frozen=True)
 class OfBoard:
-    """For n6_board.h. parts: names of all other headers, with that of the chip."""
+    """The constants of n6_board.h.
+
+    Attributes:
+        parts: names of all other headers, with that of the chip.
+    """
 
     name: str
     parts: tuple[str, ...]
@@ -135,7 +169,7 @@ class OfBoard:
 
 @dataclass(frozen=True)
 class OfClock:
-    """For n6_board_clock.h. smps_overdrive: as in `Board`."""
+    """The constants of n6_board_clock.h. smps_overdrive: as in `Board`."""
 
     name: str
     clock: ClockConstants
@@ -144,7 +178,7 @@ class OfClock:
 
 @dataclass(frozen=True)
 class OfConsole:
-    """For n6_board_console.h."""
+    """The constants of n6_board_console.h."""
 
     name: str
     console: Console
@@ -152,7 +186,7 @@ class OfConsole:
 
 @dataclass(frozen=True)
 class OfNor:
-    """For n6_board_nor.h."""
+    """The constants of n6_board_nor.h."""
 
     name: str
     nor: NorConstants
@@ -160,7 +194,7 @@ class OfNor:
 
 @dataclass(frozen=True)
 class OfPsram:
-    """For n6_board_psram.h. psram: None where the firmware maps none."""
+    """The constants of n6_board_psram.h. psram: None if the firmware maps none."""
 
     name: str
     psram: PsramConstants | None
@@ -168,7 +202,7 @@ class OfPsram:
 
 @dataclass(frozen=True)
 class OfSlots:
-    """For n6_board_slots.h."""
+    """The constants of n6_board_slots.h."""
 
     name: str
     slots: Slots
@@ -179,7 +213,13 @@ Constants = OfBoard | OfClock | OfConsole | OfNor | OfPsram | OfSlots
 
 @dataclass(frozen=True)
 class BoardHeader:
-    """name: of the file. kind: dataclass with its constants. of: takes them from a board."""
+    """A generated header of a board.
+
+    Attributes:
+        name: file name of the header.
+        kind: dataclass with the header's constants.
+        of: function that takes the constants from a board.
+    """
 
     name: str
     kind: type[Constants]
@@ -187,11 +227,11 @@ class BoardHeader:
 
     @property
     def template(self) -> Path:
-        """Of the header."""
+        """The Jinja template of the header."""
         return TEMPLATES / f"{self.name}.j2"
 
     def text(self, constants: Constants) -> str:
-        """constants: of its kind."""
+        """Return the text of the header. constants: an instance of `kind`."""
         return render(self.template, {field.name: getattr(constants, field.name) for field in fields(constants)})
 
 

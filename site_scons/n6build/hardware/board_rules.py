@@ -1,4 +1,4 @@
-"""What board.yaml has to fulfil beyond the types of its values."""
+"""Rules for board.yaml beyond the types of its values."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from n6build.hardware.psram import PsramCommands
 from n6build.hardware.soc import Soc
 
 _PSRAM_WINDOW = "XSPI1_WINDOW"
-# Chip select, clock and a strobe for each eight data lines.
+# The lines are chip select, clock and a strobe for each eight data lines.
 _PSRAM_CONTROL_LINES = 4
 _PSRAM_DATA_LINES = 16
 
 
 def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
-    """Raises N6-BOARD-003 to -008 and N6-BOARD-011, with the line of what is wrong."""
+    """Check that a board fits its chip and that its parts fit together.
+
+    Raises:
+        N6Error: N6-BOARD-003 to N6-BOARD-008 and N6-BOARD-011, with the line of the wrong value.
+    """
     clocks = (("max_speed", board.max_speed), ("clock_profile", board.clock_profile or board.max_speed))
     for key, name in clocks:
         where = document.where(key)
@@ -82,7 +86,11 @@ def _check_psram(ram: ExternalRam, psram: Psram, soc: Soc, document: Document) -
 
 
 def check_psram_size(board: BoardFile, commands: PsramCommands, document: Document) -> None:
-    """Raises N6-BOARD-011 if no part of this family has the size of the external RAM."""
+    """Check that a part of the PSRAM family has the size of the external RAM.
+
+    Raises:
+        N6Error: N6-BOARD-011 if no part has this size.
+    """
     assert board.external_ram is not None
     sizes = sorted({size for size in commands.density.sizes if size})
     if board.external_ram.size not in sizes:

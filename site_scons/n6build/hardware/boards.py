@@ -1,4 +1,7 @@
-"""Boards: boards/<name>/board.yaml over boards/soc/<soc>.yaml, checked on load. All sizes are bytes, all clocks Hz."""
+"""Boards: boards/<name>/board.yaml with boards/soc/<soc>.yaml, checked on load.
+
+All sizes are bytes, all clocks Hz.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +20,25 @@ from n6build.hardware.nor import load_nor_commands
 from n6build.hardware.psram import load_psram_commands
 from n6build.hardware.soc import read_soc
 
-# Folders of what boards are made of.
+# Folders of the parts that boards refer to.
 _PARTS = ("soc", "nor", "psram", "i2c")
 
 
 def board_names(folder: Path = BOARDS) -> list[str]:
-    """Folders with a board.yaml, sorted."""
+    """Return the names of folders with a board.yaml, sorted."""
     return [path.name for path in files_in(folder) if is_file(path / "board.yaml")]
 
 
 def known_boards() -> list[str]:
-    """Names of the project's own boards and of those that come with n6build, sorted."""
+    """Return the names of the project's own boards and of those of n6build, sorted."""
     return sorted({*board_names(own_folder(BOARDS)), *board_names()})
 
 
 def home_of_board(name: str) -> Path:
-    """Where a board of this name is described: in the project's own folder boards/ if it is there, else in that of n6build."""
+    """Return the folder boards/ that describes a board of this name.
+
+    This is the project's own folder if the board is there, else that of n6build.
+    """
     own = own_folder(BOARDS)
     if "/" in name or not is_file(own / name.lower() / "board.yaml"):
         return BOARDS
@@ -42,8 +48,11 @@ def home_of_board(name: str) -> Path:
 
 
 def load_board(name: str, folder: Path = BOARDS) -> Board:
-    """A board by its name or one of its aliases, in any case. Raises N6-BOARD-001 with the nearest name, and what
-    `read_board` raises."""
+    """Read a board by its name or one of its aliases, in upper or lower case.
+
+    Raises:
+        N6Error: N6-BOARD-001 with the nearest name if there is no such board; the errors of `read_board`.
+    """
     name = name.lower()
     if "/" in name or not is_file(folder / name / "board.yaml"):
         names = board_names(folder)
@@ -56,9 +65,20 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
 
 @remembered
 def read_board(path: Path) -> Board:
-    """path: board.yaml; the chip's description is in the folder soc beside the board's, or in that of n6build, and so are those
-    of other parts. Raises N6-BOARD-002, N6-BOARD-012 (another name than its folder), N6-BOARD-013 to N6-BOARD-015, those of
-    `check_board`, N6-SOC-00x, N6-NOR-001, N6-PSRAM-001, N6-BUS-001, N6-BUS-002, N6-YAML-00x."""
+    """Read and check a board.
+
+    The descriptions of the chip and of other parts come from the folders beside the board's, or
+    else from those of n6build.
+
+    Args:
+        path: board.yaml.
+
+    Raises:
+        N6Error: N6-BOARD-002 if there is no such chip; N6-BOARD-012 if the name differs from the
+            folder's; N6-BOARD-013 or N6-BOARD-014 if there are no such NOR or PSRAM commands;
+            N6-BOARD-015 if the name is reserved; N6-BUS-002 if there is no such I2C part;
+            N6-SOC-00x, N6-NOR-001, N6-PSRAM-001, N6-BUS-001, N6-YAML-00x; those of `check_board`.
+    """
     folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)
     described = document.load(BoardFile)
@@ -123,7 +143,7 @@ def _psram_path(described: BoardFile, document: Document, folder: Path) -> Path 
 
 
 def _i2c_paths(described: BoardFile, document: Document, folder: Path) -> list[Path]:
-    """The file of the part of each device."""
+    """Return the file of each device's part."""
     where = document.where("i2c")
     return [_described_in(folder / "i2c", device.part, "N6-BUS-002", "I2C part", where) for device in described.i2c]
 
@@ -139,8 +159,8 @@ def _devices(described: BoardFile, paths: Sequence[Path], folder: Path) -> tuple
 def _described_in(folder: Path, name: str, code: str, kind: str, where: str) -> Path:
     path = folder / f"{name}.yaml"
     common = BOARDS / folder.name / path.name
-    # A step declares the file that it reads, not where else that could have been; `home_of_board` notes it for the plan.
-    if os.path.isfile(common) and not os.path.isfile(path):  # noqa: PTH113 - a name may be one that no file has
+    # A step declares only the file that it reads. `home_of_board` notes the other possible places for the plan.
+    if os.path.isfile(common) and not os.path.isfile(path):  # noqa: PTH113 - a name need not be a valid file name
         return common
     if not is_file(path):
         known = {each.stem for place in (folder, common.parent) for each in files_in(place, "*.yaml")}
@@ -149,7 +169,7 @@ def _described_in(folder: Path, name: str, code: str, kind: str, where: str) -> 
 
 
 def _shown(path: Path, folder: Path) -> str:
-    """A path as the user knows it: from the folder that holds boards/, the project's or that of n6build."""
+    """Return a path from the folder that holds boards/, in the project or in n6build."""
     base = folder if path.is_relative_to(folder) else BOARDS
     return path.relative_to(base.parent).as_posix()
 

@@ -1,4 +1,4 @@
-"""The processors that code is compiled for: their names for the compiler, in their own registers and in the emulator."""
+"""Processors that n6build compiles code for."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ CpuName = Literal["cortex-m55"]
 
 @dataclass(frozen=True)
 class Cpu:
-    """name: in the chip's description, for GCC and for QEMU. part: number in CPUID (Arm Cortex-M55 manual, SCB). flags: of
-    GCC, for all code that is linked together."""
+    """A processor.
+
+    Attributes:
+        name: name in the chip's description, for GCC and for QEMU.
+        part: part number in CPUID (Arm Cortex-M55 manual, SCB).
+        flags: flags of GCC for all code that is linked together.
+    """
 
     name: CpuName
     part: int

@@ -1,4 +1,4 @@
-"""The registers that a field report reads, from YAML to addresses, and the header that has them for C."""
+"""Registers that a field report reads: from YAML to addresses and a C header."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from n6build.base.templates import render
 from n6build.base.yaml_schema import Pattern, read_document
 from n6build.hardware.soc import Peripheral, Register, Soc
 
-# Of the family: all chips have the same registers.
+# One file for the family: all chips have the same registers.
 FIELD = BOARDS / "soc" / "stm32n6-field.yaml"
 TEMPLATE = TEMPLATES / "n6_field_registers.h.j2"
-# Of a unit of the NPU (ST's ATON.h), and the room that it has.
+# Offset of VERSION in a unit of the NPU (ST's ATON.h), and the size of a unit's address range.
 _NPU_VERSION = 4
 _NPU_UNIT_BYTES = 0x1000
 
@@ -26,7 +26,11 @@ _Text = Annotated[str, _SELECTED]
 
 @dataclass(frozen=True)
 class FieldRegister:
-    """selector: address of a register that is written `selected` before; 0 for none."""
+    """A register of a field report.
+
+    Attributes:
+        selector: address of a register that `selected` is written to before the read; 0 if there is none.
+    """
 
     name: str
     address: int
@@ -36,7 +40,7 @@ class FieldRegister:
 
 @dataclass(frozen=True)
 class FieldRegisters:
-    """By the moment at which they are read."""
+    """The registers of a field report, by the moment at which they are read."""
 
     entry: tuple[FieldRegister, ...]
     fsbl: tuple[FieldRegister, ...]
@@ -51,7 +55,15 @@ class _File:
 
 
 def read_field_registers(path: Path, soc: Soc) -> FieldRegisters:
-    """path: of FIELD. Raises N6-SOC-010 for a register that the chip's description does not have, N6-YAML-00x."""
+    """Read the registers of field reports.
+
+    Args:
+        path: path of the file; usually FIELD.
+        soc: chip that the registers belong to.
+
+    Raises:
+        N6Error: N6-SOC-010 for a register that the chip's description does not have; N6-YAML-00x.
+    """
     file = read_document(path).load(_File)
 
     def found(names: tuple[str, ...]) -> tuple[FieldRegister, ...]:
@@ -61,13 +73,16 @@ def read_field_registers(path: Path, soc: Soc) -> FieldRegisters:
 
 
 def field_header(registers: FieldRegisters) -> str:
-    """The text of n6_field_registers.h."""
+    """Return the text of n6_field_registers.h."""
     moments = {"entry": registers.entry, "fsbl": registers.fsbl, "appli": registers.appli}
     return render(TEMPLATE, {"moments": moments, "source": f"boards/soc/{FIELD.name}"})
 
 
 def described(name: str, soc: Soc) -> Register | None:
-    """The register in the chip's description; None for what it does not describe, such as the CPU's stack pointer."""
+    """Return a register of the chip's description, or None.
+
+    The result is None for registers without a description, such as the CPU's stack pointer.
+    """
     peripheral, _, register = name.partition("@")[0].partition(".")
     kind = next((each for each, found in soc.peripherals.items() if peripheral in (each, *found.instances)), "")
     return soc.peripherals[kind].registers.get(register) if kind else None
@@ -93,7 +108,10 @@ def _address(name: str, soc: Soc, path: Path) -> int:
 
 
 def npu_version_names(soc: Soc) -> dict[str, int]:
-    """Name of each unit's version register -> the lower 16 bits that it has by the chip's description."""
+    """Return the expected lower 16 bits of each NPU unit's version register, by name.
+
+    The values come from the chip's description.
+    """
     return {
         f"NPU.{name}{index if units.count > 1 else ''}.VERSION": units.version_word
         for name, units in soc.npu.units.items()
@@ -102,15 +120,18 @@ def npu_version_names(soc: Soc) -> dict[str, int]:
 
 
 def _npu_versions(soc: Soc) -> list[FieldRegister]:
-    """In the order of the units: the one that has the gates is switched on by reading its own version. Another one's clock is
-    opened before, for an access without a clock may never end."""
+    """Return the version registers of the NPU units, in the order of the units.
+
+    The read of its own version also switches on the unit with the gates. The clock of every other
+    unit is opened first, because an access without a clock may never end.
+    """
     base = soc.peripherals["NPU"].base
     assert base is not None
     clocks = base + _NPU_UNIT_BYTES * soc.npu.units["CLKCTRL"].first
     open_gates = {clock: (min(registers.values()), _gates(soc, clock)) for clock, registers in soc.npu.gates.items()}
     found = []
     for name, units in soc.npu.units.items():
-        # CTRL, whose bit 0 is EN.
+        # Without a gate, the register is CTRL, whose bit 0 is EN.
         offset, selected = open_gates[units.gate.clock] if units.gate else (0, 1)
         for index in range(units.count):
             address = base + _NPU_UNIT_BYTES * (units.first + index) + _NPU_VERSION
@@ -120,7 +141,7 @@ def _npu_versions(soc: Soc) -> list[FieldRegister]:
 
 
 def _gates(soc: Soc, clock: str) -> int:
-    """The bits of all units that have this clock."""
+    """Return the bits of all units that have this clock."""
     return sum(
         1 << units.gate.bit + index
         for units in soc.npu.units.values()

@@ -1,4 +1,7 @@
-"""Devices on the I2C buses of a board: parts as described in boards/i2c/<name>.yaml, and where a board has them."""
+"""Devices on the I2C buses of a board.
+
+The parts are described in boards/i2c/<name>.yaml, their buses and addresses in board.yaml.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,13 @@ BusAddress = Annotated[int, Range(0x08, 0x77)]
 
 @dataclass(frozen=True)
 class I2cRegister:
-    """number: of the register. value: at power-on. constant: whether it stays when it is written."""
+    """A register of an I2C part.
+
+    Attributes:
+        number: number of the register.
+        value: value at power-on.
+        constant: whether a write leaves the value unchanged.
+    """
 
     number: Annotated[int, Range(0, 0xFFFF)]
     value: Address
@@ -25,8 +34,15 @@ class I2cRegister:
 
 @dataclass(frozen=True)
 class I2cPart:
-    """name: of the part and of its file. address: of 7 bits. number_bytes, value_bytes: of a register's number and of its
-    value, most significant byte first. registers: those that do not begin with 0."""
+    """An I2C part.
+
+    Attributes:
+        name: name of the part and of its file.
+        address: bus address of 7 bits.
+        number_bytes: bytes of a register's number, most significant byte first.
+        value_bytes: bytes of a register's value, most significant byte first.
+        registers: registers that do not begin with 0, by name.
+    """
 
     name: Name
     address: BusAddress
@@ -37,7 +53,13 @@ class I2cPart:
 
 @dataclass(frozen=True)
 class I2cDevice:
-    """bus: that the device is on. part: name of a file in boards/i2c. address: in place of the part's own."""
+    """A device on an I2C bus of the board.
+
+    Attributes:
+        bus: bus of the device.
+        part: name of a file in boards/i2c.
+        address: bus address of 7 bits that replaces the part's own.
+    """
 
     bus: Bus
     part: Name
@@ -45,8 +67,15 @@ class I2cDevice:
 
 
 def load_i2c_part(path: Path, shown_as: str) -> I2cPart:
-    """path: boards/i2c/<name>.yaml. shown_as: its name in messages. Raises N6-BUS-001 if its name is wrong, or a register does
-    not fit, N6-YAML-00x."""
+    """Read the description of an I2C part.
+
+    Args:
+        path: boards/i2c/<name>.yaml.
+        shown_as: name of the file in messages.
+
+    Raises:
+        N6Error: N6-BUS-001 if the name is wrong, or a register does not fit; N6-YAML-00x.
+    """
     document = read_document(path, shown_as=shown_as)
     part = document.load(I2cPart)
     if part.name != path.stem:

@@ -1,4 +1,7 @@
-"""Linker scripts of FSBL and Appli, for the addresses to which the boot ROM and the FSBL load them."""
+"""Linker scripts of FSBL and Appli.
+
+The programs are linked for the addresses to which the boot ROM and the FSBL load them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from n6build.hardware.soc import Soc
 TEMPLATE = TEMPLATES / "program.ld.j2"
 _FSBL_STACK_BYTES = 8 << 10
 _APPLI_STACK_BYTES = 16 << 10
-# Constants, initialised data and the image may grow by up to this before what follows them moves.
+# Constants, initialised data and the image may grow by up to this before the section that follows moves.
 _CONSTANTS_ALIGNMENT = 1 << 10
 _DATA_ALIGNMENT = 256
 _VARIABLES_ALIGNMENT = 16 << 10
@@ -20,8 +23,14 @@ _VARIABLES_ALIGNMENT = 16 << 10
 
 @dataclass(frozen=True)
 class ProgramRam:
-    """name: of the program, as people call it. origin, length: of its RAM. vector_alignment: of the chip's vector table. All in
-    bytes."""
+    """The RAM of a program. All sizes are bytes.
+
+    Attributes:
+        name: name of the program, as users know it.
+        origin: start of the RAM.
+        length: size of the RAM.
+        vector_alignment: alignment of the chip's vector table.
+    """
 
     name: str
     origin: int
@@ -31,12 +40,12 @@ class ProgramRam:
 
 
 def fsbl_ram(soc: Soc) -> ProgramRam:
-    """Behind the boot header, in what the boot ROM loads."""
+    """Return the RAM of the FSBL, behind the header in the boot ROM's image."""
     return _ram(soc, "FSBL", places_of(soc).fsbl, _FSBL_STACK_BYTES)
 
 
 def appli_ram(soc: Soc) -> ProgramRam:
-    """Behind the boot header, at the address to which the FSBL copies it."""
+    """Return the RAM of the Appli, behind the header where the FSBL copies it."""
     return _ram(soc, "Appli", places_of(soc).appli, _APPLI_STACK_BYTES)
 
 
@@ -45,7 +54,7 @@ def _ram(soc: Soc, name: str, place: ProgramPlace, stack_bytes: int) -> ProgramR
 
 
 def program_script(ram: ProgramRam) -> str:
-    """The text of the linker script."""
+    """Return the text of the linker script."""
     values = {
         "constants_alignment": _CONSTANTS_ALIGNMENT,
         "data_alignment": _DATA_ALIGNMENT,

@@ -1,4 +1,7 @@
-"""Commands and registers of a family of octal NOR parts, as described in boards/nor/<name>.yaml."""
+"""Commands and registers of a family of octal NOR parts.
+
+The source is boards/nor/<name>.yaml.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,25 @@ Rate = Annotated[int, Range(1_000_000, 400_000_000)]
 Microseconds = Annotated[int, Range(1, 60_000_000)]
 
 
-# Of the basic table of JESD216F, and what we take of others.
+# Words of the basic table of JESD216F, and the most that n6build takes of another table.
 BASIC_WORDS = 20
 MAX_TABLE_WORDS = 64
-# The interface at 1.8 V.
+# The limit of the interface at 1.8 V.
 _FASTEST_HZ = 200_000_000
 
 
 @dataclass(frozen=True)
 class ModeRegister:
-    """A part's mode register. address: of it. spi, opi_str, opi_dtr: its value for each mode. former_us: microseconds in
-    which a part that leaves single-line mode still tells its status there."""
+    """The mode register of a part.
+
+    Attributes:
+        address: address of the register.
+        spi: value for single-line mode.
+        opi_str: value for octal mode at one clock edge.
+        opi_dtr: value for octal mode at both clock edges.
+        former_us: microseconds in which a part that leaves single-line mode still reports its
+            status in that mode.
+    """
 
     address: Address
     spi: Opcode
@@ -38,8 +49,14 @@ class ModeRegister:
 
 @dataclass(frozen=True)
 class DummyRegister:
-    """address: of the register. cycles: dummy cycles of an octal read, indexed by the register's value. chosen: the cycles
-    that the firmware sets. max_hz: of the clock with as many; where it is shorter, what the interface reaches."""
+    """The register with the dummy cycles of octal reads.
+
+    Attributes:
+        address: address of the register.
+        cycles: dummy cycles of an octal read, indexed by the register's value.
+        chosen: dummy cycles that the firmware sets.
+        max_hz: highest clock for each value; the limit of the interface for values without an entry.
+    """
 
     address: Address
     cycles: tuple[Annotated[int, Range(0, 31)], ...]
@@ -54,8 +71,14 @@ class DummyRegister:
 
 @dataclass(frozen=True)
 class BusyTimes:
-    """Typical, in microseconds. program: of a page. erase_4k, erase_64k: of a sector. erase_mib: of a chip erase, for each
-    MiB."""
+    """Typical times of programming and erasing, in microseconds.
+
+    Attributes:
+        program: time for a page.
+        erase_4k: time for a sector of 4 KiB.
+        erase_64k: time for a sector of 64 KiB.
+        erase_mib: time of a chip erase, for each MiB.
+    """
 
     program: Microseconds = 150
     erase_4k: Microseconds = 25_000
@@ -65,7 +88,12 @@ class BusyTimes:
 
 @dataclass(frozen=True)
 class MaxFactors:
-    """Of the longest time to the typical one: even, 2 to 32. erase: of erasing. program: of programming."""
+    """Longest time divided by typical time: an even number from 2 to 32.
+
+    Attributes:
+        erase: factor for erasing.
+        program: factor for programming.
+    """
 
     erase: Annotated[int, Range(2, 32)]
     program: Annotated[int, Range(2, 32)]
@@ -73,10 +101,15 @@ class MaxFactors:
 
 @dataclass(frozen=True)
 class ParameterTables:
-    """What the tables of JESD216 say beyond the commands and the size: see `n6build.virtual_board.sfdp`, which joins them.
+    """Contents of the JESD216 tables beyond the commands and the size.
 
-    basic_from_12: the last nine words of the basic table. registers: the map of status and control registers. to_octal:
-    commands and their bytes, at most seven each. profile, four_byte: words without the opcodes that are told elsewhere.
+    `n6build.virtual_board.sfdp` builds the complete tables.
+
+    Attributes:
+        basic_from_12: the last nine words of the basic table.
+        registers: the map of status and control registers.
+        to_octal: commands that switch to octal mode, at most seven bytes each.
+        profile, four_byte: words without the opcodes that other fields give.
     """
 
     max_factors: MaxFactors
@@ -89,14 +122,23 @@ class ParameterTables:
 
 @dataclass(frozen=True)
 class NorCommands:
-    """Opcodes; addresses have 32 bits. name: of the file. mode: the register that changes the mode. dummy: that of the dummy
-    cycles. write_register, read_register: of both. second_byte: what follows the opcode in octal mode. memory_type: of XSPI
-    DCR1.
+    """Commands of a NOR family: opcodes of 8 bits, addresses of 32 bits.
 
-    read, program, erase_4k, erase_64k: on one line. read_str, read_dtr: on eight lines, at one clock edge and at both.
-    register_dummy_cycles: of `read_register` at both edges. page: bytes that one program command covers. configuration: of
-    the register that command 0x15 reads. read_max_hz, spi_max_hz: on one line, without dummy cycles and otherwise. sfdp: None
-    where the part has no parameter tables.
+    Attributes:
+        name: name of the file.
+        second_byte: byte that follows the opcode in octal mode.
+        memory_type: value for XSPI DCR1.
+        read, program, erase_4k, erase_64k: opcodes on one line.
+        read_str, read_dtr: opcodes of octal reads at one clock edge and at both.
+        write_register, read_register: opcodes for the mode register and the dummy register.
+        register_dummy_cycles: dummy cycles of `read_register` at both clock edges.
+        mode: register that changes the mode.
+        dummy: register with the dummy cycles.
+        page: bytes that one program command covers.
+        configuration: value of the register that command 0x15 reads.
+        read_max_hz: highest clock on one line, without dummy cycles.
+        spi_max_hz: highest clock of all other commands on one line.
+        sfdp: parameter tables; None if the part has none.
     """
 
     name: Name
@@ -121,27 +163,35 @@ class NorCommands:
     sfdp: ParameterTables | None = None
 
     def max_hz(self) -> tuple[int, ...]:
-        """Of an octal read, by the value of the dummy register."""
+        """Return the highest clock of an octal read for each value of the dummy register."""
         told = self.dummy.max_hz[: len(self.dummy.cycles)]
         return (*told, *[_FASTEST_HZ] * (len(self.dummy.cycles) - len(told)))
 
     @property
     def second_byte_mask(self) -> int:
-        """The second byte of a command is its opcode XOR this."""
+        """The mask whose XOR with an opcode gives the second byte of a command."""
         return 0xFF if self.second_byte == "inverse" else 0
 
     def octal(self, opcode: int) -> int:
-        """The 16 bits of a command on eight lines, with the opcode in the upper byte."""
+        """Return the 16 bits of a command on eight lines, opcode in the upper byte."""
         return opcode << 8 | (opcode ^ self.second_byte_mask)
 
     def erase(self, sector: int) -> int | None:
-        """The opcode that erases a sector of `sector` bytes; None if there is none."""
+        """Return the opcode that erases a sector of `sector` bytes; None if there is none."""
         return {4 << 10: self.erase_4k, 64 << 10: self.erase_64k}.get(sector)
 
 
 def load_nor_commands(path: Path, shown_as: str) -> NorCommands:
-    """path: boards/nor/<name>.yaml. shown_as: its name in messages. Raises N6-NOR-001 if its name or its dummy cycles are
-    wrong, N6-NOR-002 if its page or its parameter tables are, N6-YAML-00x."""
+    """Read the commands of a NOR family.
+
+    Args:
+        path: boards/nor/<name>.yaml.
+        shown_as: name of the file in messages.
+
+    Raises:
+        N6Error: N6-NOR-001 if the name or the dummy cycles are wrong; N6-NOR-002 if the page or the
+            parameter tables are wrong; N6-YAML-00x.
+    """
     document = read_document(path, shown_as=shown_as)
     commands = document.load(NorCommands)
     if commands.name != path.stem:

@@ -1,4 +1,4 @@
-"""What is known about the NPU: its units, their registers and fields, and what of them the virtual NPU models."""
+"""The NPU's units, registers and fields, and the parts of them that are modelled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from n6build.base.yaml_schema import Address, Identifier, Range
 
 @dataclass(frozen=True)
 class NpuGate:
-    """clock: of the NPU, which the gate opens. bit: in the registers of that clock."""
+    """A gate of an NPU clock.
+
+    Attributes:
+        clock: clock that the gate opens.
+        bit: bit in the registers of that clock.
+    """
 
     clock: Literal["A", "B"]
     bit: Annotated[int, Range(0, 31)]
@@ -18,10 +23,17 @@ class NpuGate:
 
 @dataclass(frozen=True)
 class NpuUnits:
-    """Units of one kind, one behind the other. first: number of the first, of 4 KiB from the NPU's base. kind: what VERSION
-    of each answers (ST's ATON.h). version: major and minor, from there. count: how many there are. gate: of the first one's
-    clock, the others' follow it bit by bit; None for the unit that has the gates. modelled: whether the virtual NPU knows
-    them."""
+    """Consecutive NPU units of one kind.
+
+    Attributes:
+        first: number of the first unit; each has 4 KiB from the NPU's base.
+        kind: number in VERSION of each unit (ST's ATON.h).
+        version: major and minor number in VERSION.
+        count: number of units.
+        gate: gate of the first unit's clock, followed bit by bit by those of the others; None for
+            the unit that has the gates.
+        modelled: whether the virtual NPU models the units.
+    """
 
     first: Annotated[int, Range(0, 0x1F)]
     kind: Annotated[int, Range(0, 0xFF)]
@@ -38,8 +50,16 @@ class NpuUnits:
 
 @dataclass(frozen=True)
 class NpuRegister:
-    """offset: in the unit. fields: a bit, or [lowest, highest]. reset: its value after a reset. count: of a kind, a word each.
-    unmodelled: fields that the virtual NPU only knows as 0. values: of other fields, those that it knows."""
+    """A register of an NPU unit.
+
+    Attributes:
+        offset: offset in the unit.
+        fields: a bit, or [lowest, highest], by name.
+        reset: value after a reset.
+        count: number of consecutive registers of this kind, one word each.
+        unmodelled: fields for which the virtual NPU accepts only 0.
+        values: accepted values of other fields, by name.
+    """
 
     offset: Address
     fields: dict[Identifier, int | tuple[int, ...]] = field(default_factory=dict)
@@ -49,15 +69,23 @@ class NpuRegister:
     values: dict[Identifier, tuple[int, ...]] = field(default_factory=dict)
 
     def known_values(self, name: str) -> tuple[int, ...] | None:
-        """Of a field, those that the virtual NPU models; None: all."""
+        """Return the values of a field that the virtual NPU models; None for all values."""
         return (0,) if name in self.unmodelled else self.values.get(name)
 
 
 @dataclass(frozen=True)
 class Npu:
-    """units: by the names that the manual has for them. gates: offsets, in the unit that has them, of the registers of each
-    clock, by name. sources, destinations: ports of the stream switch, by the name of the units that have them, in the order of
-    their numbers. registers: by the name of the units that have them."""
+    """The NPU of a chip.
+
+    Attributes:
+        units: units by the names in the manual.
+        registers: registers by the name of the units that have them.
+        gates: offsets of the registers of each clock, by name, in the unit that has the gates.
+        sources: ports of the stream switch by the name of their units, in the order of their
+            numbers.
+        destinations: ports of the stream switch by the name of their units, in the order of their
+            numbers.
+    """
 
     units: dict[Identifier, NpuUnits]
     registers: dict[Identifier, dict[Identifier, NpuRegister]]

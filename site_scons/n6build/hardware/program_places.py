@@ -1,4 +1,4 @@
-"""Where the boot ROM puts the FSBL, and where the FSBL puts the Appli."""
+"""Addresses at which the boot ROM puts the FSBL and the FSBL puts the Appli."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from n6build.hardware.soc import Soc
 
 @dataclass(frozen=True)
 class ProgramPlace:
-    """image: address of the image, which begins with the boot header. payload_offset: of the program in the image, bytes.
-    max_bytes: of the image and of what the program needs besides."""
+    """The place of a program in RAM.
+
+    Attributes:
+        image: address of the image, which begins with the boot header.
+        payload_offset: offset of the program in the image, in bytes.
+        max_bytes: bytes of the image and of the program's other data.
+    """
 
     image: int
     payload_offset: int
@@ -18,7 +23,7 @@ class ProgramPlace:
 
     @property
     def address(self) -> int:
-        """Of the program's first byte, its vector table."""
+        """Address of the program's first byte, its vector table."""
         return self.image + self.payload_offset
 
     @property
@@ -29,14 +34,14 @@ class ProgramPlace:
 
 @dataclass(frozen=True)
 class ProgramPlaces:
-    """Of the two programs."""
+    """The places of both programs."""
 
     fsbl: ProgramPlace
     appli: ProgramPlace
 
 
 def places_of(soc: Soc) -> ProgramPlaces:
-    """The places that a chip gives them, as steps take them."""
+    """Return the places of the programs on a chip, as build steps take them."""
     boot, load = soc.boot, soc.load_and_run
     return ProgramPlaces(
         ProgramPlace(boot.header_address, boot.payload_offset, boot.max_image),

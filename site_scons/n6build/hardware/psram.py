@@ -1,4 +1,7 @@
-"""Commands and mode registers of a family of PSRAM parts, as described in boards/psram/<name>.yaml."""
+"""Commands and mode registers of a PSRAM family.
+
+The source is boards/psram/<name>.yaml.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,15 @@ Nanoseconds = Annotated[int, Range(100, 100_000)]
 
 @dataclass(frozen=True)
 class LatencyRegister:
-    """A mode register with a latency. address: of it. low_bit: of its code. cycles: of the clock, by the code; 0: there is no
-    such code. chosen: the cycles that the firmware sets. after_reset: those of the part by itself."""
+    """A mode register with a latency.
+
+    Attributes:
+        address: address of the register.
+        low_bit: lowest bit of the latency code.
+        cycles: clock cycles, indexed by the code; 0 for a code that does not exist.
+        chosen: cycles that the firmware sets.
+        after_reset: cycles that the part has after a reset.
+    """
 
     address: Byte
     low_bit: Annotated[int, Range(0, 7)]
@@ -26,18 +36,23 @@ class LatencyRegister:
 
     @property
     def value(self) -> int:
-        """The code of the chosen cycles, in its place."""
+        """The code of the chosen cycles, shifted to its place in the register."""
         return self.cycles.index(self.chosen) << self.low_bit
 
     @property
     def reset_value(self) -> int:
-        """The code of the cycles after a reset, in its place."""
+        """The code of the cycles after a reset, shifted to its place in the register."""
         return self.cycles.index(self.after_reset) << self.low_bit
 
 
 @dataclass(frozen=True)
 class RegisterValue:
-    """address: of the register. value: what the firmware writes."""
+    """A register with the value that the firmware writes.
+
+    Attributes:
+        address: address of the register.
+        value: value that the firmware writes.
+    """
 
     address: Byte
     value: Byte
@@ -45,7 +60,13 @@ class RegisterValue:
 
 @dataclass(frozen=True)
 class VendorRegister:
-    """A register that tells the vendor. address: of it. mask: the bits that do. value: of these bits."""
+    """A register that identifies the vendor.
+
+    Attributes:
+        address: address of the register.
+        mask: bits that identify the vendor.
+        value: value of these bits.
+    """
 
     address: Byte
     mask: Byte
@@ -54,8 +75,13 @@ class VendorRegister:
 
 @dataclass(frozen=True)
 class DensityRegister:
-    """A register that tells the size. address: of it. mask: the bits that do. sizes: bytes of the part, by the code in
-    `mask`, which begins at bit 0; 0: there is no such code."""
+    """A register that identifies the size.
+
+    Attributes:
+        address: address of the register.
+        mask: bits with the size code, which begins at bit 0.
+        sizes: bytes of the part, indexed by the code; 0 for a code that does not exist.
+    """
 
     address: Byte
     mask: Byte
@@ -64,11 +90,20 @@ class DensityRegister:
 
 @dataclass(frozen=True)
 class PsramCommands:
-    """Opcodes of eight bits; addresses have 32. name: of the file. reset: of the part. read_register, write_register: of mode
-    registers. vendor, density: by which the part is known. memory_type: of XSPI DCR1. read, write: linear bursts.
+    """Commands of a PSRAM family: opcodes of 8 bits, addresses of 32 bits.
 
-    fixed_latency: bits of the read latency's register. width: with its value, data use sixteen lines. row: bytes that a burst
-    runs through at most. max_select_ns: for which the part may be selected at a time, since it has to refresh itself.
+    Attributes:
+        name: name of the file.
+        memory_type: value for XSPI DCR1.
+        reset: command that resets the part.
+        read, write: commands for linear bursts.
+        read_register, write_register: commands for mode registers.
+        fixed_latency: bits to set in the register of the read latency.
+        width: register and value that switch the data to sixteen lines.
+        row: bytes after which a burst must end at the latest.
+        vendor, density: registers that identify the part.
+        max_select_ns: nanoseconds for which the part may be selected at a time; it needs the rest
+            to refresh itself.
     """
 
     name: Name
@@ -89,18 +124,27 @@ class PsramCommands:
 
     @property
     def read_latency_value(self) -> int:
-        """What the register of the read latency is set to."""
+        """The value that the firmware writes to the register of the read latency."""
         return self.read_latency.value | self.fixed_latency
 
     def refresh_cycles(self, clock_hz: int) -> int:
-        """Of XSPI DCR4: after so many clock cycles the controller ends an access, with four to spare as in ST's board support
-        package."""
+        """Return the clock cycles after which the controller ends an access (XSPI DCR4).
+
+        Four cycles are kept in reserve, as in ST's board support package.
+        """
         return max(self.max_select_ns * clock_hz // 1_000_000_000 - 4, 1)
 
 
 def load_psram_commands(path: Path, shown_as: str) -> PsramCommands:
-    """path: boards/psram/<name>.yaml. shown_as: its name in messages. Raises N6-PSRAM-001 if its name, a latency, its rows or
-    its sizes are wrong, N6-YAML-00x."""
+    """Read the commands of a PSRAM family.
+
+    Args:
+        path: boards/psram/<name>.yaml.
+        shown_as: name of the file in messages.
+
+    Raises:
+        N6Error: N6-PSRAM-001 if the name, a latency, the rows or the sizes are wrong; N6-YAML-00x.
+    """
     document = read_document(path, shown_as=shown_as)
     commands = document.load(PsramCommands)
     if commands.name != path.stem:

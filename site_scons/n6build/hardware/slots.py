@@ -1,5 +1,7 @@
-"""The flash slots of a board as an application uses them: weights that have to be elsewhere than in slot `weights` take room
-from the others."""
+"""Flash slots of a board as an application uses them.
+
+Weights that must be outside slot `weights` take room from the other slots.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from n6build.hardware.board import Board, Slot, Slots
 
 @dataclass(frozen=True)
 class NorArea:
-    """The NOR without its part. base: of its memory-mapped window. size: bytes. sector: bytes that one erase covers."""
+    """The address range of the NOR, without details of the part.
+
+    Attributes:
+        base: address of its memory-mapped window.
+        size: bytes.
+        sector: bytes that one erase covers.
+    """
 
     base: int
     size: int
@@ -20,13 +28,13 @@ class NorArea:
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """The first address behind the NOR."""
         return self.base + self.size
 
 
 @dataclass(frozen=True)
 class BoardFlash:
-    """What of a board's description says where something goes in flash. name: of the board."""
+    """The flash layout of a board. name: name of the board."""
 
     name: str
     nor: NorArea
@@ -34,26 +42,30 @@ class BoardFlash:
 
 
 def flash_of(board: Board) -> BoardFlash:
-    """The flash of a board, as steps take it."""
+    """Return the flash layout of a board, as build steps take it."""
     return BoardFlash(board.name, NorArea(board.nor.base, board.nor.size, board.nor.sector), board.slots)
 
 
 def next_sector(flash: BoardFlash, address: int) -> int:
-    """The first sector of the NOR that does not begin before `address`."""
+    """Return the first sector of the NOR that does not begin before `address`."""
     return -(-address // flash.nor.sector) * flash.nor.sector
 
 
 def weights_slot(flash: BoardFlash, address: int) -> str:
-    """Name of the slot of weights that begin at `address`: 'weights', or 'weights at 0x70180000' outside that slot."""
+    """Return the name of the slot of weights that begin at `address`.
+
+    The name is 'weights', or for example 'weights at 0x70180000' outside that slot.
+    """
     slot = flash.slots.weights
     return "weights" if slot.address <= address < slot.end else f"weights at 0x{address:08X}"
 
 
 def slots_around(flash: BoardFlash, weights: Iterable[Span]) -> dict[str, Slot]:
-    """The board's slots by name, then one for each of `weights` that begins outside slot 'weights'.
+    """Return the board's slots, and one for each of `weights` outside slot 'weights'.
 
-    Such a slot reaches to the next one, or to the end of the NOR; a slot of the board ends where it begins. One whose start it
-    covers begins behind it, on a sector boundary; its size is 0 where nothing is left.
+    The slots of the board come first. A slot for weights reaches to the next slot, or to the end of
+    the NOR; a slot of the board ends where such weights begin. A slot whose start is covered by
+    weights begins behind them, on a sector boundary; its size is 0 if no room is left.
     """
     own = [
         Span(each.address, next_sector(flash, each.end) - each.address)
@@ -72,13 +84,14 @@ def vectors_slot(flash: BoardFlash, weights: Sequence[Span], needed: int) -> Slo
     """Return the slot of the test vectors, which may be room that weights leave.
 
     Args:
-        flash: Flash of the board.
-        weights: Images in flash. Relocatable models take all of slot 'weights'.
-        needed: Bytes of the vectors, each set rounded up to sectors.
+        flash: flash of the board.
+        weights: images in flash; relocatable models take all of slot 'weights'.
+        needed: bytes of the vectors, each set rounded up to sectors.
 
     Returns:
-        What weights leave of slot 'vectors'; if `needed` bytes are more than that, the room from there on through slot 'weights',
-        or else the largest room in both. It may be too small.
+        The part of slot 'vectors' that weights leave free. If `needed` bytes do not fit into it,
+        the room from there on through slot 'weights', or else the largest room in both slots. The
+        result may still be too small.
     """
     slot = slots_around(flash, weights)["vectors"]
     if needed <= slot.size:
@@ -94,9 +107,9 @@ def slots_with_vectors(flash: BoardFlash, weights: Sequence[Span], vectors: Sequ
     """Return the slots of the board around weights and test vectors.
 
     Args:
-        flash: Flash of the board.
-        weights: Images in flash, and data that goes elsewhere.
-        vectors: Test vectors in flash, in their slot or in the room of `vectors_slot`.
+        flash: flash of the board.
+        weights: images in flash, and data outside slot 'weights'.
+        vectors: test vectors in flash, in their slot or in the room of `vectors_slot`.
     """
     slots = slots_around(flash, weights)
     if not vectors:
@@ -115,7 +128,10 @@ def slots_with_vectors(flash: BoardFlash, weights: Sequence[Span], vectors: Sequ
 
 
 def _rooms(flash: BoardFlash, taken: Sequence[Span]) -> list[Slot]:
-    """Free parts of slots 'vectors' and 'weights', by address, those without a gap between them as one, on sector boundaries."""
+    """Return the free parts of slots 'vectors' and 'weights', by address.
+
+    The parts begin and end on sector boundaries. Adjacent slots count as one.
+    """
     areas: list[Slot] = []
     for slot in sorted((flash.slots.vectors, flash.slots.weights), key=lambda each: each.address):
         if areas and areas[-1].end == slot.address:
@@ -134,7 +150,7 @@ def _rooms(flash: BoardFlash, taken: Sequence[Span]) -> list[Slot]:
 
 
 def _without(slot: Slot, taken: Iterable[Span]) -> Slot:
-    """What `taken`, sorted by address, leaves of a slot."""
+    """Return the part of a slot that `taken`, sorted by address, leaves free."""
     start, end = slot.address, slot.end
     for each in taken:
         if start < each.address < end:

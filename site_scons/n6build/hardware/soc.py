@@ -1,5 +1,5 @@
-"""What is known about the chip, as described in boards/soc/<name>.yaml. All sizes are bytes; addresses are of the secure
-alias."""
+"""A chip as boards/soc/<name>.yaml describes it.
+All sizes are bytes; addresses are of the secure alias."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from n6build.hardware.npu import Npu
 Level = Literal["LOW", "MID", "HIGH"]
 
 SYSTEM_EXCEPTIONS = 16
-# Bytes from a register with set_clear to its aliases.
+# Bytes from a register with `set_clear` to its set and clear aliases.
 SET_ALIAS, CLEAR_ALIAS = 0x800, 0x1000
 
 
 @dataclass(frozen=True)
 class BankPower:
-    """rcc_field: the bank's bit in RCC MEMENR. ramcfg: the RAMCFG instance whose SRAMSD bit shuts the bank down."""
+    """The power control of a memory bank. rcc_field: the bank's bit in RCC MEMENR.
+    ramcfg: the RAMCFG instance whose SRAMSD bit shuts the bank down."""
 
     rcc_field: Identifier
     ramcfg: Identifier
@@ -32,8 +33,8 @@ class BankPower:
 
 @dataclass(frozen=True)
 class MemoryClock:
-    """field: the memory's bit in RCC MEMENR. on_after_reset: whether it is set then. ramcfg: the RAMCFG instance that can
-    shut it down, or empty."""
+    """The clock control of a memory. field: the memory's bit in RCC MEMENR.
+    on_after_reset: whether the bit is set after reset. ramcfg: the RAMCFG instance that can shut the memory down, or empty."""
 
     field: Identifier
     on_after_reset: bool = False
@@ -42,9 +43,10 @@ class MemoryClock:
 
 @dataclass(frozen=True)
 class Memory:
-    """base: address of the first byte. size: bytes. power: of a memory that is off after reset and that networks use. clock:
-    of another one that can be switched off. Neither: it is always on. cached: whether the CPU's caches are in front of it.
-    risaf: the instance of RISAF that filters accesses to it, or empty."""
+    """A memory of the chip. base: address of the first byte. size: bytes.
+    power: power control of a memory that is off after reset and that networks use. clock: clock control of another memory that
+    can be switched off. A memory without both is always on. cached: whether the CPU's caches are in front of it. risaf: the
+    instance of RISAF that filters accesses to it, or empty."""
 
     base: Address
     size: Size
@@ -61,7 +63,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Cache:
-    """size: bytes. ways: of each set."""
+    """A cache of the CPU. size: bytes. ways: ways of each set."""
 
     size: Size
     ways: Annotated[int, Range(1, 16)]
@@ -69,7 +71,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Caches:
-    """Of the CPU, first level. instruction, data: one of the two."""
+    """The first-level caches of the CPU."""
 
     instruction: Cache
     data: Cache
@@ -77,9 +79,10 @@ class Caches:
 
 @dataclass(frozen=True)
 class Boot:
-    """header_address: where the boot ROM puts the image. payload_offset: of the program's first byte, its vector table, in
-    the image. max_image: bytes, header included. slot_offsets: where in the NOR it looks for one. clocks_left_on: by register
-    of RCC. stack: the end of the boot ROM's. revision_address: of the silicon's revision, in the boot ROM."""
+    """The boot ROM's rules for an FSBL. header_address: address of the loaded image.
+    payload_offset: offset of the program's first byte, its vector table, in the image. max_image: bytes, header included.
+    slot_offsets: offsets in the NOR at which the boot ROM looks for an image. clocks_left_on: fields by register of RCC. stack:
+    end of the boot ROM's stack. revision_address: address of the silicon's revision, in the boot ROM."""
 
     header_address: Address
     payload_offset: Size
@@ -92,15 +95,15 @@ class Boot:
 
 @dataclass(frozen=True)
 class Relocatable:
-    """executable_ram: bytes of the Appli for the code and data of all models that it installs."""
+    """Relocatable models. executable_ram: bytes of the Appli for their code and data."""
 
     executable_ram: Size
 
 
 @dataclass(frozen=True)
 class LoadAndRun:
-    """load_address: where the FSBL puts the image. payload_offset: as in Boot. max_bytes: of the image and the program's
-    other data."""
+    """The FSBL's rules for an Appli. load_address: address of the loaded image.
+    payload_offset: as in `Boot`. max_bytes: bytes of the image and of the program's other data."""
 
     load_address: Address
     payload_offset: Size
@@ -109,8 +112,8 @@ class LoadAndRun:
 
 @dataclass(frozen=True)
 class SecurityCounters:
-    """Words of BSEC: as many bits as are set are the lowest security counter that is accepted. appli: of Applis. model: of the
-    code of relocatable models. data: of weights and test vectors."""
+    """Words of BSEC whose number of set bits is the lowest accepted security counter.
+    appli: word for Applis. model: word for the code of relocatable models. data: word for weights and test vectors."""
 
     appli: Annotated[int, Range(0, 383)]
     model: Annotated[int, Range(0, 383)]
@@ -119,8 +122,8 @@ class SecurityCounters:
 
 @dataclass(frozen=True)
 class ClockGate:
-    """The bit of an RCC enable register that a block of registers needs. field: empty if it is the block's name and EN.
-    register: empty if it is the one that has this field."""
+    """The bit of an RCC enable register that a block of registers needs.
+    field: empty if it is the block's name and EN. register: empty if it is the one that has this field."""
 
     register: Identifier = ""
     field: Identifier = ""
@@ -128,8 +131,8 @@ class ClockGate:
 
 @dataclass(frozen=True)
 class Register:
-    """offset: from the base of its block. set_clear: whether it has a set and a clear alias. fields: a bit, or [lowest,
-    highest]."""
+    """A register. offset: offset from the base of its block.
+    set_clear: whether it has a set and a clear alias. fields: a bit, or [lowest, highest], by name."""
 
     offset: Address
     set_clear: bool = False
@@ -138,8 +141,9 @@ class Register:
 
 @dataclass(frozen=True)
 class Peripheral:
-    """registers: by name. instances: addresses by name, of a peripheral that is there several times. base: its address, None
-    for one with `instances`. size: of one, bytes. clock: None if it is always on."""
+    """A block of registers. registers: registers by name. size: bytes of an instance.
+    instances: addresses by name, of a peripheral that exists several times. base: address, None for a peripheral with
+    `instances`. clock: None if the clock is always on."""
 
     registers: dict[Identifier, Register] = field(default_factory=dict)
     base: Address | None = None
@@ -150,7 +154,8 @@ class Peripheral:
 
 @dataclass(frozen=True)
 class PllLimits:
-    """In Hz, lowest and highest. reference_hz: behind DIVM. vco_hz: of the oscillator."""
+    """Limits of a PLL in Hz, lowest and highest. reference_hz: input behind DIVM.
+    vco_hz: the oscillator of the PLL."""
 
     reference_hz: tuple[int, ...]
     vco_hz: tuple[int, ...]
@@ -158,7 +163,7 @@ class PllLimits:
 
 @dataclass(frozen=True)
 class Pll:
-    """Output: oscillator / divm * divn / post. divm, divn, post: as in that."""
+    """A PLL. divm, divn, post: its output is oscillator / divm * divn / post."""
 
     divm: Annotated[int, Range(1, 63)]
     divn: Annotated[int, Range(10, 2500)]
@@ -167,7 +172,7 @@ class Pll:
 
 @dataclass(frozen=True)
 class Divider:
-    """One of IC1, IC2, IC6, IC11. pll: whose output it divides. by: what."""
+    """One of IC1, IC2, IC6, IC11. pll: PLL whose output it divides. by: divisor."""
 
     pll: Identifier
     by: Annotated[int, Range(1, 256)]
@@ -175,8 +180,8 @@ class Divider:
 
 @dataclass(frozen=True)
 class ClockProfile:
-    """dividers: empty if CPU and buses stay on the oscillator. plls: by name. ahb_divider: of the buses' clock. overdrive:
-    needs a raised core supply."""
+    """Settings of the clocks. overdrive: whether they need a raised core supply.
+    plls: PLLs by name. dividers: empty if CPU and buses stay on the oscillator. ahb_divider: divider of the buses' clock."""
 
     plls: dict[Identifier, Pll] = field(default_factory=dict)
     dividers: dict[Identifier, Divider] = field(default_factory=dict)
@@ -186,8 +191,8 @@ class ClockProfile:
 
 @dataclass(frozen=True)
 class Clock:
-    """The clocks of a profile, in Hz. hclk_hz: of the AHB. xspi_source_hz: input of XSPI2's divider, PLL1 if it runs, else
-    HCLK."""
+    """The clocks of a profile, in Hz. hclk_hz: clock of the AHB.
+    xspi_source_hz: input of XSPI2's divider: PLL1 if it runs, else HCLK."""
 
     name: str
     profile: ClockProfile
@@ -199,8 +204,9 @@ class Clock:
 
 @dataclass(frozen=True)
 class PoolFigures:
-    """What ST's compiler reckons with. fname: in the names of weights files. throughput, latency: of the memory. byte_width:
-    of the bus, in bytes. freq_ratio: NPU clock / memory clock. read_power, write_power: mW."""
+    """Figures of a memory pool for ST's compiler. fname: name in weights files.
+    throughput, latency: level of the memory. byte_width: width of the bus in bytes. freq_ratio: NPU clock / memory clock.
+    read_power, write_power: mW."""
 
     fname: Name
     throughput: Level
@@ -213,14 +219,15 @@ class PoolFigures:
 
 @dataclass(frozen=True)
 class InternalPool(PoolFigures):
-    """A memory pool that is a whole memory of the chip. memory: its name."""
+    """A memory pool that is a whole memory of the chip. memory: name of the memory."""
 
     memory: Identifier
 
 
 @dataclass(frozen=True)
 class Profile:
-    """activations: names of pools in order of preference. weights: the pool that holds the initializers."""
+    """A choice of memory pools. activations: names of pools in order of preference.
+    weights: the pool that holds the initializers."""
 
     activations: tuple[Identifier, ...]
     weights: Identifier
@@ -228,13 +235,14 @@ class Profile:
 
 @dataclass(frozen=True)
 class Soc:
-    """name: of the chip and of its file. cpu: the only one that n6build knows. memories: by name. boot: how the boot ROM
-    starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: for models that are installed. security_counters:
-    fuse words of signed images. peripherals: blocks of registers, by name. npu: its units and registers. device_id,
-    revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16 system
-    exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz: the
-    oscillators. slow_pads_hz: of an XSPI clock whose pads have no fuse for high speed. interrupts: numbers by name.
-    dma_requests: numbers of hardware requests, by name. pools, profiles, clock_profiles: by name."""
+    """A chip. name: name of the chip and of its file. cpu: the CPU that n6build knows.
+    memories: memories by name. boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli.
+    relocatable: RAM for models that are installed. security_counters: fuse words of signed images. peripherals: blocks of
+    registers, by name. npu: units and registers of the NPU. device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE.
+    interrupt_count: external interrupts, which follow the 16 system exceptions. cache_line: bytes. bus_masters: numbers by
+    name, without the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz: frequency of the oscillator. slow_pads_hz: highest XSPI clock with
+    pads whose fuse for high speed is not blown. interrupts: numbers by name. dma_requests: numbers of hardware requests, by
+    name. pools: memory pools by name. profiles: memory profiles by name. clock_profiles: clock profiles by name."""
 
     name: Name
     cpu: CpuName
@@ -267,15 +275,14 @@ class Soc:
         """Return whether a fuse lets pads run at high speed with 1.8 V.
 
         Args:
-            supply: Of the pads: VDDIO2 or VDDIO3.
-            fuses: Words of BSEC by their numbers; others are 0.
-        """
+            supply: supply of the pads: VDDIO2 or VDDIO3.
+            fuses: words of BSEC by their numbers; missing words are 0."""
         fuse = self.peripherals["BSEC"].registers["FVR124"]
         low, _ = field_bits(fuse.fields[f"HSLV_{supply}"])
         return bool(fuses.get(_PADS_WORD, 0) >> low & 1)
 
     def clock(self, name: str) -> Clock:
-        """The clocks of a profile. Raises KeyError for a name that is not in `clock_profiles`."""
+        """Return the clocks of a profile. Raises KeyError if `clock_profiles` lacks it."""
         profile = self.clock_profiles[name]
         plls = {name: self.hsi_hz // pll.divm * pll.divn // pll.post for name, pll in profile.plls.items()}
         hz = {name: plls[divider.pll] // divider.by for name, divider in profile.dividers.items()}
@@ -285,36 +292,44 @@ class Soc:
 
     @property
     def vector_alignment(self) -> int:
-        """Bytes: the size of the vector table, rounded up to a power of two (Armv8-M manual, VTOR)."""
+        """Bytes: the size of the vector table, rounded up to a power of two.
+        See VTOR in the Armv8-M manual."""
         vectors = 4 * (SYSTEM_EXCEPTIONS + self.interrupt_count)
         return 1 << (vectors - 1).bit_length()
 
 
 def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
-    """bits: a bit, or [lowest, highest]. Returns (lowest bit, mask)."""
+    """Return (lowest bit, mask) of a field. bits: a bit, or [lowest, highest]."""
     low, high = (bits, bits) if isinstance(bits, int) else (bits[0], bits[-1])
     return low, ((1 << (high - low + 1)) - 1) << low
 
 
-# The word of BSEC that FVR124 is the shadow of.
+# FVR124 is the shadow of this word of BSEC.
 _PADS_WORD = 124
 
 
 @dataclass(frozen=True)
 class SocDescription:
-    """files: that describe the chip, its own first, then those that it includes."""
+    """A chip. files: files that describe it, its own first, then included ones."""
 
     soc: Soc
     files: tuple[Path, ...]
 
 
 def load_soc(path: Path, *, shown_as: str | None = None) -> Soc:
-    """path: boards/soc/<name>.yaml. shown_as: its name in messages. Raises N6-SOC-00x, N6-YAML-00x."""
+    """Read a chip. Arguments and errors are those of `read_soc`."""
     return read_soc(path, shown_as=shown_as).soc
 
 
 def read_soc(path: Path, *, shown_as: str | None = None) -> SocDescription:
-    """As `load_soc`, with the files that were read. Raises N6-SOC-001 to N6-SOC-007, N6-YAML-00x."""
+    """Read and check a chip, with the files that describe it.
+
+    Args:
+        path: boards/soc/<name>.yaml.
+        shown_as: name of the file in messages.
+
+    Raises:
+        N6Error: N6-SOC-001 to N6-SOC-007, N6-YAML-00x."""
     document = read_merged_document(path, shown_as=shown_as)
     soc = document.load(Soc)
     if soc.name != path.stem:
@@ -359,7 +374,7 @@ def _check(soc: Soc, document: Document) -> None:
 
 
 def _check_payload(soc: Soc, document: Document, key: str, image: int, offset: int) -> None:
-    """Raises N6-SOC-007 if a program cannot begin at this offset in its image."""
+    """Check that a program can begin at this offset in its image (N6-SOC-007)."""
     where = document.where(key, "payload_offset")
     if offset < HEADER_BYTES:
         raise N6Error("N6-SOC-007", f"0x{offset:X} is inside the boot header of 0x{HEADER_BYTES:X} bytes", where=where)
@@ -368,7 +383,7 @@ def _check_payload(soc: Soc, document: Document, key: str, image: int, offset: i
         raise N6Error("N6-SOC-007", what, where=where)
 
 
-# The system clock switches to IC2, IC6 and IC11 at once, and the CPU has IC1.
+# The system clock switches to IC2, IC6 and IC11 at once, and IC1 feeds the CPU.
 _DIVIDERS = {"IC1", "IC2", "IC6", "IC11"}
 
 

@@ -1,7 +1,8 @@
-"""n6_soc.h and its parts: the chip's addresses, registers and bits as C constants, for the firmware and for the virtual board.
+"""n6_soc.h and the headers that it includes: the chip's constants for C.
 
-A part each for what C files use together, so that another memory compiles only those that use it. n6_soc.h includes
-all parts: for other people's programs.
+The constants are addresses, registers and bits, for the firmware and for the virtual board.
+Constants that C files use together share a header, so that a change of a memory recompiles only the
+files that use memories. n6_soc.h includes all headers, for third-party programs.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from n6build.hardware.program_places import ProgramPlaces, places_of
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Register, Soc, field_bits
 
 _NPU_UNIT_BYTES = 0x1000
-# What a program has to set itself; everything else is in the blobs of the epoch controller.
+# A program sets these units itself. The blobs of the epoch controller set all others.
 _NPU_CONTROL = ("CLKCTRL", "INTCTRL", "BUSIF", "EPOCHCTRL")
-# The other peripherals, which nothing of the firmware uses, are in n6_soc_devices.h.
+# The firmware uses none of the other peripherals, so they are in n6_soc_devices.h.
 _CPU = ("SYSTICK", "NVIC", "SCB", "MPU", "SAU", "FPU", "DCB", "ITM", "DWT", "MEMSYSCTL")
 _SYSTEM = ("RCC", "PWR", "RAMCFG", "SYSCFG", "BSEC", "IWDG", "DBGMCU")
 _NPU = ("NPU", "CACHEAXI")
@@ -35,7 +36,7 @@ _BY_HEADER = {
 
 @dataclass(frozen=True)
 class PeripheralConstants:
-    """Registers and addresses, as in `Peripheral`."""
+    """Registers and addresses of a peripheral, as in `Peripheral`."""
 
     base: int | None
     instances: dict[str, int]
@@ -44,7 +45,7 @@ class PeripheralConstants:
 
 @dataclass(frozen=True)
 class NpuRegisterConstants:
-    """As in `NpuRegister`."""
+    """A register of an NPU unit, as in `NpuRegister`."""
 
     offset: int
     fields: dict[str, int | tuple[int, ...]]
@@ -52,8 +53,14 @@ class NpuRegisterConstants:
 
 @dataclass(frozen=True)
 class NpuUnitConstants:
-    """Of one kind. base: of the first unit. version_word: as of `NpuUnits`. gate: bit in the registers of clock B. registers:
-    of those that a program sets itself, none for others."""
+    """The NPU units of one kind.
+
+    Attributes:
+        base: address of the first unit.
+        version_word: as in `NpuUnits`.
+        gate: bit in the registers of clock B.
+        registers: registers that a program sets itself; empty for kinds that the blobs set.
+    """
 
     base: int
     version_word: int
@@ -64,7 +71,12 @@ class NpuUnitConstants:
 
 @dataclass(frozen=True)
 class OfSoc:
-    """For n6_soc.h. name: of the chip, as in the others. parts: names of all other headers."""
+    """The constants of n6_soc.h.
+
+    Attributes:
+        name: name of the chip, as in the other headers.
+        parts: names of all other headers.
+    """
 
     name: str
     parts: tuple[str, ...]
@@ -72,7 +84,7 @@ class OfSoc:
 
 @dataclass(frozen=True)
 class OfCpu:
-    """For n6_soc_cpu.h. cpu, cache_line: as in `Soc`."""
+    """The constants of n6_soc_cpu.h. cpu, cache_line: as in `Soc`."""
 
     name: str
     cpu: str
@@ -82,7 +94,7 @@ class OfCpu:
 
 @dataclass(frozen=True)
 class OfSystem:
-    """For n6_soc_system.h. hsi_hz, lsi_hz: as in `Soc`."""
+    """The constants of n6_soc_system.h. hsi_hz, lsi_hz: as in `Soc`."""
 
     name: str
     hsi_hz: int
@@ -92,7 +104,7 @@ class OfSystem:
 
 @dataclass(frozen=True)
 class OfMemories:
-    """For n6_soc_memories.h. memories: base and size of each."""
+    """The constants of n6_soc_memories.h. memories: (base, size in bytes) by name."""
 
     name: str
     memories: dict[str, tuple[int, int]]
@@ -100,7 +112,7 @@ class OfMemories:
 
 @dataclass(frozen=True)
 class OfPrograms:
-    """For n6_soc_programs.h."""
+    """The constants of n6_soc_programs.h."""
 
     name: str
     programs: ProgramPlaces
@@ -108,7 +120,7 @@ class OfPrograms:
 
 @dataclass(frozen=True)
 class OfInterrupts:
-    """For n6_soc_interrupts.h, as in `Soc`."""
+    """The constants of n6_soc_interrupts.h, as in `Soc`."""
 
     name: str
     interrupt_count: int
@@ -118,7 +130,7 @@ class OfInterrupts:
 
 @dataclass(frozen=True)
 class OfNpu:
-    """For n6_soc_npu.h. npu: its units, by their kind."""
+    """The constants of n6_soc_npu.h. npu: the units, by their kind."""
 
     name: str
     npu: dict[str, NpuUnitConstants]
@@ -127,7 +139,11 @@ class OfNpu:
 
 @dataclass(frozen=True)
 class OfPeripherals:
-    """For the headers of peripherals alone. guard: macro that is defined when the header was read."""
+    """The constants of a header that contains only peripherals.
+
+    Attributes:
+        guard: macro that is defined once the header is included.
+    """
 
     name: str
     guard: str
@@ -139,7 +155,13 @@ Constants = OfSoc | OfCpu | OfSystem | OfMemories | OfPrograms | OfInterrupts | 
 
 @dataclass(frozen=True)
 class SocHeader:
-    """name: of the file. kind: dataclass with its constants. of: takes them from a chip."""
+    """A generated header of the chip.
+
+    Attributes:
+        name: file name of the header.
+        kind: dataclass with the header's constants.
+        of: function that takes the constants from a chip.
+    """
 
     name: str
     kind: type[Constants]
@@ -147,11 +169,11 @@ class SocHeader:
 
     @property
     def template(self) -> Path:
-        """Of the header."""
+        """The Jinja template of the header."""
         return TEMPLATES / ("n6_soc_peripherals.h.j2" if self.kind is OfPeripherals else f"{self.name}.j2")
 
     def text(self, constants: Constants) -> str:
-        """constants: of its kind."""
+        """Return the text of the header. constants: an instance of `kind`."""
         return render(
             self.template,
             {field.name: getattr(constants, field.name) for field in fields(constants)}
@@ -193,7 +215,7 @@ def _other_peripherals(soc: Soc) -> set[str]:
 
 def _npu_units(soc: Soc) -> dict[str, NpuUnitConstants]:
     base = soc.peripherals["NPU"].base
-    assert base is not None  # Of a peripheral with one instance.
+    assert base is not None  # The NPU has one instance, and therefore a base.
     return {
         kind: NpuUnitConstants(
             base + units.first * _NPU_UNIT_BYTES,
@@ -209,7 +231,10 @@ def _npu_units(soc: Soc) -> dict[str, NpuUnitConstants]:
 
 
 def _alias_name(register: str, letter: str) -> str:
-    """AHB5ENR -> AHB5ENSR or AHB5ENCR, APB4ENR2 -> APB4ENSR2: the reference manual's names of the set and clear aliases."""
+    """Return the name of a register's set or clear alias, as in the reference manual.
+
+    Examples: AHB5ENR becomes AHB5ENSR or AHB5ENCR, APB4ENR2 becomes APB4ENSR2.
+    """
     return re.sub(r"R(\d*)$", rf"{letter}R\1", register)
 
 

@@ -1,1 +1,4 @@
-"""Every board with every model, for daily builds: the result of each pair, compared with the last time."""
+"""Matrix of every board with every model, for daily builds.
+
+The result of each pair is compared with the last one.
+"""

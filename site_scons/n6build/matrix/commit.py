@@ -1,4 +1,4 @@
-"""Which sources a result is of: the commit of the project, as its version control names it."""
+"""Commit of the project that a result belongs to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _TIMEOUT_S = 20
 
 
 def commit_of(project: Path) -> str:
-    """The commit that is checked out, with '-dirty' where a file differs from it; 'unknown' where git does not know."""
+    """Return the commit that is checked out, with '-dirty' if a file differs from it.
+
+    The result is 'unknown' if git does not know the commit.
+    """
     try:
         status, commit = run_captured(["git", "-C", project, "rev-parse", "--verify", "HEAD"], _TIMEOUT_S)
         changed, _ = run_captured(["git", "-C", project, "diff", "--quiet", "HEAD"], _TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""What is written, said and objected to when all pairs of a matrix are done."""
+"""Conclusion of a matrix: files, reports and errors when all pairs are done."""
 
 from __future__ import annotations
 
@@ -34,9 +34,20 @@ def conclude(
     sizes: Iterable[Path],
     base: SizesFile | None,
 ) -> None:
-    """All of it, for the project in the working directory. folder: for what is written. choices: of all pairs. whole: (board,
-    model) of the whole matrix. shard: the part that `results` are of, None for all. sizes: files of the pairs that were built.
-    base: what their sizes are compared with. Raises as `add_to_history`."""
+    """Write and report the results, for the project in the working directory.
+
+    Args:
+        folder: folder for the files.
+        choices: choices for all pairs.
+        whole: (board, model) of the whole matrix.
+        shard: part that `results` are of, None for the whole matrix.
+        results: results of the pairs.
+        sizes: size files of the pairs that were built.
+        base: sizes to compare with.
+
+    Raises:
+        N6Error: the errors of `add_to_history`.
+    """
     write_results(folder, results)
     applications = tuple(each for path in sizes for each in read_sizes(path).applications)
     write_merge_report(folder, SizesFile(version(), applications), base)
@@ -52,7 +63,15 @@ def conclude(
 
 
 def write_results(folder: Path, results: Sequence[PairResult]) -> None:
-    """matrix.json, matrix.xml and matrix.html, and the table on the console. folder: for them. Raises N6-FILE-001."""
+    """Write matrix.json, matrix.xml and matrix.html, and show the table.
+
+    Args:
+        folder: folder for the files.
+        results: results of the pairs.
+
+    Raises:
+        N6Error: N6-FILE-001.
+    """
     rows = rows_of(results, read_results(folder / "matrix.json"))
     write_atomically(folder / "matrix.json", results_json(results))
     write_atomically(folder / "matrix.xml", matrix_junit(rows))
@@ -63,8 +82,16 @@ def write_results(folder: Path, results: Sequence[PairResult]) -> None:
 
 
 def add_to_history(folder: Path, project: Path, found: ShardResults) -> None:
-    """Enters the figures of a whole matrix into the history, and writes trends.html. folder: as for `write_results`. project:
-    folder of n6build.yaml. Raises as `read_limits` and `read_history`, and N6-MATRIX-006 for regressions."""
+    """Add the figures of a whole matrix to the history, and write trends.html.
+
+    Args:
+        folder: folder for the files, as in `write_results`.
+        project: folder of n6build.yaml.
+        found: results of the whole matrix.
+
+    Raises:
+        N6Error: N6-MATRIX-006 for regressions; the errors of `read_limits` and `read_history`.
+    """
     limits = read_limits(project)
     path = project / limits.history if limits.history else folder / "history.jsonl"
     entries = with_entry(read_history(path), entry_of(found.commit, found.options, found.results))
@@ -81,7 +108,11 @@ def add_to_history(folder: Path, project: Path, found: ShardResults) -> None:
 
 
 def raise_if_failed(results: Sequence[PairResult]) -> None:
-    """Raises N6-MATRIX-007 where a pair of another machine failed."""
+    """Check that no pair of another machine failed.
+
+    Raises:
+        N6Error: N6-MATRIX-007 if a pair failed.
+    """
     failed = [each for each in results if not each.passed]
     if failed:
         first = failed[0]

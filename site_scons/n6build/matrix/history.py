@@ -1,4 +1,7 @@
-"""Figures of each commit that a matrix was built of: one line of JSON for each commit and choice of options, the oldest first."""
+"""History of a matrix: the figures of each commit.
+
+The file has one line of JSON for each commit and choice of options, the oldest first.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from n6build.matrix.shard_results import Option
 from n6build.plan.step import canonical
 
 FORMAT = 1
-# Ten thousand commits of a hundred pairs.
+# This suffices for ten thousand commits of a hundred pairs.
 _LARGEST = 256 << 20
 # 'board/model', as in the build folder.
 Pair = Annotated[str, Meta(pattern=r"^[\w.+-]{1,200}/[\w.+-]{1,200}\Z")]
@@ -26,7 +29,11 @@ Pair = Annotated[str, Meta(pattern=r"^[\w.+-]{1,200}/[\w.+-]{1,200}\Z")]
 
 @dataclass(frozen=True)
 class Figures:
-    """Of a pair that passed, as of `PairResult`. seconds: None where nothing had to be built."""
+    """The figures of a pair that passed, as in `PairResult`.
+
+    Attributes:
+        seconds: build time; None if there was no step to do.
+    """
 
     appli_bytes: Count
     activation_bytes: Count
@@ -36,7 +43,12 @@ class Figures:
 
 @dataclass(frozen=True)
 class Entry:
-    """A line. options: other than the usual ones, without boards and models: figures of different options are not compared."""
+    """A line of the history.
+
+    Attributes:
+        options: options that differ from the defaults, without boards and models; figures of different
+            options are not compared.
+    """
 
     format: int
     commit: Commit
@@ -45,7 +57,7 @@ class Entry:
 
 
 def entry_of(commit: str, options: Sequence[str], results: Iterable[PairResult]) -> Entry:
-    """results: those that failed have no figures."""
+    """Return the entry of a commit. results: results; failed pairs have no figures."""
     figures = {
         f"{each.board}/{each.model}": Figures(
             each.appli_bytes,
@@ -60,8 +72,12 @@ def entry_of(commit: str, options: Sequence[str], results: Iterable[PairResult])
 
 
 def read_history(path: Path) -> list[Entry]:
-    """None where there is no such file. Raises N6-FILE-002, N6-FILE-003, and N6-MATRIX-005 with the line that is damaged, or is
-    of the commit and options of an earlier one."""
+    """Return the entries of a history, none if the file does not exist.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003; N6-MATRIX-005 with a line that is damaged, or has the commit
+            and options of an earlier one.
+    """
     if not is_file(path):
         return []
     entries: list[Entry] = []
@@ -85,8 +101,11 @@ def _damaged(what: str, path: Path, number: int) -> N6Error:
 
 
 def with_entry(entries: Sequence[Entry], new: Entry) -> list[Entry]:
-    """The new one at the end. Where its commit has one already, with the same options, that one gets the new figures instead: a
-    matrix may be built in parts, one after the other, and what was up to date took no time."""
+    """Return the entries with a new one at the end.
+
+    An entry of the same commit and options gets the new figures instead: a matrix may be built in
+    parts, one after another, and steps that were up to date took no time.
+    """
     for at, entry in enumerate(entries):
         if (entry.commit, entry.options) == (new.commit, new.options):
             return [*entries[:at], replace(entry, figures=_joined(entry.figures, new.figures)), *entries[at + 1 :]]
@@ -102,5 +121,9 @@ def _joined(old: dict[str, Figures], new: dict[str, Figures]) -> dict[str, Figur
 
 
 def write_history(path: Path, entries: Iterable[Entry]) -> None:
-    """Raises N6-FILE-001."""
+    """Write a history.
+
+    Raises:
+        N6Error: N6-FILE-001.
+    """
     write_atomically(path, "".join(canonical(asdict(entry)) + "\n" for entry in entries))

@@ -1,4 +1,4 @@
-"""Which boards a matrix builds with which models."""
+"""Pairs of boards and models in a matrix."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ ALL = "all"
 
 
 def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
-    """Choices for one application each, on a virtual board of its own; pairs whose board lacks the profile are omitted.
+    """Return the choices of each pair: one application on its own virtual board.
 
-    boards, models: 'all', or names separated by commas. Raises N6-OPTION-008 for option mode, N6-OPTION-013 for programs of
-    somebody else, N6-BOARD-00x, N6-MODEL-00x.
+    Pairs whose board lacks the profile are omitted.
+
+    Args:
+        choices: choices for all pairs.
+        boards: 'all', or names separated by commas.
+        models: 'all', or names separated by commas.
+
+    Raises:
+        N6Error: N6-OPTION-008 for option mode; N6-OPTION-013 for options of programs not built by
+            n6build; N6-BOARD-00x; N6-MODEL-00x.
     """
     if choices.modes:
         raise N6Error("N6-OPTION-008", "'mode' is for target run, not for a matrix", hint="omit mode")
@@ -35,7 +43,7 @@ def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
 
 
 def options_of_matrix(choices: Choices) -> tuple[str, ...]:
-    """What was chosen for all pairs and decides what they hold, as on the command line."""
+    """Return the choices for all pairs that decide their contents, as options."""
     given = options_in_flash(choices).items()
     return tuple(f"{name}={value}" for name, value in given if name not in ("board", "model"))
 

@@ -1,4 +1,4 @@
-"""The result of each pair of board and model, and what has changed since the last time."""
+"""Result of each pair of board and model, and its changes since the last time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from n6build.run.session import Outcome, read_outcome
 from n6build.timing.show import span_text
 
 Built = Literal["built", "cache", "up to date"]
-# Of files from other machines: names go into messages and pages, figures are compared.
+# Limits for files from other machines: names go into messages and pages, figures are compared.
 Name = Annotated[str, Meta(pattern=r"^[\w.+-]{1,200}\Z")]
 Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]{0,200}\Z")]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
@@ -28,10 +28,18 @@ Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 @dataclass(frozen=True)
 class PairResult:
-    """failure: what stopped it, empty if it passed. seconds: taken by its own targets. appli_bytes, activation_bytes: 0 if it
-    did not get that far. instructions: of the longest inference. equal: outputs that equal the reference, of `outputs`.
-    near: others that are within the tolerance of their network. expected: of the networks on the chip, as text, empty where none
-    ran."""
+    """The result of a pair.
+
+    Attributes:
+        failure: reason of the failure, empty if the pair passed.
+        seconds: time of the pair's own targets.
+        appli_bytes, activation_bytes: sizes; 0 if the build did not get that far.
+        instructions: instructions of the longest inference.
+        equal: number of outputs that equal the reference.
+        outputs: number of outputs.
+        near: number of other outputs within the tolerance of their network.
+        expected: expected time of the networks on the chip, as text; empty if none ran.
+    """
 
     board: Name
     model: Name
@@ -48,13 +56,13 @@ class PairResult:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing failed."""
+        """Return whether no target failed."""
         return not self.failure
 
 
 @dataclass(frozen=True)
 class Row:
-    """change: since the last time, in words."""
+    """A row of the table. change: change since the last time, in words."""
 
     result: PairResult
     change: str
@@ -69,8 +77,17 @@ def pair_result(
     anew: Collection[str],
     failures: Sequence[tuple[str, str]] | None,
 ) -> PairResult:
-    """run: run.json. done: steps of this build, of all pairs. anew: outputs of this pair that did not exist before, or are
-    different. failures: of the build, as (file, what stopped it); None if this pair was completed."""
+    """Return the result of a pair.
+
+    Args:
+        board: name of the board.
+        model: name of the model.
+        plan: plan of the pair.
+        run: run.json.
+        done: steps of this build, of all pairs.
+        anew: outputs of this pair that did not exist before, or are different.
+        failures: failures of the build, as (file, reason); None if this pair was completed.
+    """
     folder = str(Path(run).parent)
     own = {
         step.name for step in plan.steps if step.name.startswith(f"{folder}/") or step.name.endswith(f"-{model}.json")
@@ -103,7 +120,10 @@ def _expected(outcome: Outcome | None) -> str:
 
 
 def _outcome(run: Path) -> Outcome | None:
-    """None where nothing ran, or where it was another version of n6build that did: a pair that fails leaves an old file."""
+    """Return the outcome of the run; None if no run of this version exists.
+
+    A pair that fails leaves an old file, which another version of n6build may have written.
+    """
     try:
         return read_outcome(run) if run.is_file() else None
     except N6Error:
@@ -111,15 +131,15 @@ def _outcome(run: Path) -> Outcome | None:
 
 
 def _built(own: Collection[str], done: Sequence[DoneStep], anew: Collection[str]) -> Built:
-    """Where the files of a pair came from."""
+    """Return the origin of the files of a pair."""
     if any(step.target in own and step.stage not in ("run", "flash") for step in done):
         return "built"
-    # New files although no step was done.
+    # New files without a step come from the cache.
     return "cache" if anew else "up to date"
 
 
 def _failure(plan: Plan, own: Collection[str], failures: Sequence[tuple[str, str]]) -> str:
-    """The first failure of its own targets, else of targets shared with other pairs."""
+    """Return the first failure of the pair's own targets, else of shared targets."""
     made = {output: step.name for step in plan.steps for output in step.outputs}
     of_pair = [text for file, text in failures if made.get(file) in own]
     shared = [text for file, text in failures if file in made]
@@ -131,7 +151,10 @@ def _size(path: Path) -> int:
 
 
 def _activations(plan: Path) -> int:
-    """Bytes of RAM: of all pools except those read in place from flash; 0 where no plan of this version is left."""
+    """Return the bytes of RAM: all pools except those read in place from flash.
+
+    The result is 0 if there is no plan of this version.
+    """
     try:
         planned = read_plan(plan)
     except N6Error:
@@ -141,7 +164,7 @@ def _activations(plan: Path) -> int:
 
 
 def rows_of(results: Sequence[PairResult], before: Sequence[PairResult]) -> list[Row]:
-    """The results with their changes. before: results of the last time, in any order."""
+    """Return the results with their changes. before: last results, in any order."""
     known = {(each.board, each.model): each for each in before}
     return [Row(each, _change(each, known.get((each.board, each.model)))) for each in results]
 
@@ -166,12 +189,12 @@ def _change(now: PairResult, before: PairResult | None) -> str:
 
 
 def results_json(results: Sequence[PairResult]) -> str:
-    """The text of matrix.json."""
+    """Return the text of matrix.json."""
     return to_json([asdict(result) for result in results])
 
 
 def read_results(path: Path) -> list[PairResult]:
-    """The results of the last time; none if the file does not exist or cannot be read."""
+    """Return the last results; none if the file does not exist or cannot be read."""
     try:
         return decode_json(path.read_bytes(), list[PairResult])
     except (OSError, ValueError):

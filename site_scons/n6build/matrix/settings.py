@@ -1,4 +1,4 @@
-"""n6build.yaml, which a project keeps in its version control: what a matrix is held to.
+"""n6build.yaml: a project's limits for a matrix, under version control.
 
 matrix:
   history: figures.jsonl
@@ -23,8 +23,13 @@ Percent = Annotated[float, Range(0, 1000)]
 
 @dataclass(frozen=True)
 class MostGrowth:
-    """In percent of what a figure was before; without a key, it may grow at will. seconds: of the host, which others may use,
-    too."""
+    """The most growth of each figure, in percent of its former value.
+
+    A figure without a value has no limit.
+
+    Attributes:
+        seconds: time of the host, which other programs may use, too.
+    """
 
     appli_bytes: Percent | None = None
     activation_bytes: Percent | None = None
@@ -34,8 +39,13 @@ class MostGrowth:
 
 @dataclass(frozen=True)
 class MatrixSettings:
-    """history: file, relative to the project; without one, it is in the build folder. accepted: commits whose figures are what
-    later ones are compared with, even where they grew too much, with reasons."""
+    """The settings of a matrix.
+
+    Attributes:
+        history: file, relative to the project; in the build folder by default.
+        accepted: reasons by commit. Later commits are compared with these, even with figures that grew
+            too much.
+    """
 
     history: FileName | None = None
     most_growth: MostGrowth = field(default_factory=MostGrowth)
@@ -51,7 +61,13 @@ class ProjectSettings:
 
 @dataclass(frozen=True)
 class Limits:
-    """most: figure -> percent. where: figure -> file:line of its limit. accepted: beginnings of commits."""
+    """The limits of a matrix.
+
+    Attributes:
+        most: percent by figure.
+        where: file:line of the limit by figure.
+        accepted: beginnings of commits.
+    """
 
     history: str | None
     most: dict[str, float]
@@ -60,7 +76,15 @@ class Limits:
 
 
 def read_limits(folder: Path) -> Limits:
-    """folder: of the project. Raises N6-FILE-002, N6-YAML-00x, and N6-MATRIX-008 for a commit that is none or has no reason."""
+    """Read the limits of a project.
+
+    Args:
+        folder: folder of the project.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-YAML-00x; N6-MATRIX-008 for an accepted commit that is invalid or has no
+            reason.
+    """
     path = folder / FILE
     document = read_document(path, shown_as=FILE) if is_file(path) else parse_document("{}", FILE)
     matrix = document.load(ProjectSettings).matrix

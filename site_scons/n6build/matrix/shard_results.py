@@ -1,6 +1,7 @@
-"""What one machine has found of its part of a matrix, as a file; and the results of all parts together.
+"""Results of one machine for its part of a matrix, and results of all parts.
 
-Parts are told apart by what they say of themselves, not by their file names: a CI system calls its artefacts what it likes.
+Parts are identified by the contents of their files, not by file names: a CI system chooses any
+names for artefacts.
 """
 
 from __future__ import annotations
@@ -27,9 +28,16 @@ Option = Annotated[str, Meta(pattern=r"^[a-z_]+=[^\x00-\x1f\x7f]*\Z", max_length
 
 @dataclass(frozen=True)
 class ShardResults:
-    """commit: of the sources. options: of the build, as on the command line, without boards and models. number, count: of the
-    shard, as option shard has them. pairs: (board, model) of the whole matrix, in order. results: of this shard, in that
-    order."""
+    """The results of a shard.
+
+    Attributes:
+        commit: commit of the sources.
+        options: options of the build, as on the command line, without boards and models.
+        number: number of the shard, as in option shard.
+        count: number of shards, as in option shard.
+        pairs: (board, model) of the whole matrix, in order.
+        results: results of this shard, in that order.
+    """
 
     format: int
     commit: Commit
@@ -41,23 +49,27 @@ class ShardResults:
 
     @property
     def own_pairs(self) -> list[tuple[str, str]]:
-        """Those that this shard has to have results of."""
+        """Pairs for which this shard must have results."""
         return list(Shard(self.number, self.count).part_of(self.pairs))
 
 
 def file_name(shard: Shard) -> str:
-    """Of its results."""
+    """Return the file name of a shard's results."""
     return f"shard-{shard.number}-of-{shard.count}.json"
 
 
 def shard_json(results: ShardResults) -> str:
-    """The text of such a file."""
+    """Return the text of a shard's file."""
     return to_json(asdict(results))
 
 
 def read_shard(path: Path) -> ShardResults:
-    """Raises N6-FILE-002, N6-FILE-003, and N6-MATRIX-001 where the file is not the results of a shard, all of them and no
-    others."""
+    """Read the results of a shard.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003; N6-MATRIX-001 unless the file has all results of a shard, and
+            no others.
+    """
     try:
         found = decode_json(read_at_most(path, _LARGEST), ShardResults)
     except ValueError as error:
@@ -82,10 +94,16 @@ def _damaged(what: str, path: Path, key: str = "") -> N6Error:
 
 
 def merged(paths: Sequence[Path]) -> ShardResults:
-    """All results in the order of the matrix, as if one machine had built it. paths: in any order, at least one.
+    """Return all results in the order of the matrix, as if one machine had built it.
 
-    Raises as `read_shard`, N6-MATRIX-002 where two files are of the same part, N6-MATRIX-003 where a part is missing, and
-    N6-MATRIX-004 where parts are of different commits, options or matrices."""
+    Args:
+        paths: files in any order, at least one.
+
+    Raises:
+        N6Error: N6-MATRIX-002 if two files are of the same part; N6-MATRIX-003 if a part is missing;
+            N6-MATRIX-004 if parts are of different commits, options or matrices; the errors of
+            `read_shard`.
+    """
     first_path, *others = paths
     first = read_shard(first_path)
     files = {first.number: first_path}
@@ -109,7 +127,7 @@ def merged(paths: Sequence[Path]) -> ShardResults:
 
 
 def _check_same(shard: ShardResults, path: Path, first: ShardResults, first_path: Path) -> None:
-    """Raises N6-MATRIX-004."""
+    """Check that a part belongs to the same matrix as the first one (N6-MATRIX-004)."""
     for key, one, other in (
         ("commit", shard.commit, first.commit),
         ("options", " ".join(shard.options), " ".join(first.options)),
@@ -123,7 +141,10 @@ def _check_same(shard: ShardResults, path: Path, first: ShardResults, first_path
 
 
 def _first_other(pairs: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> str:
-    """In words, the first pair that is not in the same place in `others`, with how many there are."""
+    """Return a text with the first pair that differs from `others`, and the count.
+
+    The text is empty if all pairs are in the same places.
+    """
     if pairs == others:
         return ""
     at = next(at for at in range(max(len(pairs), len(others)) + 1) if pairs[at : at + 1] != others[at : at + 1])

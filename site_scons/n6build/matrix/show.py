@@ -1,4 +1,4 @@
-"""The table of a matrix: for a terminal, as JUnit XML, and as an HTML page."""
+"""Table of a matrix, for a terminal, as JUnit XML and as an HTML page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instruct
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """Texts in the order of COLUMNS."""
+    """Return the texts of a row in the order of COLUMNS."""
     result = row.result
     return (
         result.board,
@@ -39,7 +39,7 @@ def _verdict(result: PairResult) -> str:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Aligned columns, followed by the first line of each failure."""
+    """Return aligned columns, followed by the first line of each failure."""
     lines = [COLUMNS, *(cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
     text = "".join(
@@ -58,7 +58,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def matrix_junit(rows: Sequence[Row]) -> bytes:
-    """One test case per pair, as JUnit XML in UTF-8."""
+    """Return JUnit XML in UTF-8, with one test case for each pair."""
     return junit(
         "n6build matrix",
         [
@@ -69,7 +69,7 @@ def matrix_junit(rows: Sequence[Row]) -> bytes:
 
 
 def page(rows: Sequence[Row]) -> str:
-    """The text of matrix.html."""
+    """Return the text of matrix.html."""
     shown = [(row, cells(row)) for row in rows]
     passed = sum(row.result.passed for row in rows)
     template = page_environment(TEMPLATE.parent).get_template(TEMPLATE.name)

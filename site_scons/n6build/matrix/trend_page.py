@@ -1,4 +1,7 @@
-"""trends.html: a chart of each figure of each pair over the commits of a history, with regressions marked."""
+"""trends.html: charts of the figures of each pair over the commits of a history.
+
+The charts mark regressions.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,22 @@ from n6build.report.pages import page_environment
 TEMPLATE = Path(__file__).with_name("trends.html.j2")
 _WIDTH, _HEIGHT = 520, 220
 _LINE, _BAD = "#2563eb", "#b91c1c"
-# More would be no line any more.
+# More points would no longer be visible as a line.
 _MOST_POINTS = 200
 _DIGITS = 10
 
 
 def trends_page(trends: Sequence[Trend], limits: Limits, commit: str) -> str:
-    """The text of the page. commit: the latest. Where a figure never changed, its value stands in for a chart."""
-    from markupsafe import Markup  # noqa: PLC0415 - a build that renders nothing need not wait for it.
+    """Return the text of the page.
+
+    A figure that never changed has its value in place of a chart.
+
+    Args:
+        trends: trends of all pairs.
+        limits: limits of the project.
+        commit: the latest commit.
+    """
+    from markupsafe import Markup  # noqa: PLC0415 - builds without a page need not wait for it.
 
     sections: dict[str, list[dict[str, object]]] = {}
     for trend in trends:
@@ -43,12 +54,12 @@ def _bad(trend: Trend) -> list[Point]:
 
 
 def _chart(trend: Trend) -> str:
-    """SVG. Commits are counted from the oldest that is shown."""
+    """Return a chart as SVG. Commits are counted from the oldest one shown."""
     import leather  # noqa: PLC0415 - as above.
 
     points = trend.points[-_MOST_POINTS:]
     chart = leather.Chart()
-    # Changes of a thousandth are to be seen.
+    # The scale shows even changes of a thousandth.
     low, high = min(point.value for point in points), max(point.value for point in points)
     chart.add_y_scale(low - (high - low) * 0.1, high + (high - low) * 0.1)
     chart.add_x_scale(0, max(len(points) - 1, 1))

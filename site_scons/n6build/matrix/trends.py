@@ -1,7 +1,7 @@
-"""How the figures of a matrix go from commit to commit, and where one grew more than it may.
+"""Trends of the figures of a matrix over commits, and their regressions.
 
-A figure is compared with the last one before that had not grown too much itself: a regression stays one until it is mended, or
-accepted.
+A figure is compared with the last earlier one that had not grown too much itself: a regression
+stays one until it is fixed or accepted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from n6build.base.errors import N6Error
 from n6build.matrix.history import Entry, Figures
 from n6build.matrix.settings import Limits
 
-# Figure -> what it is, in the order of a page.
+# Figure -> its description, in the order of a page.
 FIGURES = {
     "appli_bytes": "Appli, bytes",
     "activation_bytes": "RAM, bytes",
@@ -27,8 +27,13 @@ _LINES = 16
 
 @dataclass(frozen=True)
 class Point:
-    """A figure of one commit. before: that it is compared with, None for the first. growth: in percent of that. is_regression:
-    more than it may be."""
+    """A figure of one commit.
+
+    Attributes:
+        before: figure to compare with, None for the first.
+        growth: growth in percent of `before`.
+        is_regression: whether the growth is above the limit.
+    """
 
     commit: str
     value: float
@@ -40,7 +45,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Trend:
-    """pair: 'board/model'. figure: key of `FIGURES`. points: the oldest first."""
+    """A figure of a pair over commits.
+
+    Attributes:
+        pair: 'board/model'.
+        figure: key of `FIGURES`.
+        points: the oldest first.
+    """
 
     pair: str
     figure: str
@@ -48,7 +59,13 @@ class Trend:
 
 
 def trends_of(entries: Sequence[Entry], options: Sequence[str], limits: Limits) -> list[Trend]:
-    """Of every pair and figure, by name. options: of the entries that count."""
+    """Return the trend of every pair and figure, by name.
+
+    Args:
+        entries: entries of the history.
+        options: options of the entries that count.
+        limits: limits of the project.
+    """
     own = [entry for entry in entries if entry.options == tuple(options)]
     pairs = sorted({pair for entry in own for pair in entry.figures})
     return [
@@ -79,14 +96,14 @@ def _points(values: Iterable[tuple[str, float]], most: float | None, accepted: C
 
 
 def _growth(value: float, before: float | None) -> float:
-    """In percent; infinite from nothing to something."""
+    """Return the growth in percent; infinite from 0 to another value."""
     if before is None or value == before:
         return 0.0
     return 100.0 * (value - before) / before if before else float("inf")
 
 
 def latest(trends: Iterable[Trend], commit: str) -> list[tuple[Trend, Point]]:
-    """Regressions that the figures of this commit are, the largest growth first."""
+    """Return the regressions of this commit, the largest growth first."""
     found = [(each, each.points[-1]) for each in trends]
     return sorted(
         ((trend, point) for trend, point in found if point.is_regression and point.commit == commit),
@@ -95,7 +112,15 @@ def latest(trends: Iterable[Trend], commit: str) -> list[tuple[Trend, Point]]:
 
 
 def raise_if_worse(found: Sequence[tuple[Trend, Point]], limits: Limits) -> None:
-    """found: of `latest`. Prints them, and raises N6-MATRIX-006 where there are any."""
+    """Report regressions, and raise an error if there are any.
+
+    Args:
+        found: result of `latest`.
+        limits: limits of the project.
+
+    Raises:
+        N6Error: N6-MATRIX-006 if there are regressions.
+    """
     if not found:
         return
     for trend, point in found[:_LINES]:
@@ -110,7 +135,11 @@ def raise_if_worse(found: Sequence[tuple[Trend, Point]], limits: Limits) -> None
 
 
 def sentence(trend: Trend, point: Point, most: Mapping[str, float]) -> str:
-    """'1,500,000 instructions of an inference, 2.07 % more than 1,469,573 at 0123abc; at most 1 %'."""
+    """Return a sentence about the growth of a figure.
+
+    Example: 'instructions of an inference: 1,500,000, 2.07 % more than 1,469,573 at 0123abc; at most
+    1 %'.
+    """
     grew = f"{point.growth:.2f} % more than" if point.growth != float("inf") else "where it was"
     limit = f"; at most {most[trend.figure]:g} %" if trend.figure in most else ""
     was = shown(point.before or 0)
@@ -120,5 +149,5 @@ def sentence(trend: Trend, point: Point, most: Mapping[str, float]) -> str:
 
 
 def shown(value: float) -> str:
-    """With separators; seconds with a decimal."""
+    """Return a figure with separators, and with a decimal for seconds."""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"

@@ -1,2 +1,5 @@
-"""Blobs of backend neural_art: calibrated, compiled, compared with what was seen of ST's compiler, and run in the model of the
-NPU before anything is flashed."""
+"""Blobs of backend neural_art, from calibration to the proof before flashing.
+
+Blobs are calibrated, compiled, compared with the features seen of ST's compiler, and run in the
+model of the NPU.
+"""

@@ -1,4 +1,4 @@
-"""Tensors that the NPU makes, beside those of the reference interpreter."""
+"""Tensors of the NPU, compared with those of the reference interpreter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from n6build.own_blobs.reference_tensors import ReferenceTensors
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of a tensor that the NPU makes, over all vectors. equal, within_1: shares of elements. furthest: largest difference."""
+    """The agreement of a tensor of the NPU with the interpreter's, over all vectors.
+
+    Attributes:
+        equal: share of elements that are equal.
+        within_1: share of elements with a difference of at most 1.
+        furthest: largest difference.
+    """
 
     epoch: int
     buffer: str
@@ -27,7 +33,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class MadeTensor:
-    """A buffer with a whole tensor of the model. epoch: that completes it."""
+    """A buffer with a whole tensor of the model.
+
+    Attributes:
+        epoch: epoch that completes the tensor.
+    """
 
     epoch: int
     buffer: Buffer
@@ -36,12 +46,12 @@ class MadeTensor:
 
     @property
     def offset(self) -> int:
-        """From which the value of a byte is, as int8."""
+        """The number to subtract from a byte for its value as int8."""
         return 128 if _is_unsigned(self.buffer) else 0
 
 
 def made_tensors(compiled: CompiledForNpu, reference: ReferenceTensors) -> list[MadeTensor]:
-    """In the order in which they are complete."""
+    """Return the tensors of the NPU, in the order in which they are complete."""
     lowered, placement = compiled.lowered, compiled.placement
     buffers = {buffer.name: buffer for buffer in lowered.network.buffers}
     complete: dict[str, int] = {}
@@ -58,7 +68,7 @@ def made_tensors(compiled: CompiledForNpu, reference: ReferenceTensors) -> list[
 
 
 def bytes_of(buffer: Buffer, values: NDArray[np.int8]) -> NDArray[np.uint8]:
-    """vectors x bytes, as the buffer holds them."""
+    """Return values as the buffer holds them: vectors x bytes."""
     raw = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
     return raw + np.uint8(128) if _is_unsigned(buffer) else raw
 
@@ -73,7 +83,12 @@ def _signed(data: bytes, made: MadeTensor) -> NDArray[np.int16]:
 
 
 def agreements_of(made: Sequence[MadeTensor], found: Sequence[Sequence[bytes]]) -> tuple[Agreement, ...]:
-    """found: for each vector the bytes of each of these tensors."""
+    """Return the agreement of each tensor.
+
+    Args:
+        made: tensors of the NPU.
+        found: bytes of each of these tensors, for each vector.
+    """
     agreements = []
     for place, each in enumerate(made):
         ours, theirs = compared(made, found, place)
@@ -94,7 +109,13 @@ def agreements_of(made: Sequence[MadeTensor], found: Sequence[Sequence[bytes]]) 
 def compared(
     made: Sequence[MadeTensor], found: Sequence[Sequence[bytes]], place: int
 ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Of the tensor in this place, what the NPU makes and what the interpreter does: vectors x elements."""
+    """Return a tensor of the NPU and that of the interpreter: vectors x elements.
+
+    Args:
+        made: tensors of the NPU.
+        found: bytes of each of these tensors, for each vector.
+        place: index of the tensor in `made`.
+    """
     ours = np.stack([_signed(run[place], made[place]) for run in found])
     theirs = np.stack([_signed(row.tobytes(), made[place]) for row in made[place].wanted])
     return ours, theirs

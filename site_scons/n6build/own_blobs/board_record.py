@@ -1,6 +1,7 @@
-"""The record of what a board has made of the rungs of target ladder: written by that target, read where epochs are graded.
+"""The record of a board's results for the rungs of target ladder.
 
-It comes from outside: somebody else's board may have made it.
+That target writes the record, and the grading of epochs reads it. The file is untrusted: it may
+come from a third party's board.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
 
 Text = Annotated[str, Meta(max_length=4096)]
-# near: not equal, but as near as the facts say of the NPU; of the whole network alone.
+# 'near' is for the whole network only: not equal, but within the known deviation of the NPU.
 Result = Literal["equal", "near", "differs", "stopped", "not reached"]
 _MOST_BYTES = 1 << 20
 MOST_BYTES_OF_FIGURES = 4 << 20
@@ -24,9 +25,18 @@ MOST_BYTES_OF_FIGURES = 4 << 20
 
 @dataclass(frozen=True)
 class RungEpoch:
-    """kind: what an epoch of the NPU does. grade: how it compares with what was seen of ST's compiler. form: as of `form_of`.
-    node: of the network, that it is a part of. result: of the rung, or of this epoch where outputs tell it; stopped: by something
-    that its blob may have caused. Records of earlier versions have neither form, node nor result."""
+    """An epoch of the NPU in a rung.
+
+    Records of earlier versions have neither form, node nor result.
+
+    Attributes:
+        kind: work of the epoch.
+        grade: comparison of the epoch with those seen of ST's compiler.
+        form: digest, as `form_of` returns it.
+        node: node of the network that the epoch is a part of.
+        result: result of the rung, or of this epoch if outputs show it; 'stopped' if its blob may
+            be the cause.
+    """
 
     kind: Text
     grade: Text
@@ -37,8 +47,15 @@ class RungEpoch:
 
 @dataclass(frozen=True)
 class RungResult:
-    """name: of the rung. epochs: those on the NPU, of a network. vectors: how many were run. different_bytes: of all their
-    outputs. cycles: of the first one."""
+    """The result of a rung.
+
+    Attributes:
+        name: name of the rung.
+        epochs: epochs of the network on the NPU.
+        vectors: number of vectors that were run.
+        different_bytes: different bytes in all outputs of the vectors.
+        cycles: cycles of the first vector.
+    """
 
     name: Text
     result: Result
@@ -50,8 +67,13 @@ class RungResult:
 
 @dataclass(frozen=True)
 class Ladder:
-    """probe: a hash of its serial number, empty for the virtual board. error: id of what ended it, empty where nothing did. what:
-    its text."""
+    """The results of all rungs.
+
+    Attributes:
+        probe: hash of the probe's serial number, empty for the virtual board.
+        error: id of the error that ended the ladder, or empty.
+        what: text of that error.
+    """
 
     n6build: Text
     board: Text
@@ -63,7 +85,11 @@ class Ladder:
 
 
 def read_ladder(path: Path) -> Ladder | None:
-    """None where there is none. Raises N6-LADDER-002 where the file is no such record, N6-FILE-002 and N6-FILE-003."""
+    """Return the board's ladder record, or None if the file does not exist.
+
+    Raises:
+        N6Error: N6-LADDER-002 if the file is not such a record; N6-FILE-002; N6-FILE-003.
+    """
     if not is_file(path):
         return None
     try:
@@ -73,8 +99,14 @@ def read_ladder(path: Path) -> Ladder | None:
 
 
 def read_epochs(figures: Path) -> dict[int, RungEpoch]:
-    """By the numbers of the epochs. figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend
-    neural_art writes, N6-FILE-002 and N6-FILE-003."""
+    """Return the epochs in the figures of a network, by number.
+
+    Args:
+        figures: <network>_npu.json.
+
+    Raises:
+        N6Error: N6-LADDER-002 if backend neural_art did not write the file; N6-FILE-002; N6-FILE-003.
+    """
     try:
         read: Any = parse_json(read_at_most(figures, MOST_BYTES_OF_FIGURES))
         return {
@@ -86,5 +118,5 @@ def read_epochs(figures: Path) -> dict[int, RungEpoch]:
 
 
 def unreadable(path: Path, what: str) -> N6Error:
-    """N6-LADDER-002, of a record or of figures of blobs."""
+    """Return N6-LADDER-002, for a record or for figures of blobs."""
     return N6Error("N6-LADDER-002", what, where=str(path), hint="remove it, so that it is made again")

@@ -1,4 +1,7 @@
-"""What boards have made of forms of epochs: by their records alone does a grade rise above what was seen of ST's compiler."""
+"""Results of boards for forms of epochs.
+
+Only the records of boards raise a grade above the features seen of ST's compiler.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,30 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Confirmed:
-    """forms: of epochs that a board gave the right bytes of. failed: by kind of epoch, the rungs in which it failed, for
-    people."""
+    """The results of boards.
+
+    Attributes:
+        forms: forms of epochs for which a board gave the right bytes.
+        failed: texts of the rungs in which epochs failed, by kind of epoch.
+    """
 
     forms: frozenset[str] = frozenset()
     failed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def warnings(self, kind: str, form: str) -> tuple[str, ...]:
-        """Of an epoch, the rungs in which one of its kind failed; none where this very form was confirmed."""
+        """Return the rungs in which an epoch of this kind failed.
+
+        The result is empty if the form itself was confirmed.
+        """
         return () if form in self.forms else self.failed.get(kind, ())
 
 
 def confirmed_by(records: Iterable[Ladder]) -> Confirmed:
-    """Records of virtual boards count for nothing. A form that one board confirms and that is suspect on another one is not
-    confirmed."""
+    """Return the results in records of boards.
+
+    Records of virtual boards do not count. A form that one board confirms and that is suspect on
+    another is not confirmed.
+    """
     forms: set[str] = set()
     suspect: set[str] = set()
     failed: dict[str, tuple[str, ...]] = {}
@@ -46,7 +59,10 @@ def confirmed_by(records: Iterable[Ladder]) -> Confirmed:
 
 
 def _suspects(record: Ladder, confirmed: set[str]) -> list[tuple[str, RungEpoch]]:
-    """Rung, for people, and epoch of what failed on a board that has not confirmed the same form itself."""
+    """Return (name of the rung, epoch) of failures that the same board did not refute.
+
+    A board refutes a failure if it confirms the same form.
+    """
     return [
         (f"{_name(rung.name)} on {_name(record.board)}", epoch)
         for rung in record.rungs
@@ -60,7 +76,14 @@ def _name(text: str) -> str:
 
 
 def read_confirmed(files: Sequence[Path]) -> Confirmed:
-    """files: records of target ladder. Says what each of them is good for. Raises as `read_ladder`."""
+    """Read records of target ladder, and report the use of each.
+
+    Args:
+        files: records of target ladder.
+
+    Raises:
+        N6Error: the errors of `read_ladder`.
+    """
     records = []
     for file in files:
         record = read_ladder(file)

@@ -1,4 +1,7 @@
-"""Whether blobs are those that were proved: their digests stand beside the proof."""
+"""Digests of blobs, which identify the blobs that were proved.
+
+They are stored with the proof.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,18 @@ from n6build.npu.blobs import MAX_BYTES, read_blobs
 
 
 def digest(words: Sequence[int]) -> str:
-    """Of a blob's words, without its header and what it is padded with."""
+    """Return the digest of a blob's words, without its header and its padding."""
     return hashlib.sha256(struct.pack(f"<{len(words)}I", *words)).hexdigest()
 
 
 def require_proved(folder: Path, name: str) -> None:
-    """Nothing for a network of another backend. Raises N6-NPU-016 where a blob is not the one that was proved, N6-NPU-001,
-    N6-NPU-002, N6-FILE-00x."""
+    """Check that the blobs of a network are those that were proved.
+
+    Networks of other backends pass.
+
+    Raises:
+        N6Error: N6-NPU-016 if a blob differs from the proved one; N6-NPU-001, N6-NPU-002, N6-FILE-00x.
+    """
     figures = folder / f"{name}_npu.json"
     if not is_file(figures):
         return

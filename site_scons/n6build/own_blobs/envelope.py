@@ -1,7 +1,8 @@
-"""What was seen of ST's compiler, and what of it an epoch is: the law for blobs that nobody has run on silicon.
+"""The envelope: features seen of ST's compiler, and the grade of an epoch by them.
 
-A database of kinds and sizes (`features`) and of the bits of registers, facts alone, made from compiled networks that a user
-names (tools/npu_envelope.py).
+The envelope limits blobs that have not run on silicon. It is a database of kinds and sizes
+(`features`) and of the bits of registers, only facts, made from compiled networks that a user names
+(tools/npu_envelope.py).
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from n6build.npu.names import Names
 from n6build.npu.settings import EpochSettings
 from n6build.own_blobs.features import Feature, control_words, features_of
 
-# Registers that say how a unit works and not how much it does, as far as kinds do not tell it. Of these the whole value has to
-# have been seen.
+# These registers decide how a unit works and not how much it does, and kinds do not contain them. Their whole value must have
+# been seen.
 WHOLE = frozenset({("STRENG", "EVENT"), ("STRENG", "POS"), ("ARITH", "INSHIFTER")})
-# Of these no bit may be set that was never seen set.
+# In these registers no bit may be set that was never seen set.
 BITWISE = frozenset(
     {
         ("STRENG", "CTRL"),
@@ -38,7 +39,7 @@ BITWISE = frozenset(
         ("ARITH", "TRANSLATEADDR"),
     }
 )
-# Sizes of which less than was seen is worth a word; less of others is not another case.
+# Only these sizes are reported if they are below the smallest one seen; for other sizes a smaller value is no other case.
 _MAY_BE_SMALL = frozenset({"width", "height", "group", "kernels"})
 _WORD = 0xFFFF_FFFF
 Word = Annotated[int, Range(0, _WORD)]
@@ -46,7 +47,10 @@ Count = Annotated[int, Range(0, _WORD)]
 
 
 class Grade(IntEnum):
-    """Of an epoch: the worst of what is found in it; CONFIRMED, whatever is found, where a board has run one of its form."""
+    """The grade of an epoch: the worst of its findings.
+
+    It is CONFIRMED, whatever the findings, if a board has run an epoch of its form.
+    """
 
     CONFIRMED = -1
     SEEN = 0
@@ -56,13 +60,20 @@ class Grade(IntEnum):
 
     @property
     def word(self) -> str:
-        """For people, and for model.yaml."""
+        """The grade for messages and for model.yaml."""
         return "confirmed on silicon" if self is Grade.CONFIRMED else self.name.lower()
 
 
 @dataclass(frozen=True)
 class SeenKind:
-    """unit, kind: as of a feature. count: how often. sizes: smallest and largest."""
+    """A kind of unit or link that was seen.
+
+    Attributes:
+        unit: as in `Feature`.
+        kind: as in `Feature`.
+        count: number of times that it was seen.
+        sizes: smallest and largest value of each size.
+    """
 
     unit: str
     kind: str
@@ -72,7 +83,12 @@ class SeenKind:
 
 @dataclass(frozen=True)
 class SeenBits:
-    """Of a register. set: bits that were set at least once. words: whole values, of those registers where they count."""
+    """The values that were seen of a register.
+
+    Attributes:
+        set: bits that were set at least once.
+        words: whole values, for registers in which they count.
+    """
 
     unit: str
     register: str
@@ -82,8 +98,13 @@ class SeenBits:
 
 @dataclass(frozen=True)
 class Envelope:
-    """networks: names of what it was made from. epochs: how many, and how many of them in blobs, of which every register is
-    known."""
+    """The features seen of ST's compiler.
+
+    Attributes:
+        networks: names of the networks that the envelope was made from.
+        epochs: number of epochs.
+        epochs_with_bits: number of epochs in blobs, whose registers are all known.
+    """
 
     networks: tuple[str, ...]
     epochs: Count
@@ -94,14 +115,18 @@ class Envelope:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing about an epoch that was not seen as it is. what: for people."""
+    """A feature of an epoch that was not seen as it is. what: text for messages."""
 
     grade: Grade
     what: str
 
 
 def read_envelope(path: Path) -> Envelope:
-    """Raises N6-YAML-00x, N6-NPU-014 for a database that contradicts itself."""
+    """Read the envelope.
+
+    Raises:
+        N6Error: N6-YAML-00x; N6-NPU-014 for a database that contradicts itself.
+    """
     document = read_document(path, shown_as=path.name)
     envelope = document.load(Envelope)
     known: set[tuple[str, str]] = set()
@@ -131,26 +156,29 @@ def _damaged(where: str, what: str) -> N6Error:
 
 
 def judged(epoch: EpochSettings, names: Names, envelope: Envelope) -> list[Finding]:
-    """What of an epoch was not seen; nothing where all of it was. Each once."""
+    """Return each feature of an epoch that was not seen, once."""
     kinds = {(each.unit, each.kind): each for each in envelope.kinds}
     found = [finding for feature in features_of(epoch, names) for finding in _of_feature(feature, kinds)]
     bits = {(each.unit, each.register): each for each in envelope.bits}
     for unit, register, word in control_words(epoch, names):
-        # A database without the register has seen nothing of it: a damaged one allows less, not more.
+        # A database without the register has seen no bit of it, so that a damaged database allows less, not more.
         found += _of_word(word, bits.get((unit, register), SeenBits(unit, register, 0)))
     return list(dict.fromkeys(found))
 
 
 def form_of(epoch: EpochSettings, names: Names) -> str:
-    """A digest of all that is judged: two epochs of one form have the same kinds of units and links, the same sizes and shifts,
-    and set their units to work in the same way. Addresses and coefficients play no part."""
+    """Return the form of an epoch: a digest of everything that `judged` checks.
+
+    Two epochs of one form have the same kinds of units and links and the same sizes and shifts, and
+    their units work in the same way. Addresses and coefficients do not count.
+    """
     features = [(each.unit, each.kind, *sorted(each.sizes.items())) for each in features_of(epoch, names)]
     words = [each for each in control_words(epoch, names) if each[:2] in WHOLE | BITWISE]
     return hashlib.sha256(repr((sorted(features), sorted(words))).encode()).hexdigest()
 
 
 def grade_of(findings: Iterable[Finding]) -> Grade:
-    """The worst."""
+    """Return the worst grade of the findings."""
     return max((finding.grade for finding in findings), default=Grade.SEEN)
 
 

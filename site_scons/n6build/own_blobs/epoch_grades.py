@@ -1,4 +1,7 @@
-"""What backend neural_art has written of the grades of a network's epochs, for a page about a build."""
+"""Grades of a network's epochs, read from the files of backend neural_art.
+
+Pages about a build show them.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,14 @@ from n6build.own_blobs.board_record import MOST_BYTES_OF_FIGURES, unreadable
 
 @dataclass(frozen=True)
 class EpochGrade:
-    """what: node and kind. grade: as a word. not_seen: what of it was not seen of ST's compiler as it is. failed: rungs, for
-    people, in which a board failed with an epoch of this kind."""
+    """The grade of an epoch.
+
+    Attributes:
+        what: node and kind.
+        grade: grade as a word.
+        not_seen: features that were not seen of ST's compiler as they are.
+        failed: texts of the rungs in which a board failed with an epoch of this kind.
+    """
 
     number: int
     what: str
@@ -26,8 +35,14 @@ class EpochGrade:
 
 
 def read_grades(figures: Path) -> tuple[EpochGrade, ...]:
-    """In the order of the epochs. figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend neural_art
-    writes, N6-FILE-002 and N6-FILE-003."""
+    """Return the grades of the epochs, in their order.
+
+    Args:
+        figures: <network>_npu.json.
+
+    Raises:
+        N6Error: N6-LADDER-002 if backend neural_art did not write the file; N6-FILE-002; N6-FILE-003.
+    """
     try:
         read: Any = parse_json(read_at_most(figures, MOST_BYTES_OF_FIGURES))
         return tuple(
@@ -45,5 +60,5 @@ def read_grades(figures: Path) -> tuple[EpochGrade, ...]:
 
 
 def counted_grades(grades: Sequence[EpochGrade]) -> str:
-    """'11 seen, 2 smaller'."""
+    """Return a text such as '11 seen, 2 smaller'."""
     return ", ".join(f"{count} {grade}" for grade, count in Counter(each.grade for each in grades).items())

@@ -1,4 +1,4 @@
-"""What an epoch is, as far as it can be compared with others: the kind of each unit and of each link, and their sizes."""
+"""Comparable features of an epoch: kinds of its units and links, and their sizes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ Kind = Mapping[str, int | str | tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Feature:
-    """unit: CONVACC, LINK, EPOCH... kind: which has to have been seen as it is, as text. sizes: numbers that have to be among
-    those seen of that kind."""
+    """A unit or a link of an epoch.
+
+    Attributes:
+        unit: CONVACC, LINK, EPOCH and so on.
+        kind: text that must have been seen as it is.
+        sizes: numbers that must be within those seen of that kind.
+    """
 
     unit: str
     kind: str
@@ -29,7 +34,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class _Context:
-    """Frames that a port takes from a source, or drops."""
+    """The frames that a port takes from a source, or drops."""
 
     source: str
     taken: int
@@ -37,7 +42,7 @@ class _Context:
 
 
 def features_of(epoch: EpochSettings, names: Names) -> list[Feature]:
-    """Of all units that compute or move data."""
+    """Return the features of all units that compute or move data."""
     units = [unit for unit in epoch.units if unit.kind in _KINDS]
     links = _links(epoch, names)
     found = [_KINDS[unit.kind](unit, links) for unit in units]
@@ -47,7 +52,7 @@ def features_of(epoch: EpochSettings, names: Names) -> list[Feature]:
 
 
 def as_text(kind: Kind) -> str:
-    """What is 0 is left out."""
+    """Return a kind as text, without values of 0."""
     return " ".join(f"{name}={_value(value)}" for name, value in sorted(kind.items()) if _is_told(value))
 
 
@@ -65,7 +70,7 @@ Links = Mapping[int, list[_Context]]
 
 
 def _links(epoch: EpochSettings, names: Names) -> Links:
-    """By number of the destination."""
+    """Return the contexts of each link, by number of the destination."""
     switch = next((unit for unit in epoch.units if unit.kind == "STRSWITCH"), None)
     found: dict[int, list[_Context]] = {}
     for place in range(len(names.destinations)) if switch else ():
@@ -81,7 +86,11 @@ def _links(epoch: EpochSettings, names: Names) -> Links:
 
 
 def _source(names: Names, number: int) -> str:
-    """The register has room for more of them than there are: a damaged blob names one that nobody has seen."""
+    """Return the name of a source.
+
+    The register has room for more numbers than there are sources. A damaged blob may contain one
+    that was never seen.
+    """
     return names.sources[number] if number < len(names.sources) else f"none{number}"
 
 
@@ -89,7 +98,7 @@ _DST = ("EN0", "LINK0", "FNR0", "EN1", "LINK1", "TICK", "FNR1")
 
 
 def _unit_of(port: str) -> str:
-    """'CONVACC2' of 'CONVACC2.out'."""
+    """Return the unit of a port, such as 'CONVACC2' of 'CONVACC2.out'."""
     return port.partition(".")[0]
 
 
@@ -119,7 +128,7 @@ def _convolution(unit: UnitSettings, links: Links) -> Feature:
     height, width = of("KFORMAT", "HEIGHT"), of("KFORMAT", "WIDTH")
     filtered = int(bool(of("CTRL", "AFILTMODE")))
     index = int(unit.name.removeprefix(unit.kind))
-    # Ports of the stream switch: ten engines, then three for each unit, the first for features and the last for sums.
+    # The stream switch has ten ports for engines, then three for each unit: the first for features, the last for sums.
     features, sums = links.get(10 + 3 * index, []), links.get(12 + 3 * index)
     source = "none" if sums is None else _unit_of(sums[0].source)
     kind: dict[str, int | str | tuple[int, ...]] = {
@@ -243,7 +252,10 @@ _KINDS = {"CONVACC": _convolution, "ARITH": _arithmetic, "POOL": _pooling, "STRE
 
 
 def control_words(epoch: EpochSettings, names: Names) -> Iterator[tuple[str, str, int]]:
-    """Kind of unit, register and value, of every register of the units that compute or move data."""
+    """Yield (kind of unit, register, value) of every register of units that work.
+
+    These are the units that compute or move data.
+    """
     registers = {(kind, at.name): at.register for (kind, _), at in names.registers.items()}
     for unit in epoch.units:
         if unit.kind not in _KINDS:

@@ -1,4 +1,4 @@
-"""What is told of blobs besides themselves: figures for programs, their disassembly for people."""
+"""Reports about blobs: figures for programs, disassembly for people."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from n6build.own_blobs.work import whole_work, work_lines, work_of_operators
 def figures_json(
     compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], envelope: Envelope, confirmed: Confirmed
 ) -> str:
-    """<network>_npu.json."""
+    """Return the text of <network>_npu.json."""
     hardware = compiled.lowered.hardware
     by_epoch = {each.epoch: each for each in grades}
     epochs: list[dict[str, Any]] = [
@@ -66,8 +66,11 @@ def _blob(block: Block) -> dict[str, Any]:
 
 
 def listing(compiled: CompiledForNpu, grades: Sequence[Graded], npu: Npu, confirmed: Confirmed) -> str:
-    """<network>_npu.txt: what each operator costs; each blob, disassembled, with a line in front of each epoch that says what it
-    is."""
+    """Return the text of <network>_npu.txt.
+
+    It lists the cost of each operator, and the disassembly of each blob, with a line in front of
+    each epoch that describes it.
+    """
     names = names_of(npu)
     by_epoch = {each.epoch: each for each in grades}
     lines = [f"{IDENTITY}: {silicon_text(grades)}", "", *work_lines(compiled.lowered.hardware.values())]

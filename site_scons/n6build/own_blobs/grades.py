@@ -1,4 +1,4 @@
-"""The grades of the epochs in blobs, read from their words: what is judged is what is sent to the NPU."""
+"""Grades of the epochs in blobs, read from the words that are sent to the NPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from n6build.own_blobs.envelope import Envelope, Finding, Grade, form_of, grade_
 
 @dataclass(frozen=True)
 class Graded:
-    """findings: what of the epoch was not seen as it is. form: as of `form_of`."""
+    """An epoch with its grade.
+
+    Attributes:
+        findings: features of the epoch that were not seen as they are.
+        form: form of the epoch, as `form_of` returns it.
+    """
 
     epoch: int
     grade: Grade
@@ -24,15 +29,24 @@ class Graded:
 
     @property
     def worst(self) -> tuple[Finding, ...]:
-        """Those that decide the grade."""
+        """The findings that decide the grade."""
         return tuple(each for each in self.findings if each.grade == self.grade)
 
 
 def grades_of(
     blocks: Sequence[Block], npu: Npu, envelope: Envelope, confirmed: Collection[str] = frozenset()
 ) -> tuple[Graded, ...]:
-    """In the order of the epochs. confirmed: forms that a board has run. Raises N6-NPU-002, N6-NPU-003 for words that are no
-    blob."""
+    """Return the grade of each epoch, in their order.
+
+    Args:
+        blocks: blobs of the network.
+        npu: the NPU of the chip.
+        envelope: features seen of ST's compiler.
+        confirmed: forms that a board has run.
+
+    Raises:
+        N6Error: N6-NPU-002, N6-NPU-003 for words that are not a blob.
+    """
     names = names_of(npu)
     graded = []
     for block in blocks:
@@ -45,7 +59,7 @@ def grades_of(
 
 
 def silicon_text(grades: Sequence[Graded]) -> str:
-    """How much of blobs is known to be something that an NPU does."""
+    """Return a text about the share of epochs that are known to work on silicon."""
     confirmed = sum(each.grade == Grade.CONFIRMED for each in grades)
     if not confirmed:
         return "nothing of it has run on silicon"

@@ -1,7 +1,8 @@
-"""Layers on their way to a network that is precise enough: one that is as it was in an attempt before is not run again.
+"""Layers of a network, which run again only if they have changed.
 
-Each is run as a blob of its own, given the interpreter's tensors. That finds operators that are too imprecise, and no more: what
-is told of a network is always of a run of its own blobs.
+The search for a network that is precise enough takes several attempts. Each layer runs as a blob of
+its own, on the interpreter's tensors. Such runs serve only to find imprecise operators: all
+published results are those of a run of the network's own blobs.
 """
 
 from __future__ import annotations
@@ -24,14 +25,19 @@ from n6build.own_blobs.model_program import Exchange, Run, replay
 from n6build.own_blobs.proof import BLOBS_AT, memory_regions
 from n6build.own_blobs.reference_tensors import ReferenceTensors
 
-# By the keys of layers.
+# Agreements by the keys of layers.
 Known = MutableMapping[str, Sequence[Agreement]]
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Epochs from tensors of the model to tensors of the model. given: buffers with those that they read. key: a digest of all
-    that their agreement follows from: registers, links, kernels and the interpreter's tensors, but not where these lie."""
+    """Epochs that lead from tensors of the model to tensors of the model.
+
+    Attributes:
+        given: names of the input buffers.
+        key: digest of everything that decides the agreement: registers, links, kernels and the
+            interpreter's tensors, but not their addresses.
+    """
 
     epochs: tuple[int, ...]
     given: tuple[str, ...]
@@ -40,7 +46,10 @@ class Layer:
 
 
 def layers_of(compiled: CompiledForNpu, reference: ReferenceTensors) -> tuple[Layer, ...] | None:
-    """None where an epoch reads what another layer has left, or a tensor that the interpreter does not show."""
+    """Return the layers of a network, or None if it cannot be cut into layers.
+
+    This is so if an epoch reads data of another layer, or a tensor that the interpreter does not show.
+    """
     hardware, tensors = compiled.lowered.hardware, compiled.lowered.tensors
     made = made_tensors(compiled, reference)
     layers: list[Layer] = []
@@ -64,13 +73,23 @@ def layers_of(compiled: CompiledForNpu, reference: ReferenceTensors) -> tuple[La
 def agreements_by_key(
     layers: Sequence[Layer], forced: Sequence[Agreement]
 ) -> Iterator[tuple[str, Sequence[Agreement]]]:
-    """forced: of the whole network that the layers are of."""
+    """Yield the agreements of each layer, by its key.
+
+    Args:
+        layers: layers of a network.
+        forced: agreements of the whole network.
+    """
     for layer in layers:
         yield layer.key, [each for each in forced if each.epoch == layer.epochs[-1]]
 
 
 def agreements_of_layers(layers: Sequence[Layer], known: Known) -> list[Agreement]:
-    """With the numbers and names that epochs and buffers have now. known: of all these layers."""
+    """Return known agreements, with the current numbers of epochs and buffer names.
+
+    Args:
+        layers: layers of the network.
+        known: agreements of all these layers.
+    """
     return [
         replace(found, epoch=made.epoch, buffer=made.buffer.name)
         for layer in layers
@@ -81,7 +100,11 @@ def agreements_of_layers(layers: Sequence[Layer], known: Known) -> list[Agreemen
 def run_layers(
     npu: Npu, program: Path, compiled: CompiledForNpu, layers: Sequence[Layer], reference: ReferenceTensors
 ) -> Iterator[tuple[str, Sequence[Agreement]]]:
-    """By their keys. Raises N6-NPU-011."""
+    """Run layers, and yield the agreements of each, by its key.
+
+    Raises:
+        N6Error: N6-NPU-011 for a blob that the model refuses.
+    """
     address_of = addresses(compiled.placement)
     hardware = compiled.lowered.hardware
     blobs = []

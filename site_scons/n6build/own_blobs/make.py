@@ -1,4 +1,8 @@
-"""The step of backend neural_art: calibrates, compiles, judges each epoch by what was seen, proves the blobs, writes."""
+"""The build step of backend neural_art.
+
+It calibrates, compiles, grades each epoch by the features seen of ST's compiler, proves the blobs,
+and writes them.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +40,15 @@ _SILICON = "experimental: nothing of it has run on silicon"
 
 @dataclass(frozen=True)
 class Attempt:
-    """What every attempt to compile has in common. program: the model of the NPU. vectors: that the proof is made on.
-    envelope, forms: what was seen, and what boards have run. allowed: grades, besides what was seen or is smaller."""
+    """The common inputs of all attempts to compile.
+
+    Attributes:
+        program: the model of the NPU.
+        vectors: tensors of the vectors that the proof runs on.
+        envelope: features seen of ST's compiler.
+        forms: forms of epochs that boards have run.
+        allowed: allowed grades, besides seen and smaller.
+    """
 
     soc: Soc
     program: Path
@@ -50,12 +61,17 @@ class Attempt:
     allowed: Set[Grade] = frozenset()
 
     def grades(self, compiled: CompiledForNpu) -> tuple[Graded, ...]:
-        """Of all epochs on the NPU."""
+        """Return the grades of all epochs on the NPU."""
         return grades_of(compiled.blocks, self.soc.npu, self.envelope, self.forms)
 
 
 def make(call: Call) -> None:
-    """Raises N6-MODEL-006, N6-LADDER-002, what `compile_for_npu` and `reference_tensors` raise, N6-NPU-010 to N6-NPU-015."""
+    """Compile a model for the NPU, and prove and write its blobs.
+
+    Raises:
+        N6Error: N6-MODEL-006, N6-LADDER-002, N6-NPU-010 to N6-NPU-015; the errors of
+            `compile_for_npu` and `reference_tensors`.
+    """
     given = call.parameters_as(Parameters)
     model, calibration_file, vectors_file, envelope_file = call.sources[:4]
     soc = load_soc(next(path for path in call.sources if path.name == CHIP.name))
@@ -88,10 +104,16 @@ def make(call: Call) -> None:
 
 
 def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
-    """Operators that turn out to be too imprecise on the NPU are cut into more epochs; what still is, or has epochs then that are
-    not allowed, stays on the CPU. What a proof says is of a run of the very blobs that are returned; on the way there, layers
-    that are as they were before are not run again. Does not judge what is further away. Raises what `compile_for_npu` raises,
-    N6-NPU-011."""
+    """Compile until the operators on the NPU are precise enough, and prove the blobs.
+
+    Operators that are too imprecise on the NPU are cut into more epochs. Operators that remain too
+    imprecise, or then have epochs that are not allowed, stay on the CPU. The proof is a run of the
+    very blobs that are returned; before that, unchanged layers are not run again.
+    `require_agreement` judges larger deviations.
+
+    Raises:
+        N6Error: N6-NPU-011; the errors of `compile_for_npu`.
+    """
     kept: dict[int, str] = {}
     apart: set[int] = set()
     known: Known = {}
@@ -116,8 +138,10 @@ def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
 
 
 def _of_layers(given: Attempt, compiled: CompiledForNpu, known: Known) -> Sequence[Agreement]:
-    """Of all layers, of which those that are not known yet are run; nothing before the first run of blobs, or where layers cannot
-    be run alone."""
+    """Return the agreements of all layers, and run those that are not known yet.
+
+    The result is empty before the first run of blobs, and if layers cannot run alone.
+    """
     layers = layers_of(compiled, given.vectors)
     if not known or layers is None:
         return ()
@@ -133,7 +157,7 @@ def _of_blobs(given: Attempt, compiled: CompiledForNpu, known: Known) -> Sequenc
 
 
 def _not_allowed(given: Attempt, compiled: CompiledForNpu, operators: Set[int]) -> dict[int, str]:
-    """Of these operators, those with an epoch of a grade that is refused, and why."""
+    """Return the operators that have an epoch of a refused grade, with the reason."""
     found = {}
     for each in given.grades(compiled):
         made = compiled.lowered.hardware[each.epoch].operators
@@ -149,7 +173,11 @@ def _is_refused(graded: Graded, allowed: Set[Grade]) -> bool:
 
 
 def require_grades(grades: Sequence[Graded], allowed: Set[Grade], model: str) -> None:
-    """allowed: besides what was seen or is smaller. Raises N6-NPU-013 with every epoch that is another, and why."""
+    """Check the grades of all epochs. allowed: grades besides seen and smaller.
+
+    Raises:
+        N6Error: N6-NPU-013 with every epoch of another grade, and the reason.
+    """
     refused = [each for each in grades if _is_refused(each, allowed)]
     if not refused:
         return

@@ -1,6 +1,6 @@
-"""The model of the NPU as a program of this machine, which runs blobs on memory that it is given.
+"""The model of the NPU as a program of this machine, which runs blobs.
 
-It is compiled from the C of the virtual board once per content, into the user's cache.
+The program is compiled from the C code of the virtual board once for each content, into the user's cache.
 """
 
 from __future__ import annotations
@@ -32,7 +32,14 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Exchange:
-    """Behind epoch `label` `size` bytes at `address` are wanted; then `content`, which is as long or empty, goes there."""
+    """A read and a write of memory after an epoch.
+
+    Attributes:
+        label: number of the epoch.
+        address: address of the memory.
+        size: bytes to read.
+        content: bytes that are then written there, `size` of them or none.
+    """
 
     label: int
     address: int
@@ -42,8 +49,14 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Run:
-    """A blob with what happens around it. before: content by address. address: of the blob, after which `wanted` (address, bytes)
-    is read."""
+    """A run of a blob.
+
+    Attributes:
+        address: address of the blob.
+        before: content by address, written before the run.
+        exchanges: reads and writes between epochs.
+        wanted: (address, bytes) to read after the run.
+    """
 
     address: int
     before: Sequence[tuple[int, bytes]] = ()
@@ -53,19 +66,23 @@ class Run:
 
 @dataclass(frozen=True)
 class Ran:
-    """exchanged, wanted: what was asked for, in the order of the run's."""
+    """The bytes read in a run. exchanged, wanted: in the order of those in `Run`."""
 
     exchanged: tuple[bytes, ...]
     wanted: tuple[bytes, ...]
 
 
 def sources() -> tuple[Path, ...]:
-    """All C that it is made of."""
+    """Return all C files of the program."""
     return (PROGRAM, *files_in(MACHINE_FILES, "n6npu.h"), *files_in(MACHINE_FILES, "n6virt_npu_*.[ch]"))
 
 
 def find_program(soc: Soc) -> Path:
-    """Compiled if it was not. Raises N6-NPU-010 where this machine has no C compiler or it fails."""
+    """Return the program, compiled if it was not.
+
+    Raises:
+        N6Error: N6-NPU-010 if this machine has no C compiler, or if the compiler fails.
+    """
     header = npu_header(soc)
     files = {path: read_bytes(path) for path in sources()}
     key = hashlib.sha256(repr((_FLAGS, header)).encode())
@@ -94,7 +111,16 @@ def _compile(program: Path, header: str, files: Sequence[Path]) -> None:
 
 
 def replay(program: Path, regions: Sequence[tuple[int, bytes]], runs: Sequence[Run]) -> list[Ran]:
-    """regions: of memory, with their content before the first run. Raises N6-NPU-011 for a blob that the model refuses."""
+    """Run blobs in the model.
+
+    Args:
+        program: the model of the NPU.
+        regions: memory by address, with its content before the first run.
+        runs: runs, in order.
+
+    Raises:
+        N6Error: N6-NPU-011 for a blob that the model refuses.
+    """
     request = [_numbers(len(regions)), *(_numbers(at, len(data)) + data for at, data in regions)]
     for run in runs:
         request += [_numbers(1, at, len(data)) + data for at, data in run.before]

@@ -1,7 +1,9 @@
-"""Every blob, run in the model of the NPU beside the reference interpreter (LiteRT, or onnxruntime) before anything is flashed.
+"""Runs of blobs in the model of the NPU, compared with the reference interpreter.
 
-Forced: each epoch gets the interpreter's tensors, so that an epoch that computes something else is found where it does. Free:
-blobs run on their own results, as on a board; only what the CPU makes between them is the interpreter's.
+Every blob runs before anything is flashed. The interpreter is LiteRT or onnxruntime. In a forced
+run, each epoch gets the interpreter's tensors, so that a wrong epoch is found at once. In a free
+run, blobs work on their own results, as on a board; only the results of the CPU between them are
+the interpreter's.
 """
 
 from __future__ import annotations
@@ -22,16 +24,25 @@ from n6build.own_blobs.agreement import Agreement, MadeTensor, agreements_of, by
 from n6build.own_blobs.model_program import Exchange, Ran, Run, replay
 from n6build.own_blobs.reference_tensors import ReferenceTensors
 
-# Where no pool of any board lies: the blobs, as the model of the NPU sees them.
+# The model of the NPU has the blobs at this address, at which no board has a pool.
 BLOBS_AT = 0x1000_0000
-# Of a tensor, when each epoch was given the interpreter's: at least so many are equal, and none is further away than this.
+# Limits for a tensor of a forced run: the least share of equal elements, and the largest difference of any element.
 LEAST_EQUAL, FURTHEST = 0.99, 1
 
 
 @dataclass(frozen=True)
 class Proof:
-    """vectors: how many. same_class: on how many the largest element of the last tensor is the same in a free run. last: name of
-    that tensor's buffer. interpreter: whose tensors they were compared with."""
+    """The results of the runs of all blobs.
+
+    Attributes:
+        vectors: number of vectors.
+        forced: agreement of each tensor in the forced run.
+        free: agreement of each tensor in the free run.
+        last: name of the buffer of the last tensor.
+        same_class: number of vectors for which the largest element of the last tensor is the same
+            in a free run.
+        interpreter: interpreter that the tensors were compared with.
+    """
 
     vectors: int
     forced: tuple[Agreement, ...]
@@ -44,8 +55,19 @@ class Proof:
 def prove(
     program: Path, compiled: CompiledForNpu, reference: ReferenceTensors, forced: Sequence[Agreement] | None = None
 ) -> Proof:
-    """forced: as of `run_forced`, where that is known. Raises N6-NPU-011 for a blob that the model refuses. Does not judge:
-    `require_agreement` does."""
+    """Run all blobs, and compare them with the interpreter.
+
+    `require_agreement` judges the result.
+
+    Args:
+        program: the model of the NPU.
+        compiled: the compiled network.
+        reference: tensors of the interpreter.
+        forced: result of `run_forced`, if known.
+
+    Raises:
+        N6Error: N6-NPU-011 for a blob that the model refuses.
+    """
     if forced is None:
         forced = run_forced(program, compiled, reference)
     made = made_tensors(compiled, reference)
@@ -57,7 +79,11 @@ def prove(
 
 
 def run_forced(program: Path, compiled: CompiledForNpu, reference: ReferenceTensors) -> tuple[Agreement, ...]:
-    """Of each tensor that the NPU makes, where each epoch is given the interpreter's. Raises N6-NPU-011."""
+    """Return the agreement of each tensor of the NPU in a forced run.
+
+    Raises:
+        N6Error: N6-NPU-011 for a blob that the model refuses.
+    """
     made = made_tensors(compiled, reference)
     return agreements_of(made, _replayed(program, compiled, reference, made, forced=True))
 
@@ -65,7 +91,11 @@ def run_forced(program: Path, compiled: CompiledForNpu, reference: ReferenceTens
 def free_outputs(
     program: Path, compiled: CompiledForNpu, reference: ReferenceTensors
 ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """The last tensor that blobs make in a free run, and the interpreter's: vectors x elements. Raises N6-NPU-011."""
+    """Return the last tensor of a free run, and the interpreter's: vectors x elements.
+
+    Raises:
+        N6Error: N6-NPU-011 for a blob that the model refuses.
+    """
     *_, last = free_tensors(program, compiled, reference).values()
     return last
 
@@ -73,15 +103,24 @@ def free_outputs(
 def free_tensors(
     program: Path, compiled: CompiledForNpu, reference: ReferenceTensors
 ) -> dict[str, tuple[NDArray[np.int16], NDArray[np.int16]]]:
-    """By buffer, in the order in which they are complete, the tensors that blobs make in a free run, and the interpreter's:
-    vectors x elements, as int8 has them. Raises N6-NPU-011."""
+    """Return the tensors of a free run and those of the interpreter, by buffer.
+
+    The buffers are in the order in which they are complete. The arrays are vectors x elements, with
+    the values of int8.
+
+    Raises:
+        N6Error: N6-NPU-011 for a blob that the model refuses.
+    """
     made = made_tensors(compiled, reference)
     found = _replayed(program, compiled, reference, made, forced=False)
     return {each.buffer.name: compared(made, found, place) for place, each in enumerate(made)}
 
 
 def imprecise(forced: Sequence[Agreement], compiled: CompiledForNpu) -> dict[int, float]:
-    """Operators whose output is never further away than it may be, but too often not equal, with the share that is."""
+    """Return the share of equal elements of each operator with too few of them.
+
+    Operators with an element that is too far away are not among them.
+    """
     hardware = compiled.lowered.hardware
     return {
         hardware[each.epoch].operators[-1]: each.equal
@@ -91,7 +130,11 @@ def imprecise(forced: Sequence[Agreement], compiled: CompiledForNpu) -> dict[int
 
 
 def require_agreement(proof: Proof, model: str) -> None:
-    """Raises N6-NPU-012 where an epoch that is given the interpreter's tensors makes something else."""
+    """Check that epochs make the interpreter's tensors in the forced run.
+
+    Raises:
+        N6Error: N6-NPU-012 with every tensor that differs too much.
+    """
     wrong = [each for each in proof.forced if each.equal < LEAST_EQUAL or each.furthest > FURTHEST]
     if not wrong:
         return
@@ -110,7 +153,7 @@ def require_agreement(proof: Proof, model: str) -> None:
 
 
 def blob_regions(blocks: Sequence[Block]) -> list[tuple[int, bytes]]:
-    """Address and bytes of each blob, for the model."""
+    """Return address and bytes of each blob, for the model."""
     found, at = [], BLOBS_AT
     for block in blocks:
         data = struct.pack(f"<{len(block.words)}I", *block.words)
@@ -120,7 +163,10 @@ def blob_regions(blocks: Sequence[Block]) -> list[tuple[int, bytes]]:
 
 
 def memory_regions(compiled: CompiledForNpu) -> list[tuple[int, bytes]]:
-    """Kernels with what may be read behind them, and each pool with activations."""
+    """Return address and bytes of the kernels and of each pool with activations.
+
+    The regions include the bytes behind them that the NPU may read.
+    """
     placement = compiled.placement
     contents = {placement.initializer_pool.address: compiled.kernels + bytes(READ_AHEAD)}
     buffers = {buffer.name for buffer in compiled.lowered.network.buffers}
@@ -135,7 +181,7 @@ def memory_regions(compiled: CompiledForNpu) -> list[tuple[int, bytes]]:
 def _replayed(
     program: Path, compiled: CompiledForNpu, reference: ReferenceTensors, made: Sequence[MadeTensor], *, forced: bool
 ) -> list[list[bytes]]:
-    """What the NPU has made of each tensor, vector by vector."""
+    """Return the NPU's bytes of each tensor, vector by vector."""
     blobs = blob_regions(compiled.blocks)
     given = _given(compiled, reference, {each.buffer.name for each in made})
     runs = []
@@ -168,7 +214,7 @@ def _by_vector(ran: Sequence[Ran], blocks: int) -> list[list[bytes]]:
 def _given(
     compiled: CompiledForNpu, reference: ReferenceTensors, made: set[str]
 ) -> Mapping[str, tuple[int, NDArray[np.uint8]]]:
-    """What the application or the CPU puts into buffers that blobs read."""
+    """Return address and bytes of blobs' inputs that the application or the CPU fills."""
     buffers = {buffer.name: buffer for buffer in compiled.lowered.network.buffers}
     read = {name for block in compiled.blocks for name in block.blob.reads}
     return {

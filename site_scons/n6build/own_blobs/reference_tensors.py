@@ -1,4 +1,4 @@
-"""What the reference interpreter makes of vectors, tensor by tensor: for calibration, and for what blobs are compared with."""
+"""Tensors of the reference interpreter, for calibration and for proofs of blobs."""
 
 from __future__ import annotations
 
@@ -18,18 +18,23 @@ from n6build.compare.tensors import ReferenceTensor
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.network.reference.graph import Graph, Tensor
 
-# More of them take time and tell little.
+# More vectors take time and add little.
 MOST_VECTORS = 16
-# What only puts the elements of a tensor in another order or shape.
+# These operators only change the order or the shape of a tensor's elements.
 _TRANSPOSE, _RESHAPE = "TRANSPOSE", "RESHAPE"
-# By type, what is subtracted from a value.
+# This is subtracted from a value of each type.
 _LESS = {"int8": 0, "uint8": 128}
 
 
 @dataclass(frozen=True)
 class ReferenceTensors:
-    """values: of the int8 activations by their index in the graph, as they lie in memory, vectors first; of uint8 ones less 128.
-    by: who computed them."""
+    """The tensors of the reference interpreter.
+
+    Attributes:
+        values: int8 activations by their index in the graph, as in memory, vectors first; uint8
+            activations minus 128.
+        by: name of the interpreter.
+    """
 
     count: int
     values: Mapping[int, NDArray[np.int8]]
@@ -37,14 +42,18 @@ class ReferenceTensors:
 
     @cached_property
     def digests(self) -> Mapping[int, str]:
-        """Of the values."""
+        """SHA-256 of the values, by index."""
         return {
             index: hashlib.sha256(np.ascontiguousarray(each).data).hexdigest() for index, each in self.values.items()
         }
 
 
 def reference_tensors(model: Path, graph: Graph, vectors: Path) -> ReferenceTensors:
-    """The first vectors of a file. Raises N6-VEC-001, N6-NPU-017, N6-COMPARE-00x."""
+    """Run the reference interpreter on the first vectors of a file.
+
+    Raises:
+        N6Error: N6-VEC-001; N6-NPU-017 if a row does not fit the inputs; N6-COMPARE-00x.
+    """
     takes, _ = ports_of(model)
     found = read_vectors(vectors)
     sizes = [int(np.prod(port.shape)) * np.dtype(port.type).itemsize for port in takes]
@@ -82,8 +91,12 @@ def _of_tflite(graph: Graph, made: Made) -> Iterator[tuple[int, NDArray[np.int8]
 
 
 def _of_onnx(graph: Graph, made: Made) -> Mapping[int, NDArray[np.int8]]:
-    """By the names of the tensors, or of the real numbers that were quantised to one. What is transposed or reshaped follows from
-    what it is made of; of other tensors that onnxruntime does not have under a name there are no values."""
+    """Return the tensors of a graph by onnxruntime's names.
+
+    The names are those of the tensors, or of the real numbers that were quantised to them.
+    Transposed and reshaped tensors are computed from their source. Other tensors without a name in
+    onnxruntime have no values.
+    """
     places = {tensor.real: place for place, tensor in enumerate(made[0]) if tensor.real}
     places |= {tensor.name: place for place, tensor in enumerate(made[0])}
     values: dict[int, NDArray[np.int8]] = {}
@@ -111,5 +124,5 @@ def _is_compared(tensor: Tensor) -> bool:
 
 
 def _transposed(values: NDArray[np.int8], order: tuple[int, ...]) -> NDArray[np.int8]:
-    """order: of the dimensions behind the first one, which is that of the vectors."""
+    """Return transposed values. order: order of the dimensions behind the vectors'."""
     return values.transpose(0, *(axis + 1 for axis in order))

@@ -1,7 +1,8 @@
-"""The form of blobs, whatever they compute: every instruction is one that this compiler writes, for registers and bits that there
-are, and each epoch leaves the units as it found them.
+"""Checks of the form of blobs, independent of their results.
 
-The model of the NPU does not see these: it takes a register that has no bit for what is written to it.
+Every instruction must be one that n6build's compiler writes, for registers and bits that exist, and
+each epoch must leave the units as it found them. The model of the NPU does not check this: it
+accepts any bit in a register.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ _TABLE = "COEFF"
 
 
 def require_structure(blocks: Sequence[Block], npu: Npu) -> None:
-    """Raises N6-NPU-015 for the first thing that is not as this compiler writes it, N6-NPU-002, N6-NPU-003."""
+    """Check the form of blobs.
+
+    Raises:
+        N6Error: N6-NPU-015 for the first instruction that n6build's compiler does not write;
+            N6-NPU-002, N6-NPU-003.
+    """
     names = names_of(npu)
     for block in blocks:
         blob = blob_of_words(block.words, block.blob.name)
@@ -62,7 +68,7 @@ def _objections(instruction: Instruction, names: Names) -> Iterator[str]:
 
 
 def _unknown(names: Names, unit: int, offset: int, value: int) -> Iterator[str]:
-    """A register that there is not, or bits that it does not have."""
+    """Yield a message for a register that does not exist, or for bits that it lacks."""
     found = names.register(unit, offset)
     if found is None:
         yield f"{names.register_name(unit, offset)} is no register of the chip's description"

@@ -1,4 +1,4 @@
-"""How a database of what was seen is made and widened, and what it newly allows."""
+"""Widening of an envelope by more networks, and the newly allowed features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EMPTY = Envelope((), 0, 0, ())
 
 
 def widened(envelope: Envelope, name: str, epochs: Iterable[EpochSettings], names: Names) -> Envelope:
-    """With the epochs of the blobs of one more network."""
+    """Return an envelope with the epochs of one more network's blobs."""
     kinds = {(each.unit, each.kind): each for each in envelope.kinds}
     bits = {(each.unit, each.register): each for each in envelope.bits}
     count = 0
@@ -54,7 +54,7 @@ def _with_word(seen: SeenBits | None, unit: str, register: str, word: int) -> Se
 
 
 def envelope_text(envelope: Envelope) -> str:
-    """YAML, a line for each kind and each register."""
+    """Return the envelope as YAML, one line for each kind and each register."""
     lines = [
         "# What was seen of ST's compiler for the NPU, as facts alone: kinds of units and links, their sizes, bits of registers.",
         "# Made by tools/npu_envelope.py; not edited by hand.",
@@ -74,7 +74,7 @@ def envelope_text(envelope: Envelope) -> str:
 
 
 def newly_allowed(before: Envelope, after: Envelope) -> list[str]:
-    """What an epoch may be that it might not be before, for people."""
+    """Return lines for the features that `after` allows and `before` did not."""
     known = {(each.unit, each.kind): each for each in before.kinds}
     lines = []
     for each in after.kinds:

@@ -1,4 +1,4 @@
-"""What the blobs of a network do for each of its operators: epochs, multiply-accumulates, bytes that the engines move."""
+"""The work of blobs for each operator: epochs, multiply-accumulates, bytes moved."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from n6build.network.neural_art.hardware_epoch import HardwareEpoch
 
 @dataclass(frozen=True)
 class Work:
-    """Of an operator, or of all. name: of its epochs. epochs: how many. macs: that the units execute; useful: of those, the ones
-    that the model asks for. moved: bytes, each time that they are read or written."""
+    """The work for an operator, or for all operators.
+
+    Attributes:
+        name: common name of the epochs.
+        epochs: number of epochs.
+        macs: multiply-accumulates that the units execute.
+        useful: multiply-accumulates of these that the model asks for.
+        moved: bytes, counted each time that they are read or written.
+    """
 
     name: str
     epochs: int
@@ -22,12 +29,15 @@ class Work:
 
     @property
     def useful_text(self) -> str:
-        """'53 % of 3,604,000 MACs', empty where there are none."""
+        """Text such as '53 % of 3,604,000 MACs', empty without MACs."""
         return f"{100 * self.useful / self.macs:.0f} % of {self.macs:,} MACs" if self.macs else ""
 
 
 def work_of_operators(epochs: Iterable[HardwareEpoch]) -> list[Work]:
-    """In their order. What is made unsigned for an operator is work of its own."""
+    """Return the work of each operator, in their order.
+
+    A conversion to unsigned for an operator counts as an operator of its own.
+    """
     found: dict[str, list[HardwareEpoch]] = {}
     for epoch in epochs:
         found.setdefault(epoch.node.partition("_part_")[0], []).append(epoch)
@@ -35,7 +45,7 @@ def work_of_operators(epochs: Iterable[HardwareEpoch]) -> list[Work]:
 
 
 def whole_work(epochs: Iterable[HardwareEpoch]) -> Work:
-    """Of all of them."""
+    """Return the work of all epochs together."""
     return _together("all", list(epochs))
 
 
@@ -50,7 +60,7 @@ def _together(name: str, epochs: list[HardwareEpoch]) -> Work:
 
 
 def work_lines(epochs: Iterable[HardwareEpoch]) -> Iterator[str]:
-    """A table for people."""
+    """Yield the lines of a table of the work."""
     given = list(epochs)
     operators = work_of_operators(given)
     width = max(len(each.name) for each in operators)

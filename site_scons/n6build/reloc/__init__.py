@@ -1,1 +1,1 @@
-"""Stage 2: a compiled network as a relocatable model, which a firmware installs at run time."""
+"""Stage 2: a compiled network as a relocatable model for installation at run time."""

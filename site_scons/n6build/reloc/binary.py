@@ -1,4 +1,4 @@
-"""The parts of a relocatable model -> network_rel.bin and, where it is split, network_rel_params.bin."""
+"""network_rel.bin and, in split models, network_rel_params.bin."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIZE_OFFSET = WORD * CONTEXT_FIELDS.index("params_file_bytes")
 
 
 def crc32_of(chunks: Iterable[bytes]) -> tuple[int, int]:
-    """(CRC-32 as zlib computes it, number of bytes)."""
+    """Return (CRC-32 as zlib computes it, number of bytes)."""
     crc, size = 0, 0
     for chunk in chunks:
         crc = zlib.crc32(chunk, crc)
@@ -39,11 +39,18 @@ def crc32_of(chunks: Iterable[bytes]) -> tuple[int, int]:
 
 
 def model_file(linked: LinkedModel, params: tuple[int, int] | None) -> bytes:
-    """network_rel.bin up to its weights. params: CRC-32 and size of the weights that follow; None where they are a separate
-    file, which then carries its own CRC, so that new weights leave this file unchanged.
+    """Return network_rel.bin up to its weights.
 
-    Blobs that go in front of the weights count as weights. Raises N6-RELOC-014 where the weights have another size than the model
-    was compiled for, N6-RELOC-010 where it has no context, N6-RELOC-024 where blobs have no place.
+    Blobs in front of the weights count as weights.
+
+    Args:
+        linked: the linked model.
+        params: CRC-32 and size of the weights that follow; None if they are a separate file. That
+            file carries its own CRC, so that new weights leave this file unchanged.
+
+    Raises:
+        N6Error: N6-RELOC-014 if the size of the weights differs from that of the compiled model;
+            N6-RELOC-010 if the model has no context; N6-RELOC-024 if blobs have no place.
     """
     data = bytearray(linked.data)
     context = _context_offset(linked)
@@ -71,14 +78,18 @@ def model_file(linked: LinkedModel, params: tuple[int, int] | None) -> bytes:
 
 
 def with_blobs(linked: LinkedModel, params: Iterable[bytes]) -> Iterator[bytes]:
-    """The file of the weights. params: what the memory pools hold."""
+    """Yield the file of the weights. params: content of the memory pools."""
     if linked.blobs:
         yield linked.blobs
     yield from params
 
 
 def _make_room_for_blobs(data: bytearray, linked: LinkedModel, context: int) -> None:
-    """The weights begin later in their file. Their pool, which a loader takes for the whole segment, begins with the blobs."""
+    """Move the weights behind the blobs.
+
+    The weights begin later in their file. Their pool, which a loader takes for the whole segment,
+    begins with the blobs.
+    """
     room = len(linked.blobs)
     (size,) = struct.unpack_from("<I", data, context + _SIZE_OFFSET)
     struct.pack_into("<I", data, context + _SIZE_OFFSET, size + room)
@@ -100,7 +111,10 @@ def _make_room_for_blobs(data: bytearray, linked: LinkedModel, context: int) -> 
 
 
 def _context_offset(linked: LinkedModel) -> int:
-    """In the data image: the context's address follows the entry points."""
+    """Return the offset of the context in the data image.
+
+    The context's address follows the entry points.
+    """
     words = struct.iter_unpack("<I", linked.read_only[WORD * (PARAMS_OFFSET_WORD + 1) : WORD * 64])
     address = next((word for (word,) in words if segment(word) == Segment.RAM), None)
     if address is None or offset(address) + _CRC_OFFSET + WORD > len(linked.data):
@@ -109,8 +123,17 @@ def _context_offset(linked: LinkedModel) -> int:
 
 
 def write_model(path: Path, linked: LinkedModel, params: Iterable[bytes], checked: tuple[int, int]) -> None:
-    """Writes the model with its weights, which are streamed. checked: their CRC-32 and size in bytes. Raises as
-    `model_file`."""
+    """Write the model with its weights, which are streamed.
+
+    Args:
+        path: file to write.
+        linked: the linked model.
+        params: content of the weights' file.
+        checked: CRC-32 and size in bytes of the weights.
+
+    Raises:
+        N6Error: the errors of `model_file`.
+    """
 
     def chunks() -> Iterator[bytes]:
         yield model_file(linked, checked)

@@ -1,14 +1,14 @@
-"""A relocatable model as a C array, for a firmware that carries it in its own image."""
+"""Relocatable models as C arrays, for firmware with the model in its own image."""
 
 from __future__ import annotations
 
 _BYTES_A_LINE = 16
-# As ST recommends for a model in memory.
+# ST recommends this alignment for a model in memory.
 _ALIGNMENT = 32
 
 
 def c_array(data: bytes, name: str) -> str:
-    """A C source. name: of the array, a C identifier."""
+    """Return a C source with a model as an array. name: C identifier of the array."""
     lines = [
         "    " + ", ".join(f"0x{byte:02x}" for byte in data[start : start + _BYTES_A_LINE]) + ",\n"
         for start in range(0, len(data), _BYTES_A_LINE)

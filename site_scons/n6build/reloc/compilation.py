@@ -1,4 +1,4 @@
-"""What a relocatable model is compiled and linked from, and how."""
+"""Sources, flags and libraries of a relocatable model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from n6build.network.ll_aton import Version, version_text
 from n6build.network.runtimes import Runtime
 from n6build.reloc.layout import ABI_A, abi_of
 
-# Code that finds its data from r9 alone: without the last flag gcc would assume a fixed distance from code to data.
+# The code finds its data from r9 alone. Without the last flag gcc would assume a fixed distance from code to data.
 POSITION_INDEPENDENT = (
     "-fpic",
     "-msingle-pic-base",
@@ -30,9 +30,9 @@ _COMMON = (
     "-ffunction-sections",
     "-fdata-sections",
 )
-# Sets __ARM_FEATURE_CMSE to 3, by which headers of runtime and device pick secure addresses.
+# The flag sets __ARM_FEATURE_CMSE to 3, by which headers of runtime and device select secure addresses.
 SECURE = "-mcmse"
-# No C library and no libgcc: their objects do not use a static base.
+# The model has no C library and no libgcc, because their objects do not use a static base.
 LINK = (
     "-nostdlib",
     "-nostartfiles",
@@ -54,10 +54,10 @@ _DEFINES = (
     "BUILD_AI_NETWORK_RELOC",
 )
 _DEBUG_INFO = "LL_ATON_EB_DBG_INFO"
-# What ST's compiler puts in front of the blobs of the epoch controller: in reloc.ld.j2 this section is part of the weights.
+# ST's compiler puts this macro in front of the blobs of the epoch controller. In reloc.ld.j2 the section is part of the weights.
 _BLOBS_IN_PARAMS = 'ECBLOB_CONST_SECTION=__attribute__((section(".ecblobs")))'
 
-# Of Core 2.1. What ST's runtime has for them: sources that are not found elsewhere, and a library.
+# ll_aton of Core 2.1, and the parts of ST's runtime for relocatable models: sources that no other use has, and a library.
 _FIRST_VERSION: Version = (1, 1, 0, 31)
 _PARTS = ("ll_aton_reloc_network.c", "ll_aton_reloc_callbacks.c", "ecloader.c")
 _PIC_LIBRARY = "NetworkRuntime*_CM55_GCC_PIC.a"
@@ -68,8 +68,14 @@ CONF_HEADER = "network_reloc_conf.h"
 
 @dataclass(frozen=True)
 class ModelCode:
-    """shared: sources that all models are linked with, and the flags of each. network_flags, network_defines: for a model's
-    generated files. defines: NAME or NAME=value."""
+    """The code of a relocatable model.
+
+    Attributes:
+        shared: sources that all models are linked with, and the flags of each.
+        network_flags: flags for a model's generated files.
+        defines: macros, NAME or NAME=value.
+        network_defines: macros for a model's generated files.
+    """
 
     shared: tuple[tuple[Path, tuple[str, ...]], ...]
     network_flags: tuple[str, ...]
@@ -88,8 +94,19 @@ def model_code(
     debug_info: bool,
     blobs_in_params: bool,
 ) -> ModelCode:
-    """kernels: C files of those that it may call. blobs_in_params: of the epoch controller,
-    which are constants otherwise. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
+    """Return the code that a relocatable model is compiled and linked with.
+
+    Args:
+        runtime: runtime of the model.
+        kernels: C files of the kernels that the model may call.
+        secure: whether the model is secure.
+        debug_info: whether the epoch table has debug fields.
+        blobs_in_params: whether the blobs of the epoch controller are part of the weights, and not
+            constants.
+
+    Raises:
+        N6Error: N6-RELOC-020 if ST's package has no parts for relocatable models.
+    """
     parts = runtime.reloc
     if parts is None:
         raise _no_parts(runtime)
@@ -111,7 +128,10 @@ def model_code(
 
 
 def _no_parts(runtime: Runtime) -> N6Error:
-    """Name what ST's runtime lacks, by its release: the first, or a copy in a project."""
+    """Return the error that names the missing parts of ST's runtime.
+
+    The reason is an old release, or an incomplete copy in a project.
+    """
     own = version_text(runtime.version)
     if runtime.version < _FIRST_VERSION:
         return N6Error(
@@ -135,20 +155,24 @@ def _no_parts(runtime: Runtime) -> N6Error:
 
 
 def loader_flags(runtime: Runtime, *, secure: bool) -> tuple[str, ...]:
-    """Return the flags for the loader of a firmware that runs in the secure state, and for the check before it.
+    """Return the flags for the loader of a firmware that runs in the secure state.
 
-    The loader compares the security state of models with its own. From Core 2.2 on, a secure one takes both. That of Core 2.1
-    takes its own only, so that it is compiled for the state of the models.
+    The check before the loader is compiled with the same flags. The loader compares the security
+    state of models with its own. From Core 2.2 on, a secure loader takes both. That of Core 2.1
+    takes only its own, so it is compiled for the state of the models.
 
     Args:
-        runtime: whose loader it is.
-        secure: whether the models are.
+        runtime: runtime with the loader.
+        secure: whether the models are secure.
     """
     return () if abi_of(runtime.version) is ABI_A and not secure else (SECURE,)
 
 
 def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:
-    """For a firmware that installs such models: its tables must have the same layout as theirs."""
+    """Return the macros for a firmware that installs relocatable models.
+
+    They give the firmware's tables the same layout as those of the models.
+    """
     drives_npu = int(runtime.name == "st")
     common = ("LL_ATON_RT_RELOC", f"N6_RUNTIME_DRIVES_NPU={drives_npu}")
     return (*common, _DEBUG_INFO) if debug_info else common

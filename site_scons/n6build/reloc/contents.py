@@ -1,7 +1,8 @@
-"""The network inside a relocatable model: what network.c says of a network, read from the file that was made of it.
+"""The network inside a relocatable model: the facts of network.c, from the file.
 
-Inputs, outputs and epochs are tables in its data, as ll_aton's headers lay them out (ll_aton_NN_interface.h): the same in all
-releases with relocatable models, with short enums as the ABI of the Cortex-M has them.
+Inputs, outputs and epochs are tables in its data, with the layout of ll_aton's headers
+(ll_aton_NN_interface.h). It is the same in all releases with relocatable models, with short enums
+as in the ABI of the Cortex-M.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _BUFFER_FIELDS = (
     ),
     *("shape", "scale", "zero_point"),
 )
-# Epoch block: start, end, blob, mask, flags; behind it, if there are debug fields, its first and its last epoch, and more.
+# An epoch block has start, end, blob, mask and flags. Debug fields follow: its first and its last epoch, and more.
 _BLOCK = struct.Struct("<4IH")
 _BLOCK_NUMBERS = struct.Struct("<2h")
 _BLOCK_BYTES = {True: 48, False: 20}
@@ -52,10 +53,10 @@ _MOST_BUFFERS = 256
 _MOST_DIMENSIONS = 16
 _MOST_EPOCHS = 0x7FFF
 _MOST_TEXT = 256
-# EpochBlock_Flags_...
+# Values of EpochBlock_Flags_... in ll_aton.
 _BLOB, _LAST, _PURE_HW, _PURE_SW, _HYBRID = 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6
 _MAPPINGS = ((_BLOB, "NODE_EC"), (_HYBRID, "NODE_SW_HW"), (_PURE_HW, "NODE_HW"), (_PURE_SW, "NODE_SW"))
-# Buffer_DataType_TypeDef, as far as inputs and outputs have them, with their bytes.
+# The values of Buffer_DataType_TypeDef that inputs and outputs have, with the bytes of an element.
 _TYPES: dict[int, tuple[TensorType, int]] = {
     1: ("float32", 4),
     6: ("uint8", 1),
@@ -70,13 +71,21 @@ _TYPES: dict[int, tuple[TensorType, int]] = {
 
 @dataclass(frozen=True)
 class _Tables:
-    """A model whose words are read at their link addresses. rebased: those that a loader makes addresses of."""
+    """A model whose words are read at their link addresses.
+
+    Attributes:
+        rebased: link addresses of words that a loader turns into addresses.
+    """
 
     model: RelocFile
     rebased: frozenset[int]
 
     def bytes_at(self, address: int, size: int) -> bytes:
-        """Of the code and constants, or of the data. Raises N6-RELOC-040 outside of both."""
+        """Return bytes of the code and constants, or of the data.
+
+        Raises:
+            N6Error: N6-RELOC-040 outside of both.
+        """
         model, at = self.model, offset(address)
         start, end = {
             int(Segment.FLASH): (0, model.read_only_bytes),
@@ -87,18 +96,18 @@ class _Tables:
         return model.data[start + at : start + at + size]
 
     def word(self, address: int) -> int:
-        """The word at a link address."""
+        """Return the word at a link address."""
         return int.from_bytes(self.bytes_at(address, WORD), "little")
 
     def text(self, address: int) -> str:
-        """A name."""
+        """Return the name at a link address, with '?' for letters that cannot be printed."""
         room = self.model.read_only_bytes if segment(address) == Segment.FLASH else self.model.image_bytes
         data = self.bytes_at(address, max(1, min(_MOST_TEXT, room - offset(address))))
         text = data.partition(b"\0")[0].decode("utf-8", "replace")
         return "".join(letter if letter.isprintable() else "?" for letter in text)
 
     def table(self, entry: str) -> int:
-        """Link address of the table that an entry point returns; 0 where it has none."""
+        """Return the link address of an entry point's table; 0 if it has none."""
         try:
             return returned_address(self.model.entries[entry], self.word)
         except NotConstantError as error:
@@ -111,10 +120,10 @@ def artifacts_of(model: RelocFile, file: Path, name: str) -> NetworkArtifacts:
     Args:
         model: the file's content.
         file: the file itself.
-        name: of the network, for the names of files.
+        name: name of the network, for the names of files.
 
     Raises:
-        N6Error: N6-RELOC-040 where the tables cannot be found or hold no such thing.
+        N6Error: N6-RELOC-040 if the tables cannot be found or are invalid.
     """
     tables = _Tables(model, frozenset((*model.relocations, *model.got)))
     ports = {kind: tuple(_ports(tables, f"{kind}_buffers_info")) for kind in ("input", "output")}
@@ -146,7 +155,15 @@ def artifacts_of(model: RelocFile, file: Path, name: str) -> NetworkArtifacts:
 
 
 def contents_text(model: RelocFile, file: Path) -> str:
-    """Return lines for people: inputs, outputs, and how many epochs run where. file: the model's. Raises as `artifacts_of`."""
+    """Return the inputs, the outputs and the number of epochs of each kind as text.
+
+    Args:
+        model: the model.
+        file: the model's file.
+
+    Raises:
+        N6Error: the errors of `artifacts_of`.
+    """
     artifacts = artifacts_of(model, file, model.name)
     lines = [line for name in ("inputs", "outputs") for line in (name, *map(_port_text, getattr(artifacts, name)))]
     counts = Counter(epoch.mapping for epoch in artifacts.epochs)
@@ -185,7 +202,10 @@ def _pools(model: RelocFile) -> Iterator[PoolRange]:
 
 
 def _ports(tables: _Tables, entry: str) -> Iterator[IoBuffer]:
-    """Inputs or outputs. Weights, which some releases list behind the inputs, are none."""
+    """Yield inputs or outputs, without the weights that some releases list with them.
+
+    These releases list weights after the inputs.
+    """
     start = tables.table(entry)
     for number in range(_MOST_BUFFERS):
         at = start + number * _BUFFER.size
@@ -209,7 +229,7 @@ def _port(tables: _Tables, at: int) -> IoBuffer | None:
     type, bytes_each = _TYPES[found["type"]]
     shape = _numbers(tables, found["mem_shape"], found["mem_dimensions"])
     shape = shape or _numbers(tables, found["shape"], found["dimensions"])
-    # A row may be padded, so that there are more bytes than elements need.
+    # A row may be padded, so that the buffer has more bytes than its elements need.
     if size < math.prod(shape) * bytes_each:
         raise _unreadable(tables.model, f"buffer {name} has {size} bytes for {type} {'x'.join(map(str, shape))}")
     is_quantised = type != "float32" and found["scale"] and found["zero_point"]
@@ -232,13 +252,19 @@ def _numbers(tables: _Tables, address: int, count: int) -> tuple[int, ...]:
 
 
 def _zero_point(tables: _Tables, address: int, type: TensorType) -> int:
-    """16 bits in every release that was seen; of a uint8 whose number is above 127, too."""
+    """Return a zero point: 16 bits in every known release.
+
+    This also holds for a uint8 above 127.
+    """
     (value,) = struct.unpack("<h", tables.bytes_at(address, 2))
     return value & 0xFF if type == "uint8" else int(value)
 
 
 def _blocks(tables: _Tables) -> Iterator[EpochBlock]:
-    """Without debug fields epochs have no numbers: they are counted, as the firmware counts them."""
+    """Yield the epoch blocks.
+
+    Without debug fields epochs have no numbers, and are counted as the firmware counts them.
+    """
     start = tables.table("epoch_items")
     has_numbers = tables.model.flags.debug_info
     for number in range(_MOST_EPOCHS):

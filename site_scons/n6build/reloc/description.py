@@ -1,6 +1,7 @@
-"""<name>_reloc.json: what the later steps of stage 2 need to know of a network, and no more.
+"""<name>_reloc.json: the facts about a network that later steps of stage 2 need.
 
-It does not change with the values of the weights, and neither does anything made from it alone.
+The file contains nothing else. New values of the weights do not change it, nor any file that is
+made from it alone.
 """
 
 from __future__ import annotations
@@ -19,8 +20,14 @@ from n6build.reloc.pools import ParamsPart, PoolTable
 
 @dataclass(frozen=True)
 class RelocDescription:
-    """signature: of the network's code. params: for each part of the weights' file its raw file, None for zeros, its bytes, and
-    those of the raw file. outputs: bytes of each."""
+    """The contents of <name>_reloc.json.
+
+    Attributes:
+        signature: signature of the network's code.
+        params: (raw file or None for zeros, bytes, bytes of the raw file) for each part of the
+            weights' file.
+        outputs: bytes of each output.
+    """
 
     name: str
     signature: int
@@ -29,12 +36,22 @@ class RelocDescription:
     outputs: tuple[int, ...]
 
     def params_parts(self, raws: Mapping[str, Path]) -> tuple[ParamsPart, ...]:
-        """raws: files of stage 1 with weights, by name."""
+        """Return the parts of the weights' file.
+
+        Args:
+            raws: files of stage 1 with weights, by name.
+        """
         return tuple(ParamsPart(raws[file] if file else None, size, raw) for file, size, raw in self.params)
 
 
 def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> RelocDescription:
-    """signature: of network.c, as `network_signature` computes it."""
+    """Return the description of a network.
+
+    Args:
+        artifacts: the compiled network.
+        table: pool table of the model.
+        signature: signature of network.c, as `network_signature` computes it.
+    """
     return RelocDescription(
         name=artifacts.name,
         signature=signature,
@@ -45,12 +62,16 @@ def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> R
 
 
 def description_json(description: RelocDescription) -> str:
-    """Text of <name>_reloc.json."""
+    """Return the text of <name>_reloc.json."""
     return to_json(asdict(description))
 
 
 def read_description(path: Path) -> RelocDescription:
-    """Raises N6-RELOC-008 where the file is not such a description."""
+    """Read <name>_reloc.json.
+
+    Raises:
+        N6Error: N6-RELOC-008 if the file is not such a description.
+    """
     try:
         return decode_json(read_bytes(path), RelocDescription)
     except ValueError as error:

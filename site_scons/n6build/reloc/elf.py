@@ -1,8 +1,9 @@
-"""network_rel.elf -> its bytes and the places of all link addresses in its data.
+"""The linked model, network_rel.elf: its bytes and the places of link addresses.
 
-The file was linked with --emit-relocs: every relocation that the linker applied is still listed. A loader can do only one thing:
-rebase a word of RAM that holds an address. Calls and jumps inside the code need nothing, since it moves as one; the GOT is a
-separate table. Anything else cannot be loaded, and is refused here with the name of the object that it comes from.
+The file was linked with --emit-relocs, so that it lists every relocation that the linker applied. A
+loader can only rebase a word of RAM that holds an address. Calls and jumps inside the code need no
+change, because the code moves as one; the GOT is a separate table. n6build refuses all other
+relocations, with the name of the object that they come from.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from n6build.reloc.layout import (
 
 _ALLOCATED = 0x2
 _NAMES = {number: name for name, number in ENUM_RELOC_TYPE_ARM.items()}
-# Distances inside the code, resolved by the linker.
+# The linker resolves these distances inside the code.
 _DISTANCES = {
     "R_ARM_NONE",
     "R_ARM_V4BX",
@@ -49,7 +50,7 @@ _DISTANCES = {
     "R_ARM_THM_JUMP8",
     "R_ARM_THM_JUMP6",
 }
-# Distances that stay right only if both ends move together.
+# These distances stay right only if both ends move together.
 _RELATIVE = {
     "R_ARM_REL32",
     "R_ARM_GOT_PREL",
@@ -65,10 +66,14 @@ _LOADABLE = {Segment.FLASH, Segment.RAM, Segment.PARAM_0, Segment.PARAM_1}
 
 @dataclass(frozen=True)
 class LinkedModel:
-    """read_only: header, code and constants. data: the image of RAM up to .bss. relocations: link addresses of words in data.
-    blobs: of the epoch controller, which go in front of the weights.
+    """A linked model.
 
-    header: by the names of layout.HEADER_FIELDS.
+    Attributes:
+        read_only: header, code and constants.
+        data: image of RAM up to .bss.
+        relocations: link addresses of words in `data`.
+        header: words of the header by the names of layout.HEADER_FIELDS.
+        blobs: blobs of the epoch controller that go in front of the weights.
     """
 
     read_only: bytes
@@ -79,8 +84,16 @@ class LinkedModel:
 
 
 def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
-    """map_file: of the linker; with it errors name the object. Raises N6-RELOC-010 (not a linked model), N6-RELOC-011 (an
-    undefined symbol), N6-RELOC-012 and N6-RELOC-013 (what a loader cannot rebase)."""
+    """Read a linked model.
+
+    Args:
+        path: the ELF file.
+        map_file: map file of the linker; with it errors name the object.
+
+    Raises:
+        N6Error: N6-RELOC-010 if the file is not a linked model; N6-RELOC-011 for an undefined
+            symbol; N6-RELOC-012 and N6-RELOC-013 for relocations that a loader cannot carry out.
+    """
     with sound_elf("N6-RELOC-010", path, "is not a linked model"):
         return _read(open_elf(path), path, _Places.read(map_file))
 
@@ -132,7 +145,7 @@ def _words_to_relocate(elf: ELFFile, sections: dict[str, Any], places: _Places) 
 
 @dataclass(frozen=True)
 class _Use:
-    """A relocation: at which link address, of which kind, with which symbol, in which section of the linked file."""
+    """A relocation: its link address, kind, symbol, and section of the linked file."""
 
     address: int
     kind: str
@@ -148,7 +161,11 @@ def _name(elf: ELFFile, symbol: Any) -> str:
 
 
 def _is_entry_point(address: int, flash: Any) -> bool:
-    """The loader reads these from the file and adds the base itself: from behind the header's words to the first code."""
+    """Return whether an address is that of an entry point in the header.
+
+    The loader reads the entry points from the file and adds the base itself. They are between the
+    fixed words of the header and the context's address.
+    """
     words = struct.unpack_from(f"<{min(flash['sh_size'] // WORD, 64)}I", content_of(flash))
     first = len(HEADER_FIELDS)
     context = next((index for index in range(first, len(words)) if segment(words[index]) == Segment.RAM), first)
@@ -175,10 +192,10 @@ def _not_loadable(at: _Use, places: _Places, why: str) -> N6Error:
 
 
 def _check_words(model: LinkedModel, places: _Places) -> None:
-    """Every word that a loader rebases holds an address inside a segment. Raises N6-RELOC-013."""
+    """Check that every word that a loader rebases is inside a segment (N6-RELOC-013)."""
     got = range(model.header["got_start"], model.header["got_end"], WORD)
     limits = {Segment.FLASH: len(model.read_only), Segment.RAM: offset(model.header["bss_end"])}
-    # One after the other: a header that lies may name 4 GB of them.
+    # The addresses are not collected, because a damaged header may name 4 GB of them.
     for address in chain(model.relocations, got):
         (word,) = struct.unpack_from("<I", model.data, offset(address))
         if word == 0:
@@ -194,7 +211,7 @@ def _check_words(model: LinkedModel, places: _Places) -> None:
 
 
 class _Places:
-    """Which object a link address came from, by the linker's map file."""
+    """The object file of each link address, from the linker's map file."""
 
     _CONTRIBUTION = re.compile(r"^ (\.\S+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S[^\n]*)$", re.MULTILINE)
 

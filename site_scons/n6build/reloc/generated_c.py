@@ -1,4 +1,7 @@
-"""What is compiled and linked into a relocatable model besides network.c: configuration, pool table, wrapper, linker script."""
+"""Generated sources of a relocatable model, besides network.c.
+
+They are configuration, pool table, wrapper and linker script.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,19 @@ CONF_TEMPLATE = TEMPLATES / "reloc_conf.h.j2"
 POOLS_TEMPLATE = TEMPLATES / "reloc_pools.c.j2"
 WRAPPER_TEMPLATE = TEMPLATES / "reloc_network.c.j2"
 SCRIPT_TEMPLATE = TEMPLATES / "reloc.ld.j2"
-# The only one that the header of Core 2.1 knows, whose compiler uses no other without --network-name.
+# The header of Core 2.1 knows only this suffix, and its compiler uses no other without --network-name.
 _SUFFIX_OF_CORE_2_1 = "Default"
 RENDERED = (CONF_TEMPLATE, POOLS_TEMPLATE, WRAPPER_TEMPLATE, SCRIPT_TEMPLATE)
 
 
 @dataclass(frozen=True)
 class RelocSources:
-    """conf: the configuration of the model, a header. script: of the linker."""
+    """The generated sources of a relocatable model.
+
+    Attributes:
+        conf: configuration of the model, a header.
+        script: linker script.
+    """
 
     conf: str
     pools: str
@@ -32,8 +40,16 @@ class RelocSources:
 
 
 def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Version, source_text: str) -> RelocSources:
-    """source_text: network.c. Nothing here depends on the values of the weights: they join the code when the file is put
-    together."""
+    """Return the generated sources of a relocatable model.
+
+    They do not depend on the values of the weights, which join the code when the file is assembled.
+
+    Args:
+        artifacts: the compiled network.
+        table: pool table of the model.
+        version: version of ll_aton.
+        source_text: text of network.c.
+    """
     word, dev = version_words(version)
     stubs = [
         f"LL_ATON_{what}_{artifacts.suffix}"
@@ -55,7 +71,7 @@ def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Versio
             for fname, segment in table.segments.items()
             if segment is not Segment.PARAM_0
         },
-        # Behind the blobs, where there are some, the segment begins with the whole file of the weights.
+        # The segment begins with the whole file of the weights, behind the blobs if there are any.
         "weights": {
             f"_mem_pool_{pool.name}_{artifacts.suffix}": {"origin": Segment.PARAM_0.origin, "foff": pool.foff}
             for pool in table.pools

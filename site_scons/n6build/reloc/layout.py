@@ -1,7 +1,8 @@
-"""The file of a relocatable model, reloc API 8.0, as ST's public loader reads it (ll_aton_reloc_network.h): words of 32 bits,
-little endian. The ELF is linked at fake addresses: bits 31..28 name the segment, bits 27..0 are the offset in it.
+"""The file of a relocatable model, reloc API 8.0, as ST's public loader reads it.
 
-Everything that other modules know of the format is here.
+The format (ll_aton_reloc_network.h) consists of words of 32 bits, little endian. The ELF is linked
+at fake addresses: bits 31..28 name the segment, bits 27..0 are the offset in it. All modules take
+their knowledge of the format from here.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from n6build.network.ll_aton import Version
 WORD = 4
 MAGIC = int.from_bytes(NBIN, "little")
 API = (8, 0)
-# Of the read-only part, of the data image, of the table of relocations and of a pool in the weights' file.
+# This alignment holds for the read-only part, the data image, the table of relocations and a pool in the weights' file.
 ALIGNMENT = 8
-# What the linker aligns the read-only part to: what follows it then keeps an alignment up to this in copy mode.
+# The linker aligns the read-only part to this, so that the data behind it keeps an alignment up to this in copy mode.
 READ_ONLY_ALIGNMENT = 64
 OFFSET_MASK = 0x0FFF_FFFF
-# Cached pools lie behind an XSPI (loader: params and external RAM have to be above).
+# Cached pools are behind an XSPI (the loader requires params and external RAM to be above).
 EXTERNAL_MEMORY = 0x6000_0000
 MAX_POOLS = 9
 
 
 class Segment(IntEnum):
-    """Bits 31..28 of a link address."""
+    """The segment of a link address, in its bits 31..28."""
 
     NULL = 0x0
     FLASH = 0x2
@@ -38,11 +39,11 @@ class Segment(IntEnum):
 
     @property
     def origin(self) -> int:
-        """Link address of its first byte."""
+        """Link address of the segment's first byte."""
         return self << 28
 
 
-# Words 0 to 12 of the header, in their order. `params_offset` is a plain offset, 0 where the weights are a separate file.
+# Words 0 to 12 of the header, in their order. `params_offset` is a plain offset, 0 if the weights are a separate file.
 HEADER_FIELDS = (
     "magic",
     "flags",
@@ -75,7 +76,7 @@ ENTRIES = (
     "input_buffers_info",
     "internal_buffers_info",
 )
-# From ll_aton 1.1.3 on.
+# These entry points exist from ll_aton 1.1.3 on.
 ENCRYPTION_ENTRIES = ("weight_encryption_info", "blob_encryption_info")
 
 CONTEXT_FIELDS = (
@@ -103,9 +104,11 @@ STRUCT_SIZES = {True: 0x3038, False: 0x1438}  # by whether the epoch table has d
 
 @dataclass(frozen=True)
 class Abi:
-    """What differs between the four ABIs, all of which call themselves 8.0. core: the release of ST Edge AI Core.
+    """One of the four ABIs, all of which have the number 8.0.
 
-    callbacks: slots of the table that a model calls the firmware through.
+    Attributes:
+        core: release of ST Edge AI Core.
+        callbacks: slots of the table that a model calls the firmware through.
     """
 
     letter: str
@@ -117,7 +120,7 @@ class Abi:
 
     @property
     def header_bytes(self) -> int:
-        """Its fields, the entry points and the context's address."""
+        """Bytes of the fixed words, the entry points and the context's address."""
         return FIXED_HEADER_BYTES + WORD * (len(self.entries) + 1)
 
     @property
@@ -127,7 +130,7 @@ class Abi:
 
     @property
     def context_bytes(self) -> int:
-        """One word per field."""
+        """Bytes of the context, one word for each field."""
         return WORD * len(self.context_fields)
 
 
@@ -140,12 +143,15 @@ ABI_A = Abi("A", "2.1", ENTRIES, _context(has_struct_sizes=False), 21, epoch_has
 ABI_B = Abi("B", "2.2", ENTRIES, _context(has_struct_sizes=True), 21, epoch_has_instance=False)
 ABI_C = Abi("C", "3.0", (*ENTRIES, *ENCRYPTION_ENTRIES), ABI_B.context_fields, 23, epoch_has_instance=False)
 ABI_D = Abi("D", "4.0", ABI_C.entries, ABI_B.context_fields, 21, epoch_has_instance=True)
-# The last number of 1.1.3 distinguishes C from D, and the loader does not look at it.
+# The last number of 1.1.3 distinguishes C from D, and the loader ignores it.
 _FIRST_D = (1, 1, 3, 262)
 
 
 def abi_of(version: Version) -> Abi:
-    """Of a model that was compiled with this ll_aton; versions before any relocatable model count as the first."""
+    """Return the ABI of a model that was compiled with this ll_aton.
+
+    Versions older than any relocatable model count as the first.
+    """
     if version >= _FIRST_D:
         return ABI_D
     if version[:3] >= (1, 1, 3):
@@ -154,18 +160,24 @@ def abi_of(version: Version) -> Abi:
 
 
 def version_words(version: Version) -> tuple[int, int]:
-    """(major, minor and micro as the context holds them, the dev number)."""
+    """Return (major, minor and micro as the context holds them, the dev number)."""
     major, minor, micro, dev = version
     return major << 24 | minor << 16 | micro << 8, dev
 
 
 def version_of(word: int, dev: int) -> Version:
-    """The inverse of `version_words`."""
+    """Return the version of the words that `version_words` makes."""
     return word >> 24, word >> 16 & 0xFF, word >> 8 & 0xFF, dev
 
 
 class Flags(NamedTuple):
-    """Word 1 of the header. toolchain: 8 GCC, 9 LLVM, 10 ST's clang. fp_abi: 0 soft, 1 softfp, 2 hard. cpu: CPUID part number."""
+    """Word 1 of the header.
+
+    Attributes:
+        toolchain: 8 GCC, 9 LLVM, 10 ST's clang.
+        fp_abi: 0 soft, 1 softfp, 2 hard.
+        cpu: CPUID part number.
+    """
 
     api: tuple[int, int]
     asynchronous: bool
@@ -178,7 +190,7 @@ class Flags(NamedTuple):
 
     @classmethod
     def of(cls, word: int) -> Flags:
-        """From word 1 of the header."""
+        """Return the flags of word 1 of the header."""
         return cls(
             api=(word >> 28, word >> 24 & 0xF),
             asynchronous=bool(word >> 22 & 1),
@@ -192,13 +204,13 @@ class Flags(NamedTuple):
 
     @property
     def word(self) -> int:
-        """As in the header."""
+        """The flags as word 1 of the header."""
         bits = self.asynchronous << 22 | self.debug_info << 21 | self.secure << 20 | self.fpu << 12
         return self.api[0] << 28 | self.api[1] << 24 | bits | self.toolchain << 16 | self.fp_abi << 13 | self.cpu
 
     @property
     def text(self) -> str:
-        """For people: CPU, float ABI, tool-chain, security state, mode."""
+        """The flags as text: CPU, float ABI, tool-chain, security state, mode."""
         cpu = "Cortex-M55" if self.cpu == CORTEX_M55.part else f"CPU 0x{self.cpu:03X}"
         fpu = {0: "soft", 1: "softfp", 2: "hard"}.get(self.fp_abi, "?") if self.fpu else "no FPU"
         chain = {8: "GCC", 9: "LLVM", 10: "ST clang"}.get(self.toolchain, f"tool-chain {self.toolchain}")
@@ -208,7 +220,10 @@ class Flags(NamedTuple):
 
 
 class PoolType(IntEnum):
-    """What a loader does with a pool: finds a place for its segment, copies its content to its address, or clears it."""
+    """The loader's action for a pool.
+
+    RELOC finds a place for its segment, COPY copies its content to its address, RESET clears it.
+    """
 
     RELOC = 1
     COPY = 2
@@ -216,7 +231,7 @@ class PoolType(IntEnum):
 
 
 class PoolContent(IntEnum):
-    """Weights, activations, or both."""
+    """The content of a pool: weights, activations, or both."""
 
     PARAM = 1
     ACTIV = 2
@@ -228,9 +243,13 @@ READ, WRITE, CACHED = 1, 2, 4
 
 @dataclass(frozen=True)
 class PoolDescriptor:
-    """A memory pool of a model. id: of a RELOC pool, 0 the weights, 1 the external RAM. foff: in the weights' file, bytes.
+    """A memory pool of a model.
 
-    destination: address of a pool that is not relative. size: bytes that are used, from the pool's base.
+    Attributes:
+        id: of a RELOC pool, 0 for the weights, 1 for the external RAM.
+        foff: offset in the weights' file, in bytes.
+        destination: address of a pool that is not relative.
+        size: bytes that are used, from the pool's base.
     """
 
     name: str
@@ -244,12 +263,12 @@ class PoolDescriptor:
 
     @property
     def flags(self) -> int:
-        """The word as in the file: type, content, attributes and id, from the highest byte."""
+        """The word in the file: type, content, attributes and id, highest byte first."""
         return self.type << 24 | self.content << 16 | self.attributes << 8 | self.id
 
     @property
     def flags_text(self) -> str:
-        """As ST's tools write it: RELOC.PARAM.0.RCACHED, RESET.ACTIV.WRITE."""
+        """The flags as ST's tools write them: RELOC.PARAM.0.RCACHED, RESET.ACTIV.WRITE."""
         attribute = "WRITE" if self.attributes & WRITE else "READ"
         if self.attributes & CACHED:
             attribute = f"{attribute[0]}CACHED"
@@ -258,15 +277,15 @@ class PoolDescriptor:
 
 
 def up(value: int, alignment: int = ALIGNMENT) -> int:
-    """`value` rounded up to a multiple of `alignment`, both in bytes."""
+    """Return `value` rounded up to a multiple of `alignment`, both in bytes."""
     return -(-value // alignment) * alignment
 
 
 def segment(address: int) -> int:
-    """Bits 31..28 of a link address."""
+    """Return bits 31..28 of a link address."""
     return address >> 28
 
 
 def offset(address: int) -> int:
-    """Bits 27..0 of a link address, in bytes."""
+    """Return bits 27..0 of a link address, in bytes."""
     return address & OFFSET_MASK

@@ -1,9 +1,10 @@
-"""The loader of a firmware, step by step, on bytes: what ST's ll_aton_reloc_install() does, and where it refuses.
+"""The loader of a firmware, ST's ll_aton_reloc_install(), step by step on bytes.
 
-Order and results are those of the public sources, tried with the loaders themselves (tests/reloc/test_real_loaders.py). None of
-them bounds the places that it rebases: a model that leads outside of itself is installed, and memory of others is written. ABI
-differences: the oldest loader compares no struct sizes, refuses a model of the other security state, and takes every place in the
-table of relocations for RAM.
+Order, results and refusals are those of the public sources, compared with the loaders themselves
+(tests/reloc/test_real_loaders.py). None of the loaders checks the range of the places that it
+rebases: it installs a model with a place outside its own memory, and overwrites other memory. ABI
+differences: the oldest loader compares no struct sizes, refuses a model of the other security
+state, and takes every place in the table of relocations for RAM.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ INVALID, MEMORY, PARAM_ADDRESS, PARAM_DESCRIPTOR = -1, -2, -7, -8
 
 @dataclass(frozen=True)
 class Firmware:
-    """The firmware that installs a model: its runtime, and how that was compiled."""
+    """A firmware that installs a model: its runtime, and how the runtime was compiled."""
 
     version: Version
     secure: bool = True
@@ -54,7 +55,11 @@ class Firmware:
 
 @dataclass(frozen=True)
 class Placement:
-    """Addresses and sizes in bytes that an application gives a loader. params: of weights in a separate file, otherwise 0."""
+    """Addresses, and sizes in bytes, that an application gives a loader.
+
+    Attributes:
+        params: address of weights in a separate file, otherwise 0.
+    """
 
     file: int
     exec_ram: int
@@ -68,7 +73,12 @@ class Placement:
 
 @dataclass(frozen=True)
 class Refusal(Exception):
-    """code: what the loader returns. why: what it objects to."""
+    """The refusal of a model by a loader.
+
+    Attributes:
+        code: return value of the loader.
+        why: the reason.
+    """
 
     code: int
     why: str
@@ -79,8 +89,12 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class PoolWrite:
-    """What the loader does with memory at an address: copies `bytes` from the weights, or clears them where the offset is
-    None."""
+    """A write of the loader to memory: a copy of weights, or zeros.
+
+    Attributes:
+        bytes: number of bytes that are written.
+        offset_in_params: offset of the copied bytes in the weights; None for zeros.
+    """
 
     address: int
     bytes: int
@@ -89,9 +103,17 @@ class PoolWrite:
 
 @dataclass(frozen=True)
 class Installed:
-    """rom, ram: where code and data run. ram_image: RAM afterwards. pool_writes: before that, in order. bases: of the
-    segments. strays: places of the table of relocations that lie outside of the model's RAM; the loader returns 0 where the
-    word there is 0, or has the form of a link address, which it replaces."""
+    """An installed model.
+
+    Attributes:
+        rom: address at which the code runs.
+        ram: address of the data.
+        ram_image: RAM after the installation.
+        pool_writes: writes to memory pools, in order, before that.
+        bases: addresses of the segments.
+        strays: places of the table of relocations outside the model's RAM; the loader returns 0 if
+            the word there is 0, or has the form of a link address, which it replaces.
+    """
 
     rom: int
     ram: int
@@ -102,13 +124,13 @@ class Installed:
     strays: tuple[int, ...] = field(default=())
 
     def word(self, link_address: int) -> int:
-        """The word of RAM at a link address."""
+        """Return the word of RAM at a link address."""
         (word,) = struct.unpack_from("<I", self.ram_image, offset(link_address))
         return int(word)
 
 
 def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Installed:
-    """What the loader leaves in memory. Raises Refusal where it does not accept the model."""
+    """Return the memory that the loader leaves; raise Refusal if it refuses the model."""
     warnings = _check_compatible(model, firmware, placement)
     _check_memory(model, placement)
     bases, writes = _place_pools(model, placement)
@@ -116,10 +138,10 @@ def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Insta
     rom = placement.exec_ram if copies else placement.file
     ram = placement.exec_ram + model.read_only_bytes if copies else placement.exec_ram
     if copies and model.read_only_bytes % 8:
-        # From B on the copy ends there, and what follows it is then misaligned.
+        # From ABI B on the copy ends there, and the data behind it is then misaligned.
         warnings.append(f"the read-only part has {model.read_only_bytes} bytes, not a multiple of 8")
     bases |= {Segment.FLASH: rom, Segment.RAM: ram}
-    # The executable RAM: data and bss, in copy mode behind the code.
+    # The executable RAM holds data and bss, in copy mode behind the code.
     memory = bytearray(model.data[0 if copies else model.read_only_bytes : model.read_only_bytes + model.image_bytes])
     memory += bytes(offset(model.header["bss_end"]) - model.image_bytes)
     data = model.read_only_bytes if copies else 0
@@ -131,7 +153,7 @@ def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Insta
         in_code = segment(address) == Segment.FLASH and abi_of(firmware.version).letter != "A"
         if in_code and not copies:
             raise Refusal(INVALID, f"{what} in code, which is for models of clang")
-        # Whatever else the segment is, it is taken for RAM.
+        # The loader takes any other segment for RAM.
         if not _rebase(memory, offset(address) + (0 if in_code else data), bases, what):
             strays.append(address)
     return Installed(rom, ram, bytes(memory[data:]), tuple(writes), bases, tuple(warnings), tuple(strays))
@@ -142,7 +164,7 @@ def _check_compatible(model: RelocFile, firmware: Firmware, placement: Placement
     flags, own, abi = model.flags, firmware, abi_of(firmware.version)
     if model.header["magic"] != MAGIC or placement.file % WORD:
         raise Refusal(INVALID, "no model at an address that is a multiple of 4")
-    # Only where both differ; what differs in one of them is accepted, whatever it is.
+    # The loader refuses only if both numbers differ, and accepts any difference in one of them.
     if flags.api[0] != API[0] and flags.api[1] != API[1]:
         raise Refusal(INVALID, f"reloc API {flags.api[0]}.{flags.api[1]}, {API[0]}.{API[1]} is expected")
     if flags.cpu != own.cpu:
@@ -189,7 +211,7 @@ def _place_pools(model: RelocFile, placement: Placement) -> tuple[dict[Segment, 
         raise Refusal(PARAM_ADDRESS, "the model has no weights in its file, and no address for them was given")
     if params % WORD:
         raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, not a multiple of 4")
-    # Where they are, whether the model has pools there or not.
+    # The segments have these addresses whether the model has pools there or not.
     bases: dict[Segment, int] = {Segment.PARAM_0: params, Segment.PARAM_1: placement.ext_ram}
     writes: list[PoolWrite] = []
     for pool in model.pools:
@@ -230,7 +252,11 @@ def _place_segment(
 
 
 def _rebase(memory: bytearray, at: int, bases: dict[Segment, int], what: str) -> bool:
-    """False where it is outside of the memory. at: offset in bytes, of any alignment."""
+    """Rebase a word, and return whether it is inside the memory.
+
+    Args:
+        at: offset in bytes, of any alignment.
+    """
     if at + WORD > len(memory):
         return False
     (word,) = struct.unpack_from("<I", memory, at)

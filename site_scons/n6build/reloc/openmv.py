@@ -1,7 +1,8 @@
-"""OpenMV's firmware: the ll_aton of a release, of an image and of a source tree.
+"""The ll_aton in OpenMV's firmware: in a release, an image or a source tree.
 
-A loader of ST compares only the first three numbers of a model's version, and the first firmware with 1.1.3-262 takes models of
-1.1.3-8 and calls wrong functions in them. The version therefore decides what a model is compiled for.
+A loader of ST compares only the first three numbers of a model's version. The first firmware with
+1.1.3-262 therefore accepts models of 1.1.3-8, and then calls wrong functions in them. The version
+decides for which ABI a model is compiled.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from n6build.reloc.loader import Firmware as LoadingFirmware
 from n6build.reloc.loader import Placement, Refusal, install
 from n6build.reloc.reader import RelocFile
 
-# Where the tree of every release with relocatable models has its ll_aton.
+# Every release with relocatable models has its ll_aton version here.
 VERSION_HEADER = Path("lib/stai/libstai/include/ll_aton_version.h")
 _PREFIX = "openmv-"
-# The first commit, as `git describe` counts from a release, with another ll_aton.
+# The first commits with another ll_aton, as `git describe` counts them from a release.
 _SINCE: tuple[tuple[tuple[int, int, int, int], Version], ...] = (
     ((4, 7, 0, 19), (1, 1, 0, 31)),
     ((4, 8, 1, 1), (1, 1, 3, 8)),
@@ -31,16 +32,21 @@ _SINCE: tuple[tuple[tuple[int, int, int, int], Version], ...] = (
 NEWEST = (5, 0, 0)
 _RELEASES = ("4.8.0", "4.8.1", "5.0.0")
 _NAME = re.compile(r"v?(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:-(\d{1,6})(?:-g[0-9a-f]{4,40})?)?(?:-dirty)?", re.ASCII)
-# The first line on the console, with the output of `git describe`.
+# The first line on the console contains the output of `git describe`.
 _BANNER = re.compile(rb"OpenMV (v\d{1,3}\.\d{1,3}\.\d{1,3}[-.\w]{0,60}); MicroPython ")
 _MAX_IMAGE = 128 << 20
-# Anywhere that a loader accepts.
+# A loader accepts these addresses.
 _EXEC_RAM, _EXT_RAM = 0x3400_0000, 0x9000_0000
 
 
 @dataclass(frozen=True)
 class Firmware:
-    """A firmware that installs relocatable models. title: for people. ll_aton: its version."""
+    """A firmware that installs relocatable models.
+
+    Attributes:
+        title: name of the firmware for messages.
+        ll_aton: version of its ll_aton.
+    """
 
     title: str
     ll_aton: Version
@@ -53,11 +59,12 @@ def read_firmware(value: str, folder: Path) -> Firmware:
     """Return the firmware that option `firmware` names.
 
     Args:
-        value: `openmv-5.0.0`, `openmv-4.8.1-546` (546 commits later), or the path of an image (bin, elf) or of a source tree.
-        folder: where a relative path starts.
+        value: `openmv-5.0.0`, `openmv-4.8.1-546` (546 commits later), or the path of an image (bin,
+            elf) or of a source tree.
+        folder: folder where a relative path starts.
 
     Raises:
-        N6Error: N6-ROMFS-009 for an unknown release, and a file or folder without a version.
+        N6Error: N6-ROMFS-009 for an unknown release, and for a file or folder without a version.
     """
     if value.startswith(_PREFIX):
         return _of_release(value.removeprefix(_PREFIX), f"firmware={value}")
@@ -73,19 +80,21 @@ def read_firmware(value: str, folder: Path) -> Firmware:
 
 
 def firmware_of_tree(tree: Path) -> Firmware | None:
-    """Return the firmware that a source tree makes; None where the tree has no ll_aton."""
+    """Return the firmware of a source tree; None if the tree has no ll_aton."""
     header = tree / VERSION_HEADER
     return Firmware(f"the OpenMV tree {tree.name}", read_ll_aton_version(header)) if is_file(header) else None
 
 
 def refused_in_heap(model: RelocFile, heap: Span) -> str:
-    """Return what a loader objects to where the camera reads the model from a file; empty where it accepts it.
+    """Return a loader's reason to refuse the model in the camera's heap, or ''.
 
-    OpenMV's firmware reads a file into the first block of its heap that it fits into, which is RAM inside the chip. The NPU reads
-    such RAM without its cache (openmv/openmv, issue 3272). A model in the read-only file system stays where it is.
+    OpenMV's firmware reads a file into the first block of its heap that it fits into, which is RAM
+    inside the chip. The NPU reads such RAM without its cache (openmv/openmv, issue 3272). A model
+    in the read-only file system stays in flash.
 
     Args:
-        heap: that block.
+        model: the model.
+        heap: the first block of the heap.
     """
     if model.file_bytes >= heap.size:
         return ""
@@ -100,7 +109,11 @@ def refused_in_heap(model: RelocFile, heap: Span) -> str:
 
 
 def image_firmware(data: bytes, file: str) -> Firmware:
-    """Return the firmware of an image, by the line that it prints first. Raises N6-ROMFS-009 without one."""
+    """Return the firmware of an image, from the first line that it prints.
+
+    Raises:
+        N6Error: N6-ROMFS-009 if the image has no such line, or several versions.
+    """
     banners = sorted({match[1].decode("ascii") for match in _BANNER.finditer(data)})
     if len(banners) != 1:
         what = (
@@ -116,7 +129,7 @@ def check_version(version: Version, firmware: Firmware, where: str) -> None:
     Versions of one ABI take each other's models, for example 1.1.3-262 and 1.1.3-275.
 
     Raises:
-        N6Error: N6-ROMFS-010 where it does not.
+        N6Error: N6-ROMFS-010 if the model belongs into another firmware.
     """
     wanted = firmware.ll_aton
     if version[:3] == wanted[:3] and abi_of(version) is abi_of(wanted):

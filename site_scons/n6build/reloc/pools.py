@@ -1,4 +1,7 @@
-"""Memory pools of a network -> the pool table of a relocatable model, and the layout of its weights' file. Sizes are bytes."""
+"""Memory pools of a network as the pool table and the weights' file of a model.
+
+All sizes are bytes.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,19 @@ from n6build.reloc.layout import (
     up,
 )
 
-# Without any weights a loader would find params_offset 0 and refuse, so there is always something.
+# A loader refuses params_offset 0, which a model without any weights would have, so a few bytes are always there.
 _NO_WEIGHTS_BYTES = 8
 
 
 @dataclass(frozen=True)
 class ParamsPart:
-    """A pool's part of the weights' file: the raw file (None: nothing), then zeros up to `bytes`. raw_bytes: of the file."""
+    """A pool's part of the weights' file: the raw file, then zeros up to `bytes`.
+
+    Attributes:
+        file: raw file; None for zeros only.
+        bytes: size of the part.
+        raw_bytes: size of the raw file.
+    """
 
     file: Path | None
     bytes: int
@@ -38,9 +47,12 @@ class ParamsPart:
 
 @dataclass(frozen=True)
 class PoolTable:
-    """params: in the order of the file. segments: fname of a relative pool -> its segment.
+    """The memory pools of a model, and the layout of its weights' file.
 
-    activation_bytes, weights_bytes, external_ram_bytes: what the model's context reports.
+    Attributes:
+        params: parts of the weights' file, in their order.
+        segments: segment of each relative pool, by fname.
+        activation_bytes, weights_bytes, external_ram_bytes: sizes in the model's context.
     """
 
     pools: tuple[PoolDescriptor, ...]
@@ -52,13 +64,16 @@ class PoolTable:
 
     @property
     def params_bytes(self) -> int:
-        """Size of the weights' file."""
+        """Bytes of the weights' file."""
         return sum(part.bytes for part in self.params)
 
 
 def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
-    """The content of the weights' file. Raises N6-FILE-002, N6-RELOC-007 where a raw file has another size than the
-    network says."""
+    """Yield the content of the weights' file.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-RELOC-007 if the size of a raw file differs from that in the network.
+    """
     for part in parts:
         written = 0
         for chunk in read_in_chunks(part.file) if part.file else ():
@@ -71,10 +86,16 @@ def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
 
 
 def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = False) -> PoolTable:
-    """of_board: its pools are those of a board, where a writable one is RAM.
+    """Return the pool table of a network.
 
-    Raises N6-RELOC-001, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 where the network was not compiled for
-    relocation; the hint names the change to make.
+    Args:
+        artifacts: the compiled network.
+        secure: whether the model is secure.
+        of_board: whether the pools are those of a board, where a writable pool is RAM.
+
+    Raises:
+        N6Error: N6-RELOC-001, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 if the network was not
+            compiled for relocation; the hint names the change to make.
     """
     used = [pool for pool in artifacts.pools if pool.used_bytes]
     for pool in used:
@@ -113,12 +134,15 @@ def _is_weights(pool: PoolRange) -> bool:
 
 
 def _order(pool: PoolRange) -> tuple[bool, int, str]:
-    """Descending addresses, as in ST's models; the relative ones, which are external, come first."""
+    """Return a sort key for descending addresses, as in ST's models.
+
+    The relative pools, which are external, come first.
+    """
     return not pool.relative, -pool.address, pool.fname
 
 
 def _descriptor(pool: PoolRange, foff: int) -> PoolDescriptor:
-    """foff: offset at which its part of the weights' file would begin."""
+    """Return the descriptor of a pool. foff: offset of its part of the weights' file."""
     if not pool.weights_bytes:
         content = PoolContent.ACTIV
     elif _is_weights(pool):
@@ -160,7 +184,7 @@ def _check_pool(pool: PoolRange, where: str, *, secure: bool) -> None:
 
 
 def _check_written(pool: PoolRange, where: str) -> None:
-    """Of a descriptor that somebody else wrote: a flash without its rights would be placed as external RAM."""
+    """Check a third-party pool: flash with wrong rights would become external RAM."""
     if pool.relative and not _is_weights(pool) and pool.weights_bytes == pool.used_bytes:
         raise N6Error(
             "N6-RELOC-005",
@@ -171,7 +195,7 @@ def _check_written(pool: PoolRange, where: str) -> None:
 
 
 def _check_segments(pools: Sequence[PoolRange], where: str) -> None:
-    """A loader places one segment of weights and one of external RAM."""
+    """Check that a loader has one segment of weights and one of external RAM to place."""
     for is_weights, kind in ((True, "read-only"), (False, "writable")):
         names = [pool.name for pool in pools if pool.relative and _is_weights(pool) == is_weights]
         if len(names) > 1:

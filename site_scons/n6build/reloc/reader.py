@@ -1,4 +1,7 @@
-"""Reads network_rel.bin, ours or ST's, of any ABI. Nothing in it is trusted: a faulty file must not reach a firmware."""
+"""Reader of network_rel.bin, made by n6build or by ST's tools, of any ABI.
+
+It trusts no value in the file: an invalid file must not reach a firmware.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +43,15 @@ _POOL = struct.Struct("<5I")
 
 @dataclass(frozen=True)
 class RelocFile:
-    """header: by the names of layout.HEADER_FIELDS. entries: name -> link address. context: by field, as in the file.
+    """The contents of network_rel.bin.
 
-    relocations: link addresses of words to rebase, as the table has them. got: link addresses of the GOT's words.
-    data: the whole file.
+    Attributes:
+        header: words by the names of layout.HEADER_FIELDS.
+        entries: link addresses of the entry points, by name.
+        context: words of the context by field, as in the file.
+        relocations: link addresses of words to rebase, as the table has them.
+        got: link addresses of the GOT's words.
+        data: the whole file.
     """
 
     name: str
@@ -60,47 +68,47 @@ class RelocFile:
 
     @property
     def read_only_bytes(self) -> int:
-        """Header, code and constants."""
+        """Bytes of header, code and constants."""
         return offset(self.header["data_image"])
 
     @property
     def image_bytes(self) -> int:
-        """Of the initialised RAM, which follows the read-only part."""
+        """Bytes of the initialised RAM, which follows the read-only part."""
         return offset(self.header["bss_start"])
 
     @property
     def xip_bytes(self) -> int:
-        """Executable RAM that an installation in place takes: data, GOT and bss."""
+        """Bytes of executable RAM for an installation in place: data, GOT and bss."""
         return up(offset(self.header["bss_end"]))
 
     @property
     def copy_bytes(self) -> int:
-        """Executable RAM that an installation with a copy of the code takes."""
+        """Bytes of executable RAM for an installation with a copy of the code."""
         return up(self.xip_bytes + self.read_only_bytes)
 
     @property
     def params_offset(self) -> int:
-        """Of the weights in the file, in bytes; 0 where they are a separate file."""
+        """Offset of the weights in the file, in bytes; 0 if they are a separate file."""
         return self.header["params_offset"]
 
     @property
     def params_bytes(self) -> int:
-        """Size of the weights."""
+        """Bytes of the weights."""
         return self.context["params_file_bytes"]
 
     @property
     def is_split(self) -> bool:
-        """Whether the weights are a separate file."""
+        """Return whether the weights are a separate file."""
         return self.params_offset == 0
 
     @property
     def file_bytes(self) -> int:
-        """Size of the file according to its header."""
+        """Bytes of the file according to its header."""
         return up(offset(self.header["rel_end"])) if self.is_split else self.params_offset + self.params_bytes
 
     @property
     def code_crc32(self) -> int:
-        """CRC-32 of all but the weights, by which those are known to belong to it."""
+        """CRC-32 of everything but the weights, which identifies the weights' model."""
         return zlib.crc32(self.data[: up(offset(self.header["rel_end"]))])
 
     @property
@@ -109,7 +117,11 @@ class RelocFile:
         return range(self.header["got_start"], self.header["got_end"], WORD)
 
     def image_word(self, address: int) -> int:
-        """The word at a link address in RAM, as the file has it. Raises N6-RELOC-032 outside the image."""
+        """Return the word at a link address in RAM, as the file has it.
+
+        Raises:
+            N6Error: N6-RELOC-032 outside the image.
+        """
         if segment(address) != Segment.RAM or address % WORD or offset(address) + WORD > self.image_bytes:
             raise _damaged(f"0x{address:08X} is not a word of its data", "")
         (word,) = struct.unpack_from("<I", self.data, self.read_only_bytes + offset(address))
@@ -117,13 +129,23 @@ class RelocFile:
 
 
 def read_reloc_file(path: Path) -> RelocFile:
-    """Raises N6-FILE-002, N6-FILE-003 where the file has more than MAX_BYTES, and as `parse_reloc_file`."""
+    """Read a relocatable model from a file.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003 if the file has more than MAX_BYTES; the errors of
+            `parse_reloc_file`.
+    """
     return parse_reloc_file(read_at_most(path, MAX_BYTES), path.name)
 
 
 def parse_reloc_file(data: bytes, file: str) -> RelocFile:
-    """file: for messages. Raises N6-RELOC-030 (not such a file), N6-RELOC-031 (cut off), N6-RELOC-032 (an address out of
-    range), N6-RELOC-033 (pools), N6-RELOC-034 (relocations)."""
+    """Read a relocatable model from bytes. file: name of the file in messages.
+
+    Raises:
+        N6Error: N6-RELOC-030 if the file is not a relocatable model; N6-RELOC-031 if it is cut off;
+            N6-RELOC-032 if an address is out of range; N6-RELOC-033 if the pools are wrong;
+            N6-RELOC-034 if the relocations are wrong.
+    """
     if len(data) < 4 or struct.unpack_from("<I", data)[0] != MAGIC:
         hint = "give the network_rel.bin that npu_driver.py or `stedgeai --relocatable` writes, not its weights or a firmware"
         what = "is not a relocatable model: it does not begin with NBIN"
@@ -166,7 +188,10 @@ def _damaged(what: str, file: str) -> N6Error:
 
 
 def _check_layout(header: dict[str, int], size: int, file: str) -> None:
-    """Read-only part, data image and table of relocations, one after another and inside the file."""
+    """Check that the parts follow one another inside the file.
+
+    The parts are the read-only part, the data image and the table of relocations.
+    """
 
     def check(good: bool, what: str) -> None:
         if not good:
@@ -199,7 +224,10 @@ def _check_layout(header: dict[str, int], size: int, file: str) -> None:
 
 
 def _abi_of_header(data: bytes, header: dict[str, int], file: str) -> Abi:
-    """By the place of the context's address. Anything older than C has two entry points fewer."""
+    """Return B or C, by the place of the context's address.
+
+    Every ABI older than C has two entry points fewer.
+    """
     for abi in (ABI_B, ABI_C):
         if offset(header["data_image"]) >= abi.header_bytes:
             (address,) = struct.unpack_from("<I", data, abi.context_word * WORD)
@@ -209,7 +237,10 @@ def _abi_of_header(data: bytes, header: dict[str, int], file: str) -> Abi:
 
 
 def _refined(by_header: Abi, version: Version) -> Abi:
-    """A from B and C from D: by the version. One that does not fit the header is for `verify` to object to."""
+    """Return A in place of B, or D in place of C, if the version requires it.
+
+    `verify` reports a version that does not fit the header.
+    """
     by_version = abi_of(version)
     return by_version if by_version.header_bytes == by_header.header_bytes else by_header
 
@@ -224,7 +255,7 @@ def _context(data: bytes, header: dict[str, int], abi: Abi, file: str) -> dict[s
 
 
 def _text(data: bytes, address: int, file: str) -> str:
-    """A name in the read-only part."""
+    """Return a name from the read-only part."""
     if address == 0:
         return ""
     start = offset(address)
@@ -236,7 +267,10 @@ def _text(data: bytes, address: int, file: str) -> str:
 
 
 def _pools(data: bytes, header: dict[str, int], file: str) -> Iterator[PoolDescriptor]:
-    """A loader stops at flags or name 0, and refuses a tenth pool. Names are in the read-only part."""
+    """Yield the memory pools.
+
+    A loader stops at flags or name 0, and refuses a tenth pool. Names are in the read-only part.
+    """
     at = offset(header["data_image"]) + offset(header["pools"])
     read_only = data[: offset(header["data_image"])]
     end = offset(header["data_image"]) + offset(header["bss_start"])

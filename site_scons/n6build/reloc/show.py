@@ -1,4 +1,4 @@
-"""A relocatable model as text, as JSON, and compared with another one."""
+"""Relocatable models as text, as JSON, and compared with each other."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from n6build.network.ll_aton import version_text
 from n6build.reloc.layout import PoolDescriptor
 from n6build.reloc.reader import RelocFile
 
-# Names are short; a terminal wraps what is wider.
+# Names are short. A terminal wraps wider lines.
 _TABLE_WIDTH = 200
 
 
 def summary(model: RelocFile) -> str:
-    """What ST's tool prints about a model that it has made."""
+    """Return the text that ST's tool prints about a model after making it."""
     rows = [
         ("XIP size", model.xip_bytes, " data+got+bss sections"),
         ("COPY size", model.copy_bytes, " +ro sections"),
@@ -32,12 +32,18 @@ def summary(model: RelocFile) -> str:
 
 
 def _name_addresses(model: RelocFile) -> list[int]:
-    """Link addresses of the pools' names."""
+    """Return the link addresses of the pools' names."""
     return [model.image_word(model.header["pools"] + number * 20) for number in range(len(model.pools))]
 
 
 def pool_table(pools: Sequence[PoolDescriptor], address: int, names: Sequence[int]) -> str:
-    """address, names: link addresses of the table and of the pools' names."""
+    """Return the memory pools as a table, as ST's tool prints it.
+
+    Args:
+        pools: memory pools.
+        address: link address of the table.
+        names: link addresses of the pools' names.
+    """
     rows: list[tuple[str, str, int, str, int]] = [
         (
             f"{pool.name} ({name:08x})",
@@ -59,7 +65,7 @@ def pool_table(pools: Sequence[PoolDescriptor], address: int, names: Sequence[in
 
 
 def as_dict(model: RelocFile) -> dict[str, object]:
-    """All that is in the file but code, data and weights; addresses in hex."""
+    """Return the file's contents except code, data and weights; addresses in hex."""
     return {
         "name": model.name,
         "runtime": model.version_text,
@@ -98,13 +104,20 @@ def as_dict(model: RelocFile) -> dict[str, object]:
 
 
 def as_json(model: RelocFile) -> str:
-    """Text of `as_dict`."""
+    """Return the text of `as_dict`."""
     return to_json(as_dict(model))
 
 
 def report_json(model: RelocFile, files: Sequence[tuple[str, int]]) -> str:
-    """What ST's npu_driver 1.4 writes with --json, as far as it is known: the version of the network's compiler, which is that of
-    ll_aton, and the table of pools (facts of Core 4.0's wrappers); the rest is that of `as_dict`. files: names and bytes."""
+    """Return the JSON of ST's npu_driver 1.4 with --json, as far as it is known.
+
+    The version of the network's compiler, which is that of ll_aton, and the table of pools are
+    known (facts of Core 4.0's wrappers). The rest is that of `as_dict`.
+
+    Args:
+        model: the model.
+        files: names and bytes of the files.
+    """
     major, minor, patch, build = model.version
     pools = [
         {
@@ -127,7 +140,7 @@ def report_json(model: RelocFile, files: Sequence[tuple[str, int]]) -> str:
 
 
 def as_text(model: RelocFile) -> str:
-    """For people: versions, sizes, weights, pools and entry points."""
+    """Return versions, sizes, weights, pools and entry points as text."""
     lines = [
         f"name          {model.name}",
         f"runtime       ll_aton {version_text(model.version)}, ABI {model.abi.letter} (ST Edge AI Core {model.abi.core})",
@@ -151,7 +164,10 @@ def _weights(model: RelocFile) -> str:
 
 
 def differences(a: RelocFile, b: RelocFile) -> list[str]:
-    """Lines 'what: in a -> in b', then how many bytes of each part differ. Empty: the same file."""
+    """Return lines such as 'abi: C -> D', then the number of different bytes by part.
+
+    The list is empty if the files are the same.
+    """
     lines = list(_fields("", as_dict(a), as_dict(b)))
     parts = (
         ("code and constants", _part(a, 0, a.read_only_bytes), _part(b, 0, b.read_only_bytes)),
@@ -174,7 +190,7 @@ def _own_params(model: RelocFile) -> bytes:
 
 
 def _fields(prefix: str, a: object, b: object) -> Iterator[str]:
-    """Of nested dictionaries and lists."""
+    """Yield the differences of nested dictionaries and lists."""
     if isinstance(a, dict) and isinstance(b, dict):
         for key in {**a, **b}:
             yield from _fields(f"{prefix}.{key}" if prefix else str(key), a.get(key), b.get(key))

@@ -1,8 +1,9 @@
-"""Flash slots of relocatable models: where they are, and what follows the model in one.
+"""Flash slots of relocatable models: their addresses and their contents.
 
     file, padded to 16 | trailer | input of the self-test
 
-The file itself says where it ends, so that a firmware finds the trailer of a model that it was not built with.
+The file itself contains its size, so that a firmware finds the trailer of a model that it was not
+built with.
 """
 
 from __future__ import annotations
@@ -18,15 +19,21 @@ from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 
 TRAILER_BYTES = TRAILER.size
 _CRC_BYTES = 4
-# Of a slot, in front of the weights where they are a separate file: 8 of 48 MiB on a NUCLEO board, as ST's tools have it.
+# With weights in a separate file, the model gets the first sixth of a slot: 8 of 48 MiB on a NUCLEO board, as ST's tools do.
 _FILE_SHARE = 6
 LETTERS = "ab"
 
 
 @dataclass(frozen=True)
 class ModelSlot:
-    """Addresses in the memory-mapped window and sizes in bytes. file: address of the model. file_bytes: room for it. params:
-    address of the weights' file, 0 where there is none. params_bytes: room for that."""
+    """Addresses, in the memory-mapped window, and sizes, in bytes, of a model's slot.
+
+    Attributes:
+        file: address of the model.
+        file_bytes: room for the model.
+        params: address of the weights' file; 0 if there is none.
+        params_bytes: room for the weights' file.
+    """
 
     file: int
     file_bytes: int
@@ -36,7 +43,12 @@ class ModelSlot:
 
 @dataclass(frozen=True)
 class SelfTest:
-    """input: of one inference; empty means zeros. outputs_crc32: the expected one, None where it is not known."""
+    """The self-test of a model: one inference with a known result.
+
+    Attributes:
+        input: input of the inference; empty means zeros.
+        outputs_crc32: expected digest of the outputs; None if unknown.
+    """
 
     input: bytes
     outputs_crc32: int | None
@@ -46,8 +58,12 @@ NO_SELF_TEST = SelfTest(b"", None)
 
 
 def outputs_crc32(outputs: bytes, sizes: Sequence[int]) -> int:
-    """The firmware's digest of the outputs, which follow one another here: CRC-32 of each, joined by exclusive or. sizes: bytes
-    of each."""
+    """Return the firmware's digest of outputs: the CRC-32 of each, joined by XOR.
+
+    Args:
+        outputs: outputs, one after another.
+        sizes: bytes of each output.
+    """
     crc, start = 0, 0
     for size in sizes:
         crc ^= zlib.crc32(outputs[start : start + size])
@@ -56,13 +72,18 @@ def outputs_crc32(outputs: bytes, sizes: Sequence[int]) -> int:
 
 
 def name_crc32(model: str) -> int:
-    """By which a firmware recognises that a slot holds the model that it looks for."""
+    """Return the CRC-32 by which a firmware recognises the model in a slot."""
     return zlib.crc32(model.encode())
 
 
 @dataclass(frozen=True)
 class Identity:
-    """model: CRC-32 of its name. signature: of the network's code, the same for a model and its weights."""
+    """The identity of a model.
+
+    Attributes:
+        model: CRC-32 of its name.
+        signature: signature of the network's code, the same for a model and its weights.
+    """
 
     model: int
     signature: int
@@ -70,7 +91,13 @@ class Identity:
 
 @dataclass(frozen=True)
 class Trailer:
-    """bytes, crc32: of the file in the slot. revision: the higher one is newer."""
+    """The trailer behind a file in its slot.
+
+    Attributes:
+        bytes: size of the file.
+        crc32: CRC-32 of the file.
+        revision: number that is higher for a newer file.
+    """
 
     bytes: int
     crc32: int
@@ -80,8 +107,19 @@ class Trailer:
 
 
 def model_slots(board: Board, models: int, *, slots: int, split: bool) -> list[list[ModelSlot]]:
-    """For each model its slots A and, where there are two, B: equal parts of the board's slot for weights, so that no model
-    moves another. slots: 1 or 2. Raises N6-SLOT-001 where the parts are smaller than a sector of the board."""
+    """Return slot A and, if there are two slots, slot B of each model.
+
+    The slots are equal parts of the board's slot for weights, so that no model moves another.
+
+    Args:
+        board: board whose slot for weights is divided.
+        models: number of models.
+        slots: slots for each model, 1 or 2.
+        split: whether the weights are a separate file.
+
+    Raises:
+        N6Error: N6-SLOT-001 if the parts are smaller than a sector of the board.
+    """
     whole, sector = board.slots.weights, board.nor.sector
     span = whole.size // (models * slots) // sector * sector
     file_bytes = span // _FILE_SHARE // sector * sector if split else span
@@ -103,13 +141,26 @@ def _slot(address: int, span: int, file_bytes: int, *, split: bool) -> ModelSlot
 
 
 def executable_ram_part(executable_ram: int, models: int) -> int:
-    """Bytes of the Appli's executable RAM that each model gets. executable_ram: bytes for all of them."""
+    """Return the bytes of the Appli's executable RAM that each model gets.
+
+    Args:
+        executable_ram: bytes for all models.
+        models: number of models.
+    """
     return executable_ram // models // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT
 
 
 def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlot]]:
-    """One slot of one model. addresses: '0x71000000' of the model, or '0x71000000,0x71800000' of the model and its weights.
-    Raises N6-SLOT-002 where they are not sectors of the board's slot for weights."""
+    """Return one slot of one model, at addresses that the user chose.
+
+    Args:
+        board: board with the slot for weights.
+        addresses: '0x71000000' of the model, or '0x71000000,0x71800000' of the model and its weights.
+        split: whether the weights are a separate file.
+
+    Raises:
+        N6Error: N6-SLOT-002 if the addresses are not sectors of the board's slot for weights.
+    """
     whole, sector = board.slots.weights, board.nor.sector
     try:
         numbers = [int(part, 0) for part in addresses.split(",")]
@@ -137,7 +188,10 @@ def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlo
 
 
 def slot_chunks(content: Iterable[bytes], identity: Identity, test: SelfTest) -> Iterator[bytes]:
-    """What is programmed; `content` is not held in memory. The revision is that of a first model, 0."""
+    """Yield the bytes of a slot, with revision 0, that of a first model.
+
+    `content` is not held in memory.
+    """
     size, crc = 0, 0
     for chunk in content:
         size += len(chunk)
@@ -148,13 +202,16 @@ def slot_chunks(content: Iterable[bytes], identity: Identity, test: SelfTest) ->
 
 
 def slot_bytes(file_bytes: int, test: SelfTest) -> int:
-    """Size of what `slot_chunks` makes."""
+    """Return the number of bytes that `slot_chunks` yields."""
     return trailer_offset(file_bytes) + TRAILER_BYTES + len(test.input)
 
 
 def check_room(size: int, room: int, file: str) -> None:
-    """size, room: bytes. Raises N6-SLOT-003 for an image that would reach into the next version of the model, or into its
-    weights."""
+    """Check that an image fits into its part of the slot. size, room: bytes.
+
+    Raises:
+        N6Error: N6-SLOT-003 if it would reach into the next version of the model, or into its weights.
+    """
     if size > room:
         what = f"has {size} bytes, {size - room} more than its part of flash slot 'weights' ({room})"
         hint = "slots=1, fewer models, addresses further apart, or a larger slot in board.yaml"
@@ -166,7 +223,7 @@ def _padding(size: int) -> int:
 
 
 def pack_trailer(trailer: Trailer) -> bytes:
-    """Its bytes; the last word is the CRC-32 of those before."""
+    """Return the bytes of a trailer; its last word is the CRC-32 of the words before."""
     expected = trailer.test.outputs_crc32
     packed = TRAILER.pack(
         magic=int.from_bytes(MAGIC, "little"),
@@ -186,13 +243,17 @@ def pack_trailer(trailer: Trailer) -> bytes:
 
 
 def trailer_offset(file_bytes: int) -> int:
-    """In the slot of a file of this size, in bytes."""
+    """Return the offset of the trailer in the slot of a file of this size, in bytes."""
     return file_bytes + _padding(file_bytes)
 
 
 def stored_bytes(slot: bytes, file_bytes: int) -> int:
-    """Size of a file with its trailer and the input of its self-test. slot: flash content. A damaged trailer may give any
-    number."""
+    """Return the bytes of a file with its trailer and the input of its self-test.
+
+    Args:
+        slot: flash content; a damaged trailer may give any number.
+        file_bytes: size of the file.
+    """
     at = trailer_offset(file_bytes)
     packed = slot[at : at + TRAILER_BYTES]
     test_bytes = TRAILER.unpack(packed)["test_input_bytes"] if len(packed) == TRAILER_BYTES else 0
@@ -200,7 +261,12 @@ def stored_bytes(slot: bytes, file_bytes: int) -> int:
 
 
 def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
-    """slot: flash content. None where it does not hold a whole file of this size."""
+    """Return the trailer of a slot; None without a whole file of this size.
+
+    Args:
+        slot: flash content.
+        file_bytes: size of the file.
+    """
     at = trailer_offset(file_bytes)
     packed = slot[at : at + TRAILER_BYTES]
     if len(packed) < TRAILER_BYTES:
@@ -223,7 +289,12 @@ def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
 
 
 def newer_layout(slot: bytes, file_bytes: int) -> int | None:
-    """slot: flash content, with a file of this size. The layout of its trailer, where a newer n6build wrote that; else None."""
+    """Return the layout of a trailer that a newer n6build wrote, else None.
+
+    Args:
+        slot: flash content, with a file of this size.
+        file_bytes: size of the file.
+    """
     at = trailer_offset(file_bytes)
     if len(slot) < at + TRAILER_BYTES:
         return None
@@ -232,7 +303,13 @@ def newer_layout(slot: bytes, file_bytes: int) -> int | None:
 
 
 def with_revision(slot: bytes, file_bytes: int, revision: int) -> bytes:
-    """The same content as a newer or an older model. slot: with a whole file of this size."""
+    """Return a slot with another revision, as a newer or an older model.
+
+    Args:
+        slot: flash content with a whole file of this size.
+        file_bytes: size of the file.
+        revision: the new revision.
+    """
     trailer = read_trailer(slot, file_bytes)
     assert trailer is not None
     at = trailer_offset(file_bytes)

@@ -1,7 +1,8 @@
-"""The few Thumb instructions of a function that returns the address of a table, carried out on the file of a model.
+"""An interpreter for Thumb functions that return the address of a table.
 
-The tables of a network are reached through such functions alone. Compilers differ in the registers that they use, in whether they
-save any, and in how they reach data: through the GOT, relative to r9 or to pc. What is no part of that is refused, not guessed.
+Only such functions lead to the tables of a network. Compilers differ in the registers that they
+use, in whether they save any, and in how they reach data: through the GOT, relative to r9 or to pc.
+The interpreter refuses all other instructions.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from dataclasses import dataclass, field
 
 from n6build.reloc.layout import Segment
 
-# Of ours and ST's it takes three instructions.
+# Functions of n6build and of ST take three instructions.
 _MOST = 64
 _SB, _SP, _LR, _PC = 9, 13, 14, 15
-# No link address: what the function is returned to, and where its stack is.
+# The return address and the stack of the function; neither is a link address.
 _CALLER, _STACK = 0xFFFF_FFFF, 0xE000_0000
 _WORD = 0xFFFF_FFFF
 
 
 class NotConstantError(Exception):
-    """A function whose result cannot be told from the file alone. Its text says why."""
+    """A function whose result does not follow from the file alone, with the reason."""
 
 
 def returned_address(entry: int, read: Callable[[int], int]) -> int:
@@ -28,10 +29,11 @@ def returned_address(entry: int, read: Callable[[int], int]) -> int:
 
     Args:
         entry: link address of the function, with the Thumb bit.
-        read: word of the model at a link address that is a multiple of 4; raises what it likes outside.
+        read: function that returns the word of the model at a link address, a multiple of 4; it may
+            raise any error for an address outside the model.
 
     Raises:
-        NotConstantError: for code that does anything else, and what `read` raises.
+        NotConstantError: if the code does anything else; also the errors of `read`.
     """
     core = _Core(read, entry & ~1)
     for _ in range(_MOST):
@@ -42,7 +44,13 @@ def returned_address(entry: int, read: Callable[[int], int]) -> int:
 
 @dataclass
 class _Core:
-    """registers: those with a known value. stack: words that the function has written there. at: of the next instruction."""
+    """The state of the processor.
+
+    Attributes:
+        registers: registers with a known value.
+        stack: words that the function has written to its stack.
+        at: address of the next instruction.
+    """
 
     read: Callable[[int], int]
     at: int
@@ -70,14 +78,14 @@ class _Core:
     def store(self, address: int, register: int) -> None:
         if not _STACK - 4 * _MOST <= address < _STACK or address % 4:
             raise NotConstantError(f"writes to 0x{address:08X}")
-        # A register of the caller is only saved.
+        # A register without a known value belongs to the caller and is only saved.
         self.stack[address] = self.registers.get(register, 0)
 
     def half(self, address: int) -> int:
         return self.read(address & ~3) >> (8 * (address & 2)) & 0xFFFF
 
     def step(self) -> bool:
-        """Carry out one instruction. Return whether the function has returned."""
+        """Carry out one instruction, and return whether the function has returned."""
         first = self.half(self.at)
         if first >> 11 in (0b11101, 0b11110, 0b11111):
             returned = self._wide(first, self.half(self.at + 2))

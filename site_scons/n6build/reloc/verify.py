@@ -1,4 +1,8 @@
-"""Whether a relocatable model is sound: every check and step of a loader in both modes, then what a loader does not look at."""
+"""Checks of a relocatable model.
+
+They repeat every check and step of a loader in both modes, and then check the facts that no loader
+checks.
+"""
 
 from __future__ import annotations
 
@@ -31,28 +35,31 @@ from n6build.reloc.layout import (
 from n6build.reloc.loader import Firmware, Installed, Mode, Placement, Refusal, install
 from n6build.reloc.reader import RelocFile
 
-# Some place for everything, as an application might choose it.
+# An application might choose these addresses.
 _FILE, _PARAMS, _EXT_RAM, _EXEC_RAM = 0x7100_0000, 0x7180_0000, 0x9000_0000, 0x3410_0000
-# No memory of a network: only for the CPU, or only to be read.
+# Networks cannot use these memories: they are only for the CPU, or read-only.
 _NO_RAM = ("ITCM", "DTCM", "BOOTROM")
-# Of many places with the same fault, the first ones are enough.
+# Report at most this many places with the same fault.
 _MENTIONED = 20
-# What a loader makes of a fault that it does not look for.
+# Text for faults that a loader does not check.
 _UNSEEN = "the loader returns 0"
 _MODES: tuple[Mode, ...] = ("copy", "xip")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """severity: 'error' refuses the model, 'warning' does not."""
+    """A fault of a model. severity: 'error' refuses the model, 'warning' does not."""
 
     severity: Literal["error", "warning"]
     what: str
 
 
 def ram_of(board: Board) -> tuple[Span, ...]:
-    """Where memory pools with a fixed address may lie: memories of the chip, in their secure alias, and the external RAM.
-    Neighbours are one."""
+    """Return the RAM in which memory pools with a fixed address may be.
+
+    The spans are memories of the chip, in their secure alias, and the external RAM. Adjacent spans
+    are merged.
+    """
     chip = [Span(each.base, each.size) for name, each in board.soc.memories.items() if name not in _NO_RAM]
     chip = [each for each in chip if each.address < EXTERNAL_MEMORY]
     external = board.external_ram
@@ -62,7 +69,7 @@ def ram_of(board: Board) -> tuple[Span, ...]:
 
 
 def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """By address; what touches or overlaps becomes one."""
+    """Return spans by address, with those that touch or overlap merged."""
     found: list[Span] = []
     for span in sorted(spans, key=lambda each: each.address):
         if found and span.address <= found[-1].end:
@@ -80,9 +87,18 @@ def verify(
     *,
     secure: bool | None = None,
 ) -> list[Finding]:
-    """params: the weights' file of a split model, None where it is not available. ram: of the board, as `ram_of` has it.
-    version, secure: of the firmware, by default those of the model. An empty list: a loader accepts the model, and every address
-    in it is inside its segment."""
+    """Return the faults of a model.
+
+    An empty list means that a loader accepts the model, and that every address in it is inside its
+    segment.
+
+    Args:
+        model: the model.
+        params: the weights' file of a split model; None if it is not available.
+        ram: RAM of the board, as `ram_of` returns it.
+        version: ll_aton's version of the firmware; that of the model by default.
+        secure: security state of the firmware; that of the model by default.
+    """
     firmware = Firmware(
         version=version or model.version,
         secure=model.flags.secure if secure is None else secure,
@@ -101,7 +117,10 @@ def _error(what: str) -> Finding:
 
 
 def _version(model: RelocFile, firmware: Firmware) -> Iterator[Finding]:
-    """The dev number distinguishes two ABIs that call themselves the same, and no loader compares it."""
+    """Check the versions.
+
+    The dev number distinguishes two ABIs that have the same other numbers, and no loader compares it.
+    """
     if model.version[:3] == firmware.version[:3] and model.version[3] != firmware.version[3]:
         yield _error(
             f"ll_aton's last number is {model.version[3]}, the firmware has {firmware.version[3]}: a loader takes the model, "
@@ -131,7 +150,10 @@ def _file(model: RelocFile) -> Iterator[Finding]:
 
 
 def _params(model: RelocFile, params: bytes | None) -> Iterator[Finding]:
-    """The CRC that no loader checks. 0 in a split model of ours: it is in the weights' flash slot then."""
+    """Check the size and the CRC of the weights; no loader checks the CRC.
+
+    It may be 0 in a split model of n6build, which stores the CRC in the weights' flash slot.
+    """
     if not model.is_split:
         params = model.data[model.params_offset : model.params_offset + model.params_bytes]
     if params is None:
@@ -152,8 +174,11 @@ def _relocations(model: RelocFile) -> Iterator[Finding]:
 
 
 def _gaps(model: RelocFile) -> Iterator[Finding]:
-    """Between the parts of a file there is padding. Entries there are those of a table whose end, or begin, was moved: the words
-    that they stand for would keep their link addresses, and no loader notices."""
+    """Check that the padding between the parts of a file is 0.
+
+    Entries in the padding belong to a table whose end or start was moved. Their words would keep
+    their link addresses, and no loader notices.
+    """
     header, image = model.header, model.read_only_bytes
     table_end = offset(header["rel_end"])
     gaps = (
@@ -174,7 +199,7 @@ def _gaps(model: RelocFile) -> Iterator[Finding]:
 
 
 def _words(data: bytes, start: int, end: int) -> bytes:
-    """Whole words of [start, end)."""
+    """Return the whole words of [start, end)."""
     part = data[start:end]
     return part[: len(part) // WORD * WORD]
 
@@ -207,7 +232,7 @@ def _pools(model: RelocFile, ram: Sequence[Span]) -> Iterator[Finding]:
 
 
 def _segment_bytes(model: RelocFile, number: int) -> int:
-    """Of the pool that is placed as this segment; 0 where there is none."""
+    """Return the bytes of the pool that is placed as this segment; 0 if there is none."""
     return max((pool.size for pool in model.pools if pool.type is PoolType.RELOC and pool.id == number), default=0)
 
 
@@ -258,8 +283,10 @@ def _installation(model: RelocFile, firmware: Firmware, mode: Mode) -> Iterator[
 
 
 def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
-    """Every relocation is a word of the data, and holds an address inside its segment. A loader only looks at the segment of what
-    it finds there."""
+    """Check that relocations are words of the data with an address inside its segment.
+
+    A loader checks only the segment of that address.
+    """
     for address in installed.strays:
         yield _error(f"relocation of 0x{address:08X}, outside of the model: {_UNSEEN} and writes there")
     limits = {
@@ -286,12 +313,16 @@ def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
 
 
 def errors(findings: Sequence[Finding]) -> list[Finding]:
-    """Those of severity error."""
+    """Return the findings of severity error."""
     return [finding for finding in findings if finding.severity == "error"]
 
 
 def check_model(model: RelocFile, ram: Sequence[Span]) -> None:
-    """Before a model goes to flash. ram: of the board. Raises N6-RELOC-015 where a loader would refuse it, or it is not sound."""
+    """Check a model before it goes to flash. ram: RAM of the board.
+
+    Raises:
+        N6Error: N6-RELOC-015 if a loader would refuse the model, or if the model is not sound.
+    """
     wrong = errors(verify(model, None, ram))
     if wrong:
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
@@ -301,17 +332,17 @@ def check_model(model: RelocFile, ram: Sequence[Span]) -> None:
 
 
 def check_given(model: RelocFile, params: bytes | None, ram: Sequence[Span], version: Version, file: str) -> None:
-    """The same of a model that another tool has made, for a secure Appli.
+    """Check a model made by another tool, for a secure Appli.
 
     Args:
         model: the file's content.
-        params: the file with its weights, if they are one.
-        ram: of the board.
-        version: of the Appli's ll_aton.
-        file: for messages.
+        params: the file with its weights, if they are a separate file.
+        ram: RAM of the board.
+        version: version of the Appli's ll_aton.
+        file: name of the file in messages.
 
     Raises:
-        N6Error: N6-RELOC-041 where the loader would refuse it, or it is not sound.
+        N6Error: N6-RELOC-041 if the loader would refuse the model, or if the model is not sound.
     """
     wrong = errors(verify(model, params, ram, version, secure=True))
     if wrong:

@@ -1,1 +1,1 @@
-"""Servers of the Remote Execution API, version 2: what they store, and what they remember of actions."""
+"""Servers of the Remote Execution API, version 2, as stores, caches and workers."""

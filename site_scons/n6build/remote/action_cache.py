@@ -1,4 +1,4 @@
-"""What a server remembers of actions: which files came of one. Needs gRPC (the extra `remote`)."""
+"""Results of actions in a server's cache. Needs gRPC (extra `remote`)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,18 @@ from n6build.remote.store import Digest
 
 
 def known_result(connection: Connection, action: Digest, inline: Sequence[str] = ()) -> Message | None:
-    """The ActionResult of an action, None if the server knows none that ended with 0. inline: names of files whose content may be
-    in the answer itself, if the server likes. Raises N6-REMOTE-003 to -005."""
+    """Return the ActionResult of an action; None unless the server has a success.
+
+    A success is a result with exit code 0.
+
+    Args:
+        connection: the connection.
+        action: digest of the action.
+        inline: names of files whose content the server may put into the answer itself.
+
+    Raises:
+        N6Error: N6-REMOTE-003 to N6-REMOTE-005.
+    """
     request = message(
         "GetActionResultRequest",
         instance_name=connection.instance,
@@ -26,7 +36,16 @@ def known_result(connection: Connection, action: Digest, inline: Sequence[str] =
 
 
 def remember_result(connection: Connection, action: Digest, result: Message) -> None:
-    """result: an ActionResult whose files the server has. Raises N6-REMOTE-003 to -005."""
+    """Store the result of an action.
+
+    Args:
+        connection: the connection.
+        action: digest of the action.
+        result: an ActionResult whose files the server has.
+
+    Raises:
+        N6Error: N6-REMOTE-003 to N6-REMOTE-005.
+    """
     request = message(
         "UpdateActionResultRequest",
         instance_name=connection.instance,

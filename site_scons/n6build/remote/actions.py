@@ -1,10 +1,12 @@
-"""A step as an action of the Remote Execution API: a command, a tree of all files that it reads, and names of what it makes.
+"""Steps as actions of the Remote Execution API.
 
-What a step's function consults in its state, such as the flash memory of a virtual board, is large, and little of it changes: it
-travels in pieces, which `plan.alone` puts together.
+An action has a command, a tree of all files that the step reads, and names of its outputs. The
+state that a step's function consults, such as the flash memory of a virtual board, is large and
+changes little: it is sent in pieces, which `plan.alone` joins.
 
-In the tree, `project` is the working directory. A checkout of n6build that is not inside the project is beside it, and so is an
-installed library. What is in neither of them is under `outside`, by its path: another machine cannot do such a step.
+In the tree, `project` is the working directory. A checkout of n6build outside the project is beside
+it, and so is an installed library. All other files are under `outside`, by their path: another
+machine cannot do such a step.
 """
 
 from __future__ import annotations
@@ -28,15 +30,22 @@ from n6build.remote.messages import message
 from n6build.remote.store import Blob, Digest, blob_of, blob_of_file, pieces_of_file
 
 PROJECT, OUTSIDE = "project", "outside"
-# The place of n6build, where it is not in the project.
+# The place of n6build if it is not in the project.
 _BESIDE = "n6build"
 STEP_FILE = ".n6build-step.json"
 
 
 @dataclass(frozen=True)
 class Action:
-    """outputs: name of each file for the command -> name for the step, with its list of headers, if it writes one. directories,
-    files: of the input tree. is_portable: whether everything it names is in the tree."""
+    """A step as an action.
+
+    Attributes:
+        outputs: name of each file for the step, by its name for the command; with the list of
+            headers, if the step writes one.
+        directories: directories of the input tree.
+        files: files of the input tree.
+        is_portable: whether everything that the action names is in the tree.
+    """
 
     action: Blob
     command: Blob
@@ -47,21 +56,21 @@ class Action:
 
     @property
     def digest(self) -> Digest:
-        """What caches know it by."""
+        """The digest that identifies the action in caches."""
         return self.action.digest
 
 
 def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = (), about: str = "") -> Action:
-    """Return the step as an action.
+    """Return a step as an action.
 
     Args:
-        work: The step with all that it reads.
-        site: Where the step would be done.
-        properties: Of the platform, as a server's workers state them.
-        about: Empty for the step itself, else what is noted about the step under the action.
+        work: the step with all its inputs.
+        site: the place where the step would be done.
+        properties: properties of the platform, as a server's workers state them.
+        about: empty for the step itself, else the name of notes about the step.
 
     Raises:
-        FileNotFoundError: An input has disappeared.
+        FileNotFoundError: if an input has disappeared.
     """
     step, top = work.step, str(site.top)
     files = {_place(path, top): blob_of_file(path) for path in _files(work, site)}
@@ -91,7 +100,7 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
         )
     )
     directories = _tree(files)
-    # What is not among the files: compilers, Python and its packages, by content.
+    # Compilers, Python and its packages are not among the files, so the salt has their content.
     known = {"tools": work.parts["tools"], "code": work.parts["code"], **({"about": about} if about else {})}
     salt = canonical(known).encode()
     action = message(
@@ -107,7 +116,10 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
 
 
 def _files(work: Work, site: Site) -> list[str]:
-    """Absolute paths of all that the step reads, with the code of its function; what a function consults is not among them."""
+    """Return the absolute paths of all files that the step and its function need.
+
+    State that a function consults is not among them.
+    """
     step = work.step
     whole = () if step.function else step.consulted
     read = [str(site.top / path) for path in (*step.sources, *step.templates, *whole, *work.headers)]
@@ -119,9 +131,12 @@ def _files(work: Work, site: Site) -> list[str]:
 
 @cache
 def _folders(top: str) -> tuple[tuple[str, str], ...]:
-    """Folder -> its place in the tree, the longest first: the project may be in n6build's checkout."""
+    """Return (folder, place in the tree) pairs, the longest folder first.
+
+    The project may be in n6build's checkout.
+    """
     places = {top: PROJECT}
-    # What is in the project is named relative to it, n6build itself included.
+    # Names of files in the project are relative to it, those of n6build itself included.
     if not _is_in(str(ROOT), str(LIBRARY)) and not _is_in(str(ROOT), top):
         places[str(ROOT)] = _BESIDE
     if not _is_in(str(LIBRARY), str(ROOT)) and not _is_in(str(LIBRARY), top):
@@ -134,7 +149,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _place(path: str, top: str) -> str:
-    """In the tree. path: absolute."""
+    """Return the place of an absolute path in the tree."""
     for folder, place in _folders(top):
         if _is_in(path, folder):
             return f"{place}{path[len(folder) :]}"
@@ -142,7 +157,7 @@ def _place(path: str, top: str) -> str:
 
 
 def _named(text: str, top: str) -> str:
-    """A text of the step, as the command has it: paths relative to the project's folder."""
+    """Return a text of the step with paths relative to the project's folder."""
     for folder, place in _folders(top):
         there = "" if place == PROJECT else f"../{place}/"
         text = text.replace(f"{folder}{os.sep}", there).replace(folder, there.rstrip("/") or ".")
@@ -150,7 +165,7 @@ def _named(text: str, top: str) -> str:
 
 
 def brought_back(data: bytes, site: Site) -> bytes:
-    """A list of headers, in which another machine has named the files."""
+    """Return a list of headers from another machine with the file names of this one."""
     text = os.fsdecode(data)
     for folder, place in _folders(str(site.top)):
         text = text.replace(f"../{place}/", f"{folder}{os.sep}") if place != PROJECT else text
@@ -158,12 +173,12 @@ def brought_back(data: bytes, site: Site) -> bytes:
 
 
 def sent_away(data: bytes, site: Site) -> bytes:
-    """The inverse."""
+    """Return a list of headers with the file names of another machine."""
     return os.fsencode(_named(os.fsdecode(data), str(site.top)))
 
 
 def _moved(step: Step, top: str) -> Step:
-    """The step, as the other machine is to do it."""
+    """Return the step with names for another machine."""
 
     def named(texts: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(_named(text, top) for text in texts)
@@ -174,7 +189,7 @@ def _moved(step: Step, top: str) -> Step:
         sources=named(step.sources),
         templates=named(step.templates),
         parameters=_named(step.parameters, top),
-        # Steps before it are not done there.
+        # The other machine does not do the steps before this one.
         after=(),
         state=named(step.state),
         consulted=named(step.consulted),
@@ -188,7 +203,7 @@ class _Folder:
 
 
 def _tree(files: Mapping[str, Blob]) -> tuple[Blob, ...]:
-    """Directories, the root as the last one. files: by their place."""
+    """Return the directories of a tree, the root last. files: files by their place."""
     root = _Folder()
     for place, blob in files.items():
         *folders, name = place.split("/")
@@ -196,7 +211,7 @@ def _tree(files: Mapping[str, Blob]) -> tuple[Blob, ...]:
         for folder in folders:
             at = at.folders.setdefault(folder, _Folder())
         at.files[name] = blob.digest
-    # The command's working directory is there even if it reads nothing in it.
+    # The command's working directory must exist even if the step reads no file in it.
     root.folders.setdefault(PROJECT, _Folder())
     found: dict[Digest, Blob] = {}
     last = _written(root, found)

@@ -1,4 +1,7 @@
-"""Where a server is, and what it is approached with: the address is an option, secrets come from the environment."""
+"""Addresses of servers, and the secrets for access to them.
+
+The address is an option, secrets come from the environment.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from n6build.base.errors import N6Error
 _SCHEMES = {"grpc": False, "grpcs": True}
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", re.ASCII)
 _INSTANCE = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*|", re.ASCII)
-# Parts of the names by which the protocol reads and writes.
+# The protocol uses these words in the names by which it reads and writes.
 _RESERVED = {
     "blobs",
     "uploads",
@@ -27,7 +30,7 @@ _RESERVED = {
     ".",
     "..",
 }
-# The token is a header's value.
+# The token is sent as the value of a header.
 _TOKEN = re.compile(r"[\x21-\x7e]+", re.ASCII)
 _LARGEST_FILE = 1 << 20
 DEFAULT_TIMEOUT_S = 10.0
@@ -36,8 +39,13 @@ DEFAULT_PATIENCE_S = 60.0
 
 @dataclass(frozen=True)
 class Address:
-    """host: name or IP address, without brackets. instance: of the server's several ones, empty for the only one. secure:
-    whether TLS is spoken."""
+    """The address of a server.
+
+    Attributes:
+        host: name or IP address, without brackets.
+        instance: name of an instance of the server, empty for the only one.
+        secure: whether the connection uses TLS.
+    """
 
     host: str
     port: int
@@ -46,12 +54,15 @@ class Address:
 
     @property
     def target(self) -> str:
-        """As gRPC names it: never as another kind of address, such as a socket of this machine."""
+        """The address as gRPC names it.
+
+        It cannot be mistaken for another kind of address, such as a socket of this machine.
+        """
         return f"dns:///{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether what is sent stays on this machine."""
+        """Return whether all data stays on this machine."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -65,9 +76,16 @@ class Address:
 
 @dataclass(frozen=True)
 class Access:
-    """token: sent with every call as a bearer token, empty without one. authority, certificate, key: of TLS, as PEM; None for
-    the system's authorities, and for no certificate of our own. timeout_s: of a call, to which the time for its bytes is
-    added. patience_s: how long workers may leave all steps of a build waiting."""
+    """Credentials and time limits for a server.
+
+    Attributes:
+        token: bearer token that is sent with every call, empty for none.
+        authority: certificate authority for TLS, as PEM; None for those of the system.
+        certificate: own certificate for TLS, as PEM; None for none.
+        key: key of the certificate, as PEM.
+        timeout_s: seconds for a call, to which the time for its bytes is added.
+        patience_s: seconds for which workers may leave all steps of a build waiting.
+    """
 
     token: str = field(default="", repr=False)
     authority: bytes | None = None
@@ -78,12 +96,19 @@ class Access:
 
 
 def is_remote(text: str) -> bool:
-    """Whether it is the address of a server: of anything that looks like a URL, so that a misspelt one makes no folder."""
+    """Return whether a text is the address of a server, and not a folder.
+
+    Every text that looks like a URL counts, so that a misspelt address makes no folder.
+    """
     return "://" in text
 
 
 def parse_address(text: str) -> Address:
-    """grpc://host:port/instance, or grpcs:// for TLS. Raises N6-REMOTE-001."""
+    """Return the address in a text: grpc://host:port/instance, or grpcs:// for TLS.
+
+    Raises:
+        N6Error: N6-REMOTE-001 for an invalid address.
+    """
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
@@ -104,7 +129,11 @@ def parse_address(text: str) -> Address:
 
 
 def read_access(address: Address) -> Access:
-    """What the environment says. Raises N6-REMOTE-002 for a file that cannot be read and for a value that is not possible."""
+    """Return the credentials and time limits in the environment.
+
+    Raises:
+        N6Error: N6-REMOTE-002 for a file that cannot be read, or for an invalid value.
+    """
     given = remote_variables()
     token = given.token
     if given.token_file:

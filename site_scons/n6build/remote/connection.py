@@ -1,4 +1,4 @@
-"""A connection to a server, what it can do, and calls to it. Needs gRPC (the extra `remote`)."""
+"""Connections to a server, its abilities, and calls. Needs gRPC (extra `remote`)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from n6build.remote.messages import GET_CAPABILITIES, SHA256, ZSTD, Method, mess
 
 silence_grpc()
 
-import grpc  # noqa: E402 - it reads the environment when it is loaded.
+import grpc  # noqa: E402 - grpc reads the environment when it is loaded.
 
-# Of one message, unless the server wants smaller ones. gRPC's own limit is 4 MiB, of which the digests need some.
+# Bytes in one message, unless the server wants smaller ones. gRPC's own limit is 4 MiB, and the digests need some of that.
 LARGEST_BATCH = (4 << 20) - (64 << 10)
 LARGEST_MESSAGE = 16 << 20
-# A call's time-out grows by a second for so many bytes: slower lines are of no use.
+# A call's time-out grows by a second for so many bytes. Slower lines are not worth waiting for.
 _SLOWEST_BYTES_S = 256 << 10
-# After a server that is not there for a moment; a time-out is not repeated.
+# Pauses before another try if a server cannot be reached for a moment. A call that timed out is not repeated.
 _PAUSES_S = (0.05, 0.2)
 _METADATA = "build.bazel.remote.execution.v2.requestmetadata-bin"
-# Status codes that say who may do what.
+# Status codes for missing rights.
 _REFUSED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
 
 class PreconditionError(N6Error):
-    """The server lacks something for what it is asked. said: its words."""
+    """A refusal because the server lacks something for a request. said: its words."""
 
     def __init__(self, said: str, where: str) -> None:
         super().__init__("N6-REMOTE-005", f"the server lacks something: {said}", where=where)
@@ -43,8 +43,15 @@ class PreconditionError(N6Error):
 
 @dataclass(frozen=True)
 class Abilities:
-    """batch: bytes of small blobs in one call. zstd: whether blobs may be compressed, in the ByteStream and, `batched_zstd`, in
-    one call. may_write: to the action cache, as far as the server says. executes: actions."""
+    """The abilities of a server.
+
+    Attributes:
+        batch: bytes of small blobs in one call.
+        zstd: whether blobs may be compressed in the ByteStream.
+        batched_zstd: whether blobs may be compressed in one call for several.
+        may_write: whether n6build may write to the action cache, as far as the server reports it.
+        executes: whether the server executes actions.
+    """
 
     batch: int = LARGEST_BATCH
     zstd: bool = False
@@ -55,14 +62,14 @@ class Abilities:
 
 @dataclass
 class Traffic:
-    """Bytes of blobs, as sent over the line and received."""
+    """Bytes of blobs on the line, sent and received."""
 
     sent: int = 0
     received: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, sent: int = 0, received: int = 0) -> None:
-        """For several threads."""
+        """Add to the numbers. Several threads may call this at once."""
         with self._lock:
             self.sent += sent
             self.received += received
@@ -70,7 +77,12 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Connection:
-    """For several threads. channel: gRPC's. headers: sent with each call."""
+    """A connection, which several threads may use.
+
+    Attributes:
+        channel: channel of gRPC.
+        headers: headers of each call.
+    """
 
     address: Address
     access: Access
@@ -81,13 +93,13 @@ class Connection:
 
     @property
     def instance(self) -> str:
-        """Of the server, for requests."""
+        """Name of the server's instance, for requests."""
         return self.address.instance
 
 
 @contextmanager
 def connected(address: Address, access: Access) -> Iterator[Connection]:
-    """A connection for a block. Raises as `connect`."""
+    """Open a connection for a block. Raises the errors of `connect`."""
     connection = connect(address, access)
     try:
         yield connection
@@ -96,17 +108,21 @@ def connected(address: Address, access: Access) -> Iterator[Connection]:
 
 
 def connect(address: Address, access: Access) -> Connection:
-    """Raises N6-REMOTE-002 for certificates that are none, N6-REMOTE-003 if nobody answers, N6-REMOTE-004 if the server refuses,
-    N6-REMOTE-005 if it cannot do what is needed."""
+    """Connect to a server, and ask for its abilities.
+
+    Raises:
+        N6Error: N6-REMOTE-002 for invalid certificates; N6-REMOTE-003 if there is no answer;
+            N6-REMOTE-004 if the server refuses; N6-REMOTE-005 if it lacks a necessary ability.
+    """
     options = [
         ("grpc.max_receive_message_length", LARGEST_MESSAGE),
         ("grpc.max_send_message_length", LARGEST_MESSAGE),
         ("grpc.enable_http_proxy", 0 if address.is_loopback else 1),
-        # A server that disappears without a word is noticed.
+        # These options detect a server that disappears without closing the connection.
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", int(access.timeout_s * 1000)),
     ]
-    # What costs nothing to compress is compressed: directories, commands, lists of digests.
+    # gRPC compresses only what is cheap to compress: directories, commands, lists of digests.
     if address.secure:
         try:
             credentials = grpc.ssl_channel_credentials(access.authority, access.key, access.certificate)
@@ -133,11 +149,18 @@ def connect(address: Address, access: Access) -> Connection:
 def call(
     connection: Connection, method: Method, request: Message, *, size: int = 0, compressed: bool = True
 ) -> Message:
-    """The answer, or None if the server does not have what is asked for. size: of the request or the answer, in bytes, for the
-    time-out. compressed: False for what is so already.
+    """Return the answer to a request, or None if the server does not have the thing.
 
-    Raises N6-REMOTE-003 if nobody answers in time, N6-REMOTE-004 if the server refuses, N6-REMOTE-005 for any other failure of
-    it.
+    Args:
+        connection: the connection.
+        method: method of the call.
+        request: the request.
+        size: bytes of the request or the answer, for the time-out.
+        compressed: whether gRPC compresses the request; False if it is compressed already.
+
+    Raises:
+        N6Error: N6-REMOTE-003 if there is no answer in time; N6-REMOTE-004 if the server refuses;
+            N6-REMOTE-005 for any other failure of the server.
     """
     stub = _stub(connection, method)
     how = None if compressed else grpc.Compression.NoCompression
@@ -149,7 +172,10 @@ def call(
 
 
 def send(connection: Connection, method: Method, requests: Callable[[], Iterable[Message]], *, size: int) -> Message:
-    """`call` for a stream of requests, which is made anew for each try."""
+    """Return the answer to a stream of requests, as `call` does.
+
+    Each try makes the stream anew.
+    """
     stub = _stub(connection, method)
 
     def once() -> Message:
@@ -161,12 +187,21 @@ def send(connection: Connection, method: Method, requests: Callable[[], Iterable
 
 
 def receive(connection: Connection, method: Method, request: Message, *, timeout_s: float | None) -> Iterator[Message]:
-    """The answers, as they come; none if the server does not have what is asked for. timeout_s: until the next one, None for no
-    limit. Raises as `call`, but tries only once: some answers may have been used."""
+    """Yield the answers as they arrive; none if the server does not have the thing.
+
+    Args:
+        connection: the connection.
+        method: method of the call.
+        request: the request.
+        timeout_s: seconds until the next answer; None for no limit.
+
+    Raises:
+        N6Error: as for `call`, but after one try, because the caller may have used some answers.
+    """
     answers = _stub(connection, method)(request, metadata=connection.headers)
     try:
         while True:
-            # gRPC has a limit for all answers, but a size that the server only claims would be none.
+            # gRPC has a limit for all answers together, but a limit from a size that the server claims would limit nothing.
             limit = None if timeout_s is None else threading.Timer(timeout_s, answers.cancel)
             if limit is not None:
                 limit.daemon = True
@@ -183,17 +218,17 @@ def receive(connection: Connection, method: Method, request: Message, *, timeout
         if error.code() != grpc.StatusCode.NOT_FOUND:
             raise failure(connection, error) from error
     finally:
-        # Whoever has seen enough does not wait for the rest.
+        # A caller that stops early does not wait for the rest.
         answers.cancel()
 
 
 def timeout_for(connection: Connection, size: int) -> float:
-    """Seconds for a call that transports so many bytes."""
+    """Return the seconds for a call that transports so many bytes."""
     return connection.access.timeout_s + size / _SLOWEST_BYTES_S
 
 
 def failure(connection: Connection, error: grpc.RpcError) -> N6Error:
-    """error: a grpc.RpcError."""
+    """Return N6-REMOTE-003 to N6-REMOTE-005 for an error of gRPC."""
     code, said = error.code(), (error.details() or "")[:300]
     where = str(connection.address)
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED):
@@ -211,7 +246,7 @@ def failure(connection: Connection, error: grpc.RpcError) -> N6Error:
 
 
 def wrong_answer(connection: Connection, what: str) -> N6Error:
-    """N6-REMOTE-006, for an answer that cannot be true."""
+    """Return N6-REMOTE-006, for an answer that cannot be true."""
     return N6Error("N6-REMOTE-006", what, where=str(connection.address), hint="nothing of it was used")
 
 

@@ -1,7 +1,8 @@
-"""Has a server carry out an action: Execute, and WaitExecution wherever that stream ends before the action does. Needs gRPC (the
-extra `remote`).
+"""Execution of an action by a server. Needs gRPC (extra `remote`).
 
-What a server says about time is not used: its clock, and those of its workers, may differ from this one.
+The calls are Execute, and WaitExecution whenever that stream ends before the action does. The times
+that a server reports are not used: its clock, and those of its workers, may differ from the clock
+here.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ from n6build.remote.connection import Connection, PreconditionError, receive, wr
 from n6build.remote.messages import CLASSES, EXECUTE, EXECUTING, SHA256, WAIT_EXECUTION, message
 from n6build.remote.store import Digest
 
-# Of an action at work, in seconds; a server ends one earlier that it takes for stuck.
+# Longest execution in seconds; a server ends a stuck action earlier.
 _LONGEST_ACTION_S = 1800
-# Between tries to reach a server again.
+# Pause between tries to reach a server again.
 _PAUSE_S = 0.2
 _OK, _FAILED_PRECONDITION = 0, 9
 
 
 class LackingError(Exception):
-    """The server lacks files of the action, which it had been sent or had before, or perhaps a worker. again: what it is if all
-    files are sent once more, and that happens again."""
+    """The server or a worker lacks files of the action that the server had before.
+
+    Attributes:
+        again: error to raise if this happens again after all files were sent once more.
+    """
 
     def __init__(self, again: N6Error) -> None:
         super().__init__(again.what)
@@ -33,53 +37,67 @@ class LackingError(Exception):
 
 
 class ActionFailedError(N6Error):
-    """What happened concerns a single action: the next one may fare better."""
+    """A failure of a single action; the next one may succeed."""
 
 
 @dataclass
 class Progress:
-    """Of all actions of a build, for several threads. patience_s: how long no worker may take or finish any of them while one
-    waits."""
+    """The progress of all actions of a build, for several threads.
+
+    Attributes:
+        patience_s: seconds for which no worker may take or finish any action while one waits.
+    """
 
     patience_s: float
     _latest: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def note(self) -> None:
-        """A worker has taken an action, or finished one."""
+        """Record that a worker has taken an action, or finished one."""
         with self._lock:
             self._latest = time.monotonic()
 
     def is_over(self, since: float) -> bool:
-        """Whether nothing has happened for too long. since: when the action that waits was asked for, of the monotonic clock: for
-        a while before, there may have been nothing to do."""
+        """Return whether nothing has happened for too long.
+
+        Args:
+            since: time of the monotonic clock at which the waiting action was requested; before
+                that, there may have been no action.
+        """
         with self._lock:
             return time.monotonic() - max(since, self._latest) > self.patience_s
 
 
 @dataclass(frozen=True)
 class Executed:
-    """result: an ActionResult, of which nothing is checked. is_known: another build had the server carry it out before."""
+    """An executed action.
+
+    Attributes:
+        result: an ActionResult, not checked.
+        is_known: whether another build had the server execute it before.
+    """
 
     result: Any
     is_known: bool
 
 
 def execute(connection: Connection, action: Digest, progress: Progress) -> Executed:
-    """Returns when the action has ended, whatever its exit code.
+    """Execute an action, and return when it has ended, whatever its exit code.
 
-    Raises LackingError if files have to be sent again, N6-REMOTE-003 to -006 if the server fails, N6-REMOTE-020 if no worker
-    takes the action, N6-REMOTE-021 if the server cannot get this one done.
+    Raises:
+        LackingError: if files have to be sent again.
+        N6Error: N6-REMOTE-003 to N6-REMOTE-006 if the server fails; N6-REMOTE-020 if no worker
+            takes the action; N6-REMOTE-021 if the server cannot complete this action.
     """
     run = _Run(connection, action, progress)
     while True:
         try:
             done = run.follow()
         except PreconditionError as error:
-            # The protocol has one status for both.
+            # The protocol has one status for missing files and for missing workers.
             raise LackingError(_no_worker(connection, f"the server has no worker for that: {error.said}")) from error
         except N6Error as error:
-            # A server that was there may be back soon; it has kept the action, or has forgotten it.
+            # The server may be back soon, with or without the action.
             if error.id != "N6-REMOTE-003" or run.is_silent():
                 raise
             done = None
@@ -92,7 +110,15 @@ def execute(connection: Connection, action: Digest, progress: Progress) -> Execu
 
 @dataclass
 class _Run:
-    """name: of the operation, empty before the server has told it. stage: as told last, since `since`. asked: when it began."""
+    """The execution of an action.
+
+    Attributes:
+        name: name of the operation, empty until the server reports it.
+        stage: last reported stage.
+        since: time at which that stage began.
+        asked: time of the first request.
+        heard: time of the last answer.
+    """
 
     connection: Connection
     action: Digest
@@ -104,8 +130,11 @@ class _Run:
     heard: float = field(default_factory=time.monotonic)
 
     def follow(self) -> Executed | None:
-        """One stream: the result, or None if it has ended before. It ends after a while even if the server says nothing: whether
-        there is anybody left is seen by asking anew."""
+        """Follow one stream, and return the result, or None if the stream ended before.
+
+        The stream ends after a while even if the server sends nothing: only a new request shows
+        whether the server still works.
+        """
         method, request = (WAIT_EXECUTION, self._question()) if self.name else (EXECUTE, self._order())
         began = time.monotonic()
         for operation in receive(self.connection, method, request, timeout_s=self.connection.access.timeout_s):
@@ -115,16 +144,20 @@ class _Run:
             if operation.done:
                 return _executed(operation, self.connection)
         if self.heard < began:
-            # It does not know the operation any more.
+            # The server does not know the operation any more.
             self.name = ""
         return None
 
     def is_silent(self) -> bool:
-        """Whether the server has said nothing about this action for much longer than a call may take."""
+        """Return whether the server has sent nothing for much longer than a call may take."""
         return time.monotonic() - self.heard > 1.5 * self.connection.access.timeout_s
 
     def check_patience(self) -> None:
-        """Raises N6-REMOTE-006 if the server forgets whatever it is asked, N6-REMOTE-020 and -021."""
+        """Check that the action still makes progress.
+
+        Raises:
+            N6Error: N6-REMOTE-006 if the server forgets every request; N6-REMOTE-020; N6-REMOTE-021.
+        """
         if self.stage == EXECUTING:
             if time.monotonic() - self.since > _LONGEST_ACTION_S:
                 where = str(self.connection.address)

@@ -1,8 +1,8 @@
-"""Does steps elsewhere, for as long as there is a server that gets them done. Whatever happens to it, the build goes on here, and
-what happened is said once.
+"""Steps done by the workers of a server, for as long as the server succeeds.
 
-A step that fails there is done once more here: an error is always this machine's, with its own id and text, and a worker that
-lacks something fails no build.
+If the server fails, the build continues on this machine, and n6build reports the reason once. A
+step that fails on a worker is repeated here: an error is always this machine's, with its own id and
+text, and an incomplete worker fails no build.
 """
 
 from __future__ import annotations
@@ -31,16 +31,21 @@ from n6build.remote.execute import ActionFailedError, LackingError, Progress, ex
 from n6build.remote.platform import Properties, properties_for, python_digest
 from n6build.remote.store import Digest, digest_from, download_all, read_blobs, upload
 
-# Of steps at a time, where -j says nothing: they wait for workers, and those that are done here wait for each other.
+# Steps at a time without -j. They wait for workers, and steps that are done here wait for each other.
 JOBS = 32
-# What a step prints, in bytes.
+# Longest output of a step, in bytes.
 _LONGEST_TEXT = 4 << 20
 
 
 @dataclass
 class Executor:
-    """For several threads. done, known: numbers of steps done by workers of this server, and of those whose results it had.
-    here: of those that had to be done here after all."""
+    """An executor of steps on a server, for several threads.
+
+    Attributes:
+        done: number of steps done by workers of this server.
+        known: number of steps whose results the server had.
+        here: number of steps that had to be done here in the end.
+    """
 
     connection: Connection
     site: Site
@@ -55,8 +60,11 @@ class Executor:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def do(self, step: Step) -> bool:
-        """Whether the step is done: its outputs are there, each with the digest that the worker named, and what it printed is on
-        the console. If not, it is to be done here, and no output is there."""
+        """Do a step on a worker, and return whether it is done.
+
+        If so, its outputs exist, each with the digest that the worker reported, and its text is on
+        the console. If not, the step must be done here, and no output exists.
+        """
         if not self.is_on or not may_leave(step):
             return False
         properties = properties_for(step, self._python)
@@ -78,10 +86,10 @@ class Executor:
         return True
 
     def _is_confirmed(self, step: Step) -> bool:
-        """Return whether the worker has compiled what this machine would compile.
+        """Return whether the worker has compiled the headers that this machine would use.
 
-        It had all headers that `#include` lines name. Where a macro expands to the name of another one, the worker may have
-        taken one from another folder, or from its compiler.
+        The worker had all headers that `#include` lines name. If a macro expands to the name of
+        another header, the worker may have taken it from another folder, or from its compiler.
         """
         read = headers_read(step)
         sent = found_headers(step.sources, step.include_folders)
@@ -93,7 +101,7 @@ class Executor:
         return False
 
     def finish(self) -> None:
-        """Says what the server was good for."""
+        """Report the steps and bytes that the server handled."""
         self.connection.channel.close()
         if self.done or self.known:
             told = [f"{self.done} steps done by workers"]
@@ -104,7 +112,10 @@ class Executor:
             say("Remote", str(self.connection.address), ", ".join(told))
 
     def _action(self, step: Step, properties: Properties) -> Action | None:
-        """None for a step that needs a file from elsewhere on this machine, or one that is not there."""
+        """Return the action of a step; None if the step cannot leave this machine.
+
+        Such a step needs a file from outside the tree, or a missing file.
+        """
         headers = found_headers(step.sources, step.include_folders) if step.depfile else []
         work = work_of(step, self.site, headers)
         if work is None:
@@ -120,12 +131,15 @@ class Executor:
         return python_digest(self.site.code)
 
     def _carried_out(self, action: Action) -> str:
-        """What the step printed. Raises N6Error if it is not done."""
+        """Execute an action, and return the text that the step printed.
+
+        Raises N6Error if the step is not done.
+        """
         self._send(action)
         try:
             executed = execute(self.connection, action.digest, self.progress)
         except LackingError:
-            # The server has thrown something away since, perhaps more than it says.
+            # The server has deleted files since, perhaps more than it reports.
             with self._lock:
                 self._sent.clear()
             self._send(action)
@@ -144,7 +158,10 @@ class Executor:
         return text
 
     def _send(self, action: Action) -> None:
-        """Each file once, whichever steps need it: what another thread is sending is waited for, after what nobody sends."""
+        """Send each file once, whichever steps need it.
+
+        Files that other threads are sending are waited for after the upload of all others.
+        """
         blobs = {each.digest: each for each in (*action.files, *action.directories, action.command, action.action)}
         sent: Future[None] = Future()
         with self._lock:
@@ -161,7 +178,7 @@ class Executor:
             other.result()
 
     def _take(self, result: Any, outputs: Mapping[str, str]) -> None:
-        """Writes the outputs, all or none. outputs: path of each by its name in the action."""
+        """Write all outputs or none. outputs: path of each by its name in the action."""
         named = {each.path: each for each in result.output_files}
         lacking = [path for name, path in outputs.items() if name not in named]
         if lacking:
@@ -184,12 +201,12 @@ class Executor:
             raise
 
     def _text(self, result: Any) -> str:
-        """What the step printed; of programs that use both streams, errors come last."""
+        """Return the text that the step printed, with the errors last."""
         streams = ((result.stdout_raw, result.stdout_digest), (result.stderr_raw, result.stderr_digest))
         return "".join((raw or self._stored(digest)).decode("utf-8", "replace") for raw, digest in streams)
 
     def _stored(self, named: Any) -> bytes:
-        """named: digest of what a step printed, if it is long."""
+        """Return a long text that the step printed. named: its digest."""
         if not 0 < named.size_bytes <= _LONGEST_TEXT:
             return b""
         digest = digest_from(named, self.connection)
@@ -202,14 +219,14 @@ class Executor:
         return ActionFailedError("N6-REMOTE-022", what, where=str(self.connection.address))
 
     def _note(self, error: N6Error, properties: Properties) -> None:
-        """properties: that the step needs of a worker."""
+        """Count and report a failure. properties: properties that the step needs."""
         with self._lock:
             self.here += 1
             if isinstance(error, ActionFailedError):
                 is_new, then = self.is_on and error.id not in self._said, "it is done again here"
                 self._said.add(error.id)
             elif error.id == "N6-REMOTE-020":
-                # Others may be done: there are workers without the virtual board.
+                # Other steps may succeed: some workers lack only the virtual board.
                 is_new, then = self.is_on and error.what not in self._said, "steps that need the same are done here"
                 self._said.add(error.what)
                 self._lacking.add(properties)
@@ -221,16 +238,29 @@ class Executor:
 
 
 def may_leave(step: Step) -> bool:
-    """Whether the step reads nothing but its inputs, and may do that anywhere: not those that touch a board, look at this
-    machine, use keys of this user, or are done each time. A run of the virtual board is one whose state is known: it consults the
-    flash memory, and leaves it as it was. A tool that is not even here has no content that a worker's could be compared with."""
+    """Return whether a step reads nothing but its inputs and may do so on any machine.
+
+    Steps that touch a board, examine this machine, use keys of this user, or are done each time may
+    not leave. The state of a run on the virtual board is known: it consults the flash memory, and
+    leaves it unchanged. A tool that is missing here has no content to compare with a worker's.
+    """
     is_known = not step.state or bool(step.consulted)
     return not step.always and step.shared and is_known and all(tool.digest for tool in step.tools)
 
 
 def use_remote(text: str, site: Site) -> Executor | None:
-    """Steps of the site are done by workers wherever that is possible. text: of option remote. None where no server gets anything
-    done, which is said. Raises N6-REMOTE-001 and -002 for what the user has to correct."""
+    """Let workers do the steps of a site wherever possible.
+
+    Args:
+        text: value of option remote.
+        site: the place of the steps.
+
+    Returns:
+        The executor; None, after a report, if the server cannot execute steps.
+
+    Raises:
+        N6Error: N6-REMOTE-001 and N6-REMOTE-002 for errors that the user has to correct.
+    """
     address = parse_address(text)
     access = read_access(address)
     try:

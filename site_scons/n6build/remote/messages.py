@@ -1,9 +1,10 @@
-"""The part of the Remote Execution API's messages that this project uses, as a table from which protobuf makes its classes.
+"""The messages of the Remote Execution API that n6build uses, as a table.
 
-No package has these messages alone: the names, numbers and types below are the protocol's (build.bazel.remote.execution.v2 and
-google.bytestream), and tests/remote/test_messages.py compares each with those that a server brings. A field that is not
-listed is kept by protobuf as it came. The classes live in a pool of their own, so that another copy in the same process is not
-in the way.
+protobuf makes its classes from the table, because no package has only these messages. Names,
+numbers and types are those of the protocol (build.bazel.remote.execution.v2 and google.bytestream);
+tests/remote/test_messages.py compares each with the definitions that a server contains. protobuf
+keeps fields that are not listed unchanged. The classes have a pool of their own, so that another
+copy in the same process causes no conflict.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClassesForFiles
 
 _V2 = "build.bazel.remote.execution.v2"
-# Types of a field that are no messages; enums are numbers on the wire as int32 is.
+# The scalar types of fields. On the wire enums are numbers, as int32 is.
 _SCALARS = {"double": 1, "int64": 3, "int32": 5, "enum": 5, "bool": 8, "string": 9, "bytes": 12}
 _MESSAGE, _OPTIONAL, _REPEATED = 11, 1, 3
 _FIELD = re.compile(r"(repeated )?([\w.]+) (\w+) = (\d+)")
@@ -27,7 +28,7 @@ IDENTITY, ZSTD = 0, 1
 SHA256 = 1
 UNKNOWN, CACHE_CHECK, QUEUED, EXECUTING, COMPLETED = range(5)
 
-# package -> message -> fields. A name with a capital letter is a message of the same package, one with dots of another.
+# package -> message -> fields. A type with a capital letter is a message of the same package, a type with dots one of another.
 TABLE: dict[str, dict[str, str]] = {
     "google.rpc": {"Status": "int32 code = 1; string message = 2; repeated google.protobuf.Any details = 3"},
     "google.longrunning": {
@@ -89,7 +90,13 @@ TABLE: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """path: of the gRPC method. answer: class of its answer. streams: 'unary_unary', 'unary_stream' or 'stream_unary'."""
+    """A method of gRPC.
+
+    Attributes:
+        path: path of the method.
+        answer: class of its answer.
+        streams: 'unary_unary', 'unary_stream' or 'stream_unary'.
+    """
 
     path: str
     answer: Any
@@ -109,7 +116,10 @@ def _field(text: str, package: str) -> descriptor_pb2.FieldDescriptorProto:
 
 
 def _classes() -> dict[str, Any]:
-    """Class of each message, by its name without the package: no two have the same."""
+    """Return the class of each message by its name without the package.
+
+    The names are unique.
+    """
     pool = DescriptorPool()
     known = (any_pb2, timestamp_pb2)
     for each in known:
@@ -129,7 +139,14 @@ CLASSES = _classes()
 
 
 def message(kind: str, /, **fields: object) -> Message:
-    """A message. kind: its name in `TABLE`. Raises ValueError or TypeError for fields that it does not have."""
+    """Return a message with these fields.
+
+    Args:
+        kind: name of the message in `TABLE`.
+
+    Raises:
+        ValueError, TypeError: for fields that the message does not have.
+    """
     return CLASSES[kind](**fields)
 
 

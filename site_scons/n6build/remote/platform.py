@@ -1,5 +1,6 @@
-"""What a worker has to have for a step, as properties of its platform: contents, not names or versions. A worker with anything
-else never gets a step that depends on it.
+"""Properties that a worker needs for a step: contents, not names or versions.
+
+A worker with other contents never gets a step that depends on them.
 """
 
 from __future__ import annotations
@@ -13,25 +14,28 @@ from n6build.plan.alone import MODULE
 from n6build.plan.closure import Code
 from n6build.plan.step import Step, Tool, canonical
 
-# (name, value) of each.
+# (name, value) of each property.
 Properties = tuple[tuple[str, str], ...]
 
 PYTHON_PROPERTY = "n6build-python"
 
 
 def properties_for(step: Step, python: str) -> Properties:
-    """What a worker needs for the step. python: of `python_digest`."""
+    """Return the properties that a worker needs. python: result of `python_digest`."""
     of_python = ((PYTHON_PROPERTY, python),) if step.function else ()
     return (*of_python, *(tool_property(tool) for tool in step.tools))
 
 
 def tool_property(tool: Tool) -> tuple[str, str]:
-    """(name, value)."""
+    """Return (name, value) of the property for a tool."""
     return f"n6build-tool-{tool.name}", tool.digest
 
 
 def python_digest(code: Code) -> str:
-    """SHA-256 of the interpreter's version, the kind of machine, and all packages of others that steps use."""
+    """Return the SHA-256 of the Python environment that steps use.
+
+    It covers the interpreter's version, the kind of machine, and all third-party packages that steps use.
+    """
     modules = [MODULE, *(f"n6build.steps.{name}" for name in member_names("n6build.steps.*"))]
     modules += [f"n6build.network.{name}.backend" for name in member_names("n6build.network.*.backend")]
     packages = {

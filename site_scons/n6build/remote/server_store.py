@@ -1,4 +1,4 @@
-"""A server as a cache of steps."""
+"""Servers as caches of steps."""
 
 from __future__ import annotations
 
@@ -22,17 +22,21 @@ _LONGEST_NOTE = 1 << 20
 
 @dataclass(frozen=True)
 class ServerStore:
-    """A `plan.cache.Store`."""
+    """A `plan.cache.Store` on a server."""
 
     connection: Connection
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name of the store in messages."""
         return str(self.connection.address)
 
     def fetch(self, work: Work, site: Site) -> bool:
-        """Raises N6-REMOTE-003 to -006, N6-FILE-001."""
+        """Fetch the outputs of a step, and return whether the server has them.
+
+        Raises:
+            N6Error: N6-REMOTE-003 to N6-REMOTE-006, N6-FILE-001.
+        """
         action = _action(work, site)
         result = known_result(self.connection, action.digest, list(action.outputs)) if action else None
         if action is None or result is None:
@@ -52,7 +56,11 @@ class ServerStore:
         return True
 
     def keep(self, work: Work, site: Site) -> int:
-        """Raises N6-REMOTE-003 to -006."""
+        """Store the outputs of a step, and return the bytes sent.
+
+        Raises:
+            N6Error: N6-REMOTE-003 to N6-REMOTE-006.
+        """
         if not self.connection.abilities.may_write:
             raise N6Error("N6-REMOTE-004", "the server takes no results from here", where=self.name)
         action = _action(work, site)
@@ -65,7 +73,11 @@ class ServerStore:
         return sent
 
     def read_note(self, work: Work, site: Site) -> bytes | None:
-        """Raises N6-REMOTE-003 to -006."""
+        """Return the note about a step, or None if the server has none.
+
+        Raises:
+            N6Error: N6-REMOTE-003 to N6-REMOTE-006.
+        """
         action = _action(work, site, _ABOUT_HEADERS)
         result = known_result(self.connection, action.digest, [_NOTE]) if action else None
         if result is None:
@@ -80,7 +92,11 @@ class ServerStore:
         return file.contents if blob.digest == digest else read_blobs(self.connection, [digest]).get(digest)
 
     def keep_note(self, work: Work, site: Site, note: bytes) -> int:
-        """Raises N6-REMOTE-003 to -006."""
+        """Store a note about a step, and return the bytes sent.
+
+        Raises:
+            N6Error: N6-REMOTE-003 to N6-REMOTE-006.
+        """
         action = _action(work, site, _ABOUT_HEADERS)
         if action is None:
             return 0
@@ -92,13 +108,21 @@ class ServerStore:
 
 
 def open_server(where: str) -> ServerStore:
-    """Raises N6-REMOTE-001 to -006."""
+    """Connect to a server as a cache.
+
+    Raises:
+        N6Error: N6-REMOTE-001 to N6-REMOTE-006.
+    """
     address = parse_address(where)
     return ServerStore(connect(address, read_access(address)))
 
 
 def _action(work: Work, site: Site, about: str = "") -> Action | None:
-    """Return the action that the server knows, None if a file has disappeared. about: as of `as_action`."""
+    """Return the action of a step, or None if a file has disappeared.
+
+    Args:
+        about: as for `as_action`.
+    """
     try:
         return as_action(work, site, about=about)
     except FileNotFoundError:
@@ -106,7 +130,7 @@ def _action(work: Work, site: Site, about: str = "") -> Action | None:
 
 
 def _outputs(action: Action, work: Work, site: Site) -> dict[str, Blob]:
-    """By the names that the command has for them, in their order."""
+    """Return the outputs in order, by their names for the command."""
     outputs = sorted(action.outputs.items())
     found = {name: blob_of_file(str(site.top / path)) for name, path in outputs if path != work.step.depfile}
     for name, path in outputs:

@@ -1,6 +1,6 @@
-"""Steps shared with other machines: the cache and the workers that the options of a call name.
+"""Steps shared with other machines, by the cache and the workers in the options.
 
-Modules are loaded where they are needed: most builds share nothing, and gRPC is only there for servers.
+Modules are loaded only if they are needed: most builds share nothing, and only servers need gRPC.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Sharing:
     """Options of a call about sharing steps.
 
     Attributes:
-        cache: A folder or the address of a server, empty for none.
-        cache_write: Whether to store what is made here.
-        cache_limit: Bytes that a folder may have, 0 for any number.
-        remote: Address of a server whose workers do steps, empty for none.
+        cache: a folder or the address of a server, empty for none.
+        cache_write: whether to store the outputs of this machine.
+        cache_limit: bytes that a folder may have, 0 for any number.
+        remote: address of a server whose workers do steps, empty for none.
     """
 
     cache: str = ""
@@ -36,13 +36,13 @@ class Sharing:
 
 @contextmanager
 def shared_steps(site: Site, options: Sharing) -> Iterator[int | None]:
-    """Share the steps of a site inside the block, and say at its end what that was good for.
+    """Share the steps of a site inside the block, and report the effect at its end.
 
     Yields:
-        How many steps to begin at a time, None for the usual number.
+        Number of steps to begin at a time, None for the usual number.
 
     Raises:
-        N6Error: The user has to correct an address or a folder.
+        N6Error: if the user has to correct an address or a folder.
     """
     with ExitStack() as stack:
         if options.cache:
@@ -70,7 +70,7 @@ def _store(where: str, limit: int) -> Store:
 
     if not is_remote(where):
         return open_folder(Path(where).expanduser(), limit)
-    # A misspelt address is reported even where gRPC is missing.
+    # A misspelt address is reported even if gRPC is missing.
     parse_address(where)
     from n6build.remote.server_store import open_server
 

@@ -1,4 +1,7 @@
-"""Files on a server, by their digest: what it lacks is sent, what comes back is believed only if its digest is right."""
+"""Files on a server, by their digest.
+
+Only files that the server lacks are sent. Received files are accepted only if their digest is right.
+"""
 
 from __future__ import annotations
 
@@ -32,28 +35,28 @@ T = TypeVar("T")
 
 _CHUNK = 256 << 10
 _PIECE = 256 << 10
-# Digests in one question: some 80 bytes each.
+# Digests in one request; each takes some 80 bytes.
 _ASKED_AT_ONCE = 10_000
-# Files up to this size are asked for together, and are in memory at once.
+# Files up to this size are requested together, and are in memory at once.
 _TOGETHER = 1 << 20
-# What a digest and a status add to a blob in one call.
+# Bytes that a digest and a status add to a blob in one call.
 _OVERHEAD = 256
-# Below this, a frame of zstd saves nothing.
+# A frame of zstd saves nothing below this size.
 _WORTH_COMPRESSING = 128
-# A frame can claim 32 MiB in a kilobyte.
+# A kilobyte of a frame can expand to 32 MiB, so data is expanded in pieces of this size.
 _EXPANDED_AT_ONCE = 1 << 10
 _OK, _NOT_FOUND = 0, 5
 
 
 @dataclass(frozen=True, order=True)
 class Digest:
-    """hash: SHA-256, 64 hexadecimal digits. size: bytes."""
+    """The digest of a file. hash: SHA-256, 64 hexadecimal digits. size: bytes."""
 
     hash: str
     size: int
 
     def message(self) -> Message:
-        """For requests."""
+        """Return the digest as a message for requests."""
         return message("Digest", hash=self.hash, size_bytes=self.size)
 
 
@@ -62,8 +65,12 @@ EMPTY = Digest(hashlib.sha256().hexdigest(), 0)
 
 @dataclass(frozen=True)
 class Blob:
-    """What is to be stored. data: of a small one; None: it is in the file `path`, from byte `offset` on, and is read when it is
-    sent."""
+    """A file, or a part of one, to be stored.
+
+    Attributes:
+        data: content of a small blob; None if it is read from the file when it is sent.
+        path: file with the content.
+        offset: first byte in the file."""
 
     digest: Digest
     data: bytes | None = None
@@ -72,12 +79,14 @@ class Blob:
 
 
 def blob_of(data: bytes) -> Blob:
-    """data: kept in memory."""
+    """Return a blob with this data, which stays in memory."""
     return Blob(Digest(hashlib.sha256(data).hexdigest(), len(data)), data)
 
 
 def blob_of_file(path: str) -> Blob:
-    """The file must not change until it is sent. Raises FileNotFoundError if it cannot be read."""
+    """Return a blob of a file, which must not change until it is sent.
+
+    Raises FileNotFoundError if the file cannot be read."""
     digest = digest_of(path)
     if not digest:
         raise FileNotFoundError(path)
@@ -85,7 +94,9 @@ def blob_of_file(path: str) -> Blob:
 
 
 def pieces_of_file(path: str) -> tuple[Blob, ...]:
-    """The file in pieces of 256 KiB, in their order, at least one: of an erased memory, most are the same. As `blob_of_file`."""
+    """Return a file as pieces of 256 KiB, in their order, at least one.
+
+    Most pieces of an erased memory are the same. Conditions are those of `blob_of_file`."""
     blobs: list[Blob] = []
     try:
         with Path(path).open("rb") as file:
@@ -98,14 +109,17 @@ def pieces_of_file(path: str) -> tuple[Blob, ...]:
 
 
 def digest_from(answered: Message, connection: Connection) -> Digest:
-    """A digest in an answer. Raises N6-REMOTE-006 if it is none."""
+    """Return a digest in an answer. Raises N6-REMOTE-006 if it is invalid."""
     if len(answered.hash) != 64 or set(answered.hash) - set("0123456789abcdef") or answered.size_bytes < 0:
         raise wrong_answer(connection, f"'{answered.hash[:80]}/{answered.size_bytes}' is not a digest")
     return Digest(answered.hash, answered.size_bytes)
 
 
 def missing(connection: Connection, digests: Collection[Digest]) -> set[Digest]:
-    """Those that the server does not have. Raises N6-REMOTE-003 to -006, as all that follow."""
+    """Return the digests that the server does not have.
+
+    Raises:
+        N6Error: N6-REMOTE-003 to N6-REMOTE-006, as all functions below."""
     wanted = sorted(set(digests) - {EMPTY})
     absent: set[Digest] = set()
     for start in range(0, len(wanted), _ASKED_AT_ONCE):
@@ -121,8 +135,9 @@ def missing(connection: Connection, digests: Collection[Digest]) -> set[Digest]:
 
 
 def upload(connection: Connection, blobs: Iterable[Blob]) -> int:
-    """Sends what the server lacks: small blobs together, large ones as streams. Returns the bytes of the blobs that were sent,
-    before compression."""
+    """Send the blobs that the server lacks, and return their bytes before compression.
+
+    Small blobs are sent together, large ones as streams."""
     known = {blob.digest: blob for blob in blobs}
     absent = [known[digest] for digest in sorted(missing(connection, known))]
     small = [blob for blob in absent if blob.digest.size + _OVERHEAD <= connection.abilities.batch]
@@ -135,7 +150,7 @@ def upload(connection: Connection, blobs: Iterable[Blob]) -> int:
 
 
 def read_blobs(connection: Connection, digests: Collection[Digest]) -> dict[Digest, bytes]:
-    """Contents of those that the server has; what it does not have is not among them. For blobs that fit in memory."""
+    """Return the contents of those blobs that the server has; all must fit in memory."""
     found = {EMPTY: b""} if EMPTY in digests else {}
     wanted = sorted(set(digests) - {EMPTY})
     small = [each for each in wanted if each.size + _OVERHEAD <= connection.abilities.batch]
@@ -150,8 +165,12 @@ def read_blobs(connection: Connection, digests: Collection[Digest]) -> dict[Dige
 
 
 def download(connection: Connection, digest: Digest, path: Path) -> bool:
-    """Writes a file completely or not at all, without keeping it in memory. Returns whether the server had it. Raises
-    N6-REMOTE-003 to -006, and N6-FILE-001 if it cannot be written."""
+    """Write a file completely or not at all, and return whether the server had it.
+
+    The file is not held in memory.
+
+    Raises:
+        N6Error: N6-REMOTE-003 to N6-REMOTE-006; N6-FILE-001 if it cannot be written."""
     if digest.size + _OVERHEAD <= connection.abilities.batch:
         found = read_blobs(connection, [digest])
         if digest in found:
@@ -165,8 +184,15 @@ def download(connection: Connection, digest: Digest, path: Path) -> bool:
 
 
 def download_all(connection: Connection, files: Mapping[Path, Digest], known: Mapping[Digest, bytes]) -> Path | None:
-    """Writes each file as `download`, small ones by one call. known: contents that are here already. Returns a file that the
-    server does not have, None if all are there."""
+    """Write each file as `download` does, small ones with one call.
+
+    Args:
+        connection: the connection.
+        files: digest of each file to write.
+        known: contents that are here already.
+
+    Returns:
+        A file that the server does not have, None if it has all."""
     together = {digest for digest in files.values() if digest.size <= _TOGETHER} - known.keys()
     contents = {**known, **read_blobs(connection, together)}
     absent = [path for path, digest in files.items() if digest in together and digest not in contents]
@@ -181,7 +207,7 @@ def download_all(connection: Connection, files: Mapping[Path, Digest], known: Ma
 
 
 class _AbsentError(Exception):
-    """The server has no such blob; nothing was written."""
+    """A blob that the server does not have; nothing was written."""
 
 
 def _present(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -257,7 +283,7 @@ def _check_status(connection: Connection, status: Message) -> None:
 
 
 def _write_stream(connection: Connection, blob: Blob) -> None:
-    """Compressed if the server takes that."""
+    """Send a blob as a stream, compressed if the server accepts that."""
     zstd, sent = connection.abilities.zstd, 0
     kind = "compressed-blobs/zstd" if zstd else "blobs"
     parts = (connection.instance, "uploads", str(uuid.uuid4()), kind, blob.digest.hash, str(blob.digest.size))
@@ -273,7 +299,7 @@ def _write_stream(connection: Connection, blob: Blob) -> None:
 
     answer = _required(send(connection, WRITE, requests, size=blob.digest.size), connection)
     connection.traffic.add(sent=sent)
-    # The whole size, or -1, without having read all, where somebody else has written it meanwhile.
+    # If another client has written the blob meanwhile, the server answers the whole size or -1 without reading all.
     if answer.committed_size not in (sent, blob.digest.size, -1):
         raise wrong_answer(connection, f"the server took {answer.committed_size} of {blob.digest.size} bytes")
 
@@ -311,7 +337,7 @@ def _read_batch(connection: Connection, digests: Sequence[Digest]) -> dict[Diges
 
 
 def _read_stream(connection: Connection, digest: Digest) -> Iterator[bytes]:
-    """Nothing if the server does not have it."""
+    """Yield the pieces of a blob, none if the server does not have it."""
     zstd = connection.abilities.zstd
     kind = "compressed-blobs/zstd" if zstd else "blobs"
     parts = (connection.instance, kind, digest.hash, str(digest.size))
@@ -328,7 +354,9 @@ def _counted(connection: Connection, pieces: Iterable[bytes]) -> Iterator[bytes]
 
 
 def _expanded(connection: Connection, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """In small parts: a small frame may claim to be a huge file, and whoever counts the bytes stops in time."""
+    """Yield expanded data in small parts.
+
+    A small frame may claim to be a huge file. Small parts let the caller stop in time."""
     expander = zstandard.ZstdDecompressor().decompressobj()
     try:
         for piece in pieces:
@@ -341,8 +369,11 @@ def _expanded(connection: Connection, pieces: Iterable[bytes]) -> Iterator[bytes
 def _checked(
     connection: Connection, digest: Digest, pieces: Iterable[bytes], *, known: bool = False
 ) -> Iterator[bytes]:
-    """The pieces, of which the last is given only if the digest of all is right. known: the server has said that it has it;
-    otherwise no piece at all means that it does not."""
+    """Yield the pieces of a blob, the last one only if the digest of all is right.
+
+    Args:
+        known: whether the server has said that it has the blob; otherwise no pieces mean that it
+            has not."""
     hashed, size, last = hashlib.sha256(), 0, None
     for piece in pieces:
         if last is not None:
