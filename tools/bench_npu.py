@@ -37,7 +37,7 @@ MEMORY = ROOT / "tools" / "bench_npu_memory.c"
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 REPEATS = 3
 DEPTHS = (8, 16, 32)
-# The size of a frame, the number of frames, and the kernels of each frame.
+# These are the size of a frame, the number of frames, and the kernels of each frame.
 WIDTH, HEIGHT, FRAMES, KERNELS, SIZE = 128, 64, 16, 8, 3
 REID = "reid-mobilenetv2-core-3.0"
 

@@ -69,7 +69,7 @@ class Row:
 
 
 def scons(project: Path, *arguments: str) -> Cost:
-    """Build, and return the cost.
+    """Run a build, and return its cost.
 
     Raises:
         SystemExit: The build fails.

@@ -30,7 +30,7 @@ LOCKS = ROOT / "requirements"
 OLDEST = (3, 11)
 # The servers of the tests have an environment of their own, since they need other versions than n6build does.
 SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6build" / "servers"
-# The names of a system's packages for these parts, and the command to install them, by ID or ID_LIKE of its os-release.
+# Each system has its own names of packages for these parts, and a command to install them, by ID or ID_LIKE of its os-release.
 COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
 BROWSER, CCACHE, DATABASE, SANDBOX = "browser", "ccache", "database", "sandbox"
 APT = "apt-get update && apt-get install --yes --no-install-recommends"

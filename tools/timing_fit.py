@@ -19,7 +19,7 @@ from timing_layers import layers_of
 
 Array = NDArray[np.float64]
 
-# elements_per_cycle, macs_per_cycle, flash_share, overlap, overhead_cycles.
+# The values are elements_per_cycle, macs_per_cycle, flash_share, overlap, overhead_cycles.
 Parameters = tuple[float, float, float, float, float]
 # A data sheet promises eight elements and 288 MACs a cycle, and the flash at its line's rate.
 DATA_SHEET: Parameters = (8.0, 288.0, 1.0, 0.0, 0.0)

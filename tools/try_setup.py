@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASES = {"12": "bookworm", "13": "trixie"}
-# BEFORE installs what a newcomer has; STEPS are those of the README.
+# BEFORE installs the packages of a newcomer's system; STEPS are those of the README.
 BEFORE = "apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends ca-certificates make python3"
 STEPS = ("make flash BOARD=nucleo-n657 MODEL=miniresnet",)
 EXPECTED = "10 of 10 outputs equal the reference interpreter bit for bit"

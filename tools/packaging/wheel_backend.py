@@ -69,7 +69,7 @@ def _lay_out(folder: Path) -> None:
     )
     for name in DATA:
         shutil.copytree(ROOT / name, library / "_data" / name, ignore=_LEFT_OUT)
-    # The firmware's licence belongs into the notices of every image.
+    # The firmware's licence belongs in the notices of every image.
     shutil.copy(ROOT / "LICENSE", library / "_data")
     # A wheel also has permissions, which should not depend on the user who builds it.
     for path in folder.rglob("*"):

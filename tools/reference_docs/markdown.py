@@ -12,7 +12,7 @@ def text(words: str) -> str:
     """Return a sentence of a docstring or help text on one line, backticks as code."""
     parts = " ".join(words.split()).split("`")
     if len(parts) % 2 == 0:
-        # A backtick without a second one.
+        # One backtick has no partner, so none of them marks code.
         return _plain("`".join(parts))
     return "".join(code(part) if number % 2 else _plain(part) for number, part in enumerate(parts))
 

@@ -71,8 +71,8 @@ class Application:
         aspect: How the camera's picture becomes the network's.
         camera_flip: Flip of the camera's picture.
         post_processing: Post-processing of the outputs.
-        lcd_width: Pixels of the display.
-        lcd_height: Pixels of the display.
+        lcd_width: Width of the display in pixels.
+        lcd_height: Height of the display in pixels.
         welcome: Up to two lines on the display.
     """
 

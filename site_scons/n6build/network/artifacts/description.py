@@ -13,9 +13,9 @@ from n6build.network.ll_aton import Version
 
 TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "bool"]
 
-# The mapping of an epoch without the NPU.
+# An epoch that runs without the NPU has this mapping.
 ON_CPU = "NODE_SW"
-# The reference backend writes this name into its files.
+# The backends of n6build write these names into their files.
 OWN_TOOL = "n6build reference backend"
 NPU_TOOL = "n6build neural_art backend"
 OWN_TOOLS = (OWN_TOOL, NPU_TOOL)
