@@ -1,8 +1,8 @@
-"""The project's figures, measured: instructions, code size, stage 1, large networks, null builds.
+"""The measured figures of the project: code, stage 1, large networks, null builds.
 
     make bench        or        .venv/bin/python tools/bench.py
 
-Works in a temporary copy that contains only what the project declares.
+Works in a temporary copy that contains only the files that the project declares.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ REPEATS = 7
 
 
 def main() -> int:
-    """Prints all figures. Raises SystemExit if a build fails."""
+    """Print all figures. Raises SystemExit if a build fails."""
     with tempfile.TemporaryDirectory(prefix="n6bench-") as folder:
         project = Path(folder)
         for name in COPIED:
@@ -85,24 +85,24 @@ def main() -> int:
 
 
 def figure(name: str, value: str) -> None:
-    """Prints one line of the table."""
+    """Print one line of the table."""
     print(f"{name:<72}{value}", flush=True)
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """The host's time that a call takes."""
+    """Return the host's time that a call takes."""
     begin = time.perf_counter()
     call()
     return time.perf_counter() - begin
 
 
 def median_seconds(call: Callable[[], object]) -> float:
-    """The median of REPEATS calls."""
+    """Return the median time of REPEATS calls."""
     return statistics.median(seconds(call) for _ in range(REPEATS))
 
 
 def scons(project: Path, *arguments: str) -> str:
-    """What scons prints for a build in the copy. Raises SystemExit if it fails."""
+    """Return the output of scons for a build in the copy, or raise SystemExit."""
     environment = {**os.environ, "PYTHONPATH": str(project / "site_scons")}
     command = [sys.executable, "-m", "SCons", "-Q", "-j2", *BUILD, *arguments]
     result = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
@@ -112,14 +112,14 @@ def scons(project: Path, *arguments: str) -> str:
 
 
 def instructions(project: Path) -> None:
-    """Of an inference on the virtual board."""
+    """Print the instructions of an inference on the virtual board."""
     run = json.loads((project / "build/nucleo-n657/miniresnet/run.json").read_text())
     cycles = max(verdict["cycles"] for verdict in run["networks"][0]["verdicts"])
     figure("miniresnet, whole inference (limit 3,600,000 instructions)", f"{cycles:,}")
 
 
 def kernel_code(project: Path) -> None:
-    """Machine code of all kernels as built into the Appli, without their plain variants."""
+    """Print the size of all kernels as built into the Appli, without plain variants."""
     size = 0
     for path in sorted((project / "build/nucleo-n657/common/kernels").glob("*.o")):
         with path.open("rb") as file:
@@ -130,7 +130,7 @@ def kernel_code(project: Path) -> None:
 
 
 def kernels() -> None:
-    """Instructions of each kernel, from the test that limits them."""
+    """Print the instructions of each kernel, from the test that limits them."""
     command = [
         sys.executable,
         "-m",
@@ -149,7 +149,7 @@ def kernels() -> None:
 
 
 def stage_1() -> None:
-    """The time to compile a small model."""
+    """Print the time to compile a small model."""
     script = (
         "from pathlib import Path; import sys; from n6build.hardware.boards import load_board;"
         "from n6build.network.pools.board_pools import pools_of; from n6build.network.reference.compile import compile_network;"
@@ -162,7 +162,10 @@ def stage_1() -> None:
 
 
 def large_network() -> None:
-    """A description of 3.7 MB and a source of 6,000 lines, made from miniresnet's by repeating its buffers."""
+    """Print times for a description of 3.7 MB and a source of 6,000 lines.
+
+    They are made from miniresnet's by repeating its buffers.
+    """
     board, model = load_board("nucleo-n657"), load_model("miniresnet")
     pools = pools_of(board, "extflash")
     assert model.file is not None
@@ -204,7 +207,7 @@ RELOC = ("loader=reloc", "reloc")
 
 
 def stage_2(project: Path) -> None:
-    """From network.c, with one job at a time, so that times add up."""
+    """Print the time of stage 2, with one job at a time, so that times add up."""
     scons(project, "loader=reloc", "network")
     shares = []
     for _ in range(REPEATS):
@@ -228,13 +231,13 @@ def stage_2(project: Path) -> None:
 
 
 def in_compiler(output: str) -> float:
-    """Seconds that a build's summary gives for compiling and linking."""
+    """Return the seconds that a build's summary gives for compiling and linking."""
     found = re.findall(r"(compile|link) (\d+\.\d+)", output)
     return sum(float(number) for _, number in found)
 
 
 def large_model(project: Path) -> None:
-    """20 MB of weights appended to a model, in a separate process."""
+    """Print the cost of 20 MB of weights appended to a model, in a separate process."""
     elf = project / "build/nucleo-n657/miniresnet-reloc/network_rel/network_rel.elf"
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder) / "network_atonbuf.xSPI2.raw"
@@ -259,7 +262,7 @@ print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_m
 
 
 def python(program: str) -> list[float]:
-    """The numbers that a program prints."""
+    """Return the numbers that a program prints."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "site_scons")}
     result = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
@@ -268,7 +271,7 @@ def python(program: str) -> list[float]:
 
 
 def installed(project: Path) -> None:
-    """Instructions of the loader, and of inferences of an installed model compared with the linked one."""
+    """Print instructions of the loader, and of installed models compared with linked."""
     for model in ("miniresnet", "keyword", "anomaly"):
         linked = most_instructions(project, model, ())
         for mode in ("copy", "xip"):
@@ -283,7 +286,7 @@ def installed(project: Path) -> None:
 
 
 def most_instructions(project: Path, model: str, options: tuple[str, ...]) -> int:
-    """Of the longest inference of a run."""
+    """Return the instructions of the longest inference of a run."""
     scons(project, f"model={model}", *options, "flash", "run")
     folder = f"{model}-reloc" if options else model
     run = json.loads((project / f"build/nucleo-n657/{folder}/run.json").read_text())
@@ -291,7 +294,7 @@ def most_instructions(project: Path, model: str, options: tuple[str, ...]) -> in
 
 
 def deltas(project: Path) -> None:
-    """Bytes that a flash programs, compared with the whole image."""
+    """Print the bytes that a flash programs, compared with the whole image."""
     scons(project, "flash-all")
     whole = flashed(scons(project, "flash-all"))
     application = project / "firmware/appli/main.c"
@@ -328,13 +331,13 @@ def deltas(project: Path) -> None:
 
 
 def flashed(output: str) -> int:
-    """Bytes that were programmed, according to the output of a build."""
+    """Return the bytes that were programmed, according to the output of a build."""
     found = re.search(r"programmed and verified \((\d+\.\d) KiB\)", output)
     return int(float(found[1]) * 1024) if found else 0
 
 
 def matrix(project: Path) -> None:
-    """The time of a matrix whose steps are all in the cache."""
+    """Print the time of a matrix whose steps are all in the cache."""
     arguments = ("matrix", "boards=nucleo-n657,stm32n6570-dk", "models=miniresnet,keyword,anomaly")
     with tempfile.TemporaryDirectory() as folder:
         scons(project, *arguments, f"cache={folder}")
@@ -347,7 +350,7 @@ def matrix(project: Path) -> None:
 
 
 def user_seconds(call: Callable[[], object]) -> float:
-    """CPU time of child processes, the minimum of twelve calls: other work on the machine only adds to it."""
+    """Return the least CPU time of child processes in twelve calls."""
 
     def once() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -358,7 +361,7 @@ def user_seconds(call: Callable[[], object]) -> float:
 
 
 def null_builds(project: Path) -> None:
-    """The time of a build with nothing to do, compared with ninja."""
+    """Print the time of a build with nothing to do, compared with ninja."""
     if os.environ.get("PYTHONDONTWRITEBYTECODE"):
         print("PYTHONDONTWRITEBYTECODE is set: every call compiles its modules, and the null build takes far longer")
     null = median_seconds(lambda: scons(project, "flash"))
@@ -383,10 +386,10 @@ def null_builds(project: Path) -> None:
 
 
 def write_ninja(project: Path) -> None:
-    """The graph as the ledger has it, with commands that only touch their output."""
+    """Write the graph of the ledger, with commands that only touch their output."""
     rules = ["rule touch\n  command = touch $out\n"]
     for entry in read_ledger(project / "build", may_write=False).entries.values():
-        # Names that ninja would have to escape are left out: a few.
+        # The few names that ninja would have to escape are left out.
         known = sorted(path for path in entry.inputs if re.fullmatch(r"[\w./-]+", path) and (project / path).is_file())
         rules.append(f"build {' '.join(entry.outputs)}: touch {' '.join(known)}\n")
     (project / "build.ninja").write_text("".join(rules))

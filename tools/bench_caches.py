@@ -1,9 +1,9 @@
-"""What caches are worth: a first checkout fills one, a second one at another place fetches.
+"""The benefit of caches: a first checkout fills one, a second checkout fetches.
 
     .venv/bin/python tools/bench_caches.py
 
-Against a folder, a server of the Remote Execution API, ccache and sccache, all on this machine; `make setup-tests` installs
-them. Also a part of `make bench`.
+The caches are a folder, a server of the Remote Execution API, ccache and sccache, all on this
+machine; `make setup-tests` installs them. Also a part of `make bench`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ instances:
 
 
 def main() -> int:
-    """Prints a line for each figure. Exit status: 0."""
+    """Print a line for each figure, and return 0."""
     for name, value in cache_figures():
         print(f"{name:<70} {value}", flush=True)
     return 0
 
 
 def cache_figures() -> Iterator[tuple[str, str]]:
-    """Name and value of each figure."""
+    """Yield name and value of each figure."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         first, second = (_checkout(folder / name) for name in ("first", "second"))
@@ -66,7 +66,10 @@ def _shared(name: str, first: Path, second: Path, cache: str) -> Iterator[tuple[
 def _compiler_cache(
     folder: Path, name: str, program: str | None, first: Path, second: Path
 ) -> Iterator[tuple[str, str]]:
-    """As a link with the compiler's name, in front of it."""
+    """Yield the figures of a compiler cache, which is a link with the compiler's name.
+
+    Its folder is the first one of PATH.
+    """
     if program is None:
         yield f"caches: {name}", "not installed"
         return
@@ -100,7 +103,7 @@ def _hits(shown: str) -> str:
 
 
 def _built(checkout: Path, environment: Mapping[str, str], *arguments: str) -> tuple[float, float, str]:
-    """Wall clock and CPU seconds of a build from nothing, and what it printed."""
+    """Return wall clock seconds, CPU seconds and output of a build from nothing."""
     shutil.rmtree(checkout / "build", ignore_errors=True)
     command = [sys.executable, "-m", "SCons", "-Q", *BUILD, *arguments]
     given = {

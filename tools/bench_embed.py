@@ -1,4 +1,7 @@
-"""What n6build adds to a build with nothing to do of somebody else's project, by GNU make, CMake with Ninja, and SCons."""
+"""The time that n6build adds to a build with nothing to do of a host project.
+
+The host project is built by GNU make, CMake with Ninja, or SCons.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from n6build.embed.places import CMAKE_FOLDER, MAKEFILE
 
 SOURCES = 500
 REPEATS = 15
-# The front waits until files are so old that a change of them cannot go unnoticed.
+# The front waits until files are so old that it cannot miss a change of them.
 SETTLED_S = 2.5
 _EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 _FAST = "include $(or $(wildcard build/n6build/n6build.mk),$(shell n6build --makefile),$(error n6build is not in PATH))"
@@ -42,7 +45,10 @@ Default(elf)
 
 
 def embedded_speed() -> Iterator[tuple[str, str]]:
-    """Names and values of figures. The limits are what the project has set itself: 30 ms, with SCons 100 ms."""
+    """Yield names and values of figures.
+
+    The limits are the project's own: 30 ms, with SCons 100 ms.
+    """
     with tempfile.TemporaryDirectory(prefix="n6bench-") as name:
         folder = Path(name)
         environment = _environment(folder)
@@ -121,7 +127,7 @@ def _sources(root: Path) -> list[str]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """With a command n6build."""
+    """Return an environment with a command n6build."""
     command = folder / "bin/n6build"
     command.parent.mkdir()
     command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -P -m n6build \"$@\"\n")
@@ -137,7 +143,10 @@ def _run(command: list[str], root: Path, environment: dict[str, str]) -> None:
 
 
 def _milliseconds(command: list[str], root: Path, environment: dict[str, str]) -> float:
-    """The median of processor time, after calls that are not counted: other work on the machine is not in it."""
+    """Return the median processor time, which excludes other work on the machine.
+
+    The first calls are not counted.
+    """
     for _ in range(3):
         _run(command, root, environment)
         time.sleep(SETTLED_S)
@@ -150,7 +159,7 @@ def _milliseconds(command: list[str], root: Path, environment: dict[str, str]) -
 
 
 def _processor_time() -> float:
-    """Seconds, of all that was started and has ended."""
+    """Return the seconds of all processes that were started and have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

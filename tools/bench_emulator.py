@@ -1,4 +1,7 @@
-"""How many instructions the virtual board executes in a second, with the data cache modelled and without."""
+"""The speed of the virtual board in instructions a second.
+
+It is measured with the data cache modelled and without.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from n6build.virtual_board.run import GUEST_TIME_OPTIONS
 
 PROGRAM = ROOT / "tests" / "virtual_board" / "programs" / "speed.c"
 SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } .bss : { *(.bss* COMMON) } }"
-# A short run tells what the start takes; it is taken off the long one. Rounds: scalar, Helium.
+# The time of a short run, which is that of the start, is subtracted from a long one.
 GOALS = {"scalar": "100 M", "Helium": "75 M"}
 ROUNDS = {"scalar": (1_000, 31_000), "Helium": (5_000, 155_000)}
 REPEATS = 3
@@ -26,7 +29,7 @@ SOC = load_board("nucleo-n657").soc
 
 
 def emulator_speed() -> Iterator[tuple[str, str]]:
-    """Name and value of each figure."""
+    """Yield name and value of each figure."""
     with tempfile.TemporaryDirectory() as name:
         for code, goal in GOALS.items():
             cached, uncached = (speed(Path(name), code, cache) for cache in ("on", "off"))
@@ -37,8 +40,15 @@ def emulator_speed() -> Iterator[tuple[str, str]]:
 
 
 def speed(folder: Path, code: str, cache: str) -> float:
-    """Instructions in a second of the host's CPU, the best of a few runs: other work on the machine only takes away. code:
-    scalar or Helium. cache: on or off."""
+    """Return the instructions in a second of the host's CPU, the best of a few runs.
+
+    Other work on the machine only slows a run.
+
+    Args:
+        folder: Folder for the programs.
+        code: Kind of code, scalar or Helium.
+        cache: Data cache, on or off.
+    """
     short, long = (_built(folder, code, rounds) for rounds in ROUNDS[code])
     return max(_between(_timed(folder, short, cache), _timed(folder, long, cache)) for _ in range(REPEATS))
 
@@ -60,13 +70,13 @@ def _built(folder: Path, code: str, rounds: int) -> Path:
 
 
 def _spent() -> float:
-    """Seconds of the host's CPU, by child processes."""
+    """Return the seconds of the host's CPU that child processes used."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return children.ru_utime + children.ru_stime
 
 
 def _timed(folder: Path, elf: Path, cache: str) -> tuple[int, float]:
-    """Instructions and seconds of a run."""
+    """Return the instructions and seconds of a run."""
     findings = folder / "findings.jsonl"
     machine = f"stm32n6virt,cache={cache},findings={findings}"
     semihosting = ["-semihosting-config", "enable=on,target=native"]

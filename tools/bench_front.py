@@ -1,8 +1,9 @@
-"""How long the answer "nothing to do" takes, compared with the start of Python that it cannot do without.
+"""The time of the answer "nothing to do", compared with a bare start of Python.
 
     .venv/bin/python tools/bench_front.py        also a part of `make bench`
 
-Wall clock and CPU time, the minimum of 30 runs each, all commands in turn: other work on the machine only adds to them.
+Wall clock and CPU time, the minimum of 30 runs each, all commands in turn: other work on the
+machine only adds to them.
 """
 
 from __future__ import annotations
@@ -20,25 +21,29 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 RUNS = 30
-# The front waits until files are so old that a change of them cannot go unnoticed.
+# The front waits until files are so old that it cannot miss a change of them.
 SETTLED_S = 2.5
 ASK = ("-I", "-S", "site_scons/n6build/front/ask.py")
 
 
 @dataclass
 class Spent:
-    """Least seconds of all runs so far."""
+    """The least seconds of all runs so far."""
 
     wall: float = float("inf")
     cpu: float = float("inf")
 
 
 def front_speed(project: Path) -> Iterator[tuple[str, str]]:
-    """Names and figures. project: a copy that the front may build in."""
+    """Yield names and figures.
+
+    Args:
+        project: A copy that the front may build in.
+    """
     environment = {**os.environ, "PYTHONPATH": str(project / "site_scons")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     python, scons = sys.executable, [sys.executable, "-m", "SCons"]
-    # As sys.argv has them.
+    # These are the words in sys.argv.
     words = [str(Path(_scons_folder(), "__main__.py")), "-Q", "build"]
     empty = project / "build" / "empty"
     commands = {
@@ -101,7 +106,11 @@ def _measure(command: list[str], folder: Path, environment: dict[str, str], spen
 
 
 def main() -> int:
-    """Prints all figures, of a temporary copy. Raises SystemExit if a build fails."""
+    """Print all figures, measured in a temporary copy.
+
+    Raises:
+        SystemExit: A build fails.
+    """
     with tempfile.TemporaryDirectory(prefix="n6bench-") as folder:
         project = Path(folder)
         for name in COPIED:

@@ -1,6 +1,7 @@
-"""How well blobs of backend neural_art do the tasks of the project's models, in the model of the NPU: of bench_neural_art.py.
+"""Accuracy of blobs of backend neural_art on the tasks of the project's models.
 
-Clips are those that neither training nor calibration saw.
+It is measured in the model of the NPU, for bench_neural_art.py. Neither training nor calibration
+saw the clips.
 """
 
 from __future__ import annotations
@@ -37,9 +38,16 @@ HELD_OUT = "| task | clips | same class as LiteRT | NPU | LiteRT | last tensor: 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Of a task. same: clips that get the same class; None of an autoencoder. npu, litert: accuracy, or the area under the ROC
-    curve of an autoencoder's error. far: how far elements of the last tensor are apart. undecided: how far LiteRT's two largest
-    are apart, at most, where the class is another."""
+    """The result of a task.
+
+    Attributes:
+        clips: Number of clips.
+        same: Number of clips that get the same class; None for an autoencoder.
+        npu: Accuracy, or for an autoencoder the area under the ROC curve of its error.
+        litert: The same of LiteRT.
+        far: Distances of the elements of the last tensor.
+        undecided: Largest distance between LiteRT's two largest values where the class differs.
+    """
 
     clips: int
     same: int | None
@@ -50,7 +58,10 @@ class HeldOut:
 
 
 def held_out(name: str, count: int, folder: Path) -> HeldOut:
-    """Free runs in the model of the NPU; what stays on the CPU in between is LiteRT's. Calibrated on the model's own vectors."""
+    """Return the result of free runs in the model of the NPU.
+
+    Operators that stay on the CPU in between are LiteRT's. The model's own vectors calibrate it.
+    """
     model, board = load_model(name), load_board("nucleo-n657")
     assert model.file is not None
     assert model.inputs is not None
@@ -81,7 +92,7 @@ def held_out(name: str, count: int, folder: Path) -> HeldOut:
 
 
 def held_out_row(task: str, found: HeldOut) -> str:
-    """Of the table `HELD_OUT`."""
+    """Return a row of the table `HELD_OUT`."""
     far = f"{100 * (found.far == 0).mean():.1f} %, {100 * (found.far <= 1).mean():.1f} %, {found.far.max()}"
     same = "" if found.same is None else f"{found.same}"
     return f"| {task} | {found.clips} | {same} | {found.npu:.4f} | {found.litert:.4f} | {far} |"

@@ -1,11 +1,11 @@
-"""Instructions and estimated cycles of the kernels and of whole networks, beside those of CMSIS-NN.
+"""Instructions and estimated cycles of kernels and networks, beside CMSIS-NN's.
 
     .venv/bin/python tools/bench_kernels.py
 
-CMSIS-NN is built from the samples, with GCC and, where it is installed, with Clang; of the builds that compute what n6build
-computes, give or take one, the one with the fewest cycles counts. Without the samples its instructions are those that were
-measured once. What is counted is in tools/cortex_m55_cycles.py; neither library's preparations that depend on constants alone
-are.
+CMSIS-NN is built from the samples, with GCC and, where it is installed, with Clang; of the builds
+that compute n6build's results, within one step, the one with the fewest cycles counts. Without the
+samples its instructions are those of an earlier measurement. tools/cortex_m55_cycles.py describes
+the counting; neither library's preparations that depend on constants alone count.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from samples import samples_folder  # noqa: E402
 ADAPTERS = ROOT / "tools" / "bench_cmsis_nn.c"
 ADAPTED = ("conv_2d", "depthwise_conv_2d", "fully_connected", "max_pool_2d", "average_pool_2d", "add", "softmax")
 FOLDERS = ("Convolution", "FullyConnected", "Pooling", "Softmax", "BasicMath", "Transpose")
-# Of the program around the kernels, and what an application computes once.
+# These functions belong to the program around the kernels, or an application runs them once.
 NOT_COUNTED = ("main", "reset", "fault", "fail", "leave", "count", "nothing", "semihosting", "open_file", "read_file")
 OTHER_TYPES = ("f16", "f32", "flt", "s4", "s16", "s64")
 CLANG = "clang-16"
@@ -55,7 +55,7 @@ OPTIONS = ("-std=c11", "-O3", "-ffunction-sections", "-fdata-sections", "-w")
 
 @dataclass(frozen=True)
 class Library:
-    """A program that runs kernels, for a machine that says which instructions it executes."""
+    """A program that runs kernels, on a machine that logs the executed instructions."""
 
     name: str
     elf: Path
@@ -65,14 +65,14 @@ class Library:
 
 @dataclass(frozen=True)
 class Measured:
-    """theirs: CMSIS-NN's, None where no build of it computes the layer."""
+    """The costs of a layer; `theirs` is CMSIS-NN's, None if no build computes it."""
 
     ours: Cost
     theirs: Cost | None
 
 
 def kernel_figures() -> Iterator[tuple[str, str]]:
-    """Name and values of each layer and each network."""
+    """Yield name and values of each layer and each network."""
     with tempfile.TemporaryDirectory(prefix="n6kernels-") as name:
         bench = Bench(Path(name))
         yield "kernels: n6build, CMSIS-NN, their ratio", "instructions per unit      cycles per unit"
@@ -102,7 +102,7 @@ def _sum(costs: Sequence[Cost]) -> Cost:
 
 
 class Bench:
-    """Builds the libraries once, and measures each layer once."""
+    """A bench that builds the libraries once, and measures each layer once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -113,7 +113,7 @@ class Bench:
         self._known: dict[str, Measured] = {}
 
     def measure(self, layer: Layer) -> Measured:
-        """Layers of one name are the same layer."""
+        """Return the costs of a layer; layers of one name are the same layer."""
         if layer.name not in self._known:
             self._known[layer.name] = self._measured(layer)
         return self._known[layer.name]
@@ -126,7 +126,10 @@ class Bench:
         return Measured(ours, min(right, key=lambda each: each.cycles) if right else None)
 
     def _cost(self, library: Library, case: Case, tolerance: int) -> Cost | None:
-        """None if an element is further than `tolerance` from the plain twin's."""
+        """Return a cost, None if an element is further than `tolerance` from the twin's.
+
+        The plain twin of the kernel is the reference.
+        """
         log = self._folder / "executed"
         one_at_a_time = (
             ("-singlestep",) if release_here().version.startswith("7.") else ("-accel", "tcg,one-insn-per-tb=on")
@@ -138,7 +141,7 @@ class Bench:
         try:
             (result,) = cortex_m55.run(machine, library.elf, [cortex_m55.Call(case)], self._folder)
         except AssertionError:
-            return None  # it faulted, or wrote elsewhere
+            return None  # The program faulted, or wrote outside its output.
         expected = np.frombuffer(self._host.run(case).tobytes(), np.int8).astype(int)
         if np.max(np.abs(np.frombuffer(result.output, np.int8) - expected), initial=0) > tolerance:
             return None
@@ -167,7 +170,10 @@ def _is_counted(function: str) -> bool:
 
 
 def _cmsis_nn(machine: cortex_m55.Machine, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Programs with CMSIS-NN in place of the kernels; none where it or a compiler for it is not there."""
+    """Yield programs with CMSIS-NN in place of the kernels.
+
+    There are none without CMSIS-NN or a compiler for it.
+    """
     samples = samples_folder()
     if samples is None or not (samples / "cmsis-nn").is_dir():
         return
@@ -189,7 +195,10 @@ def _table_row(kernel: str) -> str:
 
 
 def _linked(machine: cortex_m55.Machine, library: Path, include: Path, compiler: tuple[str, ...]) -> Path:
-    """include: the folder with the generated headers, beside which the program is made."""
+    """Return a linked program.
+
+    It is made beside `include`, the folder with the generated headers.
+    """
     folder = include.parent / compiler[0]
     folder.mkdir()
     sources = [ADAPTERS, TESTS / "kernels" / "target_runner.c"]
@@ -215,7 +224,7 @@ def _linked(machine: cortex_m55.Machine, library: Path, include: Path, compiler:
 
 
 def main() -> int:
-    """Prints all figures. Exit status 0."""
+    """Print all figures, and return 0."""
     for name, values in kernel_figures():
         print(f"{name:<56}{values}", flush=True)
     return 0

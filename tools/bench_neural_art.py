@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Figures of backend neural_art: the three tables of docs/neural-art-compiler.md, of the virtual NPU and no silicon.
+"""Figures of backend neural_art: the three tables of docs/neural-art-compiler.md.
 
-tools/bench_neural_art.py [--clips 240] [FILE...]
+    tools/bench_neural_art.py [--clips 240] [FILE...]
 
-The project's models run on their vectors and do their tasks on held-out clips. Each FILE (.tflite or .onnx) runs on smoothed
-noise, and is put beside what ST's compiler made of it if that lies in the same folder: a C file, and its blobs if it has any.
-How long each takes to compile and prove is told on stderr.
+The figures are of the virtual NPU, not of silicon. The project's models run on their vectors and do
+their tasks on held-out clips. Each FILE (.tflite or .onnx) runs on smoothed noise, and is compared
+with the output of ST's compiler if that is in the same folder: a C file, and its blobs if it has
+any. The time to compile and prove each model is printed on stderr.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ _NOISY = 10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--clips", type=int, default=240)
@@ -96,8 +97,14 @@ def _print_table(header: str, rows: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class _Beside:
-    """A model, compiled here and by ST. ratio: of our bytes moved to theirs. rows: of the table. on_cpu: what cannot be lowered,
-    with the reason."""
+    """A model, compiled by n6build and by ST.
+
+    Attributes:
+        model: Model file.
+        ratio: Bytes moved by n6build's network to those by ST's.
+        rows: Rows of the table.
+        on_cpu: Operators that cannot be lowered, with the reason.
+    """
 
     model: Path
     ratio: float
@@ -106,8 +113,11 @@ class _Beside:
 
 
 def _beside(model: Path, folder: Path) -> _Beside | None:
-    """All operators that can be lowered, whether they are precise enough or not: ST's compiler takes all of them, too. None where
-    there is nothing of ST's."""
+    """Compile a model and compare it with ST's network, None if there is none.
+
+    All operators that can be lowered are, whether they are precise enough or not: ST's compiler
+    takes all of them, too.
+    """
     network = min(model.parent.glob("*.c"), default=None)
     if network is None:
         return None
@@ -130,7 +140,7 @@ def _beside_row(model: str, by: str, epochs: int, moved: int, takes: NetworkTime
 
 
 def _epochs_of_st(network: Path, names: Names) -> list[EpochSettings]:
-    """Of its blobs, or, where it has none, of its source."""
+    """Return the epochs of a network's blobs, or of its source if it has none."""
     header = network.with_name(f"{network.stem}_ecblobs.h")
     if header.exists():
         return [epoch for blob in read_blobs(header) for epoch in epochs_of_blob(blob, names)]
@@ -142,7 +152,7 @@ def _request(board: Board, model: Path) -> Request:
 
 
 def _time(compiled: CompiledForNpu, board: Board, folder: Path) -> NetworkTime:
-    """As of the files that the backend writes."""
+    """Return the expected time, from the files that the backend writes."""
     for name, content in compiled.files.items():
         write_atomically(folder / name, content)
     return _expected(folder, "network", board)
@@ -226,8 +236,11 @@ def _all_of(tensors: Sequence[Agreement]) -> str:
 
 
 def _noise(file: Path, folder: Path, count: int = _NOISY) -> Path:
-    """A file of vectors. Smoothed, so that neighbours are alike; for a model that takes real numbers, those that int8 stands for,
-    and for one of uint8 those that are as bright."""
+    """Write a file of smoothed vectors, in which neighbours are alike.
+
+    A model that takes real numbers gets the values of int8 noise; a model of uint8 gets equally
+    bright values.
+    """
     graph = graph_of(file)
     taken = graph.tensors[graph.inputs[0]]
     shape = taken.shape

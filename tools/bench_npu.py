@@ -1,7 +1,8 @@
-"""How fast the model of the NPU computes: convolutions of some depths, and the networks of the samples where they are there,
-outside of the emulator and on the virtual board.
+"""The speed of the NPU's model, outside of the emulator and on the virtual board.
 
     .venv/bin/python tools/bench_npu.py
+
+It computes convolutions of some depths, and the networks of the samples if they are there.
 """
 
 from __future__ import annotations
@@ -36,14 +37,20 @@ MEMORY = ROOT / "tools" / "bench_npu_memory.c"
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 REPEATS = 3
 DEPTHS = (8, 16, 32)
-# Of a frame, of which some follow each other, each with kernels of its own.
+# These are the size of a frame, the number of frames, and the kernels of each frame.
 WIDTH, HEIGHT, FRAMES, KERNELS, SIZE = 128, 64, 16, 8, 3
 REID = "reid-mobilenetv2-core-3.0"
 
 
 @dataclass(frozen=True)
 class SampleNetwork:
-    """A compiled network, the board that it is for, the release of ST Edge AI Core whose runtime drives it."""
+    """A compiled network.
+
+    Attributes:
+        name: Name of the network.
+        board: Board that it is for.
+        release: Release of ST Edge AI Core whose runtime drives it.
+    """
 
     name: str
     board: str
@@ -51,12 +58,12 @@ class SampleNetwork:
 
 
 NETWORKS = (SampleNetwork(REID, "nucleo-n657", "3.0"), SampleNetwork("yamnet-core-2.2", "stm32n6570-dk", "2.2"))
-# Of the device, without which ST's runtime cannot be compiled.
+# ST's runtime cannot be compiled without these headers of the device.
 HEADERS = "apps/audio"
 
 
 class NativeNpu(Npu):
-    """The model with memory that it reads without Python."""
+    """The NPU's model with memory that it reads without Python."""
 
     def __init__(self, library: ctypes.CDLL, memory: ctypes.CDLL, parts: dict[int, np.ndarray]) -> None:
         super().__init__(library, Regions(parts))
@@ -70,7 +77,7 @@ class NativeNpu(Npu):
 
 
 def npu_speed() -> Iterator[tuple[str, str]]:
-    """Name and value of each figure."""
+    """Yield name and value of each figure."""
     with tempfile.TemporaryDirectory(prefix="n6npu-") as name:
         folder = Path(name)
         library, memory = build_model(folder), _compiled_memory(folder)
@@ -95,7 +102,10 @@ def _compiled_memory(folder: Path) -> ctypes.CDLL:
 
 
 def best(call: Callable[[], object]) -> float:
-    """Seconds of this process's CPU, the least of a few calls: other work on the machine only adds to them."""
+    """Return the seconds of this process's CPU, the least of a few calls.
+
+    Other work on the machine only adds to them.
+    """
     taken = []
     for _ in range(REPEATS):
         begin = time.process_time()
@@ -105,7 +115,10 @@ def best(call: Callable[[], object]) -> float:
 
 
 def convolution(library: ctypes.CDLL, memory: ctypes.CDLL, depth: int) -> tuple[int, float]:
-    """Products and seconds of an epoch: frames of unsigned bytes, kernels of signed ones, results of 16 bits."""
+    """Return products and seconds of an epoch.
+
+    Frames are unsigned bytes, kernels signed ones, and results have 16 bits.
+    """
     features, kernels, output = 0x0100_0000, 0x0200_0000, 0x0300_0000
     pixels = (WIDTH - SIZE + 1) * (HEIGHT - SIZE + 1)
     each = KERNELS * SIZE * SIZE * depth
@@ -137,7 +150,7 @@ def convolution(library: ctypes.CDLL, memory: ctypes.CDLL, depth: int) -> tuple[
 
 
 def reid(library: ctypes.CDLL, memory: ctypes.CDLL, folder: Path) -> float:
-    """Seconds for the blob of the network, with zeros as its input."""
+    """Return the seconds for the blob of the network, with zeros as its input."""
     (base,) = re.findall(r"postfix=xSPI2 name=octoFlash offset=(0x[0-9a-f]+)", (folder / "reid.c").read_text())
     weights = np.frombuffer((folder / "reid_atonbuf.xSPI2.bin").read_bytes(), np.uint8)
     parts = {
@@ -157,7 +170,10 @@ def _succeed(reason: str | None) -> None:
 
 
 def on_board(project: Path, samples: Path, network: SampleNetwork) -> Iterator[tuple[str, str]]:
-    """A whole run on the virtual board, from its boot to the last output, with the CPU's seconds and memory of the emulator."""
+    """Yield the figures of a whole run on the virtual board, from boot to last output.
+
+    They are the CPU's seconds and the memory of the emulator.
+    """
     project.mkdir()
     for name in COPIED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
@@ -181,7 +197,10 @@ def on_board(project: Path, samples: Path, network: SampleNetwork) -> Iterator[t
 
 
 def _run(project: Path, network: SampleNetwork) -> tuple[float, float, int]:
-    """Seconds of the host's CPU, most memory of the emulator in megabytes, products."""
+    """Return seconds of the host's CPU, memory of the emulator, and products.
+
+    The memory is the largest amount, in megabytes.
+    """
     board = load_board(network.board)
     files = NpuFiles(record=project / "record")
     assert files.record
@@ -199,7 +218,11 @@ def _run(project: Path, network: SampleNetwork) -> tuple[float, float, int]:
 
 
 def main() -> int:
-    """Prints all figures. Raises SystemExit where a network does not run."""
+    """Print all figures.
+
+    Raises:
+        SystemExit: A network does not run.
+    """
     for name, value in npu_speed():
         print(f"{name:<72}{value}", flush=True)
     return 0

@@ -1,10 +1,11 @@
-"""What remote execution costs and gives, measured with a real server and workers that are processes on this machine.
+"""Costs and gains of remote execution, with a real server and local workers.
 
     .venv/bin/python tools/bench_remote.py                       actions that only sleep, 1 to 16 workers
     .venv/bin/python tools/bench_remote.py --matrix --models 30  3 boards with so many models, here and with 1 and 2 workers
 
-Needs what `make setup-tests` installs. On a machine with few processors, workers compete with each other and with the server:
-what can be carried over to a farm are processor times, bytes, and the overhead of actions that need no processor.
+Workers are processes on this machine. Needs the tools that `make setup-tests` installs. On a
+machine with few processors, workers compete with each other and with the server: only processor
+times, bytes, and the overhead of actions that need no processor can be transferred to a farm.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from n6build.remote.store import blob_of, upload  # noqa: E402
 from remote.farm import Farm, running_farm  # noqa: E402
 
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
-# Nothing is given up because this machine is slow.
+# Long limits keep a slow machine from giving up.
 PATIENT = {"N6BUILD_REMOTE_TIMEOUT": "600", "N6BUILD_REMOTE_PATIENCE": "600"}
 MODEL = "miniresnet"
 
 
 def main() -> None:
-    """Prints tables in Markdown."""
+    """Print tables in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--matrix", action="store_true", help="builds, instead of actions that sleep")
     parser.add_argument("--models", type=int, default=30, help="of the matrix")
@@ -54,7 +55,10 @@ def main() -> None:
 
 
 def sleeping(counts: Sequence[int], seconds: float) -> None:
-    """Four actions for each worker, all asked for at once: they should take four times as long as one."""
+    """Print the time of four actions for each worker, all started at once.
+
+    They should take four times as long as one.
+    """
     print("| workers | actions | at best | took | overhead an action | processor of the client an action |")
     print("|---|---|---|---|---|---|")
     with running_farm() as farm:
@@ -70,7 +74,7 @@ def sleeping(counts: Sequence[int], seconds: float) -> None:
 
 
 def _slept(farm: Farm, actions: int, seconds: float, salt: str) -> tuple[float, float]:
-    """Seconds that all took, and of this process' processor."""
+    """Return the seconds of all actions, and those of this process's processor."""
     with connected(parse_address(farm.address), Access(timeout_s=60)) as connection:
 
         def one(number: int) -> None:
@@ -86,7 +90,7 @@ def _sleep(connection: Connection, seconds: float, salt: str) -> None:
     nothing = blob_of(b"")
     command = blob_of(message("Command", arguments=["/bin/sleep", str(seconds)]).SerializeToString())
     digests = {"command_digest": command.digest.message(), "input_root_digest": nothing.digest.message()}
-    # The server would do equal actions once.
+    # The server would do equal actions only once.
     action = blob_of(message("Action", **digests, salt=salt.encode()).SerializeToString())
     upload(connection, [command, action, nothing])
     if execute(connection, action.digest, Progress(600)).result.exit_code:
@@ -94,8 +98,11 @@ def _sleep(connection: Connection, seconds: float, salt: str) -> None:
 
 
 def matrix(counts: Sequence[int], models: int, boards: str) -> None:
-    """Each row begins without anything built, and with a server that knows nothing; the last one with what the one before has
-    made known."""
+    """Print the rows of matrix builds.
+
+    Each row begins without anything built, and with a server that knows nothing; the last one
+    begins with the results of the one before.
+    """
     print(
         "| where | took | load before and after | processor of scons and what it starts | of workers | of the server | told |"
     )
@@ -115,7 +122,7 @@ def matrix(counts: Sequence[int], models: int, boards: str) -> None:
 
 
 def _report(what: str, project: Path, arguments: list[str], farm: Farm | None) -> None:
-    """A row. Processor times are those of the build alone."""
+    """Print a row; processor times are those of the build alone."""
     shutil.rmtree(project / "build", ignore_errors=True)
     environment = {**os.environ, **PATIENT, "PYTHONPATH": str(project / "site_scons")}
     workers = [process.pid for process in farm.workers.values()] if farm else []
@@ -143,7 +150,10 @@ def _report(what: str, project: Path, arguments: list[str], farm: Farm | None) -
 
 
 def _of_processes(pids: Sequence[int]) -> float:
-    """Seconds of processor that these and all that they have started have used, the ended ones included."""
+    """Return the processor seconds of these processes and all their children.
+
+    Processes that have ended are included.
+    """
     parents: dict[int, list[int]] = {}
     times: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

@@ -1,10 +1,10 @@
-"""Time and memory of large things: weights, hex files, network.c, networks of an application, models and boards of a project.
+"""Time and memory of large weights, files, applications and projects.
 
     .venv/bin/python tools/bench_scale.py            the table of docs/matrix.md, a quarter of an hour
     .venv/bin/python tools/bench_scale.py weights    one part of it
 
-Seconds are those of the processor, of scons and all that it starts: how busy the machine is does not count. Memory is that of the
-largest process. Works in a temporary copy of the project.
+Seconds are those of the processor, of scons and all that it starts: other work on the machine does
+not count. Memory is that of the largest process. Works in a temporary copy of the project.
 """
 
 from __future__ import annotations
@@ -31,18 +31,23 @@ file: {name}.tflite
 sha256: "{sha256}"
 network: {{input_type: int8, output_type: int8}}
 """
-# Of the input, and of what lies between layers.
+# These are the widths of the input, and of the tensors between layers.
 WIDE = 4096
 NARROW = 3840
-# 190 lines of network.c each.
+# Each convolution takes 190 lines of network.c.
 CONVOLUTIONS = 265
-# A null build, of which the least counts: it takes less than other work on the machine.
+# Of several null builds the shortest counts, since other work on the machine takes longer than one.
 REPEATS = 5
 
 
 @dataclass(frozen=True)
 class Cost:
-    """seconds: of the processor. megabytes: of the largest process."""
+    """The cost of a build.
+
+    Attributes:
+        seconds: Seconds of the processor.
+        megabytes: Memory of the largest process.
+    """
 
     seconds: float
     megabytes: float
@@ -50,7 +55,13 @@ class Cost:
 
 @dataclass(frozen=True)
 class Row:
-    """first, again: of a build, and of the same one once more, which has nothing to do; None where there is none."""
+    """A row of the table.
+
+    Attributes:
+        what: Its name.
+        first: Cost of a build.
+        again: Cost of the same build with nothing to do, None if there is none.
+    """
 
     what: str
     first: Cost
@@ -58,7 +69,11 @@ class Row:
 
 
 def scons(project: Path, *arguments: str) -> Cost:
-    """Raises SystemExit if the build fails."""
+    """Run a build, and return its cost.
+
+    Raises:
+        SystemExit: The build fails.
+    """
     environment = {**os.environ, "PYTHONPATH": str(project / "site_scons")}
     command = [sys.executable, "-m", "SCons", "-Q", "-j2", *arguments]
     with tempfile.TemporaryFile() as output:
@@ -72,16 +87,26 @@ def scons(project: Path, *arguments: str) -> Cost:
 
 
 def built(project: Path, what: str, *arguments: str) -> Row:
-    """A build, and then what it takes to find nothing to do."""
+    """Return the costs of a build, and of the same build with nothing to do."""
     first = scons(project, *arguments)
-    # What the first one has written is read once more, when it is old enough to be relied on.
+    # The second build reads the outputs of the first one again, when they are old enough to be reliable.
     scons(project, *arguments)
     return Row(what, first, min((scons(project, *arguments) for _ in range(REPEATS)), key=lambda cost: cost.seconds))
 
 
 def add_models(project: Path, make: Callable[[int], bytes], sizes: Mapping[str, int]) -> None:
-    """sizes: by name. Made in a process of its own: a process begins with what the one has used that starts it, and that would
-    count as its memory. Raises SystemExit if that fails."""
+    """Add models in a process of their own.
+
+    A process begins with the memory of its parent, which would count as its own.
+
+    Args:
+        project: The project.
+        make: Make a model of a size.
+        sizes: Sizes by name of the model.
+
+    Raises:
+        SystemExit: The models could not be made.
+    """
     process = multiprocessing.get_context("spawn").Process(target=_add_models, args=(project, make, sizes))
     process.start()
     process.join()
@@ -100,7 +125,7 @@ def _add_models(project: Path, make: Callable[[int], bytes], sizes: Mapping[str,
 
 
 def weights_model(megabytes: int) -> bytes:
-    """Fully connected layers of about so many weights."""
+    """Return a model of fully connected layers with about so many weights."""
     from memory_models import ModelWriter  # noqa: PLC0415 - a module of the tests; see `add_models`.
 
     writer, left = ModelWriter(), megabytes * 10**6
@@ -113,7 +138,7 @@ def weights_model(megabytes: int) -> bytes:
 
 
 def layers_model(layers: int) -> bytes:
-    """Small convolutions, one behind the other."""
+    """Return a model of small convolutions, one behind the other."""
     from memory_models import ModelWriter  # noqa: PLC0415 - a module of the tests; see `add_models`.
 
     writer = ModelWriter()
@@ -124,7 +149,10 @@ def layers_model(layers: int) -> bytes:
 
 
 def weights(project: Path) -> Iterator[Row]:
-    """From the model to the flashed virtual board; what does not depend on the model is there."""
+    """Yield costs from the model to the flashed virtual board.
+
+    Files that do not depend on the model are built before.
+    """
     target = (f"board={BOARD}", "probe=virtual", "flash")
     add_models(project, weights_model, {"other": 1, **{f"w{each}": each for each in (1, 15, 30, 45, 60)}})
     scons(project, *target, "model=other")
@@ -136,7 +164,10 @@ def weights(project: Path) -> Iterator[Row]:
 
 
 def other_ways(project: Path) -> Iterator[Row]:
-    """Large weights that are installed by the Appli, signed, or read back from the virtual board."""
+    """Yield costs of large weights that are installed, signed, or read back.
+
+    The Appli installs them; the virtual board reads them back.
+    """
     target = (f"board={BOARD}", "probe=virtual")
     key = project / "key.pem"
     subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", key], check=True)
@@ -152,7 +183,7 @@ def other_ways(project: Path) -> Iterator[Row]:
 
 
 def lines(project: Path) -> Iterator[Row]:
-    """network.c of up to 50,000 lines."""
+    """Yield the costs of a network.c of up to 50,000 lines."""
     target = (f"board={BOARD}", "probe=virtual", "flash")
     scons(project, *target, "model=keyword")
     sizes = {f"l{layers}": layers for layers in (CONVOLUTIONS // 5, CONVOLUTIONS)}
@@ -164,7 +195,7 @@ def lines(project: Path) -> Iterator[Row]:
 
 
 def networks(project: Path) -> Iterator[Row]:
-    """Many networks in one application."""
+    """Yield the costs of many networks in one application."""
     scons(project, f"board={BOARD}", "probe=virtual", "flash", "model=keyword")
     names = [f"net{number:02}" for number in range(60)]
     add_models(project, layers_model, {name: 1 + number % 3 for number, name in enumerate(names)})
@@ -174,7 +205,7 @@ def networks(project: Path) -> Iterator[Row]:
 
 
 def models(project: Path) -> Iterator[Row]:
-    """A matrix of many models, as far as it is read and looked at: nothing is built."""
+    """Yield the costs of a matrix of many models, planned and not built."""
     add_models(project, layers_model, {f"many{number:03}": 1 + number % 3 for number in range(200)})
     for count in (50, 100, 200):
         names = ",".join(f"many{number:03}" for number in range(count))
@@ -183,7 +214,7 @@ def models(project: Path) -> Iterator[Row]:
 
 
 def matrix(project: Path) -> Iterator[Row]:
-    """A matrix of many models, built, programmed and run."""
+    """Yield the costs of a matrix of many models, built, programmed and run."""
     for count in (20, 200):
         names = [f"{count}of{number:03}" for number in range(count)]
         add_models(project, layers_model, {name: 1 + number % 3 for number, name in enumerate(names)})
@@ -191,7 +222,7 @@ def matrix(project: Path) -> Iterator[Row]:
 
 
 def boards(project: Path) -> Iterator[Row]:
-    """A matrix of many boards, as `models`."""
+    """Yield the costs of a matrix of many boards, planned like `models`."""
     described = (project / f"boards/{BOARD}/board.yaml").read_text()
     for number in range(20):
         folder = project / f"boards/board{number:02}"
@@ -216,13 +247,17 @@ PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
 
 
 def shown(row: Row) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     again = f"{row.again.seconds:.2f} s, {row.again.megabytes:.0f} MB" if row.again else ""
     return f"| {row.what} | {row.first.seconds:.1f} s, {row.first.megabytes:.0f} MB | {again} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the table. Raises SystemExit if a build fails."""
+    """Print the table.
+
+    Raises:
+        SystemExit: A build fails.
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
     wanted = parser.parse_args(arguments).parts or PARTS

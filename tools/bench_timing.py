@@ -1,4 +1,4 @@
-"""How far expected times are from what they were not fitted to, and from ST's estimate: the figures of docs/time.md."""
+"""The errors of expected times, and of ST's estimate: the figures of docs/time.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from timing_fit import estimates_off, validations
 
 
 def timing_figures() -> Iterator[tuple[str, str]]:
-    """Name and value of each."""
+    """Yield name and value of each figure."""
     facts = read_measurements()
     for name, held in validations(facts).items():
         yield f"expected times: {name}", held.text

@@ -1,7 +1,9 @@
-"""What verification of signed images costs at a start: instructions for a signature and for a byte, milliseconds at each clock
-profile as an estimate of one instruction a cycle, and code in the FSBL.
+"""The cost of verifying signed images at a start.
 
     .venv/bin/python tools/bench_trust.py
+
+It is instructions for a signature and for a byte, milliseconds at each clock profile as an estimate
+of one instruction a cycle, and code in the FSBL.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ SIZES = (64 << 10, 1 << 20)
 
 
 def trust_figures() -> Iterator[tuple[str, str]]:
-    """Name and value of each figure."""
+    """Yield name and value of each figure."""
     with tempfile.TemporaryDirectory() as folder:
         found = cost(Path(folder))
     yield "verification of a signature (limit 12,000,000 instructions)", f"{found.signature:,}"

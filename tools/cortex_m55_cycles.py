@@ -1,8 +1,9 @@
-"""Cycles of a Cortex-M55, estimated from the instructions that an emulator executed, one after the other.
+"""Cycles of a Cortex-M55, estimated from an emulator's executed instructions.
 
-The model. The core executes 64 bits of a vector instruction in a cycle (dual-beat Helium), so one of 128 bits takes two; it has
-a unit each for loads and stores, for multiplication and for the rest, and begins a vector instruction while another unit works
-on the second half of the one before. Therefore:
+The model. The core executes 64 bits of a vector instruction in a cycle (dual-beat Helium), so one
+of 128 bits takes two; it has a unit each for loads and stores, for multiplication and for the rest,
+and begins a vector instruction while another unit works on the second half of the one before.
+Therefore:
 
     vector instruction                      1 before one of another unit, else 2
     gather, scatter                         one for each lane
@@ -12,9 +13,10 @@ on the second half of the one before. Therefore:
     branch that is taken, call, return      2
     LE, LETP                                0, as the branch is known, and the loop's ends overlap; DLS, WLS 1
 
-Neither waits for results nor for memory are modelled: what is counted is the least that the instructions can take. That
-favours no one's kernels as long as results are not used at once; read ratios of it, not times. The rules are from Arm's
-public descriptions of the core and of Helium; the optimisation guide was not at hand.
+Waits for results and for memory are not modelled: the sum is the least time that the instructions
+can take. That favours no library's kernels as long as results are not used at once; use ratios of
+it, not times. The rules are from Arm's public descriptions of the core and of Helium; the
+optimisation guide was not available.
 """
 
 from __future__ import annotations
@@ -40,7 +42,15 @@ _NOWHERE = -1
 
 @dataclass(frozen=True)
 class Instruction:
-    """cycles: unless it branches, and with one of another unit behind it. next: the address behind it. loops: LE or LETP."""
+    """An instruction of a program.
+
+    Attributes:
+        unit: Unit that executes it.
+        cycles: Cycles, unless it branches, and with one of another unit behind it.
+        next: Address behind it.
+        branches: It may branch.
+        loops: It is LE or LETP.
+    """
 
     unit: Unit
     cycles: int
@@ -51,14 +61,14 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run of instructions takes."""
+    """The cost of a run of instructions."""
 
     instructions: int
     cycles: int
 
 
 def disassembled(elf: Path) -> dict[int, Instruction]:
-    """The instructions of a program by address."""
+    """Return the instructions of a program by address."""
     command = ["arm-none-eabi-objdump", "-d", "--no-show-raw-insn", "-m", "armv8.1-m.main", str(elf)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = _LINE.findall(text)
@@ -92,7 +102,7 @@ def _scalar_cycles(name: str, operands: str) -> int:
 
 
 def _registers(operands: str) -> int:
-    """Of a list in braces; d registers count twice."""
+    """Return the number of registers of a list in braces; d registers count twice."""
     listed = re.search(r"{(.*)}", operands)
     count = 0
     for part in listed[1].split(",") if listed else ():
@@ -104,7 +114,13 @@ def _registers(operands: str) -> int:
 
 
 def cost(executed: Iterable[int], program: Mapping[int, Instruction], counted: Container[int]) -> Cost:
-    """executed: addresses in the order of execution. counted: those that belong to what is measured."""
+    """Return the cost of executed instructions.
+
+    Args:
+        executed: Addresses in the order of execution.
+        program: Instructions by address.
+        counted: Addresses of the measured code.
+    """
     pairs: Counter[tuple[int, int]] = Counter()
     loops = {address for address, instruction in program.items() if instruction.loops}
     before, instructions = _NOWHERE, 0

@@ -1,9 +1,10 @@
-"""Fits the model of expected times to boards/soc/stm32n6-timings.yaml, and writes boards/soc/stm32n6-time-model.yaml.
+"""Fit of the model of expected times to the measurements.
 
-    .venv/bin/python tools/fit_timing.py             fits, writes, and prints how far the model is from what it was not fitted to
-    .venv/bin/python tools/fit_timing.py --check     writes nothing, and ends with status 1 if the file is not what a fit makes
+    .venv/bin/python tools/fit_timing.py             fits, writes, and prints the errors for data that was left out of a fit
+    .venv/bin/python tools/fit_timing.py --check     writes nothing, and ends with status 1 if the file is not the fit's output
 
-The same measurements always give the same file.
+It reads boards/soc/stm32n6-timings.yaml, and writes boards/soc/stm32n6-time-model.yaml. The same
+measurements always give the same file.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from timing_fit import (
 )
 
 _NAMES = ("elements_per_cycle", "macs_per_cycle", "flash_share", "overlap", "overhead_cycles")
-# Nine of ten are between.
+# Nine of ten values are between these quantiles.
 _LOW, _HIGH = 0.05, 0.95
-# Fewer say nothing of how far apart measurements are.
+# Fewer values do not show the spread of measurements.
 _LEAST = 5
-# Of an operator that was measured once or twice: nobody knows how it depends on its shape.
+# An operator that was measured once or twice depends on its shape in an unknown way.
 _DOUBLE = 2.0
 
 _HEADER = """\
@@ -46,7 +47,7 @@ _HEADER = """\
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Returns the exit status."""
+    """Fit the model, and return the exit status."""
     facts = read_measurements()
     figures = validations(facts)
     for name, held in figures.items():
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def model_text(facts: Measurements, figures: Mapping[str, HeldOut]) -> str:
-    """The text of the file with the parameters."""
+    """Return the text of the file with the parameters."""
     epochs, networks = epoch_work(facts), network_work(facts)
     halves = figures["epochs, half against half, ten random halvings"]
     lines = [_HEADER.format(source=MEASUREMENTS.name).rstrip()]
@@ -103,7 +104,7 @@ def _parameters(name: str, fit: Parameters, fits: Sequence[Parameters], free: Se
 
 
 def _listed(rows: Iterable[tuple[str, float]]) -> list[str]:
-    """The range of each kind; where it was measured seldom, half to twice of it."""
+    """Return the range of each kind, from half to twice the values if they are few."""
     found: dict[str, list[float]] = defaultdict(list)
     for kind, value in rows:
         found[kind].append(value)
@@ -117,7 +118,7 @@ def _listed(rows: Iterable[tuple[str, float]]) -> list[str]:
 
 
 def _span(values: Iterable[float]) -> str:
-    """Nine of ten, and the median between them."""
+    """Return the range of nine of ten values, and the median between them."""
     sample = np.array(list(values), dtype=float)
     low, middle, high = np.quantile(sample, [_LOW, 0.5, _HIGH])
     return _three(float(low), float(middle), float(high))
@@ -128,7 +129,7 @@ def _three(low: float, value: float, high: float) -> str:
 
 
 def _number(value: float) -> str:
-    """Four digits; what YAML reads as a number."""
+    """Return four digits of a number, in a form that YAML reads as a number."""
     return f"{float(f'{value:.4g}'):.10g}" if value < 1e6 else f"{value:.0f}"
 
 

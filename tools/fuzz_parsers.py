@@ -1,7 +1,10 @@
-"""Damaged inputs for every parser of outside data: `python tools/fuzz_parsers.py [TARGET...] --seconds N | --inputs N`.
+"""Damaged inputs for every parser of outside data.
 
-Says for each parser how many inputs it was given, how many ended in a traceback or did not end, and how long the slowest took.
-The parsers and their seeds are those of tests/fuzz. With --atheris, coverage leads the mutations, where that is installed.
+    python tools/fuzz_parsers.py [TARGET...] --seconds N | --inputs N
+
+Prints for each parser the number of inputs, of tracebacks and of hangs, and the longest time. The
+parsers and their seeds are those of tests/fuzz. With --atheris, coverage leads the mutations, if
+Atheris is installed.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ _GUIDED = "--atheris"
 if _GUIDED in sys.argv:
     import atheris
 
-    # Only what is imported in the block says which lines an input reaches.
+    # Only modules imported in the block report the lines that an input reaches.
     _instrumented: contextlib.AbstractContextManager[object] = atheris.instrument_imports(include=["n6build"])
 else:
     _instrumented = contextlib.nullcontext()
@@ -36,19 +39,28 @@ with _instrumented:
     from fuzz.target import Target, Trial, tried
     from fuzz.targets import TARGETS
 
-# Of the firmware's, for each of ours: they are that much faster.
+# The firmware's parsers get so many inputs for each input of a Python parser, since they are faster.
 _C_INPUTS_EACH = 10
 _C_INPUTS = 1_000_000
-# A parser that needs more of its own has no bound.
+# A parser that needs more memory has no bound.
 _MOST_MEMORY = 2 << 30
 _SHOWN_BYTES = 200
-# Files there stay in memory.
+# Files in this folder stay in memory.
 _SCRATCH = Path("/dev/shm")
 
 
 @dataclass
 class Tally:
-    """Of one target. found: where a traceback or hang is -> the trial, and the input."""
+    """The results of one target.
+
+    Attributes:
+        inputs: Number of inputs.
+        read: Number of inputs that were read without an error.
+        tracebacks: Number of tracebacks.
+        hangs: Number of hangs.
+        slowest_s: Longest time in seconds.
+        found: Place of a traceback or hang -> the trial, and the input.
+    """
 
     inputs: int = 0
     read: int = 0
@@ -58,7 +70,7 @@ class Tally:
     found: dict[str, tuple[Trial, bytes]] = field(default_factory=dict)
 
     def add(self, trial: Trial, data: bytes) -> None:
-        """data: the input."""
+        """Add a trial of an input."""
         self.inputs += 1
         self.read += trial.result == "read"
         self.slowest_s = max(self.slowest_s, trial.seconds)
@@ -71,7 +83,10 @@ class Tally:
 
 
 def fuzzed(target: Target, seconds: float | None, inputs: int | None, seed: int, folder: Path) -> Tally:
-    """Until so many seconds have passed, or so many inputs were tried; the seeds themselves come first."""
+    """Try the seeds of a target, then mutations of them.
+
+    It ends after so many seconds or inputs.
+    """
     random, tally, seeds = Random(f"{target.name} {seed}"), Tally(), list(target.seeds())
     end = time.monotonic() + seconds if seconds else None
     with _silent():
@@ -85,7 +100,7 @@ def fuzzed(target: Target, seconds: float | None, inputs: int | None, seed: int,
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Without what parsers and the libraries that they call print."""
+    """Hide the output of parsers and of the libraries that they call."""
     sys.stdout.flush()
     kept = os.dup(1), os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -102,7 +117,7 @@ def _silent() -> Iterator[None]:
 
 
 def guided(target: Target, seconds: float, folder: Path) -> None:
-    """By Atheris, which ends the process at the first traceback."""
+    """Try inputs by Atheris, which ends the process at the first traceback."""
 
     def one(data: bytes) -> None:
         trial = tried(target, data, folder)
@@ -118,7 +133,7 @@ def guided(target: Target, seconds: float, folder: Path) -> None:
 
 
 def fuzzed_on_host(parser: CParser, inputs: int, seed: int, folder: Path) -> Tally:
-    """Of the firmware; what a sanitizer objects to counts as a traceback."""
+    """Try a parser of the firmware; a sanitizer's report counts as a traceback."""
     program = built(parser, folder)
     found = tried_on_host(parser, program, inputs, seed + 1)
     tally = Tally(found.inputs, found.reached, int(bool(found.said)))
@@ -133,7 +148,7 @@ def _row(name: str, tally: Tally) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status 1 where a parser had a traceback or a hang."""
+    """Try all chosen parsers; return 1 if one had a traceback or a hang."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="part of a name; default: all")
     parser.add_argument("--seconds", type=float, help="for each target")
@@ -156,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tallies(options: argparse.Namespace) -> Iterator[tuple[str, Tally]]:
-    """Those of the chosen parsers, one after another."""
+    """Yield the results of the chosen parsers, one after another."""
     seconds = options.seconds if options.seconds or options.inputs else 2.0
 
     def is_chosen(name: str) -> bool:
@@ -166,7 +181,7 @@ def _tallies(options: argparse.Namespace) -> Iterator[tuple[str, Tally]]:
         with tempfile.TemporaryDirectory() as folder:
             inputs = _C_INPUTS_EACH * options.inputs if options.inputs else _C_INPUTS
             yield parser.name, fuzzed_on_host(parser, inputs, options.seed, Path(folder))
-    # Sanitizers need more than that of addresses.
+    # The limit comes after the sanitizers, which need more address space.
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     for target in filter(lambda each: is_chosen(each.name), TARGETS.values()):
         with tempfile.TemporaryDirectory(dir=_SCRATCH if _SCRATCH.is_dir() else None) as folder:

@@ -1,4 +1,4 @@
-"""Layers of well-known shapes, and networks made of them: what tools/bench_kernels.py measures."""
+"""Layers of well-known shapes, and networks made of them, for bench_kernels.py."""
 
 from __future__ import annotations
 
@@ -15,8 +15,15 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Layer:
-    """ours, theirs: the same operator for n6build's kernels and for CMSIS-NN's; they differ where n6build's compiler calls
-    another kernel than the operator's. once: instructions of CMSIS-NN for a unit of work, measured once, or None."""
+    """A layer to measure.
+
+    Attributes:
+        name: Name of the layer.
+        ours: The operator for n6build's kernels.
+        theirs: The operator for CMSIS-NN's kernels; it differs if n6build's compiler calls another
+            kernel than the operator's.
+        once: Instructions of CMSIS-NN for a unit of work, measured once, or None.
+    """
 
     name: str
     ours: Case
@@ -29,7 +36,7 @@ def _rng() -> np.random.Generator:
 
 
 def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 1), once: float | None = None) -> Layer:
-    """A convolution with padding that keeps the size, or divides it by the stride."""
+    """Return a convolution whose padding keeps the size or divides it by the stride."""
     case = kernel_cases.conv_2d(_rng(), shape, channels, window, stride)
     return Layer(f"conv {_by(window)}/{stride[0]} {_by(shape)}->{channels}", case, case, once)
 
@@ -37,39 +44,47 @@ def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 
 def depthwise(
     shape: Shape, window: Pair = (3, 3), stride: Pair = (1, 1), least: int = -127, once: float | None = None
 ) -> Layer:
-    """A depthwise convolution of multiplier 1; least: -128 for many weights of -128."""
+    """Return a depthwise convolution of multiplier 1.
+
+    Args:
+        shape: Height, width and channels.
+        window: Height and width of the window.
+        stride: Strides.
+        least: Least weight; -128 makes many weights -128.
+        once: Instructions of CMSIS-NN for a unit of work, or None.
+    """
     case = kernel_cases.depthwise_conv_2d(_rng(), shape, 1, window, stride, weight_min=least, extreme=least == -128)
     name = f"depthwise {_by(window)}/{stride[0]} {_by(shape)}"
     return Layer(name + (", weights of -128" if least == -128 else ""), case, case, once)
 
 
 def one_channel(shape: Pair, multiplier: int, window: Pair, stride: Pair = (1, 1), once: float | None = None) -> Layer:
-    """A depthwise convolution of one input channel, which is compiled to a convolution."""
+    """Return a depthwise convolution of one channel, compiled to a convolution."""
     theirs = kernel_cases.depthwise_conv_2d(_rng(), (*shape, 1), multiplier, window, stride)
     ours = kernel_cases.conv_2d(_rng(), (*shape, 1), multiplier, window, stride)
     return Layer(f"depthwise {_by(window)}/{stride[0]} {_by((*shape, 1))} x{multiplier}", ours, theirs, once)
 
 
 def fully_connected(inputs: int, outputs: int, once: float | None = None) -> Layer:
-    """Of one row of inputs, with one scale for all weights."""
+    """Return a layer with one row of inputs and one scale for all weights."""
     case = kernel_cases.fully_connected(_rng(), 1, inputs, outputs)
     return Layer(f"fully connected {inputs}->{outputs}", case, case, once)
 
 
 def pool(kind: str, shape: Shape, window: Pair, stride: Pair, once: float | None = None) -> Layer:
-    """kind: MAX or AVERAGE; without padding."""
+    """Return a pooling layer without padding; `kind` is MAX or AVERAGE."""
     case = kernel_cases.pool_2d(_rng(), kind, shape, window, stride, "VALID")
     return Layer(f"{kind.lower()} pool {_by(window)}/{stride[0]} {_by(shape)}", case, case, once)
 
 
 def add(shape: Shape, once: float | None = None) -> Layer:
-    """Of two tensors of the same shape."""
+    """Return the addition of two tensors of the same shape."""
     case = kernel_cases.add(_rng(), shape)
     return Layer(f"add {_by(shape)}", case, case, once)
 
 
 def softmax(depth: int, once: float | None = None) -> Layer:
-    """Of one row."""
+    """Return a softmax of one row."""
     case = kernel_cases.softmax(_rng(), 1, depth, 0.1)
     return Layer(f"softmax {depth}", case, case, once)
 
@@ -111,7 +126,7 @@ LAYERS = [
 
 
 def _mobilenet(first: Layer) -> list[Layer]:
-    """MobileNetV1 of width 0.25 for 96 x 96 pixels, two classes."""
+    """Return MobileNetV1 of width 0.25 for 96 x 96 pixels, two classes."""
     layers = [first]
     size, channels = 48, 8
     for stride, wider in [(1, 2), (2, 2), (1, 1), (2, 2), (1, 1), (2, 2), *[(1, 1)] * 5, (2, 2), (1, 1)]:
@@ -123,7 +138,7 @@ def _mobilenet(first: Layer) -> list[Layer]:
 
 
 def _residual(shape: Shape, channels: int, stride: int) -> list[Layer]:
-    """Two convolutions, with one beside them where the shape changes, and their sum."""
+    """Return two convolutions and their sum, with a third if the shape changes."""
     height, width, _ = shape
     out = (height // stride, width // stride, channels)
     beside = [conv(shape, channels, (1, 1), (2, 2))] if stride > 1 else []

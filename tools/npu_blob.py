@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Blobs of the NPU's epoch controller, disassembled: from NAME_ecblobs.h, from a blob alone, or from any binary that has some in
-it (a relocatable model, an image of flash).
+"""Disassembled blobs of the NPU's epoch controller.
 
-tools/npu_blob.py network_ecblobs.h                 registers, fields and ports by their names; a form that diff compares
-tools/npu_blob.py network_rel.bin --json            the same for programs
-tools/npu_blob.py network_ecblobs.h --list          only their names and sizes
+    tools/npu_blob.py network_ecblobs.h                 registers, fields and ports by their names; a form that diff compares
+    tools/npu_blob.py network_rel.bin --json            the same for programs
+    tools/npu_blob.py network_ecblobs.h --list          only their names and sizes
+
+They come from NAME_ecblobs.h, from a single blob, or from any binary with blobs in it (a
+relocatable model, an image of flash).
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ from n6build.npu.names import Names, names_of
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0, or 2 where a file cannot be read or a blob is damaged; what could be decoded is printed before."""
+    """Print the blobs; return 0, or 2 for an unreadable file or a damaged blob.
+
+    The part that could be decoded is printed before.
+    """
     options = _parser().parse_args(arguments)
     names = names_of(load_board(options.board).soc.npu)
     try:
@@ -46,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     except BrokenPipeError:
-        # Whoever read it has seen enough.
+        # The reader of the pipe has closed it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 

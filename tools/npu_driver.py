@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""network.c and its weights -> a relocatable model, with the arguments of ST's npu_driver.py.
+"""A relocatable model from network.c and weights, as ST's npu_driver.py makes one.
 
     tools/npu_driver.py -i st_ai_output/network.c -o build
 
-If STEDGEAI_CORE_DIR or --pack-dir names ST Edge AI Core, the model is linked with ST's ll_aton and for its ABI; otherwise
-with n6build's runtime, for networks whose epochs all run on the CPU. Exit status: 0, 255 after an error, 2 for wrong arguments.
+The arguments are those of ST's tool. If STEDGEAI_CORE_DIR or --pack-dir names ST Edge AI Core, the
+model is linked with ST's ll_aton and for its ABI; otherwise with n6build's runtime, for networks
+whose epochs all run on the CPU. Exit status: 0, 255 after an error, 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ _NOT_OFFERED = ("llvm", "st_clang", "compatible_mode", "custom", "cross_compile"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit status: 0, or 255 after an error, which is printed. arguments: None for those of the command line."""
+    """Make a model, and return 0, or 255 after an error, which is printed.
+
+    Args:
+        arguments: Arguments, None for those of the command line.
+    """
     return run_tool(_TITLE, _parser().parse_args(arguments), _make)
 
 
@@ -74,7 +79,7 @@ def _make(options: argparse.Namespace, log: Log) -> None:
 
 
 def _show_pools(network: PrebuiltNetwork, work: Path, environment: Environment, log: Log, *, secure: bool) -> None:
-    """Needs neither a compiler nor the runtime that the network was compiled for."""
+    """Print the memory pools, without a compiler or the network's runtime."""
     imported = imported_network(network, project_path(work))
     with heard(log):
         execute(make_plan([imported.step]), imported.step.outputs, local_site(work, dict(environment.commands)))
@@ -91,7 +96,7 @@ def _model(
     environment: Environment,
     log: Log,
 ) -> list[Path]:
-    """The files of the model, network_rel.bin first."""
+    """Return the files of the model, network_rel.bin first."""
     site = local_site(work, dict(environment.commands))
     plan, model = stage2_plan(
         network,
@@ -110,13 +115,13 @@ def _model(
     with heard(log):
         execute(plan, model.files, site)
     if not options.split:
-        # Weights of an earlier split model would be mistaken for this one's.
+        # Weights of an earlier split model would be mistaken for weights of this model.
         (options.output / f"{network.name}_rel_params.bin").unlink(missing_ok=True)
     return [options.output / Path(file).name for file in model.files]
 
 
 def _json(files: list[Path], options: argparse.Namespace) -> Path:
-    """Writes the report."""
+    """Write the report, and return its path."""
     path = Path(options.json) if options.json else files[0].with_suffix(".json")
     text = report_json(read_reloc_file(files[0]), [(each.name, each.stat().st_size) for each in files])
     write_atomically(path, text)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What was seen of ST's compiler for the NPU, collected from networks that it compiled: the law for blobs of backend neural_art.
+"""Features that ST's compiler for the NPU uses, collected from compiled networks.
 
-tools/npu_envelope.py FOLDER... --onto boards/npu/envelope.yaml             what these networks newly allow
-tools/npu_envelope.py FOLDER... --onto boards/npu/envelope.yaml -o FILE     the same, and the database with them
-tools/npu_envelope.py FOLDER... -o FILE                                     a database of these networks alone
+    tools/npu_envelope.py FOLDER... --onto boards/npu/envelope.yaml             features that these networks newly allow
+    tools/npu_envelope.py FOLDER... --onto boards/npu/envelope.yaml -o FILE     the same, and the database with them
+    tools/npu_envelope.py FOLDER... -o FILE                                     a database of these networks alone
 
-Folders are searched for NAME_ecblobs.h. Facts alone are kept: kinds of units and links, their sizes, bits of registers.
+They are the law for blobs of backend neural_art. Folders are searched for NAME_ecblobs.h. Facts
+alone are kept: kinds of units and links, their sizes, bits of registers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from n6build.own_blobs.widening import EMPTY, envelope_text, newly_allowed, wide
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0, or 2 where a file cannot be read, is no blob, or a database is damaged."""
+    """Collect features; return 0, or 2 for an unreadable file or damaged data.
+
+    Damaged data are an invalid blob or a damaged database.
+    """
     options = _parser().parse_args(arguments)
     try:
         _collect(options)

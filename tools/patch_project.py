@@ -1,11 +1,12 @@
-"""Update the generated parts of an existing C project (STM32H747 applications) for a compiled network.
+"""Update the generated parts of an STM32H747 application for a compiled network.
 
     python tools/patch_project.py PROJECT --c-info network_c_info.json --model model.yaml --axiram 400000 [--check]
 
-Writes the camera's resolution into main.h, the activation buffers and the places of the pictures into main.c, and the input
-buffer into ai_interface.h: between their markers and in their macros, and nothing else, with the text of ST's
-external_memory_mgt.py. The picture's size is that of the model file, or of c_info where --model names none. --check changes
-nothing, and ends with status 1 if something would change. All files are read and checked before the first is written.
+Writes the camera's resolution into main.h, the activation buffers and the places of the pictures
+into main.c, and the input buffer into ai_interface.h: only between their markers and in their
+macros, with the text of ST's external_memory_mgt.py. The picture's size is that of the model file,
+or of c_info if --model names none. --check changes nothing, and ends with status 1 if a file would
+change. All files are read and checked before the first is written.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ _FOLDER = "Application/STM32H747I-DISCO"
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status: 0, 1 if --check found changes, 2 after an error, which is printed."""
+    """Update the files; return 0, 1 if --check found changes, 2 after an error.
+
+    Errors are printed.
+    """
     parser = argparse.ArgumentParser(prog="patch_project.py", description="generated parts of an existing C project")
     parser.add_argument("project", type=Path)
     parser.add_argument("--c-info", type=Path, required=True, help="network_c_info.json, for the NPU or for a Cortex-M")

@@ -1,9 +1,11 @@
-"""Memory pools and compiler profiles of ST's tool: shown, kept as YAML, and written for a board.
+"""Memory pools and compiler profiles of ST's tool: shown, and converted to YAML.
 
-python tools/pools.py import stm32n6.mpool -o pools.yaml     .mpool or profile file -> YAML, losing only comments
-python tools/pools.py export pools.yaml -o stm32n6.mpool     and back
-python tools/pools.py show stm32n6.mpool                     a table
-python tools/pools.py board nucleo-n657 extflash             the .mpool that the build gives the compiler
+    python tools/pools.py import stm32n6.mpool -o pools.yaml     .mpool or profile file -> YAML, losing only comments
+    python tools/pools.py export pools.yaml -o stm32n6.mpool     and back
+    python tools/pools.py show stm32n6.mpool                     a table
+    python tools/pools.py board nucleo-n657 extflash             the .mpool that the build gives the compiler
+
+Without -o, the output goes to the terminal.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ POOLS, PROFILES = "memory_pools", "compiler_profiles"
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status: 0, or 2 after an error, which is printed."""
+    """Run a command; return 0, or 2 after an error, which is printed."""
     parser = argparse.ArgumentParser(prog="pools.py", description="memory pools and compiler profiles of ST's tool")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, what in (("import", "to YAML"), ("export", "from YAML"), ("show", "as a table")):
@@ -59,7 +61,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _read(path: Path) -> tuple[str, Any]:
-    """(kind, document). The kind follows from the content; a profile file may have comments."""
+    """Return (kind, document) of a file; a profile file may have comments.
+
+    The kind follows from the content.
+    """
     data = read_bytes(path)
     if b'"Profiles"' in data:
         return PROFILES, parse_profiles(data, path.name)

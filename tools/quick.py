@@ -1,9 +1,10 @@
-"""Lint, and the tests that a change can reach, in half a minute: `make quick`, after every edit.
+"""Lint, and the tests that a change can reach, in half a minute.
 
-    .venv/bin/python tools/quick.py              what differs from the last commit, or that commit if nothing does
+    .venv/bin/python tools/quick.py              differences from the last commit, or that commit if there are none
     .venv/bin/python tools/quick.py --since main
 
-The most direct tests run first. What time does not suffice for is named at the end; `make test` runs it.
+`make quick` runs it after every edit. The most direct tests run first. Tests that do not fit into
+the time are named at the end; `make test` runs them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from reach import distances, is_build, read_tree
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 LIMIT_S = 27.0
-# More files take longer to import than their tests may take.
+# The import of more files would take longer than their tests may take.
 MOST_FILES = 40
 CHECKED = ("SConstruct", "site_scons", "tests", "tools", "models")
 LINT = {
@@ -40,7 +41,7 @@ LINT = {
 
 @dataclass(frozen=True)
 class Followed:
-    """What quick_plugin wrote of a run of pytest: names of tests."""
+    """Names of tests that quick_plugin wrote during a run of pytest."""
 
     found: tuple[str, ...]
     ended: frozenset[str]
@@ -48,7 +49,7 @@ class Followed:
 
 
 def main() -> int:
-    """Exit status: 0, 1 if something is wrong."""
+    """Run lint and tests; return 0, or 1 if one fails."""
     start = time.monotonic()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--since", default="HEAD", help="a commit; default: the last one")
@@ -74,13 +75,13 @@ def main() -> int:
 
 
 def changed_files(since: str) -> list[str]:
-    """Paths that differ from a commit, those that are not under version control yet, and those that are gone."""
+    """Return paths that differ from a commit, untracked and deleted files included."""
     differ = git("diff", "--name-only", since, "--")
     return sorted({*differ, *(git("ls-files", "--others", "--exclude-standard") if since != "HEAD~1" else [])})
 
 
 def git(*arguments: str) -> list[str]:
-    """Lines that git prints; its error ends this program."""
+    """Return the lines that git prints; its error ends this program."""
     result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if result.returncode:
         sys.exit(f"make quick compares with a commit: {result.stderr.strip()}")
@@ -88,7 +89,10 @@ def git(*arguments: str) -> list[str]:
 
 
 def started(command: Iterable[str], output: Path, **environment: str) -> subprocess.Popen[bytes]:
-    """A program of the environment, in a process group that can be ended; output: a file, or nothing to see it."""
+    """Start a program of the environment in a process group that can be ended.
+
+    Its output goes to a file; that of pytest is visible.
+    """
     program, *rest = command
     with output.open("wb") as file:
         return subprocess.Popen(
@@ -102,7 +106,7 @@ def started(command: Iterable[str], output: Path, **environment: str) -> subproc
 
 
 def ended_in_time(process: subprocess.Popen[bytes], deadline: float) -> bool:
-    """Wait for it, and end it with all that it has started if it takes too long."""
+    """Wait for a process; after the deadline, end it with all its children."""
     try:
         process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
@@ -113,7 +117,10 @@ def ended_in_time(process: subprocess.Popen[bytes], deadline: float) -> bool:
 
 
 def ended_well(name: str, process: subprocess.Popen[bytes], deadline: float, output: Path) -> bool:
-    """Print what is wrong."""
+    """Print the output of a failed process, and return whether it succeeded.
+
+    A process that took too long counts as a success.
+    """
     if not ended_in_time(process, deadline):
         print(f"{name}: left out, it took too long")
         return True
@@ -123,7 +130,7 @@ def ended_well(name: str, process: subprocess.Popen[bytes], deadline: float, out
 
 
 def run_tests(files: list[str], jobs: int, deadline: float, log: Path) -> Followed:
-    """In the order of the files."""
+    """Run the tests in the order of the files."""
     count = min(jobs, len(files))
     workers = ["-n", str(count), "--dist", "load", "--maxschedchunk", "4"] if count > 1 else []
     command = ["pytest", "-q", "--no-header", "-r", "N", "--tb", "no", "-p", "quick_plugin", *workers, *files]
@@ -132,14 +139,14 @@ def run_tests(files: list[str], jobs: int, deadline: float, log: Path) -> Follow
     if not ended_in_time(process, deadline):
         print("\nthe time is over", flush=True)
     followed = read_followed(log)
-    # Five: nothing found. Whatever else went wrong, while tests were found or at the end, is not a success.
+    # Status 5 means that no test was found. Errors during collection or at the end are a failure.
     if process.returncode in (2, 3, 4):
         return Followed(followed.found, followed.ended, (*followed.failed, "pytest"))
     return followed
 
 
 def read_followed(log: Path) -> Followed:
-    """What the plugin has written; its last line may be cut off."""
+    """Read the plugin's output, whose last line may be cut off."""
     found: tuple[str, ...] = ()
     ended, failed = set(), []
     for line in log.read_text().splitlines(keepends=True):

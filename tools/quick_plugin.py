@@ -1,4 +1,7 @@
-"""A plugin of pytest for tools/quick.py: orders tests, tells of failures at once and keeps a list of what has run."""
+"""A plugin of pytest for tools/quick.py.
+
+It orders tests, prints failures at once and keeps a list of the tests that have run.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,16 @@ from pathlib import Path
 import pytest
 from durations import known_seconds
 
-# A test that takes longer is left for the end, however direct it is.
+# A test that takes longer runs at the end, however direct it is.
 LONG_S = 3.0
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put tests that are known to be long at the end; others stay in the order of their files, the most direct first."""
+    """Put tests that are known to be long at the end.
+
+    Others stay in the order of their files, the most direct first.
+    """
     seconds = known_seconds(config)
     items.sort(key=lambda item: max(0.0, seconds.get(item.nodeid, 0.0) - LONG_S))
 
@@ -27,7 +33,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Followed:
-    """Lines of JSON for tools/quick.py, which may end this process at any time: tests that were found, and those that ended."""
+    """Lines of JSON for tools/quick.py: tests that were found, and those that ended.
+
+    tools/quick.py may end this process at any time.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", buffering=1)
@@ -36,16 +45,16 @@ class _Followed:
         self._file.write(json.dumps([kind, nodes]) + "\n")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Without workers."""
+        """Write the tests that were found without workers."""
         self._write("found", [item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """Each worker finds the same."""
+        """Write the tests that a worker found; each worker finds the same."""
         self._write("found", ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Print a failure when it happens: the summary at the end may never come."""
+        """Print a failure at once, as the summary at the end may never come."""
         if report.failed:
             print(f"\n{report.nodeid}\n{report.longreprtext}", flush=True)
             self._write("failed", [report.nodeid])

@@ -1,6 +1,7 @@
-"""Test files that a changed file can reach: through imports, or because their text names the file.
+"""Test files that a changed file can reach, through imports or by its name.
 
-Programs that a test starts are not followed: end_to_end and proof, which start whole builds, can be reached by anything.
+A test reaches a file that its text names. Programs that a test starts are not followed: any change
+can reach end_to_end and proof, which start whole builds.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from pathlib import Path
 from n6build.base.members import modules_matching
 from n6build.plan.closure import imports_in
 
-# Folders of Python that are found without a package in front of their names.
+# Modules in these folders are imported without a package in front of their names.
 PLACES = ("site_scons", "tests", "tools", "site_scons/site_tools")
-# Tests that start whole builds, each for seconds.
+# These tests start whole builds, each for seconds.
 BUILDS = ("tests/end_to_end/", "tests/proof/")
-# Tests of the whole tree, which they read by patterns.
+# These tests read the whole tree by patterns.
 HOUSE = "tests/house/"
 _READS_TREE = re.compile(r"\brglob\(|\.glob\(")
 _MEMBERS = re.compile(r'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
@@ -26,7 +27,13 @@ _MEMBERS = re.compile(r'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
 
 @dataclass(frozen=True)
 class Tree:
-    """The Python of a checkout. texts: by path from `root`. users: module -> modules that import it."""
+    """The Python files of a checkout.
+
+    Attributes:
+        root: Root of the checkout.
+        texts: Texts by path from `root`.
+        users: Module -> modules that import it.
+    """
 
     root: Path
     texts: Mapping[str, str]
@@ -54,7 +61,10 @@ def read_tree(root: Path) -> Tree:
 
 
 def distances(tree: Tree, changed: Iterable[str]) -> dict[str, float]:
-    """Test files that the changed files reach -> imports in between; half a step less in the folder named like the package."""
+    """Return test files that the changed files reach -> number of imports in between.
+
+    A test in the folder named like the package counts half a step less.
+    """
     found: dict[str, float] = {}
     for path in changed:
         for test, distance in _from_file(tree, path).items():
@@ -94,19 +104,19 @@ def _is_test(path: str) -> bool:
 
 
 def _names(path: str) -> list[str]:
-    """Dotted names that a file can be imported by, the one from the most telling place first."""
+    """Return the dotted names of a file for imports, the most specific place first."""
     dotted = path.removesuffix(".py").removesuffix("/__init__")
     places = [place for place in PLACES if dotted.startswith(f"{place}/")]
     return [dotted.removeprefix(f"{place}/").replace("/", ".") for place in sorted(places, key=len, reverse=True)]
 
 
 def _spellings(path: str) -> list[str]:
-    """How a module names a file that it reads or starts."""
+    """Return the forms in which a module names a file that it reads or starts."""
     name, folder = Path(path).name, Path(path).parent.name
     in_quotes = [f"/{name}", f'"{name}"']
     if path.startswith("site_scons/n6build/"):
         # Many packages have a make.py.
         return [f"/{folder}/{name}"] if name.endswith(".py") else in_quotes
-    # Of a folder that is read by a pattern, or named like the one thing that it has: boards/nucleo-n657, models/miniresnet.
+    # Data may be in a folder that is read by a pattern, or that has its name: boards/nucleo-n657, models/miniresnet.
     is_data = not name.endswith(".py") and path.count("/") > 1
     return [*in_quotes, f"/{folder}/", f'/{folder}"', f'"{folder}"'] if is_data else in_quotes

@@ -1,8 +1,8 @@
-"""What each kind of change runs, and what of that it has to: those steps whose outputs come out otherwise.
+"""The steps that each kind of change runs, and those whose outputs really change.
 
     .venv/bin/python tools/rebuilds.py [WORD...]        prints the tables of docs/rebuilds.md; WORD: only changes with it
 
-Works in a temporary copy of the project, which is built once; each change is made in a copy of that. Fails where a step runs
+Works in a temporary copy of the project, which is built once; each change is made in a copy of that. Fails if a step runs
 without a need and without one of `REASONS`.
 """
 
@@ -30,7 +30,7 @@ COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 BUILD = ("board=nucleo-n657", "model=miniresnet", "probe=virtual", "build", "flash")
 _LEDGER = Path("build/.n6build/ledger.jsonl")
 _AT_A_TIME = 2
-# Bytes of the sizes of a tensor, which are a vector, too.
+# The sizes of a tensor are a vector as well, of at most this number of bytes.
 _MOST_AXES = 4 * 8
 
 Edit = Callable[[Path], None]
@@ -38,13 +38,13 @@ Edit = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class Change:
-    """make: in the folder of a project."""
+    """A change of a project; `make` makes it in the project's folder."""
 
     name: str
     make: Edit
 
 
-# Why a step may run whose outputs stay as they are, by its verb.
+# A step with unchanged outputs may run for these reasons, by its verb.
 REASONS = {
     "Bill": "it lists what the maps of the links say",
     "Check": "it refuses what no longer holds",
@@ -65,14 +65,19 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Ran:
-    """step: its verb, and its first output below the board's folder. changed: whether any of its outputs did."""
+    """A step that ran.
+
+    Attributes:
+        step: Its verb, and its first output below the board's folder.
+        changed: Whether any of its outputs changed.
+    """
 
     step: str
     changed: bool
 
 
 def replaced(file: str, old: str, new: str) -> Edit:
-    """Fails where the file does not have the old text."""
+    """Return an edit that replaces a text, which the file must have."""
 
     def edit(root: Path) -> None:
         path = root / file
@@ -85,7 +90,7 @@ def replaced(file: str, old: str, new: str) -> Edit:
 
 
 def in_turn(*edits: Edit) -> Edit:
-    """Several as one."""
+    """Return several edits as one."""
 
     def edit(root: Path) -> None:
         for each in edits:
@@ -95,7 +100,7 @@ def in_turn(*edits: Edit) -> Edit:
 
 
 def appended(file: str, text: str) -> Edit:
-    """At the end of a file."""
+    """Return an edit that appends a text to a file."""
 
     def edit(root: Path) -> None:
         with (root / file).open("a") as opened:
@@ -105,7 +110,7 @@ def appended(file: str, text: str) -> Edit:
 
 
 def moved_to_the_end(file: str, line: str) -> Edit:
-    """A line of a YAML file: its keys come in another order."""
+    """Return an edit that moves a line of a YAML file, to change the order of keys."""
 
     def edit(root: Path) -> None:
         path = root / file
@@ -118,7 +123,7 @@ def moved_to_the_end(file: str, line: str) -> Edit:
 
 
 def npy_bit(file: str) -> Edit:
-    """The lowest bit of the first number of an array."""
+    """Return an edit that changes the lowest bit of the first number of an array."""
 
     def edit(root: Path) -> None:
         values = np.load(root / file)
@@ -129,7 +134,10 @@ def npy_bit(file: str) -> Edit:
 
 
 def model_byte(model: str, where: Callable[[bytes], int]) -> Edit:
-    """One bit of a .tflite file, whose digest model.yaml then has. where: offset of its byte."""
+    """Return an edit of one bit of a .tflite file, and of its digest in model.yaml.
+
+    `where` returns the offset of the byte.
+    """
 
     def edit(root: Path) -> None:
         path = root / f"models/{model}/{model}.tflite"
@@ -143,14 +151,14 @@ def model_byte(model: str, where: Callable[[bytes], int]) -> Edit:
 
 
 def a_weight(data: bytes) -> int:
-    """The last byte of the largest buffer."""
+    """Return the offset of the last byte of the largest buffer."""
     file = tflite.Model.GetRootAs(data, 0)
     largest = max((file.Buffers(index) for index in range(file.BuffersLength())), key=lambda each: each.DataLength())
     return int(data.index(largest.DataAsNumpy().tobytes()) + largest.DataLength() - 1)
 
 
 def a_bias(data: bytes) -> int:
-    """The first byte of the first vector of int32."""
+    """Return the offset of the first byte of the first vector of int32."""
     file = tflite.Model.GetRootAs(data, 0)
     graph = file.Subgraphs(0)
     for tensor in (graph.Tensors(index) for index in range(graph.TensorsLength())):
@@ -161,7 +169,7 @@ def a_bias(data: bytes) -> int:
 
 
 def a_description(data: bytes) -> int:
-    """A letter of what the converter wrote about the file."""
+    """Return the offset of a letter of the converter's description in the file."""
     found = re.search(rb"MLIR Converted", data)
     if found is None:
         raise SystemExit("the model has no description")
@@ -172,7 +180,7 @@ BOARD = "boards/nucleo-n657/board.yaml"
 CHIP, FAMILY = "boards/soc/stm32n657.yaml", "boards/soc/stm32n6.yaml"
 NOR = "boards/nor/macronix-octal.yaml"
 MODEL = "models/miniresnet/model.yaml"
-# A check that finds nothing there.
+# This check finds nothing in the model.
 _WAIVED = f"N6-CHECK-{12:03}"
 
 CHANGES = (
@@ -271,7 +279,7 @@ CHANGES = (
 
 
 def main() -> int:
-    """Prints the tables."""
+    """Print the tables; return 1 if a step ran without a known reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", metavar="WORD", nargs="*", help="only changes with one of these in their names")
     words = parser.parse_args().words
@@ -287,7 +295,7 @@ def main() -> int:
 
 
 def prepared(folder: Path) -> Path:
-    """A copy of the project in which everything is built."""
+    """Return a copy of the project in which everything is built."""
     project = folder / "project"
     project.mkdir()
     for name in COPIED:
@@ -298,7 +306,7 @@ def prepared(folder: Path) -> Path:
 
 
 def ran_after(change: Change, project: Path, folder: Path) -> list[Ran]:
-    """What a build does after a change, in the order in which it did."""
+    """Return the steps of a build after a change, in the order in which they ran."""
     with tempfile.TemporaryDirectory(dir=folder) as other:
         root = Path(shutil.copytree(project, Path(other) / "project", symlinks=True))
         before = (root / _LEDGER).read_text().splitlines()
@@ -311,7 +319,7 @@ def ran_after(change: Change, project: Path, folder: Path) -> list[Ran]:
 
 
 def compared(before: Sequence[str], added: Sequence[str]) -> list[Ran]:
-    """before, added: lines of the ledger."""
+    """Return the steps that ran, from the ledger's lines before and of a build."""
     known = {entry["name"]: _digests(entry) for entry in map(json.loads, before)}
     ran = []
     for entry in map(json.loads, added):
@@ -325,7 +333,11 @@ def _digests(entry: dict[str, dict[str, list[object]]]) -> dict[str, object]:
 
 
 def scons(project: Path) -> None:
-    """Raises SystemExit if the build fails."""
+    """Build the project.
+
+    Raises:
+        SystemExit: The build fails.
+    """
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(project.parent / "home"),
@@ -339,12 +351,12 @@ def scons(project: Path) -> None:
 
 
 def idle_verbs(measured: Sequence[Sequence[Ran]]) -> list[str]:
-    """Of steps that ran and changed nothing, sorted."""
+    """Return the sorted verbs of steps that ran and changed nothing."""
     return sorted({each.step.partition(" ")[0] for ran in measured for each in ran if not each.changed})
 
 
 def tables(changes: Sequence[Change], measured: Sequence[Sequence[Ran]]) -> str:
-    """In Markdown."""
+    """Return both tables in Markdown."""
     lines = ["| change | ran | made something else | the others |", "|---|---|---|---|"]
     lines += [row(change, ran) for change, ran in zip(changes, measured, strict=True)]
     lines += ["", "| others | why |", "|---|---|"]
@@ -353,7 +365,7 @@ def tables(changes: Sequence[Change], measured: Sequence[Sequence[Ran]]) -> str:
 
 
 def row(change: Change, ran: Sequence[Ran]) -> str:
-    """Of the first table."""
+    """Return a row of the first table."""
     verbs = [each.step.partition(" ")[0] for each in ran if not each.changed]
     counted = (f"{verbs.count(verb)} `{verb}`" if verbs.count(verb) > 1 else f"`{verb}`" for verb in sorted({*verbs}))
     changed = sum(each.changed for each in ran)

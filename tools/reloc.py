@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Relocatable models (network_rel.bin), of n6build or ST's tools: what one contains, what differs, whether a loader accepts it.
+"""Relocatable models (network_rel.bin): their content, differences, and validity.
 
-tools/reloc.py show network_rel.bin [--json]
-tools/reloc.py diff OLD NEW
-tools/reloc.py verify network_rel.bin [--params network_rel_params.bin] [--firmware 1.1.3-8] [--non-secure] [--board NAME]
+    tools/reloc.py show network_rel.bin [--json]
+    tools/reloc.py diff OLD NEW
+    tools/reloc.py verify network_rel.bin [--params network_rel_params.bin] [--firmware 1.1.3-8] [--non-secure] [--board NAME]
+
+The models are of n6build or ST's tools. `verify` reports whether a loader accepts one.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from n6build.reloc.verify import errors, merged, ram_of, verify
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0 all is well, 1 the files differ or a loader would refuse one, 2 they cannot be read."""
+    """Run a command; return 0, 1 for a difference or refusal, 2 for unreadable files."""
     options = _parser().parse_args(arguments)
     try:
         if options.command == "show":
@@ -44,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _contents(model: RelocFile, file: Path) -> str:
-    """A model whose tables cannot be read is shown all the same."""
+    """Return the content of a model, or the reason why its tables cannot be read."""
     try:
         return contents_text(model, file)
     except N6Error as error:

@@ -1,12 +1,12 @@
-"""Installs what n6build needs, once: system packages, a virtual environment, the virtual board's emulator.
+"""Set-up of n6build: system packages, a virtual environment, the emulator.
 
     python3 tools/setup.py            everything
     python3 tools/setup.py --no-virtual-board
-    python3 tools/setup.py --tests            also what the tests use: a browser that looks at the report, ccache,
+    python3 tools/setup.py --tests            also the tools of the tests: a browser that looks at the report, ccache,
                                               and servers to talk to
 
-Needs only Python's standard library. Steps that are already done cost nothing. System packages are installed where apt-get is;
-elsewhere their names are printed.
+Needs only Python's standard library. Steps that are already done cost nothing. System packages are
+installed if apt-get is there; otherwise their names are printed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ COMMAND = VENV / "bin" / "n6build"
 STAMP = VENV / "n6build.ready"
 LOCKS = ROOT / "requirements"
 OLDEST = (3, 11)
-# What the tests talk to, in an environment of its own: it asks for other versions than n6build does.
+# The servers of the tests have an environment of their own, since they need other versions than n6build does.
 SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6build" / "servers"
-# How a system's packages are called that have these parts, and how they are installed. By ID or ID_LIKE of its os-release.
+# Each system has its own names of packages for these parts, and a command to install them, by ID or ID_LIKE of its os-release.
 COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
 BROWSER, CCACHE, DATABASE, SANDBOX = "browser", "ccache", "database", "sandbox"
 APT = "apt-get update && apt-get install --yes --no-install-recommends"
@@ -70,7 +70,7 @@ ALPINE = {
     DATABASE: "postgresql",
     SANDBOX: "bubblewrap",
 }
-# Arm's own toolchain, newlib included.
+# Arm's own toolchain includes newlib.
 MACOS = {
     COMPILER: "gcc-arm-embedded",
     LIBRARY: "gcc-arm-embedded",
@@ -87,12 +87,12 @@ SYSTEMS = {
     "alpine": ("as root: apk add", ALPINE),
     "macos": ("brew install", MACOS),
 }
-# What `python -m n6build.virtual_board.build` ends with where the emulator's source cannot be had at all.
+# `python -m n6build.virtual_board.build` ends with this status if the emulator's source cannot be obtained.
 NOT_HERE = 3
 
 
 def main() -> int:
-    """Exit status: 0, or 1 after an error, which is printed."""
+    """Set up n6build; return 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
     parser.add_argument("--tests", action="store_true", help="also what the tests use: Chromium, ccache, servers")
@@ -123,7 +123,7 @@ def check_commits() -> int:
 
 
 def missing_parts() -> list[str]:
-    """What is needed of the system and not there, as `SYSTEMS` calls it."""
+    """Return the missing parts of the system, by their names in `SYSTEMS`."""
     missing = []
     if importlib.util.find_spec("ensurepip") is None:
         missing.append(ENVIRONMENTS)
@@ -135,7 +135,7 @@ def missing_parts() -> list[str]:
 
 
 def parts_for_tests() -> list[str]:
-    """As `missing_parts`."""
+    """Return the missing parts for the tests, like `missing_parts`."""
     programs: tuple[tuple[str, str], ...] = ((BROWSER, "chromium"), (CCACHE, "ccache"))
     if sys.platform == "linux":
         programs = (*programs, (SANDBOX, "bwrap"))
@@ -144,12 +144,12 @@ def parts_for_tests() -> list[str]:
 
 
 def database_is_there() -> bool:
-    """Whether PostgreSQL's programs are there, which Debian keeps out of PATH."""
+    """Return whether PostgreSQL's programs are there, which Debian keeps out of PATH."""
     return shutil.which("initdb") is not None or any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def system_names() -> list[str]:
-    """This system's name, then those of which it says that it is like them; lower case."""
+    """Return this system's name, then those of similar systems, in lower case."""
     if sys.platform == "darwin":
         return ["macos"]
     try:
@@ -160,7 +160,7 @@ def system_names() -> list[str]:
 
 
 def newlib_is_there() -> bool:
-    """Whether the compiler finds newlib-nano."""
+    """Return whether the compiler finds newlib-nano."""
     if shutil.which("arm-none-eabi-gcc") is None:
         return False
     command = ["arm-none-eabi-gcc", "-print-file-name=nano.specs"]
@@ -168,7 +168,10 @@ def newlib_is_there() -> bool:
 
 
 def install_packages(parts: list[str]) -> int:
-    """Exit status: 0, or 1 after an error, which names the packages of this system. Asks for root through sudo."""
+    """Install packages through sudo; return 0, or 1 after an error.
+
+    The error names the packages of this system.
+    """
     if not parts:
         return 0
     known = next((SYSTEMS[name] for name in system_names() if name in SYSTEMS), None)
@@ -193,8 +196,11 @@ def install_packages(parts: list[str]) -> int:
 
 
 def make_environment() -> int:
-    """The virtual environment, with exactly what requirements/ has. Its stamp holds the hash of that: what is new there is
-    installed, and what is unchanged is skipped."""
+    """Make the virtual environment, with exactly the packages of requirements/.
+
+    Its stamp holds the hash of the lock files: changed packages are installed, and an unchanged
+    environment is skipped.
+    """
     read = [
         ROOT / "pyproject.toml",
         ROOT / "tools" / "packaging" / "n6build.sh",
@@ -208,7 +214,7 @@ def make_environment() -> int:
         return 0
     say("Python", "virtual environment with the locked packages (.venv)")
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    # What is built here is built by the locked tools, not by what a build would fetch for itself.
+    # The locked tools build packages here, not tools that a build would fetch for itself.
     locked = [*pip, "--require-hashes", "--no-build-isolation", "--requirement"]
     steps = [
         [sys.executable, "-m", "venv", *(["--clear"] if copied else []), str(VENV)],
@@ -220,25 +226,31 @@ def make_environment() -> int:
     for step in steps:
         if subprocess.run(step, check=False).returncode:
             return fail("the virtual environment could not be made", f"try again: rm -r .venv; {' '.join(step)}")
-    # pip's takes Python's whole start, which is most of what a call with nothing to do takes.
+    # pip's command takes a whole start of Python, which is most of the time of a call with nothing to do.
     shutil.copyfile(ROOT / "tools" / "packaging" / "n6build.sh", COMMAND)
     STAMP.write_text(wanted)
     return 0
 
 
 def is_copied(environment: Path) -> bool:
-    """Return whether a virtual environment was made at another place: its commands and its n6build are those of that place."""
+    """Return whether a virtual environment was made at another place.
+
+    Its commands and its n6build are those of that place.
+    """
     try:
         settings = (environment / "pyvenv.cfg").read_text().splitlines()
     except OSError:
         return False
     commands = [line.partition("=")[2] for line in settings if line.partition("=")[0].strip() == "command"]
-    # Some tools make environments without this line: nothing is known of theirs.
+    # Some tools make environments without this line; the place of those is unknown.
     return any(not line.endswith(f" {environment}") for line in commands)
 
 
 def make_servers() -> int:
-    """The environment of `SERVERS`, with exactly what requirements/servers.lock has. Exit status: 0, or 1 after an error."""
+    """Make the environment of `SERVERS`; return 0, or 1 after an error.
+
+    It has exactly the packages of requirements/servers.lock.
+    """
     lock, stamp = LOCKS / "servers.lock", SERVERS / "n6build.ready"
     wanted = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()
     if stamp.is_file() and stamp.read_text() == wanted:
@@ -257,7 +269,10 @@ def make_servers() -> int:
 
 
 def build_emulator(wanted: bool) -> int:
-    """Exit status: 0 if it is not wanted or cannot be had on this system, else that of the build."""
+    """Build the emulator, and return the status of the build.
+
+    The status is 0 if the emulator is not wanted or cannot be obtained on this system.
+    """
     if not wanted:
         return 0
     status = subprocess.run([str(PYTHON), "-m", "n6build.virtual_board.build"], cwd=ROOT, check=False).returncode
@@ -268,12 +283,12 @@ def build_emulator(wanted: bool) -> int:
 
 
 def say(verb: str, what: str) -> None:
-    """Prints a line in the form of n6build's console, which cannot be imported yet."""
+    """Print a line in the form of n6build's console, which cannot be imported yet."""
     print(f"{verb:>11} {what}", flush=True)
 
 
 def fail(what: str, hint: str) -> int:
-    """Prints an error N6-SETUP-001; always 1, the exit status."""
+    """Print an error N6-SETUP-001, and return the exit status 1."""
     print(f"error N6-SETUP-001: {what}\n  hint: {hint}", file=sys.stderr)
     return 1
 

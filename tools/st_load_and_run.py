@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Program a relocatable model, install it and run it, with the arguments of ST's st_load_and_run.py.
+"""Program a relocatable model, install it and run it, as st_load_and_run.py does.
 
     tools/st_load_and_run.py -i build/network_rel.bin
 
-The model is of any tool: ST's, n6build's, or npu_driver.py. What installs and runs it is n6build's Appli, with the loader of ST
-if STEDGEAI_CORE_DIR names ST Edge AI Core, whose ABI the model then has to have. Exit status: 0, 255 after an error, 2 for wrong
-arguments.
+The arguments are those of ST's tool. The model is of any tool: ST's, n6build's, or npu_driver.py.
+n6build's Appli installs and runs it, with the loader of ST if STEDGEAI_CORE_DIR names ST Edge AI
+Core; the model must then have its ABI. Exit status: 0, 255 after an error, 2 for wrong arguments.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ _ADDRESSES = "0x71000000,0x71800000"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit status. arguments: None for those of the command line."""
+    """Run a model, and return the exit status.
+
+    Args:
+        arguments: Arguments, None for those of the command line.
+    """
     return run_tool(_TITLE, _parser().parse_args(arguments), _load_and_run)
 
 

@@ -1,7 +1,8 @@
-"""Fits the model of expected times to what was measured, and says how far it is from what it was not fitted to.
+"""Fits of the model of expected times, and their errors for left-out data.
 
-What is made small is the mean of |ln(expected / measured)|, which a few wrong rows do not move much, by a search that changes one
-or two parameters at a time: five parameters need no more, and each run finds the same.
+A fit minimises the mean of |ln(expected / measured)|, which a few wrong rows do not move much. Its
+search changes one or two parameters at a time: five parameters need no more, and each run finds the
+same.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from timing_layers import layers_of
 
 Array = NDArray[np.float64]
 
-# elements_per_cycle, macs_per_cycle, flash_share, overlap, overhead_cycles.
+# The values are elements_per_cycle, macs_per_cycle, flash_share, overlap, overhead_cycles.
 Parameters = tuple[float, float, float, float, float]
-# What a data sheet promises: eight elements and 288 MACs a cycle, and the flash at its line's rate.
+# A data sheet promises eight elements and 288 MACs a cycle, and the flash at its line's rate.
 DATA_SHEET: Parameters = (8.0, 288.0, 1.0, 0.0, 0.0)
-# Which parameters the data supports: of all that were tried, those without which networks and epochs left out are further off.
+# The data supports these free parameters: without one of them, the errors of networks and epochs left out are larger.
 # Epochs: an element a cycle and the line's rate hold as they are, and the shorter time is hidden behind the longer one.
 EPOCH_FREE, EPOCH_START = (1, 4), (1.0, 110.0, 1.0, 0.0, 6000.0)
-# Layers: both times add up, and hold what overheads and copies between them take. With MACs, or an overhead of their own,
-# families left out are no nearer.
+# Layers: both times add up, and include overheads and copies between them. MACs, or an overhead of their own, do not reduce
+# the errors of families left out.
 LAYER_FREE, LAYER_START = (0, 2), (0.9, 1e9, 1.0, 1.0, 0.0)
 _STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)
 _NO_GAIN = 1e-9
@@ -35,8 +36,19 @@ _SEED, _SPLITS = 20, 10
 
 @dataclass(frozen=True)
 class Work:
-    """Rows of epochs or layers, one after the other. ghz: of the NPU. rate: of the flash, bytes in a nanosecond. begins: where
-    each measurement's rows begin. measured: ns. names: of the measurements; groups: what is left out together."""
+    """Rows of epochs or layers, one after the other.
+
+    Attributes:
+        elements: Elements of the widest stream.
+        macs: MACs.
+        flash: Bytes of flash.
+        ghz: Clock of the NPU.
+        rate: Rate of the flash, bytes in a nanosecond.
+        begins: Index of the first row of each measurement.
+        measured: ns.
+        names: Names of the measurements.
+        groups: Groups of measurements that are left out together.
+    """
 
     elements: Array
     macs: Array
@@ -52,7 +64,7 @@ class Work:
         return len(self.names)
 
     def only(self, wanted: Sequence[bool] | NDArray[np.bool_]) -> Work:
-        """Some of the measurements."""
+        """Return some of the measurements."""
         ends = [*self.begins[1:], len(self.elements)]
         kept = [index for index, want in enumerate(wanted) if want]
         rows = np.concatenate([np.arange(self.begins[index], ends[index]) for index in kept])
@@ -71,7 +83,7 @@ class Work:
 
 
 def expected(work: Work, parameters: Parameters) -> Array:
-    """ns of each measurement: as `npu_time` of the library, for all rows at once."""
+    """Return the ns of each measurement, like `npu_time` of the library, for all rows."""
     elements, macs, share, overlap, overhead = parameters
     compute = np.maximum(work.elements / elements, work.macs / macs) / work.ghz
     flash = work.flash / (share * work.rate)
@@ -81,7 +93,7 @@ def expected(work: Work, parameters: Parameters) -> Array:
 
 
 def bounds(work: Work, parameters: Parameters) -> list[str]:
-    """Of epochs: what each waits for."""
+    """Return the part that each epoch waits for."""
     elements, macs, share, _, _ = parameters
     times = {
         "stream": work.elements / elements / work.ghz,
@@ -93,7 +105,13 @@ def bounds(work: Work, parameters: Parameters) -> list[str]:
 
 
 def fitted(work: Work, start: Parameters, free: Sequence[int]) -> Parameters:
-    """start: parameters to begin with. free: numbers of those that may change."""
+    """Return fitted parameters.
+
+    Args:
+        work: Measurements.
+        start: Parameters to begin with.
+        free: Indexes of the parameters that may change.
+    """
 
     def loss(values: Sequence[float]) -> float:
         ratio = expected(work, tuple(values)) / work.measured  # type: ignore[arg-type]
@@ -118,7 +136,12 @@ def fitted(work: Work, start: Parameters, free: Sequence[int]) -> Parameters:
 
 
 def epoch_work(facts: Measurements, *, known: bool = True) -> Work:
-    """Epochs one by one. known: only those whose bytes are known."""
+    """Return the epochs one by one.
+
+    Args:
+        facts: Measurements.
+        known: Leave out epochs whose bytes are unknown.
+    """
     rows = [
         (epoch, facts.clocks[table.clocks], table.what)
         for table in facts.tables
@@ -139,8 +162,10 @@ def epoch_work(facts: Measurements, *, known: bool = True) -> Work:
 
 
 def network_work(facts: Measurements) -> Work:
-    """Networks whose layers are known, and that hold nothing else; without those whose measurements contradict each other.
-    Weights are scaled to what the compiled network had."""
+    """Return the networks of known layers only, without contradicting measurements.
+
+    Weights are scaled to those of the compiled network.
+    """
     refused = {id for each in contradictions(facts) for id in each.ids}
     rows = []
     for network in facts.networks:
@@ -170,7 +195,14 @@ def _array(values: Any) -> Array:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Of what was not fitted to. ratios: measured / expected. names, bounds: of the same. fits: parameters of each fit."""
+    """The errors for data that was left out of a fit.
+
+    Attributes:
+        ratios: measured / expected.
+        names: Names of the measurements.
+        bounds: Parts that they wait for.
+        fits: Parameters of each fit.
+    """
 
     ratios: Array
     names: tuple[str, ...]
@@ -179,22 +211,28 @@ class HeldOut:
 
     @property
     def median(self) -> float:
-        """Of |expected / measured - 1|."""
+        """Return the median of |expected / measured - 1|."""
         return float(np.median(np.abs(1 / self.ratios - 1)))
 
     @property
     def nine_of_ten(self) -> float:
-        """The 90th percentile of the same."""
+        """Return the 90th percentile of |expected / measured - 1|."""
         return float(np.quantile(np.abs(1 / self.ratios - 1), 0.9))
 
     @property
     def text(self) -> str:
-        """'median 5.0 %, 90 % within 12.0 % (36)'."""
+        """Return a text such as 'median 5.0 %, 90 % within 12.0 % (36)'."""
         return f"median {self.median:.1%}, 90 % within {self.nine_of_ten:.1%} ({len(self.ratios)})"
 
 
 def held_out(work: Work, parts: Sequence[NDArray[np.bool_]], fit: Callable[[Work], Parameters]) -> HeldOut:
-    """parts: masks of what is left out, one after the other. fit: to the rest."""
+    """Return the errors for parts that are left out, one after the other.
+
+    Args:
+        work: Measurements.
+        parts: Masks of the parts.
+        fit: Fit to the rest.
+    """
     fits = [fit(work.only(~part)) for part in parts]
     asked = [unfitted(work.only(part), parameters) for part, parameters in zip(parts, fits, strict=True)]
     return HeldOut(
@@ -206,34 +244,34 @@ def held_out(work: Work, parts: Sequence[NDArray[np.bool_]], fit: Callable[[Work
 
 
 def unfitted(work: Work, parameters: Parameters) -> HeldOut:
-    """Of parameters that come from elsewhere."""
+    """Return the errors of given parameters."""
     waits = bounds(work, parameters) if len(work) == len(work.elements) else []
     return HeldOut(work.measured / expected(work, parameters), work.names, tuple(waits), (parameters,))
 
 
 def halves(work: Work) -> list[NDArray[np.bool_]]:
-    """Every other measurement, then the rest."""
+    """Return masks of every other measurement, and of the rest."""
     even = np.arange(len(work)) % 2 == 0
     return [even, ~even]
 
 
 def families(work: Work) -> list[NDArray[np.bool_]]:
-    """One for each group."""
+    """Return a mask for each group."""
     return [np.array([group == name for group in work.groups]) for name in sorted(set(work.groups))]
 
 
 def fit_epochs(work: Work) -> Parameters:
-    """Parameters of epochs."""
+    """Return the fitted parameters of epochs."""
     return fitted(work, EPOCH_START, EPOCH_FREE)
 
 
 def fit_layers(work: Work) -> Parameters:
-    """Parameters of layers."""
+    """Return the fitted parameters of layers."""
     return fitted(work, LAYER_START, LAYER_FREE)
 
 
 def random_halves(work: Work) -> list[NDArray[np.bool_]]:
-    """Ten splits in two, the same in every call."""
+    """Return the masks of ten splits in two, the same in every call."""
     generator = np.random.default_rng(_SEED)
     masks = []
     for _ in range(_SPLITS):
@@ -244,12 +282,12 @@ def random_halves(work: Work) -> list[NDArray[np.bool_]]:
 
 
 def estimates_off(facts: Measurements) -> float:
-    """Median of |expected / measured - 1| of what ST's compiler expects."""
+    """Return the median of |expected / measured - 1| of ST's compiler."""
     return float(np.median([abs(1 / each.ratio - 1) for each in facts.estimates]))
 
 
 def validations(facts: Measurements) -> Mapping[str, HeldOut]:
-    """All figures of docs/time.md, by what they are of."""
+    """Return all figures of docs/time.md, by their titles."""
     epochs, every, networks = epoch_work(facts), epoch_work(facts, known=False), network_work(facts)
     return {
         "epochs, half against half, ten random halvings": held_out(epochs, random_halves(epochs), fit_epochs),

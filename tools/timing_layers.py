@@ -1,7 +1,8 @@
-"""Layers of well-known networks, from their published architectures: for measurements whose compiled network is not public.
+"""Layers of well-known networks, from their published architectures.
 
-Each function gives the layers in their order. What is between convolutions (activations, additions, pooling of what a convolution
-makes) is computed in the same epoch, and is no layer of its own.
+They are for measurements whose compiled network is not public. Each function gives the layers in
+their order. Operators between convolutions (activations, additions, pooling of a convolution's
+output) are computed in the same epoch, and are no layers of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from n6build.timing.facts import Architecture
 
 @dataclass(frozen=True)
 class Layer:
-    """elements_in, elements_out: of its tensors. weights: parameters, one byte each. depthwise: each channel by itself."""
+    """A layer of a network.
+
+    Attributes:
+        elements_in: Elements of the input.
+        elements_out: Elements of the output.
+        macs: Multiply-accumulates.
+        weights: Parameters, one byte each.
+        depthwise: Each channel is convolved by itself.
+    """
 
     elements_in: int
     elements_out: int
@@ -25,14 +34,17 @@ class Layer:
 
     @property
     def elements(self) -> int:
-        """Of the widest stream, one byte an element: outputs; of a depthwise layer whichever is more."""
+        """Return the elements of the widest stream, one byte an element.
+
+        They are the outputs; for a depthwise layer, inputs or outputs, whichever are more.
+        """
         return max(self.elements_in, self.elements_out) if self.depthwise else self.elements_out
 
 
-# Channels and stride behind each depthwise layer.
+# The pairs are channels and stride behind each depthwise layer.
 _V1 = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *(((512, 1),) * 5), (1024, 2), (1024, 1))
 _FAST = ((64, 2), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *(((512, 1),) * 4), (1024, 1))
-# Expansion, channels, repetitions, stride of the first.
+# The entries are expansion, channels, repetitions, stride of the first repetition.
 _V2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 _DIVISOR = 8
 # No rounding of channels takes away more than a tenth of them.
@@ -40,7 +52,7 @@ _LEAST_KEPT = 0.9
 
 
 def layers_of(architecture: Architecture) -> tuple[Layer, ...]:
-    """Of a network by the name of its architecture."""
+    """Return the layers of a network by the name of its architecture."""
     made = {
         "mobilenet-v1": lambda: _mobilenet_v1(architecture, _V1),
         "fd-mobilenet": lambda: _mobilenet_v1(architecture, _FAST),
@@ -54,7 +66,7 @@ def layers_of(architecture: Architecture) -> tuple[Layer, ...]:
 
 @dataclass
 class _Shape:
-    """Of the tensor that the next layer reads."""
+    """The shape of the tensor that the next layer reads."""
 
     height: int
     width: int
@@ -65,7 +77,7 @@ class _Shape:
         return self.height * self.width * self.channels
 
     def conv(self, channels: int, side: int, stride: int = 1, *, depthwise: bool = False) -> Layer:
-        """A convolution with padding; the shape becomes that of its output."""
+        """Return a convolution with padding; the shape becomes that of its output."""
         before, inputs = self.elements, 1 if depthwise else self.channels
         self.height, self.width, self.channels = ceil(self.height / stride), ceil(self.width / stride), channels
         kernel = side * side * inputs
@@ -78,7 +90,7 @@ class _Shape:
         self.height, self.width = self.height // 2, self.width // 2
 
     def dense(self, outputs: int) -> Layer:
-        """Behind a global average."""
+        """Return a dense layer behind a global average."""
         return Layer(self.channels, outputs, self.channels * outputs, outputs * (self.channels + 4))
 
 
@@ -115,7 +127,7 @@ def _mobilenet_v2(architecture: Architecture) -> Iterator[Layer]:
 
 
 def _resnet18_half(architecture: Architecture) -> Iterator[Layer]:
-    """ResNet-18 with half of its channels."""
+    """Yield ResNet-18 with half of its channels."""
     shape = _input(architecture)
     yield shape.conv(32, 7, 2)
     shape.pool()
@@ -141,7 +153,7 @@ def _tiny_yolo_v2(architecture: Architecture) -> Iterator[Layer]:
 
 
 def _c2f(shape: _Shape, channels: int, repetitions: int) -> Iterator[Layer]:
-    """Halves, some of which pass through more layers, put together again."""
+    """Yield a C2f block: one half passes through more layers, and all are joined."""
     yield shape.conv(channels, 1)
     half = _Shape(shape.height, shape.width, channels // 2)
     for _ in range(2 * repetitions):
@@ -151,7 +163,7 @@ def _c2f(shape: _Shape, channels: int, repetitions: int) -> Iterator[Layer]:
 
 
 def _yolo_v8n(architecture: Architecture) -> Iterator[Layer]:
-    """Without what SiLU, concatenation and the decoding of boxes add."""
+    """Yield YOLOv8n without the work of SiLU, concatenation and decoding of boxes."""
     shape, classes = _input(architecture), architecture.classes
     yield shape.conv(16, 3, 2)
     kept = []

@@ -1,10 +1,11 @@
-"""Tries what the README tells a newcomer, in a fresh and minimal Debian in a folder, up to the run on the virtual board.
+"""Try the README's first steps in a minimal Debian, up to the virtual board's run.
 
     python3 tools/try_setup.py 12
-    python3 tools/try_setup.py 13 --folder /var/tmp/trixie     keeps the system there, and goes on with one that is there
+    python3 tools/try_setup.py 13 --folder /var/tmp/trixie     keeps the system there, or continues with the one there
 
-Needs root, debootstrap, the network and 4 GB. The new system gets its packages from where this computer's apt gets them, and
-this computer's DNS servers, certificates and settings of pip, without which it might reach no network; nothing else of it.
+The Debian is fresh and in a folder. Needs root, debootstrap, the network and 4 GB. The new system
+gets its packages from the source of this computer's apt, and this computer's DNS servers,
+certificates and settings of pip, without which it might reach no network; nothing else of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASES = {"12": "bookworm", "13": "trixie"}
-# What a newcomer has, and what the README says.
+# BEFORE installs the packages of a newcomer's system; STEPS are those of the README.
 BEFORE = "apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends ca-certificates make python3"
 STEPS = ("make flash BOARD=nucleo-n657 MODEL=miniresnet",)
 EXPECTED = "10 of 10 outputs equal the reference interpreter bit for bit"
@@ -28,7 +29,7 @@ _NETWORK = ("/etc/resolv.conf", "/etc/ssl/certs/ca-certificates.crt", "/etc/pip.
 
 
 def main() -> int:
-    """Exit status: 0, or 1 after an error, which is printed."""
+    """Try the steps; return 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("release", choices=RELEASES, help="of Debian")
     parser.add_argument("--folder", type=Path, help="keeps the system; by default it is removed")
@@ -43,8 +44,15 @@ def main() -> int:
 
 
 def mirror(listing: str) -> str:
-    """Where this computer's apt gets Debian's packages. listing: of `apt-get indextargets`, a line for each list with its site,
-    origin and component. Raises SystemExit if there is none."""
+    """Return the source of Debian's packages for this computer's apt.
+
+    Args:
+        listing: Output of `apt-get indextargets`, a line for each list with its site, origin and
+            component.
+
+    Raises:
+        SystemExit: There is none.
+    """
     for line in listing.splitlines():
         site, origin, component = line.split("|")
         if (origin, component) == ("Debian", "main") and not site.rstrip("/").endswith("-security"):
@@ -53,7 +61,11 @@ def mirror(listing: str) -> str:
 
 
 def files_of_checkout(listing: bytes) -> list[str]:
-    """Their paths. listing: of `git ls-files -z`."""
+    """Return the paths of the files in the checkout.
+
+    Args:
+        listing: Output of `git ls-files -z`.
+    """
     return [name for name in listing.decode().split("\0") if name and (ROOT / name).is_file()]
 
 
@@ -88,7 +100,7 @@ def _carried_out(system: Path) -> int:
     try:
         for step in (BEFORE, *STEPS):
             _say("Step", step)
-            # Each time: installing certificates would take away those that only this computer trusts.
+            # This is repeated, since installing certificates would remove those that only this computer trusts.
             _lend_network(system)
             output = _in_system(system, step)
     finally:
@@ -102,7 +114,11 @@ def _carried_out(system: Path) -> int:
 
 
 def _in_system(system: Path, step: str) -> str:
-    """What it printed, which is shown as it comes. Raises SystemExit if it fails."""
+    """Return the output of a step, which is shown as it comes.
+
+    Raises:
+        SystemExit: The step fails.
+    """
     clean = {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": "/root",

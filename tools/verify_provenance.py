@@ -1,11 +1,12 @@
-"""Whether images come from what their provenance says: looks at the images, builds them again, and compares.
+"""Verify that images come from the sources in their provenance.
 
     python tools/verify_provenance.py build/nucleo-n657/keyword/provenance.json
     python tools/verify_provenance.py provenance.json cmsis=../Cube_N6    # a path that was outside of the project
     python tools/verify_provenance.py provenance.json --rebuilt again/provenance.json    # built by a project of your own
 
-Start it in the project's folder, with the sources that the images are said to come from. The second build goes into a temporary
-folder and takes nothing from the first one. Exit status: 0 if all is the same, else 1.
+It checks the images, builds them again, and compares. Start it in the project's folder, with the
+sources that the images are said to come from. The second build goes into a temporary folder and
+takes nothing from the first one. Exit status: 0 if all is the same, else 1.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from n6build.origin.provenance import OUTSIDE, Provenance, different, read_prove
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Exit status."""
+    """Verify a provenance, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("provenance", type=Path, help="provenance.json, in the folder with its images")
     parser.add_argument("options", nargs="*", metavar="OPTION=VALUE", help="options whose value is another one here")
@@ -54,7 +55,11 @@ def _verify(file: Path, options: Sequence[str], rebuilt: Path | None) -> None:
 
 
 def check_images(claimed: Provenance, folder: Path) -> None:
-    """Raises N6-ORIGIN-002 for a file in the folder that is not the one that the provenance is of."""
+    """Check the images in a folder against their provenance.
+
+    Raises:
+        N6Error: N6-ORIGIN-002 for a file in the folder that differs from the provenance.
+    """
     for name, digest in claimed.subjects.items():
         found = digest_of(folder / name)
         if found != digest:
@@ -65,7 +70,16 @@ def check_images(claimed: Provenance, folder: Path) -> None:
 
 
 def _built_again(claimed: Provenance, options: Sequence[str], build: Path) -> Path:
-    """The provenance of a build with the same options. build: an empty folder. Raises N6-ORIGIN-003."""
+    """Return the provenance of a build with the same options.
+
+    Args:
+        claimed: Provenance of the images.
+        options: Options with other values here.
+        build: An empty folder.
+
+    Raises:
+        N6Error: N6-ORIGIN-003.
+    """
     if claimed.facts.get("program"):
         what = "these images were built by a project of its own, with its own program"
         hint = "build it there a second time, and give that: --rebuilt FILE"
@@ -86,7 +100,12 @@ def _built_again(claimed: Provenance, options: Sequence[str], build: Path) -> Pa
 
 
 def check_equal(claimed: Provenance, rebuilt: Provenance) -> None:
-    """Prints what differs. Raises N6-ORIGIN-004 for other images, and for the same images from other materials or options."""
+    """Compare two provenances, and print the differences.
+
+    Raises:
+        N6Error: N6-ORIGIN-004 for other images, and for the same images from other materials or
+            options.
+    """
     names = sorted({*claimed.subjects, *rebuilt.subjects})
     images = [name for name in names if claimed.subjects.get(name) != rebuilt.subjects.get(name)]
     materials = different(claimed.materials, rebuilt.materials)

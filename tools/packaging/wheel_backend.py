@@ -1,7 +1,8 @@
-"""Builds the wheel (PEP 517): the library, with everything that it reads beside its code, and the SCons tools.
+"""The build backend of the wheel (PEP 517): library, data and SCons tools.
 
-In the wheel the folders of `DATA` are n6build/_data (`n6build.base.paths` finds them there), and site_tools is a package of the
-library. They are put in place in a temporary folder, so that neither the checkout nor its build folder gets copies.
+In the wheel the folders of `DATA` are n6build/_data (`n6build.base.paths` finds them there), and
+site_tools is a package of the library. They are put in place in a temporary folder, so that neither
+the checkout nor its build folder gets copies.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ("boards", "examples", "firmware", "models", "tools")
 _DESCRIBED_BY = ("pyproject.toml", "README.md", "LICENSE")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", ".*", "build")
-# 1 January 1980, the first time that a zip file can have: equal sources give an equal wheel.
+# This is 1 January 1980, the first time that a zip file can have: equal sources give an equal wheel.
 _TIME = "315532800"
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """Name of the wheel in `wheel_directory`."""
+    """Build the wheel, and return its name in `wheel_directory`."""
     target, here, time = os.path.abspath(wheel_directory), Path.cwd(), os.environ.get("SOURCE_DATE_EPOCH")  # noqa: PTH100
     with tempfile.TemporaryDirectory() as folder:
         _lay_out(Path(folder))
@@ -68,8 +69,8 @@ def _lay_out(folder: Path) -> None:
     )
     for name in DATA:
         shutil.copytree(ROOT / name, library / "_data" / name, ignore=_LEFT_OUT)
-    # The firmware's licence belongs into the notices of every image.
+    # The firmware's licence belongs in the notices of every image.
     shutil.copy(ROOT / "LICENSE", library / "_data")
-    # Permissions are in a wheel, too, and should not be those of whoever builds it.
+    # A wheel also has permissions, which should not depend on the user who builds it.
     for path in folder.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)

@@ -14,7 +14,7 @@ _UNSURE = re.compile(r"assum|not documented|not known|INFERRED|a mistake|is not 
 
 
 def board_pages(root: Path) -> dict[str, str]:
-    """A page for each board, and the one that lists them, by their place in the site."""
+    """Return a page for each board, and their list, by place in the site."""
     boards = [load_board(name, root / "boards") for name in board_names(root / "boards")]
     pages = {f"boards/{board.name}.md": _page(board) for board in boards}
     rows = [
@@ -158,7 +158,7 @@ def _assumed(board: Board) -> str:
 
 
 def _comments(yaml: str) -> list[tuple[str, str]]:
-    """(the key that follows, the comment)."""
+    """Return pairs of (the key that follows, the comment)."""
     found: list[tuple[str, str]] = []
     words: list[str] = []
     for line in yaml.splitlines():
@@ -188,7 +188,7 @@ def _hz(hz: int) -> str:
 
 
 def _lines(lines: tuple[int, ...]) -> str:
-    """0-6, 8-11 in place of all numbers."""
+    """Return numbers of lines as ranges, such as 0-6, 8-11."""
     runs: list[list[int]] = []
     for line in sorted(lines):
         if runs and line == runs[-1][-1] + 1:

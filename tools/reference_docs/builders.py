@@ -1,4 +1,7 @@
-"""The page about SCons: what the tools in site_tools add to an environment, as they say it themselves."""
+"""The page about SCons: builders and variables of the tools in site_tools.
+
+The texts are the docstrings of the tools.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from reference_docs.markdown import anchor, code, page, sentence, table, text
 from reference_docs.meanings import introduction, meanings, parts
 
 _TOOLS = Path(__file__).resolve().parents[2] / "site_scons/site_tools"
-# For projects that embed n6build; the others make and show plans, and are what SConstruct here is written with.
+# These tools are for host projects; the others make and show plans, and SConstruct of n6build uses them.
 _FOR_HOSTS = ("n6_builders", "n6_on_board", "n6_compile_commands")
 
 _HEAD = """\
@@ -27,7 +30,7 @@ Files are nodes, or paths from the folder of the script."""
 
 @dataclass
 class _Environment:
-    """Stands in for an environment of SCons, and remembers what a tool adds to it."""
+    """A substitute for an environment of SCons that records a tool's additions."""
 
     methods: dict[str, Callable[..., Any]] = field(default_factory=dict)
     variables: dict[str, object] = field(default_factory=dict)
@@ -39,12 +42,19 @@ class _Environment:
         self.variables |= values
 
     def Tool(self, *_: object, **__: object) -> None:
-        """Other tools are asked themselves."""
+        """Ignore other tools, which are read themselves."""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A module of site_tools. methods: that it adds, by name. variables: with their defaults. meanings: of the variables."""
+    """A module of site_tools.
+
+    Attributes:
+        name: Name of the module.
+        methods: Methods that it adds, by name.
+        variables: Variables with their defaults.
+        meanings: Meanings of the variables.
+    """
 
     name: str
     methods: dict[str, Callable[..., Any]]
@@ -53,7 +63,7 @@ class Tool:
 
 
 def tools() -> list[Tool]:
-    """Those for projects that embed n6build first."""
+    """Return all tools, those for host projects first."""
     for folder in (_TOOLS, _TOOLS.parent):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
@@ -68,7 +78,10 @@ def tools() -> list[Tool]:
 
 
 def builders_page() -> str:
-    """Every builder and method with its arguments, what it returns, and the construction variables."""
+    """Return the page with every builder, method and construction variable.
+
+    It lists arguments and results.
+    """
     all_tools = tools()
     hosts = [tool for tool in all_tools if tool.name in _FOR_HOSTS]
     others = [tool for tool in all_tools if tool.name not in _FOR_HOSTS]
@@ -106,7 +119,7 @@ def _method(name: str, method: Callable[..., Any]) -> str:
 
 
 def _returned(method: Callable[..., Any], annotation: object) -> str:
-    """What the attributes of the value mean, where it is a value of ours."""
+    """Return a table of the attributes of a builder's result, if it is n6build's."""
     kind = getattr(inspect.unwrap(method), "__globals__", {}).get(str(annotation))
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)) or kind.__module__ != "n6host":
         return ""
@@ -125,7 +138,10 @@ def _without_annotations(parameters: list[inspect.Parameter]) -> str:
 
 
 def _variables_in(doc: str) -> list[tuple[list[str], str]]:
-    """NAME (what it is), or NAME, NAME (what they are), behind 'Construction variables'."""
+    """Return names and meanings behind 'Construction variables'.
+
+    The form is NAME (meaning), or NAME, NAME (meaning).
+    """
     words = " ".join(doc.partition("Construction variables")[2].split())
     return [
         (names.split(", "), what)

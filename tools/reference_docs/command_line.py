@@ -1,4 +1,4 @@
-"""Pages about what is typed: options and targets, with scons, n6build, and in scripts."""
+"""Pages about options and targets, with scons, n6build, and in scripts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Several may be named: `scons flash run report`, `n6build flash run report`. A fi
 
 
 def options_page() -> str:
-    """Every option with its values, default, meaning and variable."""
+    """Return the page with every option: values, default, meaning and variable."""
     for_models = [option for option in options_of(Choices) if option.loader]
     others = [option for option in options_of(Choices) if not option.loader]
     return page(
@@ -48,7 +48,7 @@ def options_page() -> str:
 
 
 def targets_page() -> str:
-    """Every target, and which of scons and n6build has it."""
+    """Return the page with every target, and with its availability in n6build."""
     rows = [
         (
             f"{anchor(name)}{code(name)}",

@@ -1,4 +1,7 @@
-"""The page about formats: structs that C and Python share, and files of JSON, from the code that writes and reads them."""
+"""The page about formats: structs that C and Python share, and JSON files.
+
+It is made from the code that writes and reads them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _HEAD = """\
 What n6build writes for others to read. Numbers in structs are little endian, and nothing lies between members. JSON is written
 with sorted keys, and is the same for equal input on any machine."""
 
-# File, dataclass, what to say before its keys.
+# Each entry is a file, its dataclass, and the text before its keys.
 JSON = (
     (
         "flash_manifest.json",
@@ -42,7 +45,7 @@ JSON = (
 
 
 def formats_page() -> str:
-    """Every format that is described once for C and Python, and the JSON files."""
+    """Return the page with every format shared by C and Python, and the JSON files."""
     json = [part for name, kind, said in JSON for part in (f"## {name}", said, key_table(kind))]
     plan = (
         "`scons plan` and `n6build plan --write FILE` write it: `format` (an integer, "

@@ -15,7 +15,7 @@ from reference_docs.yaml_files import yaml_pages
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Markdown by its place in the site. root: of the repository."""
+    """Return the pages as Markdown by place in the site; `root` is the repository's."""
     return {
         "reference/options.md": options_page(),
         "reference/targets.md": targets_page(),
@@ -30,5 +30,5 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def _changelog(root: Path) -> str:
-    """Its links start where it lies."""
+    """Return the changelog with links that start in the folder docs/."""
     return re.sub(r"\]\(docs/", "](", (root / "CHANGELOG.md").read_text(encoding="utf-8"))

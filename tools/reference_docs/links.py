@@ -9,7 +9,7 @@ from pathlib import Path
 
 from markdown.extensions.toc import slugify
 
-# Not in code: blocks with a fence or four spaces, and spans.
+# Links in code do not count: blocks with a fence or four spaces, and spans.
 _CODE = re.compile(r"^(?:```.*?^```[^\n]*|(?: {4}|\t)[^\n]*)$|``[^`]+``|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[(?P<text>[^\]\n]*)\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -17,7 +17,7 @@ _ID = re.compile(r'id="([^"]+)"')
 
 
 def outside_code(markdown: str, change: Callable[[re.Match[str]], str]) -> str:
-    """The text with every link changed that is not in code."""
+    """Return the text with `change` applied to every link that is not in code."""
     parts, at = [], 0
     for found in _CODE.finditer(markdown):
         # `[code](target)` has code in its text, but is no code.
@@ -32,7 +32,7 @@ def outside_code(markdown: str, change: Callable[[re.Match[str]], str]) -> str:
 
 
 def links_in(markdown: str) -> Iterator[str]:
-    """The targets of all links that are not in code, without those to elsewhere."""
+    """Yield the relative targets of all links that are not in code."""
     found: list[str] = []
 
     def note(link: re.Match[str]) -> str:
@@ -44,7 +44,13 @@ def links_in(markdown: str) -> Iterator[str]:
 
 
 def broken(root: Path, folder: str, target: str) -> str | None:
-    """Why a link leads nowhere; None if it does not. folder: of the file with the link, from `root`."""
+    """Return why a link is broken, None if it is not.
+
+    Args:
+        root: Root of the repository.
+        folder: Folder of the file with the link, from `root`.
+        target: Target of the link.
+    """
     path, _, name = target.partition("#")
     place = posixpath.normpath(posixpath.join(folder, path))
     if place.startswith(".."):
@@ -57,6 +63,6 @@ def broken(root: Path, folder: str, target: str) -> str | None:
 
 
 def anchors(markdown: str) -> set[str]:
-    """Of headings, and those that are written as HTML."""
+    """Return the anchors of headings, and those that are written as HTML."""
     headings = {slugify(re.sub(r"[`*]", "", each), "-") for each in _HEADING.findall(markdown)}
     return headings | {*_ID.findall(markdown)}

@@ -1,4 +1,7 @@
-"""Meanings of the fields of a dataclass, or of a function's arguments, read from docstrings of Google's style."""
+"""Meanings of fields or arguments, read from docstrings of Google's style.
+
+The fields are those of a dataclass, the arguments those of a function.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import fnmatch
 import inspect
 import re
 
-# Headings of sections: names follow the first ones, and nothing about names the others.
+# Names follow the first headings of sections; nothing about names follows the others.
 _NAMES, _OTHERS = (
     re.compile(r"^\s*(?:Attributes|Args):$", re.MULTILINE),
     re.compile(r"^\s*(?:Returns|Raises|Yields):$", re.MULTILINE),
@@ -26,13 +29,16 @@ def meanings(kind: type) -> dict[str, str]:
 
 def introduction(kind: type) -> str:
     """Return the docstring of a dataclass without the meanings of its fields."""
-    # That of a dataclass without a docstring is its signature.
+    # The docstring of a dataclass without one is its signature.
     doc = "" if (kind.__doc__ or "").startswith(f"{kind.__name__}(") else kind.__doc__
     return parts(doc or "", [field.name for field in dataclasses.fields(kind)])[0]
 
 
 def parts(doc: str, names: list[str]) -> tuple[str, dict[str, str]]:
-    """Return a docstring's text in front of names, and the meaning of each of `names`: fields, or arguments."""
+    """Return a docstring's text in front of names, and the meaning of each of `names`.
+
+    The names are those of fields or arguments.
+    """
     described = _OTHERS.split(inspect.cleandoc(doc))[0]
     words = " ".join(_NAMES.sub("", described).split())
     places = _places(words, names)

@@ -1,4 +1,4 @@
-"""Pages about what n6build says: every error, every check."""
+"""Pages about messages of n6build: every error, every check."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ every build shows the reason. `checks.json` has the results ([format](formats.md
 
 
 def errors_with_anchors(errors: str) -> str:
-    """docs/errors.md, with a place for each id that a link can lead to."""
+    """Return docs/errors.md with an anchor for each id."""
     return ROW.sub(lambda found: f"| {anchor(found[1])}{code(found[1])} |", errors)
 
 
 def checks_page() -> str:
-    """Every check, with its title and what it finds."""
+    """Return the page with every check, its title and its findings."""
     rows = [
         (
             f"[{check.id}](../errors.md#{check.id})",

@@ -1,5 +1,8 @@
-"""What MkDocs calls (`hooks` in mkdocs.yml): adds the pages that are made from the code, checks links into the repository, and
-leaves out dates, so that equal input gives an equal site."""
+"""Hooks of MkDocs (`hooks` in mkdocs.yml) for the pages made from code.
+
+They add these pages, check links into the repository, and leave out dates, so that equal input
+gives an equal site.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,14 @@ from reference_docs.messages import errors_with_anchors  # noqa: E402
 
 # With --strict a warning ends the build.
 _LOG = logging.getLogger("mkdocs.hooks.reference_docs")
-# Files that are read where they lie, too.
+# These files are also read in the repository itself.
 _READ_IN_PLACE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-# It would hold dates.
+# The site map would hold dates.
 _SITE_MAP = "sitemap.xml"
 
 
 def on_config(config: Any) -> Any:
-    """Adds the boards to the navigation."""
+    """Add the boards to the navigation."""
     config.theme.static_templates.discard(_SITE_MAP)
     generated = pages(ROOT)
     config.extra["generated"] = generated
@@ -42,7 +45,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the generated pages, which are never written to docs/."""
+    """Add the generated pages, which are never written to docs/."""
     if site_map := files.get_file_from_path(_SITE_MAP):
         files.remove(site_map)
     for name, text in config.extra["generated"].items():
@@ -51,7 +54,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_pre_build(**_: Any) -> None:
-    """Warns of links in the repository's own files that lead nowhere."""
+    """Warn of broken links in the repository's own files."""
     for name in _READ_IN_PLACE:
         for target in links_in((ROOT / name).read_text(encoding="utf-8")):
             why = broken(ROOT, "", target)
@@ -60,7 +63,10 @@ def on_pre_build(**_: Any) -> None:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links into the repository become plain text, since the site is without it; warns of those that lead nowhere."""
+    """Turn links into the repository into plain text, and warn of broken ones.
+
+    The site does not contain the repository.
+    """
     name = page.file.src_uri
     if name == "errors.md":
         markdown = errors_with_anchors(markdown)
@@ -81,7 +87,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """Without the comment that says when the site was built."""
+    """Remove the comment with the date of the site."""
     return re.sub(r"<!--\s*MkDocs version.*?-->\s*", "", output, flags=re.DOTALL)
 
 

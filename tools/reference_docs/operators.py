@@ -1,4 +1,4 @@
-"""The page about what the reference backend compiles: one row for each module in operators/."""
+"""The page about operators of the reference backend, a row for each module."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ What the reference backend compiles: every epoch runs on the Cortex-M55, with th
 Models of uint8 are computed as int8, 128 less. Anything else is refused with the names of all operators in question;
 [ST's compiler](../st-edge-ai.md) takes more. Batch is 1. What differs from that interpreter: [how sure](../how-sure.md)."""
 
-# Not to be written with a capital letter.
+# A formula does not begin with a capital letter.
 _FORMULA = re.compile(r"[a-z]\W")
 
 _ONNX = """\
@@ -28,7 +28,7 @@ Nodes of [ONNX models](../onnx.md), whose activations are quantised:"""
 
 
 def operators_page() -> str:
-    """By the names that the schema of .tflite files gives them."""
+    """Return the page with operators by their names in the schema of .tflite files."""
     modules = sorted(modules_matching("n6build.network.reference.operators.*", {"n6build": str(LIBRARY)}))
     rows = [_row(name) for name in modules if hasattr(importlib.import_module(name), "OPERATOR")]
     of_tflite = table(("operator", "types of the input", "what is computed"), sorted(rows))
@@ -36,7 +36,7 @@ def operators_page() -> str:
 
 
 def _families() -> list[tuple[str, str]]:
-    """Of ONNX: one row for each module of nodes."""
+    """Return the rows of ONNX, one for each module of nodes."""
     rows = []
     for name in sorted(modules_matching("n6build.network.reference.onnx.nodes.*", {"n6build": str(LIBRARY)})):
         module = importlib.import_module(name)
@@ -49,7 +49,7 @@ def _row(name: str) -> tuple[str, str, str]:
     module = importlib.import_module(name)
     kind: OperatorKind = module.OPERATOR
     said = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
-    # One for another type has the name of the operator and that type.
+    # A module for another type has the name of the operator and that type.
     base = kind.name.partition(" ")[0]
     assert said.startswith((f"{base}: ", f"{base} ")), (
         f"{Path(module.__file__ or name).name}: the docstring begins with {base}"

@@ -1,4 +1,7 @@
-"""The keys of a YAML or JSON file, from the dataclasses that it is read into (`n6build.base.yaml_schema`)."""
+"""The keys of a YAML or JSON file, from its dataclasses.
+
+The file is read into the dataclasses (`n6build.base.yaml_schema`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from n6build.base.yaml_schema import OtherKeys, Pattern, Range, Size
 from reference_docs.markdown import code, sentence, table, text
 from reference_docs.meanings import introduction, meanings
 
-# What a name such as those of pools stands for in the path of a key; an item of a list.
+# The path of a key has these placeholders for a name, such as that of a pool, and for an item of a list.
 _NAME, _ITEM = "<name>", "[]"
 _LONGEST_EXAMPLE = 28
 _UNIONS = (types.UnionType, typing.Union)
@@ -25,8 +28,15 @@ _SCALARS = {int: "integer", str: "text", bool: "true or false", float: "number",
 
 @dataclass(frozen=True)
 class Key:
-    """path: with dots, `pools.<name>.fname`. kind: of its value, in words. default: as YAML has it; None: it has to be there.
-    meaning: empty where the docstring says nothing. is_section: whether keys of its own follow."""
+    """A key of a file.
+
+    Attributes:
+        path: Path with dots, such as `pools.<name>.fname`.
+        kind: Kind of its value, in words.
+        default: Default in YAML's spelling; None for a required key.
+        meaning: Meaning, empty if the docstring has none.
+        is_section: Whether keys of its own follow.
+    """
 
     path: str
     kind: str
@@ -36,7 +46,13 @@ class Key:
 
 
 def keys(schema: type, others: Mapping[str, type] | None = None, below: str = "") -> Iterator[Key]:
-    """All keys, each section behind its own. others: for a field with `OtherKeys`, the sections that it may have."""
+    """Yield all keys, each section before its own keys.
+
+    Args:
+        schema: Dataclass of the file.
+        others: Possible sections of a field with `OtherKeys`.
+        below: Path in front of the keys.
+    """
     said = meanings(schema)
     hints = typing.get_type_hints(schema, include_extras=True)
     for field in dataclasses.fields(schema):
@@ -56,7 +72,14 @@ def keys(schema: type, others: Mapping[str, type] | None = None, below: str = ""
 
 
 def key_table(schema: type, examples: Mapping[str, str] | None = None, others: Mapping[str, type] | None = None) -> str:
-    """examples: by path, a value that some file has; None: the table has no such column, and no defaults."""
+    """Return a table of all keys.
+
+    Args:
+        schema: Dataclass of the file.
+        examples: Values of some files by path; None leaves out the columns of examples and
+            defaults.
+        others: Possible sections of a field with `OtherKeys`.
+    """
     rows = []
     for key in keys(schema, others):
         row = [_breakable(key.path), text(key.kind)]
@@ -75,12 +98,15 @@ def _shortened(value: str) -> str:
 
 
 def _breakable(path: str) -> str:
-    """Long ones may end a line behind a dot."""
+    """Return a path that may end a line behind a dot."""
     return code(path).replace(".", ".<wbr>")
 
 
 def examples_in(files: list[Path], schema: type, others: Mapping[str, type] | None = None) -> dict[str, str]:
-    """By path of a key that is no section, the value as the first of the files writes it that has one."""
+    """Return an example of each key that is no section, by path.
+
+    It is the value as written in the first of the files that has one.
+    """
     wanted = {key.path for key in keys(schema, others) if not key.is_section}
     found: dict[str, str] = {}
     for file in files:
@@ -104,7 +130,7 @@ def _nodes(node: Any, path: str, wanted: set[str]) -> Iterator[tuple[str, Any]]:
 
 
 def kind_of(hint: Any) -> str:
-    """What may be written there, in words."""
+    """Return the kinds of values that may be written there, in words."""
     if hint == Size:
         return "bytes, as in 64K or 2M"
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -120,7 +146,7 @@ def kind_of(hint: Any) -> str:
 
 
 def _several(hint: Any) -> str:
-    """Of the words above that have a plural, that."""
+    """Return the words of `kind_of`, in the plural if they have one."""
     words = kind_of(hint)
     plural = {"section": "sections", "text": "texts", "integer": "integers", "number": "numbers", "path": "paths"}
     first, _, rest = words.partition(" ")
@@ -139,7 +165,7 @@ def _narrowed(base: Any, notes: tuple[Any, ...]) -> str:
 
 
 def _section_of(hint: Any) -> tuple[type | None, str]:
-    """The dataclass behind a hint, and what stands between the key and its keys."""
+    """Return the dataclass behind a hint, and the path between the key and its keys."""
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return hint, ""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -155,7 +181,10 @@ def _section_of(hint: Any) -> tuple[type | None, str]:
 
 
 def _default(field: dataclasses.Field[Any]) -> str | None:
-    """As YAML has it; empty where it is nothing, or a section with defaults of its own."""
+    """Return a default in YAML's spelling, None for a required key.
+
+    It is empty for an empty value, or a section with defaults of its own.
+    """
     if field.default is not dataclasses.MISSING:
         value = field.default
     elif field.default_factory is not dataclasses.MISSING:

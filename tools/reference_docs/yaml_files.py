@@ -1,4 +1,4 @@
-"""Pages about the YAML files: keys from the schemas that the files are read with, examples from the files here."""
+"""Pages about the YAML files: keys from their schemas, examples from files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from n6build.network.st_edge_ai.options import CompilerOptions
 from reference_docs.markdown import page
 from reference_docs.schema import examples_in, key_table
 
-# Of `network` in a model.yaml.
+# These are the schemas of backends below `network` in a model.yaml.
 BACKENDS = {"neural_art": NpuOptions, "st_edge_ai": CompilerOptions}
 MODEL_EXAMPLE = Path(__file__).with_name("model.example.yaml")
 
@@ -40,9 +40,9 @@ What a part is sent is described once for its family, and named by the boards th
 
 
 def yaml_pages(root: Path) -> dict[str, str]:
-    """By their place in the site."""
+    """Return the pages by place in the site."""
     boards = sorted(root.glob("boards/*/board.yaml"))
-    # The board of the README first.
+    # The board of the README comes first.
     boards.sort(key=lambda path: path.parent.name != "nucleo-n657")
     return {
         "reference/board-yaml.md": page("board.yaml", _BOARD, _READING, _keys(BoardFile, boards)),

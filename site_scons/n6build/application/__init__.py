@@ -1,1 +1,1 @@
-"""What an application has to know of its network: a generated header, and blocks in sources of existing projects."""
+"""The network as an application sees it: generated headers and blocks in sources."""

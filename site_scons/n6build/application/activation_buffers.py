@@ -1,6 +1,7 @@
-"""Activation buffers as C arrays, each in its own section, and the RAM of the pictures (STM32H747 applications).
+"""Activation buffers as C arrays, and the RAM of pictures (STM32H747).
 
-The text is that of external_memory_mgt.py in ST's model zoo, byte for byte.
+Each array has its own section. The text equals that of external_memory_mgt.py in ST's model zoo,
+byte for byte.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from n6build.network.artifacts.c_info_pools import ActivationPool
 from n6build.network.artifacts.description import IoBuffer, PoolRange
 
 ALIGNMENT = 32
-# The one pool of a network that was compiled without descriptors of memory pools.
+# A network that was compiled without descriptors of memory pools has this one pool.
 _HEAP_POOL = "heap_overlay_pool"
 _AXIRAM = "AXIRAM"
 Ram = Literal["AXIRAM", "SDRAM"]
@@ -31,8 +32,8 @@ def activation_block(pools: Sequence[ActivationPool], handle: str = "ai_handle "
     """Return the declarations of the buffers and of their table.
 
     Args:
-        pools: smallest first, which numbers the sizes.
-        handle: type of an entry of the table, with what separates it from a name.
+        pools: Pools, smallest first; the order numbers the sizes.
+        handle: Type of an entry of the table, with the characters that separate it from a name.
     """
     lines = []
     for number, pool in enumerate(pools, 1):
@@ -48,11 +49,12 @@ def activation_block(pools: Sequence[ActivationPool], handle: str = "ai_handle "
 
 
 def buffers_header(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
-    """Return app_buffers.h: sizes in bytes, the buffers, and the index of the buffer with the input.
+    """Return app_buffers.h: sizes in bytes, the buffers, the index of the input's one.
 
     Args:
-        pools: of a network for the NPU.
-        inputs: the first one decides the index; without an address it is 0.
+        pools: Memory pools of a network for the NPU.
+        inputs: Inputs of the network. The first one decides the index, which is 0 if it has no
+            address.
     """
     used = sorted((each for each in pools if each.rights == "ACC_WRITE" and each.used_bytes), key=_used_bytes)
     buffers = [ActivationPool(each.name, each.used_bytes) for each in used]
@@ -80,8 +82,9 @@ def input_macros(index: int) -> str:
     """Return the two macros of the buffer that holds the first input.
 
     Args:
-        index: of the buffer. ST's script always writes 0; the application cleans the D-cache of this buffer before it runs the
-            network, which would read a stale input from another one.
+        index: Index of the buffer. ST's script always writes 0. The application cleans the D-cache
+            of this buffer before it runs the network; with a wrong index the network would read a
+            stale input.
     """
     return (
         f"#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_INDEX {index}\n"
@@ -92,10 +95,15 @@ def input_macros(index: int) -> str:
 def place_pictures(
     pools: Sequence[ActivationPool], axiram_bytes: int, *, captured_bytes: int, rescaled_bytes: int
 ) -> Pictures:
-    """Place the captured picture first, then the rescaled one: in AXI RAM where it leaves at least a byte there, else in SDRAM.
+    """Choose the RAM of the captured picture, then of the rescaled one.
+
+    A picture is placed in AXI RAM if it leaves at least a byte there, otherwise in SDRAM.
 
     Args:
+        pools: Pools with activations.
         axiram_bytes: AXI RAM for activations and pictures together.
+        captured_bytes: Size of the captured picture.
+        rescaled_bytes: Size of the rescaled picture.
     """
     left = axiram_bytes - sum(pool.used_bytes for pool in pools if pool.name in (_HEAP_POOL, _AXIRAM))
     captured: Ram = "AXIRAM" if captured_bytes < left else "SDRAM"
@@ -104,12 +112,12 @@ def place_pictures(
 
 
 def picture_bytes(width: int, height: int, channels: int) -> int:
-    """Return the bytes of a picture: one per pixel in grey, two in colour (RGB565)."""
+    """Return the size of a picture: one byte a pixel in grey, two in colour (RGB565)."""
     return width * height * (1 if channels == 1 else 2)
 
 
 def _buffer_name(pool: ActivationPool) -> str:
-    """Of the C array; its section is called the same, with a dot in front."""
+    """Return the name of the C array; its section has the same name behind a dot."""
     return f"NN_Activation_Buffer_{_AXIRAM if pool.name == _HEAP_POOL else pool.name}"
 
 

@@ -1,4 +1,4 @@
-"""app_config.h: the network as the application sees it, in the names of ST's getting-started applications."""
+"""app_config.h: the network in the names of ST's getting-started applications."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from n6build.base.templates import render
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 
 TEMPLATE = TEMPLATES / "app_config.h.j2"
-# Values of ASPECT_RATIO_MODE, and of CAMERA_FLIP as the camera middleware has them.
+# These are the values of ASPECT_RATIO_MODE, and of CAMERA_FLIP as the camera middleware defines them.
 _ASPECTS = {"fit": "ASPECT_RATIO_FIT", "crop": "ASPECT_RATIO_CROP", "padding": "ASPECT_RATIO_FIT"}
 _FLIPS = {"none": "NOFLIP", "horizontal": "FLIP", "vertical": "MIRROR", "both": "MIRROR_FLIP"}
 _COLOURS = {"rgb": ("COLOR_RGB", 3), "bgr": ("COLOR_BGR", 3), "grey": ("COLOR_MODE_GREY", 1)}
 
 
 def app_config(application: Application, classes: Sequence[str], artifacts: NetworkArtifacts) -> str:
-    """The header of one network. Raises N6-APP-003 where its input is not a picture as described, N6-APP-010 where it exceeds
-    VGA."""
+    """Return the header of one network.
+
+    Raises:
+        N6Error: N6-APP-003 if its input is not a picture as described; N6-APP-010 if the picture
+            exceeds VGA.
+    """
     height, width, channels = _picture(application, artifacts)
     mode, bytes_per_pixel = _COLOURS[application.input.colour]
     if channels != bytes_per_pixel:
@@ -50,7 +54,7 @@ def app_config(application: Application, classes: Sequence[str], artifacts: Netw
 
 
 def _picture(application: Application, artifacts: NetworkArtifacts) -> tuple[int, int, int]:
-    """(height, width, channels) of the first input, channels last."""
+    """Return height, width and channels of the first input, channels last."""
     shape = artifacts.inputs[0].shape if artifacts.inputs else ()
     if len(shape) != 4:
         raise N6Error(
@@ -68,7 +72,10 @@ def _picture(application: Application, artifacts: NetworkArtifacts) -> tuple[int
 
 
 def c_string(text: str) -> str:
-    """A C literal: quotes, backslashes and control characters escaped, other letters as UTF-8 in octal."""
+    """Return a C literal: quotes, backslashes and control characters escaped.
+
+    Letters outside ASCII are UTF-8 in octal.
+    """
     parts = []
     for byte in text.encode():
         letter = chr(byte)
@@ -84,7 +91,7 @@ def _constant(value: int | float | tuple[float, ...]) -> str:
 
 
 def _number(value: int | float) -> str:
-    """Floats as the shortest decimal, single precision."""
+    """Return a number in C, floats as the shortest decimal in single precision."""
     return f"{value!r}f" if isinstance(value, float) else str(value)
 
 

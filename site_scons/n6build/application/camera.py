@@ -1,4 +1,4 @@
-"""The camera's resolution for a network, as in ST's applications for the STM32H747."""
+"""The camera's resolution for a network, as in ST's STM32H747 applications."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ class CameraResolution:
     """A resolution of the camera, and the frame that the application keeps of it.
 
     Attributes:
-        mode: macro of the camera driver.
-        width, height: macros of the kept frame.
-        pixels: values of these macros, (width, height).
-        buffer: pixels of the buffer for it, (width, height): padding adds borders up to a square.
+        mode: Macro of the camera driver.
+        width: Macro of the kept frame's width.
+        height: Macro of the kept frame's height.
+        pixels: Values of these macros, (width, height).
+        buffer: Pixels of the buffer, (width, height); padding adds borders up to a square.
     """
 
     mode: str
@@ -28,8 +29,8 @@ class CameraResolution:
     buffer: tuple[int, int]
 
 
-# For each aspect: the largest network (width, height), and what is captured for it. A crop keeps a square as high as the
-# picture; padding adds what a square lacks.
+# Each aspect lists the largest network (width, height) and the resolution captured for it. A crop keeps a square as high as
+# the picture; padding adds borders up to a square.
 _RULES: dict[Aspect, tuple[tuple[tuple[int, int], CameraResolution], ...]] = {
     "crop": (
         ((240, 240), CameraResolution("CAMERA_R320x240", "QVGA_RES_HEIGHT", "QVGA_RES_HEIGHT", (240, 240), (240, 240))),
@@ -47,9 +48,12 @@ _RULES: dict[Aspect, tuple[tuple[tuple[int, int], CameraResolution], ...]] = {
 
 
 def camera_resolution(width: int, height: int, aspect: Aspect) -> CameraResolution:
-    """The smallest resolution that covers a network of width x height pixels. Raises N6-APP-010 beyond VGA.
+    """Return the smallest resolution that covers a network of width x height pixels.
 
-    A full screen is captured as one that fits.
+    A full screen is captured like the aspect 'fit'.
+
+    Raises:
+        N6Error: N6-APP-010 beyond VGA.
     """
     rules = _RULES.get(aspect, _RULES["fit"])
     for (limit_width, limit_height), resolution in rules:

@@ -1,4 +1,4 @@
-"""Key `application` of a model.yaml: what the application around a network does with its inputs and outputs."""
+"""Key `application` of a model.yaml: how the application uses inputs and outputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,13 @@ Dimension = Annotated[int, Range(1, 4096)]
 
 @dataclass(frozen=True)
 class Input:
-    """colour: order of the channels. width, height: pixels; if omitted, those of the network's input."""
+    """The picture that the network takes.
+
+    Attributes:
+        colour: Order of the channels.
+        width: Pixels; if omitted, those of the network's input.
+        height: Pixels; if omitted, those of the network's input.
+    """
 
     colour: Colour = "rgb"
     width: Dimension | None = None
@@ -45,8 +51,12 @@ class Input:
 
 @dataclass(frozen=True)
 class PostProcessing:
-    """type: of post-processing that ST's getting-started applications know, in lower case. constants: names of macros with a
-    number or a list of them, in the order of the header."""
+    """Post-processing of the outputs.
+
+    Attributes:
+        type: Type of post-processing in ST's getting-started applications, in lower case.
+        constants: Names of macros with a number or a list of numbers, in the order of the header.
+    """
 
     type: PostProcess = "none"
     constants: dict[str, int | float | tuple[float, ...]] = field(default_factory=dict)
@@ -54,8 +64,17 @@ class PostProcessing:
 
 @dataclass(frozen=True)
 class Application:
-    """input: the picture that the network takes. aspect: how the camera's picture becomes the network's. camera_flip: of its
-    picture. post_processing: of the outputs. lcd_width, lcd_height: pixels. welcome: up to two lines on the display."""
+    """The application around a network.
+
+    Attributes:
+        input: The picture that the network takes.
+        aspect: How the camera's picture becomes the network's.
+        camera_flip: Flip of the camera's picture.
+        post_processing: Post-processing of the outputs.
+        lcd_width: Width of the display in pixels.
+        lcd_height: Height of the display in pixels.
+        welcome: Up to two lines on the display.
+    """
 
     input: Input = field(default_factory=Input)
     aspect: Aspect = "crop"
@@ -67,7 +86,11 @@ class Application:
 
 
 def check_application(application: Application, document: Document) -> None:
-    """Raises N6-APP-001 for a name that is not a valid macro, N6-APP-002 for too many lines."""
+    """Check the key `application` of a model.yaml.
+
+    Raises:
+        N6Error: N6-APP-001 for a name that is not a valid macro; N6-APP-002 for too many lines.
+    """
     for name in application.post_processing.constants:
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
             where = document.where("application", "post_processing", "constants", name)

@@ -1,6 +1,7 @@
-"""Changes in sources that somebody else owns: between two markers, or in the value of a macro; not a byte elsewhere.
+"""Edits in host sources: between two markers, or in a macro's value.
 
-Files are bytes here: line ends, encodings and a missing last newline stay as they are.
+All other bytes stay the same. Files are read as bytes: line ends, encodings and a missing last
+newline are kept.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ _STOP = re.compile(rb"^[^\n]*@GENERATED CODE STOP\b[^\n]*\n?", re.MULTILINE)
 
 
 def replace_block(data: bytes, block: str, file: str) -> bytes:
-    """`data` with `block` between the lines of its markers. Doing it twice changes nothing.
+    """Return `data` with `block` between the lines of its markers.
 
-    Raises N6-APP-020 where a marker is missing, N6-APP-021 where they appear twice or the wrong way round.
+    Replacing the same block twice changes nothing.
+
+    Raises:
+        N6Error: N6-APP-020 if a marker is missing; N6-APP-021 if the markers appear twice or in the
+            wrong order.
     """
     starts, stops = list(_START.finditer(data)), list(_STOP.finditer(data))
     for word, found in (("START", starts), ("STOP", stops)):
@@ -36,9 +41,12 @@ def replace_block(data: bytes, block: str, file: str) -> bytes:
 
 
 def replace_defines(data: bytes, values: Mapping[str, str], file: str) -> bytes:
-    """`data` with the values of these macros in parentheses; comments behind them stay.
+    """Return `data` with new values of macros, in parentheses.
 
-    Raises N6-APP-022 where one is not defined, or twice.
+    Comments behind the values stay.
+
+    Raises:
+        N6Error: N6-APP-022 if a macro is not defined, or defined twice.
     """
     for name, value in values.items():
         head = rb"^([ \t]*#[ \t]*define[ \t]+" + name.encode() + rb"\b)"
@@ -53,7 +61,11 @@ def replace_defines(data: bytes, values: Mapping[str, str], file: str) -> bytes:
 
 
 def replace_section(data: bytes, section: str, ram: str, file: str) -> bytes:
-    """`data` with the attribute of the variable in `.<section>_<any RAM>` naming `ram`. Raises N6-APP-023 where there is none."""
+    """Return `data` with the variable in `.<section>_<any RAM>` moved to `ram`.
+
+    Raises:
+        N6Error: N6-APP-023 if there is no such variable.
+    """
     pattern = re.compile(rb'(section\(")\.' + section.encode() + rb'(?:_\w+)?("\))')
     if not pattern.search(data):
         raise N6Error("N6-APP-023", f"no variable is in a section .{section}", where=file)

@@ -1,4 +1,7 @@
-"""The sources of an STM32H747 application that a compiled network changes: main.h, main.c and ai_interface.h."""
+"""Sources of an STM32H747 application that a compiled network changes.
+
+They are main.h, main.c and ai_interface.h.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ from n6build.base.files import read_bytes
 from n6build.network.artifacts.c_info_pools import ActivationPools
 from n6build.network.model_facts import read_model_facts
 
-# Of ST's applications: grey, and RGB565 for a network with three channels.
+# ST's applications have grey pictures, and RGB565 for a network with three channels.
 _CHANNELS = (1, 3)
 Picture = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class ProjectFiles:
-    """interface_h: ai_interface.h."""
+    """The sources to change; interface_h is ai_interface.h."""
 
     main_h: Path
     main_c: Path
@@ -39,13 +42,15 @@ def patched_files(
     """Return the new content of those files that change.
 
     Args:
-        network: from its c_info.
-        picture: height, width and channels of the network's input.
-        application: of the model.yaml, for the aspect.
+        files: Sources of the project.
+        network: Pools from the network's c_info.
+        picture: Height, width and channels of the network's input.
+        application: Key `application` of the model.yaml, for the aspect.
         axiram_bytes: AXI RAM for activations and pictures together.
 
     Raises:
-        N6Error: N6-APP-010 where the picture exceeds VGA, N6-APP-02x where a file lacks a part to replace.
+        N6Error: N6-APP-010 if the picture exceeds VGA; N6-APP-02x if a file lacks a part to
+            replace.
     """
     height, width, channels = picture
     camera = camera_resolution(width, height, (application or Application()).aspect)
@@ -70,10 +75,13 @@ def patched_files(
 
 
 def picture_of(network: ActivationPools, model: Path | None) -> Picture:
-    """Return height, width and channels of the input: of the model file, as ST's script takes them, else of c_info.
+    """Return height, width and channels of the network's input.
+
+    They come from the model file, as in ST's script, or from c_info without one.
 
     Raises:
-        N6Error: N6-APP-011 where the input is not a picture with one or three channels; N6-MODEL-020 for the file.
+        N6Error: N6-APP-011 if the input is not a picture with one or three channels; N6-MODEL-020
+            for the file.
     """
     shape, where = (network.picture or network.input_shape), "network_c_info.json"
     if model is not None:
@@ -86,7 +94,7 @@ def picture_of(network: ActivationPools, model: Path | None) -> Picture:
 
 
 def mismatch(network: ActivationPools, picture: Picture) -> str | None:
-    """Return a note where the model's input is another picture than that of c_info, else None."""
+    """Return a note if model and c_info disagree on the input's picture, else None."""
     if picture == network.picture:
         return None
     compiled = " x ".join(map(str, network.picture or network.input_shape))
@@ -94,7 +102,7 @@ def mismatch(network: ActivationPools, picture: Picture) -> str | None:
 
 
 def _channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Without the batch. ONNX models have channels first."""
+    """Return a shape without the batch, channels last; ONNX has channels first."""
     picture = shape[-3:]
     first = len(picture) == 3 and picture[0] in _CHANNELS and picture[2] not in _CHANNELS
     return (picture[1], picture[2], picture[0]) if first else picture

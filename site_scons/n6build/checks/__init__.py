@@ -1,1 +1,1 @@
-"""Pre-flight checks: what is known to fail on a board, found before one is touched."""
+"""Pre-flight checks: faults that fail on a board, found before one is touched."""

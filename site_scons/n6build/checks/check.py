@@ -1,4 +1,4 @@
-"""A check: a function that looks at a subject, and what it is called."""
+"""The form of a check: a function with an id, a title and a severity."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ LooksAt = Callable[[Subject], Sequence[object]]
 
 @dataclass(frozen=True)
 class Check:
-    """title: what holds where it passes. looks_at: what there is to look at; a subject with none of it neither passes nor
-    fails. find: must not raise, whatever the subject."""
+    """A check of a subject.
+
+    Attributes:
+        id: Id of the check, 'N6-CHECK-<nnn>'.
+        title: Statement that is true if the check passes.
+        severity: Whether a finding ends the build.
+        looks_at: Return the objects to check; without any, the check neither passes nor fails.
+        find: Return the findings; it must not raise, whatever the subject.
+    """
 
     id: str
     title: str
@@ -27,7 +34,14 @@ class Check:
 
 
 def check(id: str, title: str, severity: Severity, looks_at: LooksAt) -> Callable[[Find], Check]:
-    """Makes a check of the function below it. id: 'N6-CHECK-<nnn>', which is never given to another check."""
+    """Make a check of the decorated function.
+
+    Args:
+        id: 'N6-CHECK-<nnn>', never used again for another check.
+        title: Statement that is true if the check passes.
+        severity: Whether a finding ends the build.
+        looks_at: Return the objects to check.
+    """
 
     def made(find: Find) -> Check:
         return Check(id, title, severity, looks_at, find)

@@ -1,4 +1,4 @@
-"""What of a board's description the checks look at."""
+"""The facts of a board's description that the checks use."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from n6build.hardware.soc import Memory
 
 @dataclass(frozen=True)
 class CheckedBoard:
-    """alias: that the application runs in. memories: of the chip, that can hold code or data. off: those of them that somebody
-    has to switch on. external_ram: None if there is none. maps_external_ram: whether the firmware does. regions: of the
-    external RAM that memory pools lie in, by the pool's name in files. profiles: of memory pools that the board has.
-    interrupts: numbers of the NPU's, by name. file_heap: RAM inside the chip that a firmware reads files into, or None."""
+    """A board as the checks see it.
+
+    Attributes:
+        name: Name of the board.
+        alias: Alias that the application runs in.
+        nor: Address range of the NOR flash.
+        memories: Memories of the chip that can hold code or data, by name.
+        off: Names of memories that are off after a reset.
+        external_ram: Address range of the external RAM, None if there is none.
+        maps_external_ram: Whether the firmware maps the external RAM.
+        regions: Regions of the external RAM that hold memory pools, by the pool's name in files.
+        profiles: Profiles of memory pools that the board has.
+        interrupts: Numbers of the NPU's interrupts, by name.
+        file_heap: RAM inside the chip that a firmware reads files into, or None.
+    """
 
     name: str
     alias: Alias
@@ -30,7 +41,7 @@ class CheckedBoard:
 
 
 def checked_board(board: Board) -> CheckedBoard:
-    """A board as the checks take it."""
+    """Return a board as the checks see it."""
     soc, ram = board.soc, board.external_ram
     memories = {name: memory for name, memory in soc.memories.items() if "WINDOW" not in name}
     return CheckedBoard(
@@ -49,5 +60,5 @@ def checked_board(board: Board) -> CheckedBoard:
 
 
 def _is_off(memory: Memory) -> bool:
-    """After a reset."""
+    """Return whether a memory is off after a reset."""
     return memory.power is not None or (memory.clock is not None and not memory.clock.on_after_reset)

@@ -1,4 +1,4 @@
-"""The list of all checks, and what came of them."""
+"""The list of all checks, and their results."""
 
 from __future__ import annotations
 
@@ -21,8 +21,16 @@ State = Literal["passed", "failed", "waived", "not applicable"]
 
 @dataclass(frozen=True)
 class Result:
-    """id: of the check. title: what holds where it passes. severity: whether a finding ends the build. state: what came of it.
-    findings: what is wrong, also where that is accepted. reason: why its findings are accepted, where they are waived."""
+    """The result of a check.
+
+    Attributes:
+        id: Id of the check.
+        title: Statement that is true if the check passes.
+        severity: Whether a finding ends the build.
+        state: State of the check.
+        findings: Faults, waived ones too.
+        reason: Reason why its findings are waived.
+    """
 
     id: str
     title: str
@@ -33,7 +41,11 @@ class Result:
 
 
 def _all_checks() -> tuple[Check, ...]:
-    """Of all modules in rules/, by id. Raises TypeError where two checks have one id."""
+    """Return the checks of all modules in rules/, by id.
+
+    Raises:
+        TypeError: Two checks have the same id.
+    """
     found = {
         id(value): value
         for names in members("n6build.checks.rules.*", "__dict__", dict)
@@ -51,7 +63,13 @@ CHECKS = _all_checks()
 
 
 def run_checks(subject: Subject) -> list[Result]:
-    """Findings of a model are accepted where its model.yaml waives the check. Raises N6-CHECK-100 for an unknown id there."""
+    """Run all checks.
+
+    Findings of a model are accepted if its model.yaml waives the check.
+
+    Raises:
+        N6Error: N6-CHECK-100 for an unknown id in a model.yaml.
+    """
     known = {check.id for check in CHECKS}
     for network in subject.networks:
         for id in network.model.waived:
@@ -80,12 +98,12 @@ def _result(check: Check, subject: Subject) -> Result:
 
 
 def checks_json(results: Sequence[Result]) -> str:
-    """Text of checks.json."""
+    """Return the text of checks.json."""
     return to_json([asdict(result) for result in results])
 
 
 def described(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """(verb, text) of each line: findings in full, and the rest as numbers."""
+    """Yield (verb, text) of each line: findings in full, other results as counts."""
     for result in results:
         for finding in result.findings:
             word = result.state if result.state == "waived" else result.severity
@@ -95,7 +113,7 @@ def described(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
 
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
-    """What came of the checks -> how many. A failed warning does not end a build."""
+    """Return the number of checks by result; a failed warning does not end a build."""
     number = dict.fromkeys(("passed", "failed", "warned", "waived", "not applicable"), 0)
     for result in results:
         warned = result.state == "failed" and result.severity == "warning"
@@ -104,14 +122,18 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """The counts in words."""
+    """Return the counts in words."""
     words = {"not applicable": "had nothing to look at"}
     parts = [(what, number) for what, number in counts(results).items() if number or what == "passed"]
     return ", ".join(f"{number} {words.get(what, what)}" for what, number in parts)
 
 
 def read_results(path: Path) -> list[Result]:
-    """Raises N6-CHECK-101 where the file is not what `checks_json` writes."""
+    """Read checks.json.
+
+    Raises:
+        N6Error: N6-CHECK-101 if the file is not the output of `checks_json`.
+    """
     try:
         return decode_json(read_bytes(path), list[Result])
     except ValueError as error:
@@ -119,7 +141,7 @@ def read_results(path: Path) -> list[Result]:
 
 
 def raise_if_failed(results: Sequence[Result]) -> None:
-    """Raises the first failed check of severity error as an N6Error with its id."""
+    """Raise the first failed check of severity error as an N6Error with its id."""
     failed = [result for result in results if result.state == "failed" and result.severity == "error"]
     if failed:
         others = sum(len(result.findings) for result in failed) - 1

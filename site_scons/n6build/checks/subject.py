@@ -1,4 +1,4 @@
-"""What is checked: an application on a board, as far as it is built."""
+"""The subject of the checks: an application on a board, as far as it is built."""
 
 from __future__ import annotations
 
@@ -21,8 +21,15 @@ from n6build.network.runtimes import RuntimeVersion
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """What the checks need to know of a model's description. waived: ids of checks, with reasons. *_type: what the application
-    expects."""
+    """The facts of a model's description that the checks use.
+
+    Attributes:
+        name: Name of the model.
+        file: Model file, or None.
+        waived: Ids of waived checks, with reasons.
+        input_type: Type that the application expects, or None.
+        output_type: Type that the application expects, or None.
+    """
 
     name: str
     file: Path | None
@@ -33,7 +40,13 @@ class CheckedModel:
 
 @dataclass(frozen=True)
 class GivenPool:
-    """A memory pool as the network compiler was given it. fname: in names of files. size: bytes."""
+    """A memory pool as the network compiler got it.
+
+    Attributes:
+        fname: Name of the pool in names of files.
+        address: First address.
+        size: Bytes.
+    """
 
     fname: str
     address: int
@@ -42,8 +55,15 @@ class GivenPool:
 
 @dataclass(frozen=True)
 class NetworkSubject:
-    """for_npu: made by a compiler for the NPU. pools: those that it was given. facts: about the model file, None where there is
-    none."""
+    """A network to check.
+
+    Attributes:
+        model: Its model.
+        for_npu: A compiler for the NPU made it.
+        artifacts: Description of the network.
+        pools: Pools that its compiler got.
+        facts: Facts of the model file, None without one.
+    """
 
     model: CheckedModel
     for_npu: bool
@@ -53,7 +73,7 @@ class NetworkSubject:
 
 
 def given_pools(pools: Iterable[MemoryPool]) -> tuple[GivenPool, ...]:
-    """What the checks look at of them."""
+    """Return memory pools as the checks see them."""
     return tuple(GivenPool(pool.fname, pool.address, pool.size) for pool in pools)
 
 
@@ -68,7 +88,8 @@ class InstalledModel:
         room: Bytes of executable RAM that it gets.
         external: Bytes of external RAM that it asks for.
         external_room: Bytes of external RAM that it gets.
-        refused_in_heap: The answer of a loader whose firmware reads the model into the board's `file_heap`; empty if it accepts.
+        refused_in_heap: The answer of a loader whose firmware reads the model into the board's
+            `file_heap`; empty if it accepts.
     """
 
     model: str
@@ -82,11 +103,22 @@ class InstalledModel:
 
 @dataclass(frozen=True)
 class ForeignProgram:
-    """A program that somebody else links. file: that was given. start: None where it has no vector table of its own. has_elf:
-    whether there is an ELF file, without which nothing below is known. sections: that take memory at run time. symbols: of what
-    they hold. labels: symbols of its linker script. regions: of MEMORY there. functions: which of those that matter here it has,
-    inlined ones too. mpu: regions in its tables for the MPU. place: file:line of a symbol, else the object file that the linker
-    map names, else empty."""
+    """A third-party program.
+
+    Attributes:
+        file: File that the user named.
+        role: Role of the program.
+        start: Its start, None if it has no vector table of its own.
+        has_elf: Whether there is an ELF file; without one, the fields below are empty.
+        sections: Sections that take memory at run time.
+        symbols: Symbols in these sections.
+        labels: Symbols of its linker script.
+        regions: Regions of MEMORY in its linker script.
+        functions: Functions that matter to the checks and that it has, inlined ones too.
+        mpu: Regions in its tables for the MPU.
+        place: Return file:line of a symbol, else the object file that the linker map names, else an
+            empty string.
+    """
 
     file: str
     role: Role = "appli"
@@ -103,9 +135,18 @@ class ForeignProgram:
 
 @dataclass(frozen=True)
 class Subject:
-    """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it.
-    programs: those that are not ours. appli_bytes: of this project's Appli as it is copied, 0 where there is none, or no program
-    that is not ours."""
+    """An application on a board.
+
+    Attributes:
+        board: The board.
+        networks: The networks of the application.
+        plan: Memory plan.
+        runtime: The ll_aton that the Appli is linked with.
+        installed: Installed models; empty if the networks are linked into the Appli.
+        programs: Third-party programs.
+        appli_bytes: Size of n6build's Appli as it is copied; 0 if there is none, or no third-party
+            program.
+    """
 
     board: CheckedBoard
     networks: tuple[NetworkSubject, ...]

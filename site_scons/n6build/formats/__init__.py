@@ -1,1 +1,4 @@
-"""What C and Python both know, described once: each module has one FORMAT, from which a C header is generated."""
+"""Formats that C and Python share, described once.
+
+Each module has one FORMAT, from which a C header is generated.
+"""

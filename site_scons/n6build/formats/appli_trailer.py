@@ -1,6 +1,6 @@
-"""The trailer of an Appli in one of two flash slots: which of the two is newer.
+"""The trailer of an Appli in one of two flash slots, which shows the newer one.
 
-image with its boot header, padded to ALIGNMENT bytes | trailer
+    image with its boot header, padded to ALIGNMENT bytes | trailer
 
 Programming writes it; no signature covers it.
 """

@@ -13,19 +13,19 @@ from n6build.base.c_format import Constant, Format, Member, Struct
 MAGIC = b"STM2"
 HEADER_BYTES = 0x240
 VERSION_2_3 = 0x0002_0300
-# Of programs for earlier silicon; the same fields stand at the same places (published images of both).
+# Programs for earlier silicon have this version; the fields are at the same offsets (published images of both).
 VERSION_2_1 = 0x0002_0100
 ACCEPTED_VERSIONS = (VERSION_2_1, VERSION_2_3)
-# Stack pointer and reset vector, with which a payload begins.
+# A payload begins with the stack pointer and the reset vector.
 VECTOR_BYTES = 8
 # A signature covers these bytes of the base header, from the version on, and everything behind that header. INFERRED for the
-# STM32N6 from one published script that signs FSBLs; of the STM32MP13, ST says that it is all from the version to the end. No
-# signed image was at hand: another range is another number here.
+# STM32N6 from one published script that signs FSBLs. For the STM32MP13, ST documents the range from the version to the end. No
+# signed image was available; if the range differs, change these numbers.
 SIGNED_OFFSET, SIGNED_BYTES = 0x68, 0x30
 
 
 class BinaryType(IntEnum):
-    """FSBL: loaded by the boot ROM. SSBL: loaded by an FSBL."""
+    """The type of a program: the boot ROM loads an FSBL, an FSBL loads an SSBL."""
 
     SSBL = 0x00
     FSBL = 0x10

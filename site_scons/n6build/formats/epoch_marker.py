@@ -1,11 +1,14 @@
-"""The word by which an Appli tells the outside which epoch block runs: a 32-bit write to a stimulus port of the ITM (Armv8-M),
-of which silicon makes nothing while no debugger has enabled it."""
+"""The word by which an Appli reports the epoch block that runs.
+
+It is a 32-bit write to a stimulus port of the ITM (Armv8-M), which the chip ignores unless a
+debugger has enabled the port.
+"""
 
 from __future__ import annotations
 
 from n6build.base.c_format import Constant, Format
 
-# Of the 32: the lowest ones are used for text, and the highest one by operating systems.
+# Of the 32 ports, text uses the lowest ones, and operating systems use the highest one.
 STIMULUS_PORT = 24
 ENDED = 1 << 31
 NETWORK_LOW_BIT = 16

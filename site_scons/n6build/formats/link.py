@@ -1,4 +1,6 @@
-"""Requests to a running Appli over its console, and its answers: frames in COBS, ended by a zero byte, with a CRC-32.
+"""Requests to a running Appli over its console, and its answers.
+
+They are frames in COBS, ended by a zero byte, with a CRC-32.
 
     request   type, sequence, payload, CRC-32 of all of it
     answer    type | ANSWER, the same sequence, status, payload, CRC-32
@@ -13,16 +15,16 @@ from enum import IntEnum
 from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct
 
 VERSION = 2
-# Bytes of data in one message: of an input or an output, or rows of epochs.
+# A message has at most this number of data bytes: of an input or an output, or rows of epochs.
 DATA_MAX = 200
-# Type, sequence, status, index, offset, data, CRC.
+# The rest of a message is type, sequence, status, index, offset and CRC.
 MESSAGE_MAX = DATA_MAX + 16
 CRC_BYTES = 4
 ANSWER = 0x80
 
 
 class Type(IntEnum):
-    """Of a request; its answer has the same with ANSWER set."""
+    """Type of a request; its answer has the same type with ANSWER set."""
 
     HELLO = 1
     NETWORK = 2
@@ -33,7 +35,13 @@ class Type(IntEnum):
 
 
 class Status(IntEnum):
-    """Of an answer. UNKNOWN: no such type or network. RANGE: outside the buffers."""
+    """Status of an answer.
+
+    Attributes:
+        OK: The request was carried out.
+        UNKNOWN: There is no such type or network.
+        RANGE: The data is outside the buffers.
+    """
 
     OK = 0
     UNKNOWN = 1

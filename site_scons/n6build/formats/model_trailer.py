@@ -1,6 +1,8 @@
-"""The trailer of a relocatable model in its flash slot, or of its weights if they are a separate file.
+"""The trailer of a relocatable model in its flash slot, or of its weights file.
 
-file, padded to ALIGNMENT bytes | trailer | input of the self-test
+The weights may be a separate file.
+
+    file, padded to ALIGNMENT bytes | trailer | input of the self-test
 """
 
 from __future__ import annotations

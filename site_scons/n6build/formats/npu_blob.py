@@ -1,4 +1,4 @@
-"""What a blob of the NPU's epoch controller begins with."""
+"""The first word of a blob of the NPU's epoch controller."""
 
 from __future__ import annotations
 

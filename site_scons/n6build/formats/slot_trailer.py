@@ -1,4 +1,7 @@
-"""The trailer of data in a flash slot: weights and test vectors, at the next multiple of ALIGNMENT bytes behind them."""
+"""The trailer of weights and test vectors in a flash slot.
+
+It is at the next multiple of ALIGNMENT bytes behind the data.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What the owner of a key says about an image in a flash slot: it stands behind that, at the next multiple of ALIGNMENT bytes.
+"""The signed claim of a key's owner about an image in a flash slot.
 
-The digest of the weights is a field of its own, so that what is code can be verified without reading all of them.
+It is behind the image, at the next multiple of ALIGNMENT bytes. The digest of the weights is a
+field of its own, so that code can be verified without reading all weights.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ ALIGNMENT = 16
 DIGEST_BYTES = 32
 SIGNATURE_BYTES = 64
 BOARD_BYTES = 16
-# In the signed image of an Appli: at the start of the padding extension's body, which ST's tool fills at random.
+# In the signed image of an Appli, the board is at the start of the padding extension's body, which ST's tool fills at random.
 APPLI_BOARD_OFFSET = BASE.size + 8
 
 
 class Kind(IntEnum):
-    """Of images, each with a security counter of its own. DATA: weights and test vectors."""
+    """Kind of an image, each with its own security counter.
+
+    Attributes:
+        APPLI: An Appli.
+        MODEL: A relocatable model.
+        DATA: Weights and test vectors.
+    """
 
     APPLI = 0
     MODEL = 1

@@ -1,11 +1,11 @@
-"""The name of a model that has none but that of its file: fit for a folder, a target and a string in C."""
+"""Names of models from their files, valid for a folder, a target and a C string."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 
-# Folders of a board that hold no application.
+# These folders of a board hold no application.
 RESERVED = frozenset({"common", "fsbl", "fsbl_image.bin", "include", "romfs"})
 NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _LONGEST = 80
@@ -13,8 +13,10 @@ _DIGITS = 8
 
 
 def folder_name(text: str) -> str:
-    """The text, if it is such a name. Otherwise what is left of it with digits of its SHA-256: texts that differ only in letters
-    that a name cannot have do not share a folder."""
+    """Return the text if it is a valid name, else its valid letters with a hash.
+
+    The digits of its SHA-256 keep texts apart that differ only in letters that a name cannot have.
+    """
     if is_folder_name(text):
         return text
     left = re.sub(r"[^\w.-]|^[.-]", "_", text, flags=re.ASCII)[:_LONGEST] or "_"
@@ -22,5 +24,5 @@ def folder_name(text: str) -> str:
 
 
 def is_folder_name(text: str) -> bool:
-    """Whether it can be the name of a model as it is."""
+    """Return whether a text is a valid name of a model."""
     return bool(NAME.fullmatch(text)) and text not in RESERVED and len(text) <= _LONGEST

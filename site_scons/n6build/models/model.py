@@ -1,4 +1,4 @@
-"""Models: any folder with a model.yaml, a bare model file, or a folder with a network that was compiled elsewhere."""
+"""Models: a folder with a model.yaml, a bare model file, or a compiled network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from n6build.network.prebuilt.folder import folders_with_networks, holds_network
 
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
-# Of networks in a hint.
+# A hint names at most this number of networks.
 _MOST_NAMED = 4
 Share = Annotated[float, Range(0, 1)]
 Cosine = Annotated[float, Range(-1, 1)]
@@ -29,7 +29,8 @@ Cosine = Annotated[float, Range(-1, 1)]
 
 @dataclass(frozen=True)
 class Quality:
-    """A measured result. metric: what was measured. value: of it. on: the data it was measured on."""
+    """A measured result.
+    metric: Name of the measured quantity. value: Its value. on: Data that it was measured on."""
 
     metric: str
     value: float
@@ -38,13 +39,11 @@ class Quality:
 
 @dataclass(frozen=True)
 class NetworkChoices:
-    """How a model becomes a network.
-
-    backend: auto, or the name of one. input_type, output_type: what the application expects; checked. name: of the network's
-    files and symbols; by default `network`, or that of the compiled network in the folder. folder: of a network that was
-    compiled elsewhere. pools: sizes in bytes of memory pools, in place of those of the profile. backends: options of
-    backends, by their names.
-    """
+    """The way from a model to a network.
+    backend: auto, or the name of a backend. name: Name of the network's files and symbols; by default `network`, or that of
+    the compiled network in the folder. folder: Folder of a network that was compiled elsewhere. input_type, output_type: Type
+    that the application expects; checked. pools: Sizes of memory pools in bytes, instead of those of the profile. backends:
+    Options of backends, by the backend's name."""
 
     backend: str = "auto"
     name: str | None = None
@@ -57,15 +56,17 @@ class NetworkChoices:
 
 @dataclass(frozen=True)
 class Checks:
-    """waive: by id of a check, the reason why its finding is accepted for this model."""
+    """Waived checks of a model.
+    waive: Id of a check -> the reason why its finding is accepted for this model."""
 
     waive: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """inputs: .npy file with one row per vector. expected: such a file with the raw outputs of the reference interpreter;
-    where there is none, the build asks that. labels: the right class of each vector."""
+    """Test vectors.
+    inputs: .npy file with one row per vector. expected: .npy file with the raw outputs of the reference interpreter; without
+    it, the build runs the interpreter. labels: Right class of each vector."""
 
     inputs: FileName
     expected: FileName | None = None
@@ -74,8 +75,9 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Reference:
-    """What results are compared with, where vectors.expected is not stored. model: file (.tflite, .onnx) for the reference
-    interpreter, instead of the model's own. waive: why nothing is compared."""
+    """The reference for results, if vectors.expected is not stored.
+    model: File (.tflite, .onnx) for the reference interpreter, instead of the model's own. waive: Reason why nothing is
+    compared."""
 
     model: FileName | None = None
     waive: str = ""
@@ -83,8 +85,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class EpochTolerance:
-    """Least shares of elements of an epoch that was given the reference's tensors (`epochs=1`), 0 to 1. equal: to the
-    reference. within_1: at most one step away."""
+    """Least shares (0 to 1) of elements of an epoch with the reference's inputs.
+    The option `epochs=1` gives epochs these inputs. equal: Share of elements equal to the reference. within_1: Share of
+    elements at most one step away."""
 
     equal: Share = 0.98
     within_1: Share = 0.999
@@ -92,30 +95,38 @@ class EpochTolerance:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far the outputs of a network with epochs on the NPU may be from the reference, since it rounds three times where
-    the reference rounds once. cosine: least one, of each output. top1: whether the class has to be the same. epoch: of single
-    epochs."""
+    """The permitted distance of outputs from the reference, with epochs on the NPU.
+    The NPU rounds three times where the reference rounds once. cosine: Least cosine of each output. top1: The class has to be
+    the same. epoch: Tolerance of single epochs."""
 
     cosine: Cosine = 0.99
     top1: bool = True
     epoch: EpochTolerance = field(default_factory=EpochTolerance)
 
 
-# Of random inputs, on which several classes are nearly as likely as the first.
+# With random inputs, several classes are nearly as likely as the first.
 OF_NOISE = Tolerance(cosine=0.9, top1=False)
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """model.yaml as it is written; `Model` is what a build needs of it.
+    """The content of model.yaml; `Model` is the form that a build uses.
 
-    name: of the build folder, and on the console. file: of the model in this folder, .tflite or .onnx, or a relocatable one
-    (network_rel.bin) of any tool. sha256: of the file, in hex; another one is refused. description: a line for `scons models`.
-    quality: a measured result, for `scons models` and for the reader. made_by: the script that trained it; for the reader.
-    network: how the model becomes a network. checks: which findings are accepted. application: what the program around the
-    network does; makes app_config.h and app_buffers.h. result: what the output is, which decides how a run shows it. classes:
-    names of the outputs of a classification, in their order. vectors: test vectors. reference: what a run is compared with.
-    tolerance: how far a network with epochs on the NPU may be from the reference; without it, the defaults of its keys.
+    Attributes:
+        name: Name of the build folder, and of the model on the console.
+        file: Model file in this folder: .tflite, .onnx, or a relocatable model (network_rel.bin) of any tool.
+        sha256: SHA-256 of the file in hex; a file with another one is refused.
+        description: A line for `scons models`.
+        quality: A measured result, for `scons models` and for the reader.
+        made_by: Script that trained the model; for the reader.
+        network: How the model becomes a network.
+        checks: Findings that are accepted.
+        application: The program around the network; makes app_config.h and app_buffers.h.
+        result: Kind of output, which decides how a run shows it.
+        classes: Names of the outputs of a classification, in their order.
+        vectors: Test vectors.
+        reference: Reference that a run is compared with.
+        tolerance: How far a network with epochs on the NPU may be from the reference; without it, its keys have their defaults.
     """
 
     name: str
@@ -136,13 +147,12 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class Model:
-    """file: None for a network that was compiled elsewhere and comes without its model: as sources (folder `prebuilt`) with no
-    such model beside them, or as a relocatable model (file `relocatable`).
-
-    inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None for
-    a bare model file or folder. reference: model that the reference interpreter runs, None without one, or where not_compared
-    says why nothing is compared. tolerance: None where model.yaml names none.
-    """
+    """A model as a build uses it.
+    file: Model file; None for a network compiled elsewhere without its model: as sources (folder `prebuilt`) or as a
+    relocatable model (file `relocatable`). inputs, expected: Paths of the test vectors. waived: Ids of checks with reasons.
+    description_file: The model.yaml, None for a bare model file or folder. reference: Model that the reference interpreter
+    runs; None without one, or if nothing is compared. not_compared: Reason why nothing is compared. tolerance: None if
+    model.yaml names none."""
 
     name: str
     file: Path | None
@@ -166,27 +176,32 @@ class Model:
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
-    """Of the subfolders with a model.yaml, sorted."""
+    """Return the sorted names of the subfolders with a model.yaml."""
     return [path.name for path in files_in(folder) if is_file(path / "model.yaml")]
 
 
 def known_models() -> list[str]:
-    """Names of the project's own models and of those that come with n6build, sorted."""
+    """Return the sorted names of the project's own models and of n6build's models."""
     return sorted({*model_names(own_folder(MODELS)), *model_names()})
 
 
 def models_folder(name: str) -> Path:
-    """Where a model of this name is: in the project's own folder models/ if it is there, else in that of n6build."""
+    """Return the folder of a model: the project's own models/, or else n6build's."""
     own = own_folder(MODELS)
     return own if "/" not in name and is_file(own / name / "model.yaml") else MODELS
 
 
 def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:
-    """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, of a folder with a
-    compiled network, of network.c itself where a folder has several, or of a relocatable model (network_rel.bin).
+    """Load a model.
 
-    relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-001 where there is no such
-    model, N6-MODEL-002 for a file in another format; N6-MODEL-00x, N6-YAML-00x and N6-APP-00x for a faulty model.yaml.
+    Args:
+        name: Name of a folder in `folder`, or a path: a folder with a model.yaml, a .tflite or .onnx file, a folder with a
+            compiled network, network.c itself if a folder has several, or a relocatable model (network_rel.bin).
+        folder: Folder with named models.
+        relative_to: Start of a relative path (default: the working directory).
+    Raises:
+        N6Error: N6-MODEL-001 if there is no such model; N6-MODEL-002 for a file in another format; N6-MODEL-00x, N6-YAML-00x
+            and N6-APP-00x for a faulty model.yaml.
     """
     if "/" not in name and is_file(folder / name / "model.yaml"):
         return _described(folder / name, f"{folder.name}/{name}/model.yaml")
@@ -218,14 +233,14 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
 
 
 def _below(name: str, start: Path) -> str:
-    """A hint that names compiled networks in folders of a folder, such as Model/STM32N6570-DK of Model."""
+    """Return a hint that names compiled networks below a folder, such as Model/NAME."""
     below = [path.relative_to(start / name) for path in folders_with_networks(start / name)[:_MOST_NAMED]]
     found = [repr(str(Path(name) / path)) for path in below]
     return f"compiled networks are in its folders: model={' or model='.join(found)}" if found else ""
 
 
 def _like(name: str, start: Path) -> str:
-    """A hint that names the nearest path there is, if one is near: the first part of `name` that is missing is another word."""
+    """Return a hint with the nearest existing path: another word for the missing part."""
     parts = [*reversed(Path(name).parents), Path(name)]
     missing = next((path for path in parts if not is_folder(start / path)), None)
     if missing is None:
@@ -242,7 +257,7 @@ def _bare(path: Path) -> Model:
 
 
 def _bare_network(folder: Path, name: str, network: str | None) -> Model:
-    """name: of the model. network: of the one that is meant, None where the folder has only one."""
+    """Return a model without model.yaml; `network` is None for the only one."""
     choices = NetworkChoices(folder=".", name=network)
     return _model(ModelFile(name=folder_name(name), network=choices), folder, None)
 
@@ -284,7 +299,7 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
 
 
 def _reference(described: ModelFile, folder: Path, file: Path | None) -> Path | None:
-    """file: of the model, if it is none that is linked already."""
+    """Return the model of the reference interpreter; `file` is None if it is linked."""
     named = folder / described.reference.model if described.reference.model else file
     return named if named and not described.reference.waive and named.suffix in MODEL_SUFFIXES else None
 
@@ -376,6 +391,6 @@ def _check_classes(model: ModelFile, document: Document) -> None:
 
 
 def check_hash(model: Model) -> None:
-    """Raises N6-MODEL-006 where the model file is not the one that model.yaml describes."""
+    """Raise N6-MODEL-006 unless the model file is the one that model.yaml describes."""
     if model.file is not None:
         check_sha256(model.file, model.sha256)

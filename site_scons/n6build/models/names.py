@@ -1,4 +1,4 @@
-"""Names of the networks of an application: of their files, and of their symbols where the backend lets one choose."""
+"""Names of an application's networks: of their files and, if possible, symbols."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ SINGLE = "network"
 
 
 def network_names(models: Sequence[Model]) -> list[str]:
-    """A single network is called `network`, as ST's tool does; several are called after their models, as C identifiers.
+    """Return the names of the networks of an application.
 
-    network.name in model.yaml takes precedence, and a prebuilt network keeps its name. Raises N6-NET-023 where two have the
-    same name, N6-PRE-00x for a prebuilt network that cannot be used.
+    A single network is called `network`, as ST's tool does; several are called after their models,
+    as C identifiers. network.name in model.yaml takes precedence, and a prebuilt network keeps its
+    name.
+
+    Raises:
+        N6Error: N6-NET-023 if two have the same name; N6-PRE-00x for a prebuilt network that cannot
+            be used.
     """
     names = [_name(model, alone=len(models) == 1) for model in models]
     for number, name in enumerate(names):
@@ -27,7 +32,7 @@ def network_names(models: Sequence[Model]) -> list[str]:
 
 
 def _other_name(model: Model) -> str:
-    """A hint: files and symbols of a compiled network have the name that its compiler was given."""
+    """Return a hint how to rename; a compiled network keeps its compiler's name."""
     return "compile it again with --name" if model.prebuilt else "set network.name in model.yaml"
 
 

@@ -1,1 +1,1 @@
-"""Stage 1: from a model file to network.c, images of its memory pools and their description."""
+"""Stage 1: from a model file to network.c, memory images and their description."""

@@ -1,4 +1,7 @@
-"""What a backend is: one way from a model to a compiled network, in a package of `network` with a module `backend`."""
+"""The interface of a backend: one way from a model to a compiled network.
+
+Each backend is a package of `network` with a module `backend`.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,18 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class ModelSource:
-    """What is known of a model. file: of the model. folder: with a network that was compiled elsewhere. described_in: folder of
-    the model.yaml. options: of this backend, in the model.yaml. waived: ids of checks. vectors: file of the test inputs."""
+    """A model as a backend gets it.
+
+    Attributes:
+        name: Name of the model.
+        file: Model file, None if there is none.
+        sha256: Expected hash of the file, None if model.yaml gives none.
+        folder: Folder with a network that was compiled elsewhere, None if there is none.
+        described_in: Folder of the model.yaml, None without one.
+        options: Options of this backend in the model.yaml.
+        waived: Ids of waived checks.
+        vectors: File with the test inputs.
+    """
 
     name: str
     file: Path | None
@@ -32,9 +45,19 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class Compilation:
-    """A network to be made. name: of its files and symbols. folder: for them. pools: in order of preference. ll_aton: version
-    of the runtime. notes: folder that keeps what tools report about themselves; None: nothing is kept. roomier: profiles of the
-    board with more RAM, for hints. relocatable: also make <name>_rel.bin, if the backend can."""
+    """An order to compile one network.
+
+    Attributes:
+        source: The model.
+        name: Name of the network's files and symbols.
+        folder: Output folder.
+        pools: Memory pools in order of preference.
+        ll_aton: Version of the runtime.
+        environment: Environment of the build.
+        notes: Folder for the tools' own reports; None keeps none.
+        roomier: Profiles of the board with more RAM, for hints.
+        relocatable: Also make <name>_rel.bin, if the backend can.
+    """
 
     source: ModelSource
     name: str
@@ -49,16 +72,23 @@ class Compilation:
 
 @dataclass(frozen=True)
 class Backend:
-    """preference: the highest is asked first whether it `suits`, where the choice is left to the build.
+    """A way from a model to a compiled network, and its properties.
 
-    strict: its C compiles without a warning. exact: its outputs are those of the reference interpreter, bit for bit.
-    for_npu: it is a compiler for the NPU, with the limits of one. takes_pools: its networks have the pools that the build gives
-    it, where a writable one is RAM of the board; those of another tool have whatever pools it was given.
-
-    suits: whether to take this backend for the model on this machine. check: raises N6Error where it cannot take the model.
-    check_options: raises N6Error for options in the model.yaml that it does not know, also where another backend is taken.
-    step: the one that makes the network; its first output is network.c. kernels: C files of this project's kernels that the
-    network calls.
+    Attributes:
+        name: Name of the backend.
+        preference: Rank for backend=auto: the build asks the highest first whether it `suits`.
+        strict: Its C compiles without a warning.
+        exact: Its outputs equal those of the reference interpreter, bit for bit.
+        for_npu: It compiles for the NPU, with the limits of such a compiler.
+        suits: Return whether to use this backend for the model on this machine.
+        check: Raise N6Error if the backend cannot take the model.
+        check_options: Raise N6Error for unknown options in the model.yaml, even if another backend
+            is used.
+        step: Return the step that makes the network; its first output is network.c.
+        kernels: Return the C files of n6build's kernels that the network calls.
+        takes_pools: Its networks use the pools that the build gives, in which a writable pool is
+            RAM of the board; networks of other tools have the pools that their own compiler was
+            given.
     """
 
     name: str
@@ -75,12 +105,24 @@ class Backend:
 
 
 def has_no_options(section: Section) -> None:
-    """For a backend without any. Raises N6-YAML-003 always."""
+    """Reject every option, for a backend that has none.
+
+    Raises:
+        N6Error: N6-YAML-003 always.
+    """
     raise N6Error("N6-YAML-003", "this backend has no options", where=section.where(), hint="omit the key")
 
 
 def require_file(name: str, source: ModelSource) -> Path:
-    """The model file. name: of the backend. Raises N6-NET-024 where there is no model file."""
+    """Return the model file.
+
+    Args:
+        name: Name of the backend.
+        source: The model.
+
+    Raises:
+        N6Error: N6-NET-024 if there is no model file.
+    """
     if source.file is None:
         hint = "backend=prebuilt takes the compiled network"
         raise N6Error("N6-NET-024", f"backend {name} needs the model file", where=source.name, hint=hint)
@@ -88,10 +130,18 @@ def require_file(name: str, source: ModelSource) -> Path:
 
 
 def check_sha256(file: Path, described: str | None) -> None:
-    """described: the hash in hex, None where model.yaml has none. Raises N6-MODEL-006 where the file has another one."""
+    """Check the hash of a model file.
+
+    Args:
+        file: The model file.
+        described: Expected SHA-256 in hex, None if model.yaml has none.
+
+    Raises:
+        N6Error: N6-MODEL-006 if the file has another hash.
+    """
     if described is None:
         return
-    # Reading it says why it cannot be read.
+    # If the digest fails, reading the file reports the cause.
     found = digest_of(file) or sha256(read_bytes(file))
     if found != described:
         raise N6Error(

@@ -9,5 +9,5 @@ from n6build.base.members import member_names
 
 @cache
 def backend_names() -> tuple[str, ...]:
-    """Sorted: the packages of `network` that have a module `backend`."""
+    """Return the sorted names of the packages of `network` with a module `backend`."""
     return member_names("n6build.network.*.backend")

@@ -1,4 +1,4 @@
-"""All backends, and the one that takes a model."""
+"""All backends, and the choice of the one that takes a model."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ BACKENDS = members("n6build.network.*.backend", "BACKEND", Backend)
 
 
 def backend_for(source: ModelSource, asked: str, environment: Environment) -> Backend:
-    """asked: name of a backend, or 'auto'. Raises N6-NET-024 where that backend cannot take the model."""
+    """Return the backend that takes a model.
+
+    Args:
+        source: The model.
+        asked: Name of a backend, or 'auto'.
+        environment: Environment of the build.
+
+    Raises:
+        N6Error: N6-NET-024 if that backend cannot take the model.
+    """
     if asked == "auto":
         by_preference = sorted(BACKENDS, key=lambda backend: -backend.preference)
-        # The last one reports why it cannot.
+        # If no backend suits, the check of the last one reports the cause.
         found = next((each for each in by_preference if each.suits(source, environment)), by_preference[-1])
     else:
         found = next(backend for backend in BACKENDS if backend.name == asked)

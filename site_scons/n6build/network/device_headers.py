@@ -1,4 +1,7 @@
-"""Headers of CMSIS, device and HAL, which ST's runtime includes and ST Edge AI Core does not have."""
+"""Headers of CMSIS, device and HAL, which ST's runtime includes.
+
+ST Edge AI Core does not have them.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +20,25 @@ from n6build.base.walk import Tree, nearest, walk
 from n6build.hardware.aliases import non_secure_alias, secure_alias
 from n6build.hardware.soc import load_soc
 
-# By which the device headers know the chip. What is taken of its description here is the same for the whole family.
+# The device headers know the chip by this macro. The facts used here of its description hold for the whole family.
 DEVICE = "STM32N657xx"
 _CHIP = BOARDS / "soc" / "stm32n657.yaml"
 _CONFIGURATION = "stm32n6xx_hal_conf.h"
-# The FSBL of a project has a configuration of its own, without what the NPU's cache needs.
+# The FSBL of a project has its own configuration, which lacks the module for the NPU's cache.
 _WITH_CACHE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+HAL_CACHEAXI_MODULE_ENABLED\b", re.MULTILINE)
 _MOST_OF_A_HEADER = 1 << 20
-# What a runtime of ST cannot be compiled without, by a header that shows it.
+# ST's runtime does not compile without these parts. Each header shows that its part is there.
 _NEEDED = {
     "core_cm55.h": "CMSIS",
     "stm32n657xx.h": "the device",
     "stm32n6xx_hal.h": "the HAL",
     _CONFIGURATION: "its configuration",
 }
-# What ST's cache driver calls of the HAL, beside its headers.
+# ST's cache driver calls this source of the HAL.
 _HAL_CACHE = "stm32n6xx_hal_cacheaxi.c"
-# Without headers of ST's, for relocatable models.
+# Relocatable models use these headers when there are none of ST.
 _STAND_IN = FIRMWARE / "st" / "device"
-# Of ll_aton, which includes that of the device.
+# This header of ll_aton includes the device's header.
 _PLATFORM = "ll_aton_platform.h"
 _DEVICE_HEADER = "stm32n6xx.h"
 HINT = (
@@ -46,8 +49,13 @@ HINT = (
 
 @dataclass(frozen=True)
 class DeviceHeaders:
-    """folders: to search for headers. sources: of the HAL. defines: NAME=value, of the stand-in. All empty where none are
-    named."""
+    """Headers of CMSIS, device and HAL; all fields are empty if none are named.
+
+    Attributes:
+        folders: Folders to search for headers.
+        sources: Sources of the HAL.
+        defines: Macros as NAME=value, for the replacement headers of `stand_in`.
+    """
 
     folders: tuple[Path, ...] = ()
     sources: tuple[Path, ...] = ()
@@ -78,21 +86,24 @@ def find_device_headers(named: Sequence[Path]) -> DeviceHeaders:
 
 
 def headers_of_project(root: Path, runtime: Path) -> DeviceHeaders:
-    """Find the headers of a project, nearest to its runtime of ST. They are empty where it lacks one of them."""
+    """Find the headers of a project that are nearest to its copy of ST's runtime.
+
+    The result is empty if the project lacks one of the headers.
+    """
     if is_folder(root / "Utilities"):
-        # ST Edge AI Core has none that are complete, and thousands of files.
+        # ST Edge AI Core has thousands of files and no complete set of headers.
         return DeviceHeaders()
     headers, missing = _completed(tuple(headers_in(walk(root), runtime)))
     return DeviceHeaders() if missing else headers
 
 
 def missing_header(folders: tuple[Path, ...]) -> str:
-    """Return what ST's runtime lacks in these folders, empty if nothing."""
+    """Return the first part that ST's runtime misses in these folders, or ""."""
     return _completed(folders)[1]
 
 
 def _completed(folders: tuple[Path, ...]) -> tuple[DeviceHeaders, str]:
-    """The headers with the HAL's source, and what is missing, empty if nothing is."""
+    """Return the headers with the HAL's source, and the missing part or ""."""
     for header, what in _NEEDED.items():
         if not any(is_file(folder / header) for folder in folders):
             return DeviceHeaders(), f"no folder has {header}, of {what}"
@@ -104,10 +115,14 @@ def _completed(folders: tuple[Path, ...]) -> tuple[DeviceHeaders, str]:
 
 
 def check_device_header(folders: Sequence[Path], flags: Sequence[str]) -> None:
-    """Before a firmware is compiled with ST's runtime. folders: of its headers. flags: further ones of the compiler, which may
-    name folders.
+    """Check that the device's header is there, before a firmware is compiled.
 
-    Raises N6-LLATON-005 where the runtime includes the device's header, and it is in no folder.
+    Args:
+        folders: Include folders of a firmware with ST's runtime.
+        flags: Further flags of the compiler, which may name folders.
+
+    Raises:
+        N6Error: N6-LLATON-005 if the runtime includes the device's header and no folder has it.
     """
     platform = next((folder / _PLATFORM for folder in folders if is_file(folder / _PLATFORM)), None)
     if platform is None or f'"{_DEVICE_HEADER}"' not in read_text(platform):
@@ -120,7 +135,11 @@ def check_device_header(folders: Sequence[Path], flags: Sequence[str]) -> None:
 
 
 def stand_in() -> DeviceHeaders:
-    """As much of stm32n6xx.h as relocatable models ask for, in our own words. Raises N6-SOC-00x, N6-YAML-00x."""
+    """Return n6build's own replacement for stm32n6xx.h, enough for relocatable models.
+
+    Raises:
+        N6Error: N6-SOC-00x, N6-YAML-00x.
+    """
     base = load_soc(_CHIP).peripherals["NPU"].base
     assert base is not None
     bases = {"N6_NPU_SECURE": secure_alias(base), "N6_NPU_NON_SECURE": non_secure_alias(base)}
@@ -136,7 +155,7 @@ def _folders_of(folder: Path) -> Iterator[Path]:
 
 
 def headers_in(tree: Tree, near: Path) -> list[Path]:
-    """Return the folders of a project that have the headers, as far as it has them; of several the nearest to `near`."""
+    """Return the folders of a project's headers; of several the nearest to `near`."""
     found = []
     for header in _NEEDED:
         files = tree.named(header)

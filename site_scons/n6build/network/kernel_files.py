@@ -1,4 +1,7 @@
-"""Which C files hold the kernels that a network calls: a program is compiled with those alone."""
+"""The C files of the kernels that a network calls.
+
+A program is compiled with those files alone.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,16 @@ _CALL = re.compile(r"\b(n6k_\w+)\(")
 
 
 def all_kernel_files() -> tuple[Path, ...]:
-    """Of all kernels."""
+    """Return the C files of all kernels."""
     return tuple(files_in(FIRMWARE / "kernels", "*.c"))
 
 
 def files_of_kernels(names: Iterable[str]) -> tuple[Path, ...]:
-    """names: of kernels, n6k_<name>. With the files whose functions those call."""
+    """Return the C files of some kernels and of all functions that they call.
+
+    Args:
+        names: Names of kernels without the prefix n6k_.
+    """
     texts = {path: read_text(path) for path in all_kernel_files()}
     home = {function: path for path, text in texts.items() for function in _FUNCTION.findall(text)}
     needed: set[Path] = set()
@@ -35,13 +42,17 @@ def files_of_kernels(names: Iterable[str]) -> tuple[Path, ...]:
 
 @remembered
 def files_of_calls(source: Path) -> tuple[Path, ...]:
-    """Of the kernels that a C file names. Raises N6-FILE-002, N6-FILE-003, N6-FILE-006."""
+    """Return the C files of the kernels that a C file names.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003, N6-FILE-006.
+    """
     text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace")
     return files_of_kernels(set(_NAMED.findall(text)))
 
 
 def _homes(name: str, home: dict[str, Path], texts: dict[Path, str]) -> list[Path]:
-    """A kernel that a macro makes is where its name is a word."""
+    """Return the files of a kernel; one made by a macro is where its name is a word."""
     if path := home.get(f"n6k_{name}"):
         return [path]
     word = re.compile(rf"\b{name}\b")

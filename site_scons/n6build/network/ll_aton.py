@@ -1,4 +1,7 @@
-"""The version of ll_aton: four numbers, which a network.c checks and a relocatable model's format follows from."""
+"""The version of ll_aton: four numbers that network.c checks.
+
+The format of a relocatable model follows from the version, too.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from n6build.base.files import read_text
 from n6build.base.paths import FIRMWARE
 
 Version = tuple[int, int, int, int]
-# Numbers in the version check of network.c, by the release of ST Edge AI Core that writes and ships them.
+# The numbers in the version check of network.c -> the release of ST Edge AI Core that writes and ships them.
 CORE_RELEASES: dict[Version, str] = {
     (1, 0, 0, 16): "2.0",
     (1, 1, 0, 31): "2.1",
@@ -19,17 +22,25 @@ CORE_RELEASES: dict[Version, str] = {
     (1, 1, 3, 262): "4.0.0",
     (1, 1, 3, 275): "4.0.1",
 }
-# Of the runtime in firmware/runtime.
+# The header names the version of the runtime in firmware/runtime.
 OWN_HEADER = FIRMWARE / "runtime" / "ll_aton_version.h"
 
 
 def own_version() -> Version:
-    """Of the runtime in firmware/runtime. Raises N6-LLATON-001."""
+    """Return the version of the runtime in firmware/runtime.
+
+    Raises:
+        N6Error: N6-LLATON-001.
+    """
     return read_ll_aton_version(OWN_HEADER)
 
 
 def read_ll_aton_version(header: Path) -> Version:
-    """Raises N6-LLATON-001 where the header does not name the four numbers."""
+    """Read the version of ll_aton from its header.
+
+    Raises:
+        N6Error: N6-LLATON-001 if the header does not name the four numbers.
+    """
     try:
         text = read_text(header)
     except N6Error as error:
@@ -45,7 +56,7 @@ def read_ll_aton_version(header: Path) -> Version:
 
 
 def version_text(version: Version) -> str:
-    """Such as '1.1.3-262'."""
+    """Return a version as text, such as '1.1.3-262'."""
     return f"{version[0]}.{version[1]}.{version[2]}-{version[3]}"
 
 

@@ -1,4 +1,7 @@
-"""What a model file says about itself before anything is compiled: format, types, quantisation. Its operators may be unknown."""
+"""Facts of a model file, read before compilation: format, types and quantisation.
+
+The model may have unknown operators.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from n6build.base.findings import Finding
 
 MAX_BYTES = (2 << 30) - 1
 _MAX_ITEMS = 200_000
-# Operators with weights: what the NPU is for.
+# Operators with weights are the work of the NPU.
 _TFLITE_HEAVY = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 _ONNX_HEAVY = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _ONNX_INTEGER = ("QLinearConv", "QLinearMatMul", "QGemm", "ConvInteger", "MatMulInteger")
@@ -23,7 +26,13 @@ _BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, Attri
 
 @dataclass(frozen=True)
 class TensorFacts:
-    """type: as NumPy names it. shape: -1 where a size is not fixed."""
+    """An input or output of a model.
+
+    Attributes:
+        name: Name in the model.
+        type: Type as NumPy names it.
+        shape: Sizes of the axes, -1 for a size that is not fixed.
+    """
 
     name: str
     type: str
@@ -32,7 +41,16 @@ class TensorFacts:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """ir_version: of ONNX, None otherwise. quantised_operators, float_operators: of those with weights."""
+    """Facts of a model file.
+
+    Attributes:
+        format: Format of the file.
+        ir_version: IR version of ONNX, None for another format.
+        inputs: Inputs of the model.
+        outputs: Outputs of the model.
+        quantised_operators: Number of quantised operators with weights.
+        float_operators: Number of float operators with weights.
+    """
 
     format: Literal["tflite", "onnx"]
     ir_version: int | None
@@ -42,17 +60,23 @@ class ModelFacts:
     float_operators: int
 
 
-# Checks that are also made before ST's compiler runs, which takes long to find out, or from what it prints.
+# These checks also run before ST's compiler, which needs a long time to find the fault, or on the compiler's messages.
 KEPT_QUANTISATION = "N6-CHECK-017"
 FLOAT_MODEL = "N6-CHECK-016"
 IR_VERSION = "N6-CHECK-020"
-# Of the checker inside ST Edge AI Core 2.2 and older.
+# The checker inside ST Edge AI Core 2.2 and older accepts IR versions up to this one.
 MAX_IR_VERSION = 9
 
 
 def float_model(facts: ModelFacts, where: str) -> Finding | None:
-    """Found where no operator with weights computes in integers, so that the NPU cannot speed the model up. where: of the
-    finding."""
+    """Return a finding if all operators with weights compute in float.
+
+    The NPU cannot speed up such a model.
+
+    Args:
+        facts: Facts of the model.
+        where: Place of the finding.
+    """
     if facts.quantised_operators or not facts.float_operators:
         return None
     return Finding(
@@ -63,7 +87,13 @@ def float_model(facts: ModelFacts, where: str) -> Finding | None:
 
 
 def unread_ir_version(facts: ModelFacts, core: str, where: str) -> Finding | None:
-    """core: release of ST Edge AI Core, such as 2.2.0-20266. where: of the finding."""
+    """Return a finding if ST Edge AI Core does not read an ONNX model's IR version.
+
+    Args:
+        facts: Facts of the model.
+        core: Release of ST Edge AI Core, such as 2.2.0-20266.
+        where: Place of the finding.
+    """
     if facts.ir_version is None or facts.ir_version <= MAX_IR_VERSION or not core.startswith(("2.0", "2.1", "2.2")):
         return None
     return Finding(
@@ -74,8 +104,12 @@ def unread_ir_version(facts: ModelFacts, core: str, where: str) -> Finding | Non
 
 
 def read_model_facts(path: Path) -> ModelFacts:
-    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 2 GiB, N6-MODEL-020 where the file does not have the format of
-    its suffix."""
+    """Read the facts of a model file.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003 if the file is larger than 2 GiB; N6-MODEL-020 if the file
+            does not have the format of its suffix.
+    """
     data = read_at_most(path, MAX_BYTES)
     return onnx_facts(data, path) if path.suffix == ".onnx" else tflite_facts(data, path)
 
@@ -86,8 +120,16 @@ def _damaged(path: Path, why: str) -> N6Error:
 
 
 def tflite_facts(data: bytes, path: Path) -> ModelFacts:
-    """path: for messages. Raises N6-MODEL-020 where the data is not such a model."""
-    import tflite  # noqa: PLC0415 - only where a model is looked at.
+    """Return the facts of a TFLite model.
+
+    Args:
+        data: Content of the file.
+        path: Path of the file, for messages.
+
+    Raises:
+        N6Error: N6-MODEL-020 if the data is not such a model.
+    """
+    import tflite  # noqa: PLC0415 - loaded only when a model is read.
 
     types = {value: name.lower() for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
     operators = {value: name for name, value in vars(tflite.BuiltinOperator).items() if isinstance(value, int)}
@@ -124,13 +166,23 @@ def tflite_facts(data: bytes, path: Path) -> ModelFacts:
 
 
 def _code(operator_code: Any) -> int:
-    """Files of older writers fill only the first field, which ends at 127."""
+    """Return an operator's code; old writers fill only the first field, up to 127."""
     return max(int(operator_code.BuiltinCode()), int(operator_code.DeprecatedBuiltinCode()))
 
 
 def onnx_facts(data: bytes, path: Path) -> ModelFacts:
-    """Quantised: an integer operator, or one whose weights come from a DequantizeLinear (QDQ). path: for messages. Raises
-    N6-MODEL-020 where the data is not such a model."""
+    """Return the facts of an ONNX model.
+
+    Quantised operators are integer operators and those whose weights come from a DequantizeLinear
+    (QDQ).
+
+    Args:
+        data: Content of the file.
+        path: Path of the file, for messages.
+
+    Raises:
+        N6Error: N6-MODEL-020 if the data is not such a model.
+    """
     import google.protobuf.message  # noqa: PLC0415
     import onnx  # noqa: PLC0415
 

@@ -1,4 +1,7 @@
-"""The files of ST's runtime, found by what they are: in ST Edge AI Core, an X-CUBE-AI pack, or a project, in whatever layout."""
+"""The files of ST's runtime in ST Edge AI Core, an X-CUBE-AI pack or a project.
+
+Names and contents identify the files, so that any layout of folders will do.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,22 @@ from n6build.base.size_text import counted
 from n6build.base.walk import Tree, nearest, walk
 from n6build.network.ll_aton import Version, read_ll_aton_version, release_name, version_text
 
-# As ST installs it. What else is installed, such as its examples, has thousands of files and further copies.
+# ST installs the runtime here. The rest of the installation, such as examples, has thousands of files and further copies.
 _INSTALLED = Path("Middlewares/ST/AI")
 _RUNTIME = "ll_aton_runtime.c"
 _VERSION = "ll_aton_version.h"
 _REGISTERS = "ATON.h"
 _HAL = "stm32n6xx_hal.h"
-# From Application/<board>/STM32CubeIDE/Debug to the root of a project, and one more.
+# This is one level more than from Application/<board>/STM32CubeIDE/Debug to the root of a project.
 _LEVELS_UP = 6
 _CACHES = ("mcu_cache.c", "npu_cache.c")
-# Of the library's headers: every release has it.
+# Every release has this header of the library.
 _LIBRARY_HEADER = "ai_platform.h"
 # The release is in the name, as in NetworkRuntime1010_CM55_GCC.a; the names of some releases begin with lib.
 _LIBRARY = re.compile(r"(?:lib)?NetworkRuntime(\d{1,6})_CM55_GCC(_PIC)?\.a", re.ASCII)
 _OTHER_LIBRARY = re.compile(r"(?:lib)?NetworkRuntime\d{1,6}_(\w{1,20}?)(?:_PIC)?\.a", re.ASCII)
 _ARCHIVE_MARK = b"!<arch>\n"
-# A link that a checkout without symbolic links has written as text.
+# A checkout without symbolic links writes a link as a short text file.
 _LONGEST_LINK = 200
 WHERE_TO_LOOK = (
     "core=FOLDER, or STEDGEAI_CORE_DIR, names ST Edge AI Core, an X-CUBE-AI pack or a project that has ST's runtime, wherever "
@@ -37,20 +40,20 @@ WHERE_TO_LOOK = (
 
 @dataclass(frozen=True)
 class RuntimeFiles:
-    """ST's runtime as it lies on the disk.
+    """The files of ST's runtime on the disk.
 
     Attributes:
         version: Its four numbers.
         ll_aton: Folder of `ll_aton_runtime.c`.
-        registers: Folder of the device's `ATON.h`; of old layouts the same as `ll_aton`.
-        mcu_cache: Driver of the CPU's cache, None where there is none.
-        npu_cache: Driver of the NPU's cache, which STM32CubeMX puts beside network.c from Core 4.0.1 on; None where there is
-            none, and n6build's own takes its place.
-        headers: Folder of the library's headers, None where there is none.
-        library: For the Cortex-M55, None where there is none.
-        pic_library: The same, position-independent.
+        registers: Folder of the device's `ATON.h`; in old layouts the same as `ll_aton`.
+        mcu_cache: Driver of the CPU's cache, None if there is none.
+        npu_cache: Driver of the NPU's cache, which STM32CubeMX puts beside network.c from Core
+            4.0.1 on; None if there is none, and n6build's own driver is used.
+        headers: Folder of the library's headers, None if there is none.
+        library: Library for the Cortex-M55, None if there is none.
+        pic_library: Position-independent library for the Cortex-M55, None if there is none.
         other_cores: Names of libraries for other cores or compilers, such as CM7_GCC.
-        problems: Why files of the right name were not taken, such as pointers of Git LFS.
+        problems: Reasons why files with the right name were rejected, such as pointers of Git LFS.
     """
 
     version: Version
@@ -69,25 +72,26 @@ def find_runtime(root: Path) -> RuntimeFiles:
     """Find ST's runtime below a folder.
 
     Args:
-        root: Of ST Edge AI Core, of an X-CUBE-AI pack, or of a project.
+        root: Root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project.
 
     Raises:
-        N6Error: N6-LLATON-002 where there is none, N6-LLATON-006 where there are two releases, N6-LLATON-001 where its version
-            cannot be read, N6-FILE-007 for a folder with too many files.
+        N6Error: N6-LLATON-002 if there is none; N6-LLATON-006 if there are two releases;
+            N6-LLATON-001 if its version cannot be read; N6-FILE-007 for a folder with too many
+            files.
     """
     if not is_folder(root):
         raise N6Error("N6-LLATON-002", "is not a folder", where=str(root), hint=WHERE_TO_LOOK)
     installed = root / _INSTALLED
     if any(is_file(installed / folder / _RUNTIME) for folder in ("Npu/ll_aton", "Npu")):
         found = runtime_in(walk(installed))
-        # A project may have a part of it elsewhere. The whole of ST Edge AI Core is never looked through.
+        # A project may keep parts of the runtime elsewhere. All of ST Edge AI Core is never searched.
         if not missing_parts(found) or is_folder(root / "Utilities"):
             return found
     return runtime_in(walk(root))
 
 
 def project_around(start: Path) -> Path:
-    """Find the nearest folder around `start`, or `start` itself, that holds ST's runtime or the HAL.
+    """Find the nearest folder with ST's runtime or the HAL: `start` or one above it.
 
     Raises:
         N6Error: N6-LLATON-002 if there is none up to the root of the repository.
@@ -98,7 +102,7 @@ def project_around(start: Path) -> Path:
             if walk(tried).named(_RUNTIME, _HAL):
                 return tried
         except N6Error:
-            # Too large for a project, or not readable.
+            # The folder is too large for a project, or not readable.
             break
         if is_folder(tried / ".git") or is_file(tried / ".git"):
             break
@@ -107,7 +111,11 @@ def project_around(start: Path) -> Path:
 
 
 def runtime_in(tree: Tree) -> RuntimeFiles:
-    """Find ST's runtime in a tree that was walked through. Raises N6-LLATON-001, N6-LLATON-002, N6-LLATON-006."""
+    """Find ST's runtime in the file list of a tree.
+
+    Raises:
+        N6Error: N6-LLATON-001, N6-LLATON-002, N6-LLATON-006.
+    """
     folders = [path.parent for path in tree.named(_RUNTIME) if is_file(path.parent / _VERSION)]
     if not folders:
         raise _nothing(tree)
@@ -139,7 +147,10 @@ def runtime_in(tree: Tree) -> RuntimeFiles:
 
 
 def missing_parts(found: RuntimeFiles) -> tuple[str, ...]:
-    """Return what a firmware needs of the runtime and does not find, each with the reason why it matters."""
+    """Return the parts of the runtime that a firmware needs and that are missing.
+
+    Each part comes with the reason why it matters.
+    """
     missing = []
     if found.registers is None:
         missing.append(f"{_REGISTERS}: the NPU's registers")
@@ -171,7 +182,7 @@ def _other_core(library: Path) -> str | None:
 
 
 def _newest(libraries: tuple[Path, ...], ll_aton: Path) -> Path | None:
-    """The one nearest to the runtime, with the greatest number of several in its folder."""
+    """Return the library nearest to the runtime, in its folder the highest number."""
     closest = nearest(libraries, ll_aton)
     if closest is None:
         return None
@@ -184,7 +195,7 @@ def _number(library: Path) -> int:
 
 
 def _fault(library: Path) -> str:
-    """Why a library is none, empty for one that is."""
+    """Return why a file is no usable library; empty for a usable one."""
     try:
         require_content(library)
         begin = read_part(library, 0, len(_ARCHIVE_MARK))
@@ -203,7 +214,7 @@ def _nothing(tree: Tree) -> N6Error:
 
 
 def _texts_of_links(tree: Tree) -> list[Path]:
-    """Files that hold the path of a folder, as Git writes a link where it may not make one."""
+    """Return files that hold a folder's path, as Git writes links it cannot make."""
     found = []
     for folder in tree.folders[:100]:
         for name in folder.files:
@@ -217,5 +228,8 @@ def _texts_of_links(tree: Tree) -> list[Path]:
 
 
 def describe(found: RuntimeFiles) -> str:
-    """Return the release with its four numbers, such as 'ST Edge AI Core 2.1 (ll_aton 1.1.0-31)'."""
+    """Return the release with its four numbers.
+
+    An example is 'ST Edge AI Core 2.1 (ll_aton 1.1.0-31)'.
+    """
     return f"{release_name(found.version)} (ll_aton {version_text(found.version)})"

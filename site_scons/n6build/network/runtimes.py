@@ -1,4 +1,4 @@
-"""Which ll_aton the Appli is linked with: the one in firmware/runtime, or that of an installed ST Edge AI Core."""
+"""The ll_aton runtime of the Appli: firmware/runtime, or that of ST Edge AI Core."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from n6build.network.device_headers import DEVICE, DeviceHeaders, find_device_he
 from n6build.network.ll_aton import Version, own_version, release_name, version_text
 from n6build.network.runtime_files import WHERE_TO_LOOK, RuntimeFiles, describe, find_runtime, missing_parts
 
-# The check of a mismatch, which is also made before the network is compiled.
+# This check of a mismatch also runs before the network is compiled.
 VERSION_GATE = "N6-CHECK-018"
 
-# Sources of ll_aton that a bare-metal application needs; optional ones exist from some release on, or for some networks.
+# A bare-metal application needs these sources of ll_aton; the optional ones exist only in some releases or for some networks.
 _SOURCES = (
     "ll_aton.c",
     "ll_aton_rt_main.c",
@@ -31,12 +31,12 @@ _SOURCES = (
     "ll_sw_integer.c",
 )
 _OPTIONAL_SOURCES = ("ecloader.c", "ll_aton_cipher.c")
-# For stai_<network>.c, which networks have from Core 3.0 on; 2.0 has it already, and there it does not compile.
+# stai_<network>.c needs this source from Core 3.0 on. Core 2.0 already has the file, but it does not compile there.
 _STAI_SOURCE = "ll_aton_stai_internal.c"
 _FIRST_STAI: Version = (1, 1, 3, 0)
-# For trees without a driver of the NPU's cache.
+# Trees without a driver of the NPU's cache get this one.
 _NPU_CACHE = FIRMWARE / "st" / "npu_cache" / "npu_cache.c"
-# From Core 4.0 on the device's header is to bring the HAL along; before, the HAL's own headers came first, which that breaks.
+# From Core 4.0 on, the device's header must include the HAL. Before, the HAL's own headers came first, and this macro broke them.
 _HAL_BY_DEVICE = ("USE_HAL_DRIVER",)
 _FIRST_HAL_BY_DEVICE: Version = (1, 1, 3, 262)
 _DEFINES = (
@@ -52,7 +52,7 @@ _DEFINES = (
 _COMPILE_FLAGS = ("-std=gnu11", "-mcmse", "-w", *ADDED_FLAGS)
 
 
-# What of ll_aton becomes part of a relocatable model; the loader stays in the firmware.
+# These sources of ll_aton become part of a relocatable model; the loader stays in the firmware.
 _RELOC_SOURCES = (
     "ll_aton.c",
     "ll_aton_util.c",
@@ -62,7 +62,7 @@ _RELOC_SOURCES = (
     "ecloader.c",
     "ll_aton_reloc_callbacks.c",
 )
-# These call printf where NDEBUG is not set, and a relocatable model has none.
+# These call printf unless NDEBUG is set, and a relocatable model has no printf.
 _TALKATIVE = ("ecloader.c", "ll_aton_lib_sw_operators.c")
 _LOADER = "ll_aton_reloc_network.c"
 _RELOC_COMPILE_FLAGS = ("-Os", "-ffast-math", "-fsingle-precision-constant", "-fno-math-errno")
@@ -70,7 +70,7 @@ _RELOC_COMPILE_FLAGS = ("-Os", "-ffast-math", "-fsingle-precision-constant", "-f
 
 @dataclass(frozen=True)
 class RuntimeVersion:
-    """Whose ll_aton, and its four numbers: all that most steps need to know of it."""
+    """The owner of an ll_aton runtime and its version, enough for most steps."""
 
     name: Literal["n6build", "st"]
     version: Version
@@ -78,10 +78,16 @@ class RuntimeVersion:
 
 @dataclass(frozen=True)
 class RelocParts:
-    """sources, libraries: of a relocatable model, position-independent. talkative: names of sources that need NDEBUG.
+    """The parts of a runtime that relocatable models need.
 
-    loader: of such models, for a firmware. compile_flags: further ones for `sources`. foreign_folders: behind those of the
-    runtime, for models alone.
+    Attributes:
+        sources: Position-independent sources of a relocatable model.
+        talkative: Names of sources that need NDEBUG.
+        libraries: Position-independent libraries of a relocatable model.
+        loader: Loader of such models, for a firmware.
+        compile_flags: Further flags for `sources`.
+        defines: Macros as NAME or NAME=value.
+        foreign_folders: Include folders for models alone, searched after those of the runtime.
     """
 
     sources: tuple[Path, ...]
@@ -95,11 +101,20 @@ class RelocParts:
 
 @dataclass(frozen=True)
 class Runtime:
-    """include_folders: of n6build's own headers. foreign_folders: of ST's. defines: NAME or NAME=value. compile_flags: for
-    `sources` and a network.c of ST's tool. libraries: full paths. system_libraries: of the toolchain, by name. glue: sources of
-    n6build that the runtime needs from a firmware.
+    """The ll_aton runtime that a firmware is linked with.
 
-    reloc: None where it has no relocatable models.
+    Attributes:
+        name: Owner of the runtime.
+        version: Version of ll_aton.
+        sources: C files of the runtime.
+        include_folders: Folders of n6build's own headers.
+        foreign_folders: Folders of ST's headers.
+        defines: Macros as NAME or NAME=value.
+        compile_flags: Flags for `sources` and for a network.c of ST's tool.
+        libraries: Full paths of libraries.
+        system_libraries: Libraries of the toolchain, by name.
+        glue: Sources of n6build that the runtime needs from a firmware.
+        reloc: Parts for relocatable models, None if the runtime has none.
     """
 
     name: Literal["n6build", "st"]
@@ -116,15 +131,16 @@ class Runtime:
 
     @property
     def identity(self) -> RuntimeVersion:
-        """All but its files and flags."""
+        """Return the owner and the version, without files and flags."""
         return RuntimeVersion(self.name, self.version)
 
 
 def own_runtime(version: Version | None = None) -> Runtime:
-    """Return the one in firmware/runtime.
+    """Return the runtime in firmware/runtime.
 
     Args:
-        version: of the ll_aton in the firmware that relocatable models are for; None for this project's own.
+        version: Version of the ll_aton in the firmware that relocatable models are for; None for
+            this project's own.
 
     Raises:
         N6Error: N6-LLATON-001.
@@ -149,16 +165,18 @@ def own_runtime(version: Version | None = None) -> Runtime:
 
 
 def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
-    """Return ST's runtime as it lies below a folder.
+    """Return ST's runtime below a folder.
 
     Args:
-        core: Root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that has the runtime in whatever layout.
-        cmsis: Of the device headers, as `find_device_headers` takes them. Where none is named, those of the project count if it
-            has them; otherwise relocatable models get a stand-in, and a firmware nothing.
+        core: Root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that has the runtime in
+            any layout.
+        cmsis: Folders of the device headers, as `find_device_headers` takes them. If none is named,
+            those of the project are used if it has them; otherwise relocatable models get the
+            headers of `stand_in`, and a firmware gets none.
 
     Raises:
-        N6Error: N6-LLATON-001, N6-LLATON-002 and N6-LLATON-006 as `find_runtime`, N6-LLATON-002 for a part that is missing,
-            N6-LLATON-005 for device headers that are not there.
+        N6Error: N6-LLATON-001, N6-LLATON-002 and N6-LLATON-006 as `find_runtime`; N6-LLATON-002 for
+            a missing part; N6-LLATON-005 for missing device headers.
     """
     found = find_runtime(core)
     sources = tuple(found.ll_aton / name for name in _SOURCES)
@@ -196,7 +214,11 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
 
 
 def _st_reloc_parts(found: RuntimeFiles, headers: DeviceHeaders, hal: tuple[str, ...]) -> RelocParts | None:
-    """None in the releases before the first that had relocatable models (2.1), and in trees without what they need."""
+    """Return the parts for relocatable models, or None.
+
+    Releases before 2.1, the first with relocatable models, have none, nor have trees that lack a
+    file.
+    """
     files = [found.ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
     if found.pic_library is None or not all(is_file(path) for path in files):
         return None
@@ -213,13 +235,20 @@ def _st_reloc_parts(found: RuntimeFiles, headers: DeviceHeaders, hal: tuple[str,
 
 
 def without_unknown_flags(flags: list[str]) -> list[str]:
-    """Flags of ST's projects without those that only the compiler in ST's IDE understands."""
+    """Remove flags of ST's projects that only the compiler in ST's IDE understands."""
     return [flag for flag in flags if flag not in UNKNOWN_FLAGS]
 
 
 def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> Finding | None:
-    """asked: by network.c, None where it accepts any. where: of the finding. Found before the C compiler would stop at it with
-    a message that says little."""
+    """Return a finding if network.c and runtime have different versions of ll_aton.
+
+    Otherwise the C compiler would stop later, with a message that says little.
+
+    Args:
+        asked: Version that network.c asks for, None if it accepts any.
+        runtime: Runtime of the firmware.
+        where: Place of the finding.
+    """
     if asked is None or asked == runtime.version:
         return None
     whose = "ST's" if runtime.name == "st" else "n6build's own"
@@ -232,7 +261,10 @@ def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, w
 
 
 def version_header(version: Version | None) -> str:
-    """C, to be included before a network whose mismatch is waived, so that it finds the version that it asks for."""
+    """Return C code to include before a network whose version mismatch is waived.
+
+    With it, network.c finds the version that it asks for.
+    """
     lines = [f"/* {VERSION_GATE} is waived: network.c finds the version that it asks for. */"]
     if version is not None:
         lines.append('#include "ll_aton_version.h"')
@@ -242,8 +274,19 @@ def version_header(version: Version | None) -> str:
 
 
 def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion, *, runs_blobs: bool) -> None:
-    """n6build's own runtime drives the NPU by blobs of this project's compiler alone, and only where they are linked into the
-    firmware (runs_blobs). Raises N6-LLATON-004 where the network needs ST's."""
+    """Check that a network runs on this runtime.
+
+    n6build's own runtime drives the NPU only by blobs of n6build's compiler that are linked into
+    the firmware.
+
+    Args:
+        artifacts: The network.
+        runtime: Runtime of the firmware.
+        runs_blobs: Blobs are linked into the firmware.
+
+    Raises:
+        N6Error: N6-LLATON-004 if the network needs ST's runtime.
+    """
     if runs_blobs and artifacts.compiled_here and not artifacts.library_call:
         return
     on_npu = sum(not epoch.on_cpu for epoch in artifacts.epochs)

@@ -1,1 +1,1 @@
-"""The NPU as programs drive it: blobs of the epoch controller, what a network uses of its units, traces."""
+"""The NPU as programs drive it: blobs, units that a network uses, traces."""

@@ -1,7 +1,8 @@
-"""Blobs of the epoch controller, as they are found in files: the header that ST's compiler writes beside network.c, and binaries.
+"""Blobs of the epoch controller, found in headers of ST's compiler and binaries.
 
-A blob is a magic number, the number of words that follow, and those words. A relocatable one stands in a container, whose fifth
-word is the offset of the blob in bytes.
+The compiler writes the header beside network.c. A blob is a magic number, the number of words that
+follow, and those words. A relocatable one is in a container, whose fifth word is the offset of the
+blob in bytes.
 """
 
 from __future__ import annotations
@@ -17,28 +18,35 @@ from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
 from n6build.formats.npu_blob import MAGIC
 
-# The instruction that a blob ends with.
+# A blob ends with this instruction.
 END = 12
 CONTAINER = 0xECBF_0050
 MAX_BYTES = 64 << 20
-# Of all blobs of a file. A large network has some ten thousand.
+# This limits the words of all blobs of a file. A large network has some ten thousand.
 MOST_WORDS = 1 << 20
 _HEADER_WORDS = 2
 _OFFSET_WORD = 4
 
-# Without braces in it, or a hostile file would cost the square of its length.
+# The body has no braces, or a hostile file would cost the square of its length.
 _ARRAY = re.compile(r"\buint64_t (_ec_blob_\w{1,200})\s{0,9}\[\d{0,9}\]\s{0,9}=\s{0,9}\{([^{};]*)\}")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _ITEM = re.compile(r"[^,\s]+")
 _NUMBER = re.compile(r"0[xX]([0-9a-fA-F]{1,16})[uUlL]{0,3}")
-# Arrays are for 64-bit words, and aligned to them.
+# Arrays have 64-bit words and their alignment.
 _ALIGNMENT = 8
 
 
 @dataclass(frozen=True)
 class Blob:
-    """words: what the epoch controller executes. at: place of the first of them in the array or file, in words, for messages.
-    where: file and array. relocatable: it stands in a container."""
+    """A blob of the epoch controller.
+
+    Attributes:
+        name: Name of the array, or a name made from the offset.
+        where: File and array.
+        words: Words that the epoch controller executes.
+        at: Index of the first of them in the array or file, in words, for messages.
+        relocatable: The blob is in a container.
+    """
 
     name: str
     where: str
@@ -48,16 +56,27 @@ class Blob:
 
 
 def read_blobs(path: Path) -> tuple[Blob, ...]:
-    """Of a C header or a binary. Raises N6-FILE-002, N6-FILE-003, N6-NPU-001 if there is no blob in it, N6-NPU-002 for a damaged
-    one."""
+    """Read the blobs of a C header or a binary.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003; N6-NPU-001 if there is no blob in it; N6-NPU-002 for a
+            damaged one.
+    """
     data = read_at_most(path, MAX_BYTES)
     text = data.decode("utf-8", "replace")
     return blobs_in_header(text, path.name) if "_ec_blob_" in text else blobs_in_binary(data, path.name)
 
 
 def blobs_of_network(source: Path, header: str | None) -> tuple[Blob, ...]:
-    """The blobs of a network. source: network.c, or a relocatable model, in which they are. header: name of the file with them,
-    beside network.c. Raises as `read_blobs`, but for a network without blobs."""
+    """Return the blobs of a network; a network may have none.
+
+    Args:
+        source: network.c, or a relocatable model that contains its blobs.
+        header: Name of the file with the blobs, beside network.c, or None.
+
+    Raises:
+        N6Error: As `read_blobs`.
+    """
     if source.suffix == ".c":
         return read_blobs(source.parent / header) if header and is_file(source.parent / header) else ()
     data = read_at_most(source, MAX_BYTES)
@@ -65,7 +84,11 @@ def blobs_of_network(source: Path, header: str | None) -> tuple[Blob, ...]:
 
 
 def blobs_in_header(text: str, file: str) -> tuple[Blob, ...]:
-    """Raises N6-NPU-001, N6-NPU-002."""
+    """Return the blobs of a C header.
+
+    Raises:
+        N6Error: N6-NPU-001, N6-NPU-002.
+    """
     plain = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
     blobs = []
     left = MOST_WORDS
@@ -80,8 +103,14 @@ def blobs_in_header(text: str, file: str) -> tuple[Blob, ...]:
 
 
 def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
-    """Of a blob alone, or all that are somewhere in a file, aligned to 8 bytes: a relocatable model, an image of flash. Raises
-    N6-NPU-001, and N6-NPU-002 for a blob alone: elsewhere, what does not hold together is not one."""
+    """Return a single blob, or all blobs somewhere in a file, aligned to 8 bytes.
+
+    Such a file is a relocatable model or an image of flash.
+
+    Raises:
+        N6Error: N6-NPU-001; N6-NPU-002 for a damaged single blob; in other files, inconsistent data
+            is not a blob.
+    """
     words = _words_of(data)
     if words and words[0] in (MAGIC, CONTAINER):
         return (_blob(words, file, file),)
@@ -92,7 +121,15 @@ def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
 
 
 def blob_of_words(words: Sequence[int], name: str) -> Blob:
-    """Of the words of a blob, its header and whatever container it has included. name: for messages. Raises N6-NPU-002."""
+    """Return the blob of some words, which include its header and any container.
+
+    Args:
+        words: The words.
+        name: Name for messages.
+
+    Raises:
+        N6Error: N6-NPU-002.
+    """
     return _blob(words, name, name)
 
 
@@ -104,7 +141,11 @@ def _words_of(data: bytes) -> array.array[int]:
 
 
 def _found(words: array.array[int], data: bytes, file: str) -> Iterator[Blob]:
-    """The magic number stands in programs, too, that compare with it: a blob fits into the file, and ends with an end."""
+    """Yield the blobs in a file.
+
+    Programs that compare with the magic number also contain it: a blob fits into the file, and ends
+    with an end.
+    """
     magic = MAGIC.to_bytes(4, "little")
     position = data.find(magic)
     left = MOST_WORDS

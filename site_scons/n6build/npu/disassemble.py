@@ -1,7 +1,7 @@
-"""Instructions of the epoch controller, decoded, and as text that two blobs can be compared by.
+"""Instructions of the epoch controller, decoded, and as text to compare two blobs.
 
-The instruction set was recovered from real blobs, all of which decode without remainder; opcodes that none of them has are an
-error.
+The instruction set was recovered from real blobs, all of which decode without remainder; opcodes
+that none of them has are an error.
 """
 
 from __future__ import annotations
@@ -15,14 +15,23 @@ from n6build.npu.names import Names
 
 _WRITE_FIELD, _WRITE_BITS, _WRITE_ONE, _WRITE_MANY, _POLL, _LABEL = 0, 1, 2, 3, 4, 29
 _LAST_BIT = 31
-# Columns for a register's name, and words of a table on a line.
+# A register's name has this number of columns, a line of a table this number of words.
 _NAME, _WORDS = 20, 8
 
 
 @dataclass(frozen=True)
 class Write:
-    """Bits `low` to `high` of a register become `value`, the others stay. offset: of the register in the unit. immediate: the
-    value is part of the instruction."""
+    """A write to bits `low` to `high` of a register; the others stay.
+
+    Attributes:
+        at: Index of the instruction in words.
+        unit: Number of the unit.
+        offset: Offset of the register in the unit.
+        low: Lowest bit.
+        high: Highest bit.
+        value: New value of the bits.
+        immediate: The value is part of the instruction.
+    """
 
     at: int
     unit: int
@@ -35,7 +44,15 @@ class Write:
 
 @dataclass(frozen=True)
 class WriteSeries:
-    """Values for whole registers, one after the other. step: bytes from one to the next; 0: all for the same one."""
+    """Writes of whole registers, one after the other.
+
+    Attributes:
+        at: Index of the instruction in words.
+        unit: Number of the unit.
+        offset: Offset of the first register in the unit.
+        step: Bytes from one register to the next; 0 writes all values to the same one.
+        values: Values in their order.
+    """
 
     at: int
     unit: int
@@ -46,7 +63,17 @@ class WriteSeries:
 
 @dataclass(frozen=True)
 class Poll:
-    """Waits until the bits are `value`. interval: the word before it, a time-out or how often (which is not known)."""
+    """A wait until bits of a register have a value.
+
+    Attributes:
+        at: Index of the instruction in words.
+        unit: Number of the unit.
+        offset: Offset of the register in the unit.
+        low: Lowest bit.
+        high: Highest bit.
+        interval: Word before the value; a time-out or a repetition rate (which of them is unknown).
+        value: Awaited value.
+    """
 
     at: int
     unit: int
@@ -59,7 +86,7 @@ class Poll:
 
 @dataclass(frozen=True)
 class Label:
-    """number: of the epoch that follows, as in network.c."""
+    """The number of the epoch that follows, as in network.c."""
 
     at: int
     number: int
@@ -67,7 +94,7 @@ class Label:
 
 @dataclass(frozen=True)
 class End:
-    """The controller stops here."""
+    """The end, at which the controller stops."""
 
     at: int
 
@@ -76,8 +103,12 @@ Instruction = Write | WriteSeries | Poll | Label | End
 
 
 def instructions(blob: Blob) -> Iterator[Instruction]:
-    """One after the other, with `at` in words from the first one. Raises N6-NPU-003 at what is not an instruction, is cut off,
-    or follows the end; a blob without an end is cut off."""
+    """Yield the instructions of a blob, with `at` in words from the first one.
+
+    Raises:
+        N6Error: N6-NPU-003 for an unknown instruction, one that is cut off, or one behind the end;
+            a blob without an end is cut off.
+    """
     words = blob.words
     at = 0
     while at < len(words):
@@ -92,7 +123,7 @@ def instructions(blob: Blob) -> Iterator[Instruction]:
 
 
 def _decode(blob: Blob, at: int) -> tuple[Instruction, int]:
-    """The instruction and its words."""
+    """Return the instruction and the number of its words."""
     word = blob.words[at]
     opcode, low, high = word & 31, word >> 5 & 31, word >> 10 & 31
     unit, offset, count = word >> 26, 4 * (word >> 16 & 0x3FF), word >> 5 & 0x7FF
@@ -132,7 +163,10 @@ def _error(blob: Blob, at: int, what: str) -> N6Error:
 
 
 def instruction_lines(instruction: Instruction, names: Names) -> Iterator[str]:
-    """Text of an instruction, a line for each register; what does not matter for what it does, as its place, is left out."""
+    """Yield an instruction as text, a line for each register.
+
+    Facts without an effect, such as its place, are left out.
+    """
     match instruction:
         case Label(number=number):
             yield f"label {number}"
@@ -149,7 +183,7 @@ def instruction_lines(instruction: Instruction, names: Names) -> Iterator[str]:
 
 
 def write_line(names: Names, unit: int, offset: int, value: int, low: int = 0, high: int = _LAST_BIT) -> str:
-    """Text of a write to a register, or to some of its bits."""
+    """Return the text of a write to a register, or to some of its bits."""
     register = names.register_name(unit, offset)
     if (low, high) == (0, _LAST_BIT):
         return f"  {register:<{_NAME}} = 0x{value:08X}  {names.fields(unit, offset, value)}".rstrip()
@@ -166,7 +200,7 @@ def _bits(low: int, high: int) -> str:
 
 
 def _series(series: WriteSeries, names: Names) -> Iterator[str]:
-    """Tables eight words a line, other registers one by one."""
+    """Yield a series as text: tables eight words a line, other registers one by one."""
     found = names.register(series.unit, series.offset)
     if found and not found.register.fields and found.register.count > 1 and series.step:
         for first in range(0, len(series.values), _WORDS):
@@ -178,7 +212,11 @@ def _series(series: WriteSeries, names: Names) -> Iterator[str]:
 
 
 def blob_lines(blob: Blob, names: Names) -> Iterator[str]:
-    """The blob as text. Raises as `instructions`, behind what could be decoded."""
+    """Yield a blob as text.
+
+    Raises:
+        N6Error: As `instructions`, behind the lines that could be decoded.
+    """
     kind = "relocatable blob" if blob.relocatable else "blob"
     yield f"{kind} {blob.name}, {len(blob.words)} words"
     for instruction in instructions(blob):

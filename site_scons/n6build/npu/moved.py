@@ -1,4 +1,7 @@
-"""What the stream engines move in an epoch, from how the units are set: elements, bytes, and where they lie."""
+"""Data that the stream engines move in an epoch: elements, bytes, addresses.
+
+They follow from the settings of the units.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,25 @@ from dataclasses import dataclass
 from n6build.npu.settings import EpochSettings, UnitSettings
 
 _LANES = 3
-# An engine that follows the end of what it reads fetches no further than a cache line behind it.
+# An engine with an address limit fetches no further than a cache line behind its data.
 _AHEAD = 64
-# No engine moves more in an epoch; a damaged file may say anything.
+# No engine moves more in an epoch; a damaged file may have any number.
 _MOST = 1 << 40
 
 
 @dataclass(frozen=True)
 class Moved:
-    """By one stream engine. address: of the first byte, None where it is only known when the firmware is linked. elements: on the
-    stream. bytes: of memory, each time that it is read or written. distinct: bytes of memory that it touches at least once; less
-    than `bytes` where the NPU's cache may answer."""
+    """The data that one stream engine moves.
+
+    Attributes:
+        engine: Name of the engine.
+        writes: The engine writes to memory.
+        address: Address of the first byte, None if it is only known when the firmware is linked.
+        elements: Elements on the stream.
+        bytes: Bytes of memory, counted each time that they are read or written.
+        distinct: Bytes of memory that it touches at least once; fewer than `bytes` if the NPU's
+            cache may answer.
+    """
 
     engine: str
     writes: bool
@@ -30,8 +41,14 @@ class Moved:
 
 @dataclass(frozen=True)
 class Moves:
-    """Of an epoch. number: ST's. widest: elements on its widest stream, also between units, where a convolution makes more than
-    is written."""
+    """The data that an epoch moves.
+
+    Attributes:
+        number: ST's number of the epoch.
+        widest: Elements on its widest stream, also between units, where a convolution makes more
+            than is written.
+        engines: Data of each engine.
+    """
 
     number: int
     widest: int
@@ -39,12 +56,15 @@ class Moves:
 
 
 def bytes_moved(epochs: Iterable[EpochSettings]) -> int:
-    """By all engines, each time that a byte is read or written."""
+    """Return the bytes of all engines, counted each time they are read or written."""
     return sum(moved.bytes for epoch in epochs for moved in moves_of(epoch).engines)
 
 
 def moves_of(epoch: EpochSettings) -> Moves:
-    """As far as the settings tell: an engine whose shape is not known moves nothing."""
+    """Return the data that an epoch moves.
+
+    An engine with an unknown shape moves nothing.
+    """
     engines = [(unit, _moved(unit)) for unit in epoch.units if unit.kind == "STRENG"]
     made = [_made(unit, engines) for unit in epoch.units if unit.kind == "CONVACC"]
     widest = max([*(moved.elements for _, moved in engines), *made], default=0)
@@ -69,7 +89,7 @@ def _frames(unit: UnitSettings) -> int:
 
 
 def _frame_elements(unit: UnitSettings) -> int:
-    """A frame without shape is a 32-bit number of elements."""
+    """Return a frame's elements; a frame without shape is a 32-bit number of them."""
     fields = unit.fields
     width, height = fields.get(("FSIZE", "WIDTH"), 0), fields.get(("FSIZE", "HEIGHT"), 0)
     if fields.get(("CTRL", "RAW")):
@@ -78,7 +98,10 @@ def _frame_elements(unit: UnitSettings) -> int:
 
 
 def _made(unit: UnitSettings, engines: list[tuple[UnitSettings, Moved]]) -> int:
-    """Elements that a convolution unit makes: of each frame that is as large as what it expects."""
+    """Return the elements that a convolution unit makes.
+
+    They count for each frame that is as large as the unit expects.
+    """
     fields = unit.fields
     depth = max(1, fields.get(("KFORMAT", "BTCDEPTH"), 1))
     width, height = fields.get(("FFORMAT", "WIDTH"), 0), fields.get(("FFORMAT", "HEIGHT"), 0)

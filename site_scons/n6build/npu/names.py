@@ -1,4 +1,4 @@
-"""Units, registers and fields of the NPU by their names, as the chip's description has them."""
+"""Units, registers and fields of the NPU by the names in the chip's description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ _WORD = (1 << 32) - 1
 
 @dataclass(frozen=True)
 class Unit:
-    """number: of the unit, in units of UNIT_BYTES from the NPU's base. name: CONVACC2."""
+    """A unit of the NPU.
+
+    Attributes:
+        number: Number of the unit, in multiples of UNIT_BYTES from the NPU's base.
+        kind: Kind of unit.
+        name: Name, such as CONVACC2.
+    """
 
     number: int
     kind: str
@@ -24,7 +30,13 @@ class Unit:
 
 @dataclass(frozen=True)
 class RegisterAt:
-    """name: with its number, if there are several of the kind: DST12."""
+    """A register of a unit.
+
+    Attributes:
+        name: Name, with its number if there are several of the kind, such as DST12.
+        number: Number among the registers of the kind.
+        register: Its description.
+    """
 
     name: str
     number: int
@@ -33,7 +45,14 @@ class RegisterAt:
 
 @dataclass(frozen=True)
 class Names:
-    """units: by number. registers: by kind of unit and offset. sources, destinations: ports of the stream switch."""
+    """The names of a chip's NPU.
+
+    Attributes:
+        units: Units by number.
+        registers: Registers by kind of unit and offset.
+        sources: Source ports of the stream switch.
+        destinations: Destination ports of the stream switch.
+    """
 
     units: dict[int, Unit]
     registers: dict[tuple[str, int], RegisterAt]
@@ -41,17 +60,20 @@ class Names:
     destinations: tuple[str, ...]
 
     def register(self, unit: int, offset: int) -> RegisterAt | None:
-        """None where the chip's description has none."""
+        """Return a register, None if the chip's description has none."""
         return self.registers.get((self.units[unit].kind, offset)) if unit in self.units else None
 
     def register_name(self, unit: int, offset: int) -> str:
-        """CONVACC2.KFORMAT; CONVACC2+0x3C where nothing is known."""
+        """Return a name such as CONVACC2.KFORMAT, or CONVACC2+0x3C if it is unknown."""
         owner = self.units[unit].name if unit in self.units else f"unit{unit}"
         found = self.register(unit, offset)
         return f"{owner}.{found.name}" if found else f"{owner}+0x{offset:02X}"
 
     def fields(self, unit: int, offset: int, value: int) -> str:
-        """Fields other than 0, 'SIMD=1 KSETEN=3', ports of the stream switch by name; empty where none are known."""
+        """Return the fields other than 0, such as 'SIMD=1 KSETEN=3'.
+
+        Ports of the stream switch have names; the text is empty if no fields are known.
+        """
         found = self.register(unit, offset)
         if found is None:
             return ""
@@ -63,7 +85,10 @@ class Names:
         return " ".join(f"{name}={content}" for name, content in shown)
 
     def _link(self, destination: int, value: int) -> str:
-        """The contexts of a destination that are set: 'CONVACC3.features <- STRENG6.out 1 frame, drops 255'."""
+        """Return the active contexts of a destination.
+
+        An example is 'CONVACC3.features <- STRENG6.out 1 frame, drops 255'.
+        """
         contexts = []
         for shift in (0, 16):
             on, source, frames = value >> shift & 1, value >> (shift + 1) & 0x3F, value >> (shift + 8) & 0xFF
@@ -75,14 +100,14 @@ class Names:
 
 
 def field_values(register: NpuRegister, value: int) -> Iterator[tuple[str, int]]:
-    """Each field of the register, in the order of its bits as the description has them."""
+    """Yield each field of a register with its value, in the order of the description."""
     for name, bits in register.fields.items():
         low, mask = field_bits(bits)
         yield name, (value & mask) >> low
 
 
 def names_of(npu: Npu) -> Names:
-    """The chip's units and registers, by what they are addressed with."""
+    """Return the chip's units and registers by their addresses."""
     units = {
         each.first + index: Unit(each.first + index, kind, f"{kind}{index}" if each.count > 1 else kind)
         for kind, each in npu.units.items()
@@ -109,6 +134,6 @@ def _ports(npu: Npu, by_kind: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def with_bits(before: int, low: int, high: int, value: int) -> int:
-    """`before` with bits low to high replaced."""
+    """Return `before` with bits low to high replaced."""
     mask = ((1 << (high - low + 1)) - 1) << low
     return (before & ~mask | value << low & mask) & _WORD

@@ -1,4 +1,7 @@
-"""How the units of the NPU are set when an epoch begins: a blob's register writes, carried out without a chip."""
+"""Settings of the NPU's units when an epoch begins.
+
+A blob's register writes are carried out without a chip.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,13 @@ _TABLES = 0x400
 
 @dataclass(frozen=True)
 class UnitSettings:
-    """A unit that is on. fields: values by register and field, as far as they are known."""
+    """A unit that is on.
+
+    Attributes:
+        name: Name of the unit.
+        kind: Kind of unit.
+        fields: Known values by register and field.
+    """
 
     name: str
     kind: str
@@ -25,7 +34,12 @@ class UnitSettings:
 
 @dataclass(frozen=True)
 class EpochSettings:
-    """number: ST's, of the epoch. units: those that are on, by their numbers."""
+    """The settings of an epoch.
+
+    Attributes:
+        number: ST's number of the epoch.
+        units: Units that are on, by their numbers.
+    """
 
     number: int
     units: tuple[UnitSettings, ...]
@@ -33,8 +47,15 @@ class EpochSettings:
 
 @dataclass
 class Registers:
-    """Of all units, from their reset on. decoded: of each unit, kept until one of its registers is written. has_work: a stream
-    engine has been switched on."""
+    """The registers of all units, from their reset on.
+
+    Attributes:
+        names: Names of units and registers.
+        values: Values by unit and offset.
+        decoded: Settings of each unit, kept until one of its registers is written.
+        resets: Reset values by kind of unit.
+        has_work: A stream engine has been switched on.
+    """
 
     names: Names
     values: dict[int, dict[int, int]] = field(default_factory=dict)
@@ -43,7 +64,7 @@ class Registers:
     has_work: bool = False
 
     def of(self, unit: int) -> dict[int, int]:
-        """Values of a unit's registers, by offset."""
+        """Return the values of a unit's registers, by offset."""
         if unit not in self.values:
             kind = self.names.units[unit].kind
             if kind not in self.resets:
@@ -53,7 +74,7 @@ class Registers:
         return self.values[unit]
 
     def write(self, unit: int, offset: int, value: int) -> None:
-        """Of a whole register; tables are left out."""
+        """Write a whole register; tables are left out."""
         if unit not in self.names.units or offset >= _TABLES:
             return
         registers = self.of(unit)
@@ -71,7 +92,7 @@ class Registers:
             self.has_work = True
 
     def settings(self) -> tuple[UnitSettings, ...]:
-        """Of the units that are on."""
+        """Return the settings of the units that are on."""
         on = sorted(unit for unit, registers in self.values.items() if registers[0] & _EN)
         return tuple(self._decoded(unit) for unit in on)
 
@@ -88,8 +109,14 @@ class Registers:
 
 
 def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
-    """In the order in which they are computed: when the controller first waits after stream engines were switched on. Raises
-    N6-NPU-003."""
+    """Return the epochs of a blob in the order in which they are computed.
+
+    An epoch has the settings at the moment when the controller first waits after stream engines
+    were switched on.
+
+    Raises:
+        N6Error: N6-NPU-003.
+    """
     return _epochs(instructions(blob), Registers(names))
 
 

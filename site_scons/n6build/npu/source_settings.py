@@ -1,6 +1,7 @@
-"""How the units of the NPU are set by network.c itself, where no blob does it: as far as the structures for ST's functions tell.
+"""Settings of the NPU's units in a network.c without blobs.
 
-The names of the structures' members are those of ST's ll_aton.h; what they become are registers and fields of the chip.
+They come from the structures for ST's functions. The structures' members have the names of ST's
+ll_aton.h; they are translated to registers and fields of the chip.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ _KINDS = {
 _KIND = "|".join(_KINDS)
 _START = re.compile(r"\bvoid LL_ATON_Start_EpochBlock_(\d{1,5})\([^;{}()]{0,99}\)\s{0,9}\{")
 _STRUCTURE = re.compile(rf"(?:{_KIND})_?InitTypeDef (\w{{1,200}}) = \{{([^;]*)\}};")
-# Between two of them a search ends: a hostile file does not cost the square of its length.
+# A search ends at the next structure, so that a hostile file does not cost the square of its length.
 _STRUCTURES = "static const LL_"
 _CALL = re.compile(rf"\bLL_({_KIND})_?Init\((\d{{1,3}}), &(\w{{1,200}})[,)]")
 _ENABLED = re.compile(r"\{ \{(STRENG|CONVACC|DECUN|ACTIV|ARITH|POOL|RECBUF), (\d{1,3})\} \}")
 _MEMBER = re.compile(r"\.(\w+) = (?:\(short\))?([-\w]+)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-# Not of a relative pool, whose address is a symbol.
+# The address of a relative pool is a symbol, which does not match.
 _BASE = re.compile(r"\.addr_base = \{\(unsigned char \*\)\(0x([0-9a-fA-F]{1,8})UL\)")
 
 # Member -> register and field.
@@ -124,7 +125,7 @@ _MEMBERS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "DECUN": {},
 }
-# Members whose field says the opposite, and those of a shift in both directions, where 16 is none.
+# The fields of some members have the opposite meaning. In fields of shifts in both directions, 16 means no shift.
 _INVERTED = {
     "accumulate": ("CONVACC", "CTRL", "NOSUM"),
     "accumulate_first": ("CONVACC", "CTRL", "NO1SUM"),
@@ -148,7 +149,12 @@ _CONSTANTS = {
 
 
 def epochs_of_source(text: str, names: Names) -> Iterator[EpochSettings]:
-    """text: of network.c. Epochs that set no unit by such a structure are left out."""
+    """Yield the epochs of a network.c that set units by such a structure.
+
+    Args:
+        text: Text of network.c.
+        names: Names of units and registers.
+    """
     numbers = {unit.name: number for number, unit in names.units.items()}
     end = 0
     for match in _START.finditer(text):
@@ -172,7 +178,7 @@ def epochs_of_source(text: str, names: Names) -> Iterator[EpochSettings]:
 
 
 def _members(structure: str) -> dict[str, str]:
-    """Of a structure, by name; addr_base in hexadecimal, if it is a number."""
+    """Return a structure's members by name; addr_base is hexadecimal, if a number."""
     base = _BASE.search(structure)
     return dict(_MEMBER.findall(structure)) | ({"addr_base": base[1]} if base else {})
 
@@ -196,7 +202,10 @@ def _settings(kind: str, index: str, members: Mapping[str, str], names: Names) -
 
 
 def _lanes(values: Mapping[str, int]) -> dict[tuple[str, str], int]:
-    """Bits of each lane of eight; in memory, more of them are gaps between fields or between bytes."""
+    """Return the bits of each lane of eight.
+
+    In memory, further bits are gaps between fields or between bytes.
+    """
     if not {"nbits_in", "nbits_out"} <= values.keys():
         return {}
     to_memory = values.get("dir", 0) != 0
@@ -207,7 +216,10 @@ def _lanes(values: Mapping[str, int]) -> dict[tuple[str, str], int]:
 
 
 def _shape(values: Mapping[str, int]) -> dict[tuple[str, str], int]:
-    """A raw frame is a number of elements, and bytes in memory; frames are limited where a number of them is given."""
+    """Return the shape of a frame, and a limit if the number of frames is given.
+
+    A raw frame is a number of elements.
+    """
     fields: dict[tuple[str, str], int] = {}
     if values.get("frame_tot_cnt"):
         fields["LIMITEN", "FRAMELIMIT"] = 1
@@ -218,7 +230,7 @@ def _shape(values: Mapping[str, int]) -> dict[tuple[str, str], int]:
 
 
 def _place(values: Mapping[str, int], base: str | None) -> dict[tuple[str, str], int]:
-    """Where an engine begins, and the last byte that it may fetch."""
+    """Return the first address of an engine, and the last byte that it may fetch."""
     if base is None or "offset_start" not in values:
         return {}
     fields = {("ADDR", "REG"): int(base, 16) + values["offset_start"]}
@@ -228,7 +240,7 @@ def _place(values: Mapping[str, int], base: str | None) -> dict[tuple[str, str],
 
 
 def _number(text: str) -> int | None:
-    """None for what is neither a number nor a constant of ST's runtime that is known."""
+    """Return a number or a known constant of ST's runtime, None for other text."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None

@@ -1,7 +1,8 @@
-"""A trace of the NPU, readable: the emulator's raw lines become registers, fields and instructions by their names.
+"""A readable trace of the NPU, from the emulator's raw lines.
 
-It has neither times nor reads in it, so that two runs of one program give the same text, and diff shows what two programs do
-otherwise. The raw lines are described in tools/virtual_board/n6virt_trace.c.
+The lines become registers, fields and instructions with names. The trace has neither times nor
+reads, so that two runs of one program give the same text, and diff shows how two programs differ.
+The raw lines are described in tools/virtual_board/n6virt_trace.c.
 """
 
 from __future__ import annotations
@@ -26,20 +27,28 @@ _WORDS = re.compile(r"0x[0-9a-f]{1,8}(?: 0x[0-9a-f]{1,8}){0,7}")
 
 @dataclass(frozen=True)
 class TracedNetwork:
-    """name: of the model."""
+    """A network with the name of its model."""
 
     name: str
     artifacts: NetworkArtifacts
 
     @property
     def operators(self) -> Mapping[int, str]:
-        """By ST's number of the epoch."""
+        """Return the operators by ST's number of the epoch."""
         return {epoch.index: printable(epoch.kind) for epoch in self.artifacts.epochs if epoch.kind}
 
 
 def trace_lines(raw: Iterable[str], names: Names, networks: Sequence[TracedNetwork]) -> Iterator[str]:
-    """raw: lines of the emulator. networks: in the order of the application; none where they are not known. Raises N6-NPU-005 for
-    a line that is none of those."""
+    """Yield the lines of a readable trace.
+
+    Args:
+        raw: Lines of the emulator.
+        names: Names of units and registers.
+        networks: Networks in the order of the application; none if they are unknown.
+
+    Raises:
+        N6Error: N6-NPU-005 for a line that is not of such a trace.
+    """
     reader = _Reader(names, networks)
     for number, line in enumerate(raw, 1):
         yield from reader.lines(line.rstrip("\n"), number)
@@ -47,7 +56,7 @@ def trace_lines(raw: Iterable[str], names: Names, networks: Sequence[TracedNetwo
 
 
 class _Reader:
-    """What is known from the lines before. operators: of the network that runs."""
+    """The state after the lines so far; `_operators` belong to the running network."""
 
     def __init__(self, names: Names, networks: Sequence[TracedNetwork]) -> None:
         self._names = names
@@ -56,7 +65,7 @@ class _Reader:
         self._block = ""
         self._address = ""
         self._words: list[int] = []
-        # Blobs that were shown, by their words: a network runs the same one in each inference.
+        # A network runs the same blob in each inference, so shown blobs are kept by their words.
         self._shown: dict[tuple[int, ...], str] = {}
 
     def lines(self, line: str, number: int) -> Iterator[str]:
@@ -80,7 +89,7 @@ class _Reader:
             raise _error(number, f"'{printable(line[:40])}' is not a line of such a trace")
 
     def _begin(self, network: int, place: int) -> str:
-        """Of a block of epochs."""
+        """Return the line that begins a block of epochs."""
         if network >= len(self._networks):
             self._operators, self._block = {}, f"block {place} of network {network}"
             return f"begin {self._block}"
@@ -95,11 +104,11 @@ class _Reader:
         return f"begin {printable(traced.name)}, {self._block}"
 
     def _noted(self, what: str, epoch: int) -> str:
-        """With the operators of the epoch, if they are known."""
+        """Return a text with the operators of the epoch, if they are known."""
         return f"{what}  {self._operators.get(epoch, '')}".rstrip()
 
     def finish_blob(self) -> Iterator[str]:
-        """The blob whose words have come."""
+        """Yield the blob whose words are complete."""
         address, words = self._address, tuple(self._words)
         self._address, self._words = "", []
         if not address:
@@ -112,7 +121,7 @@ class _Reader:
         try:
             yield from self._disassembled(blob_of_words(words, f"blob at {address}"))
         except N6Error as error:
-            # A damaged blob is what somebody may be looking for: up to here it can be read.
+            # A damaged blob may be the fault that the user looks for; it is shown up to the damage.
             yield f"{error.where}: {error.what}"
 
     def _disassembled(self, blob: Blob) -> Iterator[str]:

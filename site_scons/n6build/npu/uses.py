@@ -1,4 +1,7 @@
-"""What a compiled network uses of the NPU, and what of that the virtual NPU does not model, before anything runs."""
+"""The parts of the NPU that a network uses, and those that are not modelled.
+
+The virtual NPU's limits are found before anything runs.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,26 @@ from n6build.npu.names import names_of
 from n6build.npu.settings import EpochSettings, UnitSettings, epochs_of_blob
 from n6build.npu.source_settings import epochs_of_source
 
-# Fields that say how a unit is driven, not what it does.
+# These fields control a unit; they do not describe its work.
 _DRIVEN = {"EN", "CLR", "CONFCLR", "RUNNING"}
-# Beyond that, a field counts or addresses something.
+# A field with more values is a counter or an address.
 _MOST_VALUES = 12
-# Enough for a person; a damaged blob may ask for anything.
+# This is enough for a reader; a damaged blob may use any number of settings.
 _MOST_UNMODELLED = 1000
 
 
 @dataclass(frozen=True)
 class Unmodelled:
-    """epoch: ST's number. register, field: empty if the whole unit is not modelled. modelled: values that are."""
+    """A setting that the virtual NPU does not model.
+
+    Attributes:
+        epoch: ST's number of the epoch.
+        unit: Name of the unit.
+        register: Name of the register; empty if the whole unit is not modelled.
+        field: Name of the field; empty if the whole unit is not modelled.
+        value: Value of the field.
+        modelled: Values that are modelled.
+    """
 
     epoch: int
     unit: str
@@ -36,7 +48,7 @@ class Unmodelled:
 
     @property
     def what(self) -> str:
-        """'ARITH1 CTRL OP is 5; modelled: 0, 1'."""
+        """Return the setting as text, such as 'ARITH1 CTRL OP is 5; modelled: 0, 1'."""
         if not self.register:
             return f"{self.unit} is used, which is not modelled"
         values = ", ".join(map(str, self.modelled))
@@ -45,7 +57,14 @@ class Unmodelled:
 
 @dataclass(frozen=True)
 class FieldUse:
-    """values: that it has, sorted; of more than a few, the smallest and the largest, and `count` says how many."""
+    """The values of a field that a network uses.
+
+    Attributes:
+        register: Name of the register.
+        field: Name of the field.
+        values: Sorted values; if there are more than a few, the smallest and the largest.
+        count: Number of different values.
+    """
 
     register: str
     field: str
@@ -55,8 +74,15 @@ class FieldUse:
 
 @dataclass(frozen=True)
 class KindUse:
-    """Units of one kind. units: names of those that are used. epochs: number of those that use any. fields: other than 0 in any
-    epoch, in the order of the chip's description."""
+    """The use of one kind of unit.
+
+    Attributes:
+        kind: Kind of unit.
+        units: Names of the units that are used.
+        epochs: Number of epochs that use any of them.
+        fields: Fields with a value other than 0 in at least one epoch, in the order of the chip's
+            description.
+    """
 
     kind: str
     units: tuple[str, ...]
@@ -66,8 +92,15 @@ class KindUse:
 
 @dataclass(frozen=True)
 class NpuUse:
-    """epochs: of the NPU. by_blob: they are in blobs of the epoch controller, so that every register is known; else only what
-    the structures in network.c tell."""
+    """The parts of the NPU that a network uses.
+
+    Attributes:
+        epochs: Number of epochs of the NPU.
+        by_blob: The epochs are in blobs of the epoch controller, so that every register is known;
+            otherwise only the structures in network.c are known.
+        kinds: Kinds of units.
+        unmodelled: Settings that the virtual NPU does not model.
+    """
 
     epochs: int
     by_blob: bool
@@ -76,8 +109,16 @@ class NpuUse:
 
 
 def npu_use(source: Path, npu: Npu) -> NpuUse:
-    """source: network.c, with the header of its blobs beside it if it has any, or a relocatable model, of which only blobs tell.
-    Raises N6-FILE-00x, N6-NETC-00x, N6-NPU-00x."""
+    """Return the parts of the NPU that a network uses.
+
+    Args:
+        source: network.c, with the header of its blobs beside it if it has any, or a relocatable
+            model, of which only blobs are read.
+        npu: The chip's NPU.
+
+    Raises:
+        N6Error: N6-FILE-00x, N6-NETC-00x, N6-NPU-00x.
+    """
     is_c = source.suffix == ".c"
     text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
     names = names_of(npu)
@@ -88,7 +129,7 @@ def npu_use(source: Path, npu: Npu) -> NpuUse:
 
 
 def summarised(epochs: Iterable[EpochSettings], npu: Npu, *, by_blob: bool) -> NpuUse:
-    """What these epochs use together."""
+    """Return the parts of the NPU that these epochs use together."""
     count = 0
     units: dict[str, set[str]] = {}
     in_epochs: dict[str, int] = {}
@@ -122,7 +163,7 @@ def _fields(kind: str, values: Mapping[tuple[str, str, str], set[int]], npu: Npu
 
 
 def unmodelled_of(epoch: int, unit: UnitSettings, npu: Npu) -> Iterator[Unmodelled]:
-    """What the virtual NPU would end a run for, as far as one unit's fields tell it."""
+    """Yield the settings of a unit for which the virtual NPU would end a run."""
     if not npu.units[unit.kind].modelled:
         yield Unmodelled(epoch, unit.name)
         return
@@ -140,7 +181,7 @@ def unmodelled_of(epoch: int, unit: UnitSettings, npu: Npu) -> Iterator[Unmodell
 
 
 def _two_sources(epoch: int, switch: UnitSettings) -> Iterator[Unmodelled]:
-    """Destinations whose contexts take frames in turns, from one source and from another."""
+    """Yield destinations that take frames in turns from two different sources."""
     fields = switch.fields
     for register in dict.fromkeys(name for name, _ in fields if name.startswith("DST")):
         takes_turns = fields[register, "FNR0"] or fields[register, "FNR1"]
@@ -150,7 +191,10 @@ def _two_sources(epoch: int, switch: UnitSettings) -> Iterator[Unmodelled]:
 
 
 def modelled_lines(npu: Npu) -> list[str]:
-    """What the virtual NPU does not model, for people: a line for each kind of units, then the units that it does not model."""
+    """Return the limits of the virtual NPU as text.
+
+    There is a line for each kind of unit, then the units that it does not model.
+    """
     lines = []
     for kind in (kind for kind, units in npu.units.items() if units.modelled):
         registers = npu.registers[kind].items()
@@ -172,12 +216,16 @@ def modelled_lines(npu: Npu) -> list[str]:
 
 
 def _limits(register: NpuRegister) -> list[tuple[str, tuple[int, ...]]]:
-    """Fields of which not every value is modelled, with those that are."""
+    """Return the fields with unmodelled values, and their modelled values."""
     return [(field, known) for field in register.fields if (known := register.known_values(field)) is not None]
 
 
 def require_modelled(use: NpuUse, model: str) -> None:
-    """Raises N6-NPU-004 for what the virtual NPU does not model."""
+    """Check that the virtual NPU models everything that a network uses.
+
+    Raises:
+        N6Error: N6-NPU-004 for a setting that it does not model.
+    """
     if use.unmodelled:
         first, others = use.unmodelled[0], len(use.unmodelled) - 1
         more = f", and {others} more" if others else ""

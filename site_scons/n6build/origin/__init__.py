@@ -1,1 +1,1 @@
-"""Where flashed bytes come from: provenance, bill of materials, and the notices of the licences in them."""
+"""The origin of flashed bytes: provenance, bill of materials, licence notices."""

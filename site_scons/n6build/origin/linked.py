@@ -1,4 +1,4 @@
-"""What of other people's libraries is in a program, by the linker's map."""
+"""Third-party libraries in a program, according to the linker's map."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ _MEMBER = re.compile(r"(.+\.a)\((.+)\)")
 
 @dataclass(frozen=True)
 class Library:
-    """name: of the component that an archive belongs to. expression: of its licences, as SPDX has them, empty where only its
-    notices say it. about: where they come from. documents: names of files that come with a toolchain and have the notices."""
+    """A component that an archive belongs to.
+
+    Attributes:
+        name: Name of the component.
+        expression: SPDX expression of its licences, empty if only its notices state them.
+        about: Source of its licences.
+        archives: Pattern of the file names of its archives.
+        documents: Names of files that come with a toolchain and hold the notices.
+    """
 
     name: str
     expression: str
@@ -45,7 +52,13 @@ OTHER = Library("", "", "The licence files below come with it.", re.compile(""))
 
 @dataclass(frozen=True)
 class LinkedArchive:
-    """library: OTHER where it is not one of the toolchain. archive: its file name. members: that are in the program."""
+    """An archive that a program is linked with.
+
+    Attributes:
+        library: Its component; OTHER if it is not one of the toolchain.
+        archive: File name.
+        members: Members that are in the program.
+    """
 
     library: Library
     archive: str
@@ -53,7 +66,14 @@ class LinkedArchive:
 
 
 def linked_archives(maps: Iterable[Path]) -> tuple[LinkedArchive, ...]:
-    """Of which something takes memory in a program, sorted by name. maps: of the linker. Raises N6-FILE-002, -003."""
+    """Return the archives that take memory in a program, sorted by name.
+
+    Args:
+        maps: Maps of the linker.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003.
+    """
     found: dict[str, set[str]] = {}
     for path in maps:
         for each in read_linker_map(path):
@@ -66,5 +86,5 @@ def linked_archives(maps: Iterable[Path]) -> tuple[LinkedArchive, ...]:
 
 
 def library_of(archive: str) -> Library:
-    """archive: its file name."""
+    """Return the component of an archive, by its file name."""
     return next((each for each in LIBRARIES if each.archives.fullmatch(archive)), OTHER)

@@ -1,4 +1,4 @@
-"""notices.txt: the notices of every licence that is linked into the images of a flash manifest."""
+"""notices.txt: the notices of every licence in the images of a flash manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from n6build.origin.linked import LinkedArchive
 
-# Of a source: where its notice is, if it has one.
+# The notice of a source, if it has one, is in this number of first bytes.
 HEAD_BYTES = 16 << 10
 _COMMENT = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+", re.DOTALL | re.MULTILINE)
 _SPEAKS_OF_RIGHTS = re.compile(r"copyright|licen[sc]e|spdx|all rights reserved", re.IGNORECASE)
@@ -17,9 +17,14 @@ _RULE = "=" * 78
 
 @dataclass(frozen=True)
 class Texts:
-    """ours: licence of n6build's firmware. sources: name -> beginning of each source of others that was compiled. licences: name
-    -> content of each licence file that lies with them or with the compiler. foreign: names of programs that were made
-    elsewhere."""
+    """The texts that notices are collected from.
+
+    Attributes:
+        ours: Licence of n6build's firmware.
+        sources: Name -> beginning of each third-party source that was compiled.
+        licences: Name -> content of each licence file beside them or beside the compiler.
+        foreign: Names of programs that were made elsewhere.
+    """
 
     ours: str
     sources: Mapping[str, str]
@@ -28,13 +33,13 @@ class Texts:
 
 
 def notice_of(head: str) -> str:
-    """The comments at the beginning of a source that speak of rights, as they stand there; empty where there is none."""
+    """Return the comments about rights at the beginning of a source, verbatim, or ""."""
     found = [comment.strip() for comment in _COMMENT.findall(head) if _SPEAKS_OF_RIGHTS.search(comment)]
     return "\n".join(found)
 
 
 def notices_text(application: str, texts: Texts, archives: Sequence[LinkedArchive]) -> str:
-    """application: its name."""
+    """Return the text of notices.txt; `application` is its name."""
     sections = [
         f"Notices of the software in the images of {application}",
         _section("n6build: FSBL, Appli, runtime and kernels (Apache-2.0)", texts.ours),

@@ -1,7 +1,8 @@
-"""provenance.json: from which tools, sources, models and options the images of a flash manifest were made.
+"""provenance.json: tools, sources, models and options of the images.
 
-An in-toto Statement (v1) with the predicate of SLSA provenance v1. It holds no dates, no host paths and no names of machines: the
-same build says the same everywhere.
+The images are those of a flash manifest. The file is an in-toto Statement (v1) with the predicate
+of SLSA provenance v1. It holds no dates, no host paths and no names of machines: the same build
+gives the same file everywhere.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from n6build.base.paths import ROOT
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://slsa.dev/provenance/v1"
-# Says how externalParameters are to be read: as options of `n6build image`.
+# This type defines externalParameters as options of `n6build image`.
 BUILD_TYPE = "urn:n6build:image:1"
 _BUILDER = "urn:n6build"
 _MAX_BYTES = 16 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-# Of a name: what is neither in the project nor in n6build.
+# This begins the name of a file that is neither in the project nor in n6build.
 OUTSIDE = "<outside>"
 _OUTSIDE_PARTS = 3
 _HOME_PARTS = 2
@@ -34,8 +35,13 @@ Kind = Literal["source", "header", "tool"]
 
 @dataclass(frozen=True)
 class Material:
-    """Something that went into the images. name: of a tool, or a path as of `portable_name`. sha256: of a file; of a tool, that
-    of the list of its files with their digests."""
+    """A file or tool that went into the images.
+
+    Attributes:
+        name: Name of a tool, or a path as of `portable_name`.
+        sha256: SHA-256 of a file; for a tool, that of the list of its files with their digests.
+        kind: Kind of material.
+    """
 
     name: str
     sha256: str
@@ -44,8 +50,15 @@ class Material:
 
 @dataclass(frozen=True)
 class Provenance:
-    """subjects: name -> SHA-256 of the flash manifest and of each image in it. options: as on the command line, those that decide
-    the bytes. facts: what else decides them and is no option. builder: version of n6build."""
+    """The provenance of images.
+
+    Attributes:
+        subjects: Name -> SHA-256 of the flash manifest and of each image in it.
+        options: Options as on the command line, those that decide the bytes.
+        facts: Further facts that decide the bytes and are no options.
+        materials: Files and tools.
+        builder: Version of n6build.
+    """
 
     subjects: Mapping[str, str]
     options: Mapping[str, str]
@@ -55,8 +68,14 @@ class Provenance:
 
 
 def portable_name(path: str | PurePath) -> str:
-    """Equal on every machine, and in n6build's checkout as in a project of its own. path: as a step names it. What is neither in
-    the project nor in n6build keeps its name and at most two folders."""
+    """Return a name that is equal on every machine.
+
+    It is equal in n6build's checkout and in a project of its own. A file that is neither in the
+    project nor in n6build keeps its name and at most two folders.
+
+    Args:
+        path: Path as a step names it.
+    """
     given = PurePath(path)
     absolute = Path.cwd() / given
     if absolute.is_relative_to(ROOT):
@@ -69,7 +88,7 @@ def portable_name(path: str | PurePath) -> str:
 
 
 def provenance_json(provenance: Provenance) -> str:
-    """The statement as text, equal for equal values."""
+    """Return the statement as text, equal for equal values."""
     order = {kind: number for number, kind in enumerate(get_args(Kind))}
     materials = sorted(set(provenance.materials), key=lambda each: (order[each.kind], each.name, each.sha256))
     return to_json(
@@ -98,7 +117,11 @@ def _descriptor(name: str, digest: str) -> dict[str, Any]:
 
 
 def read_provenance(path: Path) -> Provenance:
-    """Raises N6-FILE-002, N6-FILE-003, and N6-ORIGIN-001 where it is no provenance of n6build."""
+    """Read a provenance.json.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003; N6-ORIGIN-001 if it is not a provenance of n6build.
+    """
     try:
         document: Any = parse_json(read_at_most(path, _MAX_BYTES))
         if (document["_type"], document["predicateType"]) != (STATEMENT, PREDICATE):
@@ -136,7 +159,7 @@ def _sha256(value: Any) -> str:
 
 
 def different(one: Sequence[Material], other: Sequence[Material]) -> list[str]:
-    """What is not in both, in words, one line each."""
+    """Return the differences between two lists of materials, in words, one a line."""
     before, after = ({(each.kind, each.name): each.sha256 for each in each_one} for each_one in (one, other))
     lines = []
     for key in sorted({*before, *after}):

@@ -1,6 +1,7 @@
 """sbom.cdx.json: a CycloneDX bill of materials of the images of a flash manifest.
 
-It follows from the provenance and the linker's maps alone: no dates, and a serial number made from the content.
+It follows from the provenance and the linker's maps alone: no dates, and a serial number made from
+the content.
 """
 
 from __future__ import annotations
@@ -28,10 +29,16 @@ _NOTICES = "as stated in notices.txt"
 def sbom_json(
     application: str, provenance: Provenance, runtime: tuple[str, str], archives: Sequence[LinkedArchive]
 ) -> str:
-    """application: its name. runtime: whose ll_aton is linked, 'n6build' or 'st', and its version. The text is equal for equal
-    values."""
+    """Return the bill of materials as text, equal for equal values.
+
+    Args:
+        application: Name of the application.
+        provenance: Provenance of the images.
+        runtime: Owner of the linked ll_aton, 'n6build' or 'st', and its version.
+        archives: Linked archives.
+    """
     bom = Bom()
-    # The library takes the time of day otherwise, and a random serial number.
+    # By default the library takes the time of day and a random serial number.
     bom.metadata.timestamp = None  # type: ignore[assignment]
     bom.serial_number = uuid.uuid5(_NAMESPACE, _digest_of(provenance, archives))
     bom.metadata.component = Component(name=application, type=ComponentType.FIRMWARE, bom_ref="application")
@@ -105,7 +112,7 @@ def _archive(linked: LinkedArchive) -> Component:
 
 
 def _sorted(value: object) -> object:
-    """Lists in the order of their text, objects in that of their keys."""
+    """Sort lists by their text, and objects by their keys."""
     if isinstance(value, dict):
         return {name: _sorted(each) for name, each in sorted(value.items())}
     if isinstance(value, list):

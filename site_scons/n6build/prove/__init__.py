@@ -1,1 +1,1 @@
-"""Search for stale outputs: edits in a copy of the project, each built incrementally and from nothing."""
+"""Search for stale outputs: edits, each built incrementally and from nothing."""

@@ -1,6 +1,7 @@
-"""Builds in a copy of the project: commands that a user could type, in processes of their own.
+"""Builds in a copy of the project: commands of a user, in processes of their own.
 
-A clean build begins without build folder and without byte code of edited modules; no cache and no other machine takes part.
+A clean build begins without build folder and without byte code of edited modules; no cache and no
+other machine takes part.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from n6build.base.paths import LIBRARY, ROOT
 from n6build.plan.ledger import FOLDER, Entry, read_ledger
 
 CLIENTS = ("n6build", "scons")
-# Folders that no build reads, and that may be large.
+# No build reads these folders, and they may be large.
 _LEFT_OUT = (".git", ".venv", "build", "__pycache__", ".*_cache", ".sconsign*", "node_modules")
 # An edited program may not end, ask for all memory, or fill the disk: blocks of 1,024 and of 512 bytes.
 _SECONDS = 300
 _LIMITED = 'ulimit -v 16777216; ulimit -f 2097152; exec "$@"'
 _ERROR = re.compile(r"\berror (N6-[A-Z]+-\d+)|^((?:\w+\.)*\w+(?:Error|Exception|Interrupt|Exit))\b", re.MULTILINE)
-# What n6build knows of a build, and what a build says of itself.
+# These files describe a build and are not its outputs.
 _NOT_MADE = ("last_error.json", "plan.json", "plan.svg", "report.html", "report.txt", "report.json")
 
 
@@ -37,10 +38,10 @@ class Built:
     """A build that has ended.
 
     Attributes:
-        error: id of the error, or name of the exception; empty after a success.
-        output: what was printed.
-        digests: path -> SHA-256 of every file in the build folder.
-        steps: names of the steps that ran.
+        error: Id of the error, or name of the exception; empty after a success.
+        output: Printed text.
+        digests: Path -> SHA-256 of every file in the build folder.
+        steps: Names of the steps that ran.
     """
 
     error: str
@@ -57,11 +58,11 @@ class Copy:
     """A copy of the project, and of the library that builds it.
 
     Attributes:
-        folder: absolute, of all that is here.
-        project: the copied project, in `folder`.
-        library: the copied library with what it reads, in `folder`; may be in or around the project.
-        path: where Python finds the library.
-        client: the incremental builder, one of `CLIENTS`.
+        folder: Absolute folder of the whole copy.
+        project: The copied project, in `folder`.
+        library: The copied library with its data, in `folder`; may be in or around the project.
+        path: Folder in which Python finds the library.
+        client: The incremental builder, one of `CLIENTS`.
     """
 
     folder: Path
@@ -72,7 +73,7 @@ class Copy:
 
     @property
     def build_folder(self) -> Path:
-        """The folder of all build products."""
+        """Return the folder of all build products."""
         return self.project / "build"
 
     def entries(self) -> dict[str, Entry]:
@@ -80,7 +81,7 @@ class Copy:
         return read_ledger(self.build_folder, may_write=False).entries
 
     def incremental(self, words: tuple[str, ...], *, jobs: int | None = None) -> Built:
-        """Build on top of what is there, as the client does."""
+        """Build on top of the existing outputs, as the client does."""
         before = self.entries()
         counted = f"-j{jobs or os.cpu_count() or 1}"
         program = ("SCons", "-Q") if self.client == "scons" else ("n6build",)
@@ -89,14 +90,20 @@ class Copy:
         return Built(_error(status, output), output, self._digests(), steps)
 
     def clean(self, words: tuple[str, ...], *, jobs: int | None = None, opened: Path | None = None) -> Built:
-        """Build from nothing. opened: gets the names of all files that were opened."""
+        """Build from nothing.
+
+        Args:
+            words: Targets and options.
+            jobs: Number of jobs, None for one a processor.
+            opened: File that gets the names of all files that were opened.
+        """
         shutil.rmtree(self.build_folder, ignore_errors=True)
         program = ("n6build.command_line.opened", str(opened)) if opened else ("n6build",)
         status, output = self.run("-m", *program, *words, f"-j{jobs or os.cpu_count() or 1}", is_clean=True)
         return Built(_error(status, output), output, self._digests(), tuple(self.entries()))
 
     def run(self, *words: str, is_clean: bool = False) -> tuple[int, str]:
-        """Run Python in the copied project. Return its exit status and what it printed."""
+        """Run Python in the copied project, and return its exit status and output."""
         child = subprocess.Popen(
             ["/bin/sh", "-c", _LIMITED, "sh", sys.executable, *words],
             cwd=self.project,
@@ -117,7 +124,11 @@ class Copy:
         return child.returncode, output
 
     def forget(self, modules: Mapping[str, object]) -> None:
-        """Remove the byte code of edited modules, of which a clean build has none. modules: by their paths in `folder`."""
+        """Remove the byte code of edited modules, which a clean build does not have.
+
+        Args:
+            modules: Modules by their paths in `folder`.
+        """
         for name in modules:
             self.byte_code_of(str(self.folder / name), is_clean=True).unlink(missing_ok=True)
 
@@ -126,7 +137,12 @@ class Copy:
         shutil.copytree(self._byte_code(is_clean=True), self._byte_code(is_clean=False))
 
     def byte_code_of(self, module: str, *, is_clean: bool) -> Path:
-        """Return where Python keeps the byte code of a module. module: its file."""
+        """Return the file in which Python keeps the byte code of a module.
+
+        Args:
+            module: File of the module.
+            is_clean: For clean builds.
+        """
         path = self._byte_code(is_clean=is_clean) / module.lstrip("/")
         return path.with_suffix(f".{sys.implementation.cache_tag}.pyc")
 
@@ -143,9 +159,9 @@ class Copy:
 
 
 def copy_of(project: Path, client: str) -> Copy:
-    """Copy a project, and the library that runs this."""
+    """Copy a project and the library that runs this code."""
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="n6build-prove-")))
-    # Installed, the library has all that it reads below it; in a checkout, around it.
+    # An installed library has its data below it; in a checkout they are around it.
     home = ROOT if ROOT in LIBRARY.parents else LIBRARY
     both = dict.fromkeys((project.resolve(), home))
     tops = [each for each in both if not set(both) & {*each.parents}]

@@ -1,4 +1,4 @@
-"""Edits that people and tools make to the inputs of a build, chosen at random from a seed."""
+"""Edits that people and tools make to inputs of a build, at random from a seed."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Edit:
 
     Attributes:
         where: file:line, file or option, for people.
-        what: the change, in a few words.
-        files: path below the edited folder -> new content, None to remove the file.
-        words: options for the command line, which replace others of the same name.
-        manner: one of `MANNERS`.
+        what: The change, in a few words.
+        files: Path below the edited folder -> new content, None to remove the file.
+        words: Options for the command line, which replace others of the same name.
+        manner: One of `MANNERS`.
     """
 
     where: str
@@ -52,12 +52,14 @@ class Inputs:
     """Everything that edits are chosen from.
 
     Attributes:
-        folder: absolute, of all paths here.
-        files: sorted paths of files that the build reads, and of modules that it imports.
-        others: sorted paths of further files.
-        described: sorted paths of descriptions, which may name digests of other files.
-        headers: path of a header that does not exist -> the header that compilers include in its place.
-        tools: path of a program that does not exist, in the first folder of PATH -> the command that it is to call.
+        folder: Absolute folder of all paths here.
+        files: Sorted paths of files that the build reads, and of modules that it imports.
+        others: Sorted paths of further files.
+        described: Sorted paths of descriptions, which may name digests of other files.
+        headers: Path of a header that does not exist -> the header that compilers include in its
+            place.
+        tools: Path of a program that does not exist, in the first folder of PATH -> the command
+            that it is to call.
         options: option=value that the build can be called with.
     """
 
@@ -71,7 +73,7 @@ class Inputs:
 
 
 def matching(inputs: Inputs, pattern: str) -> Inputs | None:
-    """Return the inputs whose path or option matches a pattern (as in a shell), None if there are none."""
+    """Return the inputs whose path or option matches a shell pattern, or None."""
 
     def is_meant(name: str) -> bool:
         return fnmatchcase(name, pattern) or fnmatchcase(name.split("/", 1)[-1], pattern)
@@ -100,7 +102,10 @@ def choose(random: Random, inputs: Inputs) -> Edit:
 
 
 def apply(edit: Edit, folder: Path) -> Edit:
-    """Carry out the edit and return its inverse, which restores content in the same manner."""
+    """Carry out an edit and return its inverse.
+
+    The inverse restores content in the same manner.
+    """
     before: dict[str, bytes | None] = {}
     for name, data in edit.files.items():
         path = folder / name
@@ -110,7 +115,10 @@ def apply(edit: Edit, folder: Path) -> Edit:
 
 
 def difference(edit: Edit, folder: Path) -> str:
-    """Return the edit as a diff, before it is carried out, for people who want to repeat it by hand."""
+    """Return an edit as a diff, before it is carried out.
+
+    People repeat the edit by hand with it.
+    """
     parts = [f"on the command line: {word}\n" for word in edit.words]
     for name, data in sorted(edit.files.items()):
         path = folder / name
@@ -151,7 +159,10 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def _file(random: Random, inputs: Inputs) -> str:
-    """Choose the kind of file first: there are ten times as many modules as models."""
+    """Return a file; its kind is chosen first, as there are more modules than models.
+
+    There are ten times as many modules.
+    """
     if not inputs.files or (inputs.others and random.random() < 0.05):
         return random.choice(inputs.others)
     kinds: dict[str, list[str]] = {}
@@ -181,7 +192,10 @@ def _content(random: Random, inputs: Inputs) -> Edit:
 
 
 def _with_digest(old: bytes, new: bytes, inputs: Inputs) -> Iterator[tuple[str, bytes]]:
-    """Yield the descriptions that name a file by its digest, with the new one: others refuse the file."""
+    """Yield the descriptions that name a file by its digest, with the new digest.
+
+    Other descriptions would refuse the file.
+    """
     before, after = (sha256(data).encode() for data in (old, new))
     for name in inputs.described:
         text = (inputs.folder / name).read_bytes()
@@ -190,17 +204,18 @@ def _with_digest(old: bytes, new: bytes, inputs: Inputs) -> Iterator[tuple[str, 
 
 
 def _line(random: Random, lines: Sequence[str]) -> int:
-    """Return the index of a line that says something; of ten, one may be blank or a comment."""
+    """Return the index of a line with content; one of ten may be blank or a comment."""
     telling = [at for at, line in enumerate(lines) if not re.match(r"\s*(#(?!\w)|//|/?\*|$)", line)]
     return random.choice(telling) if telling and random.random() < 0.9 else random.randrange(max(1, len(lines)))
 
 
 def edited_line(random: Random, line: str, comment: str) -> tuple[str, str]:
-    """Return the line after an edit, and the edit in words.
+    """Return a line after an edit, and the edit in words.
 
     Args:
-        line: with its line break.
-        comment: begins a comment in such a file, empty if there are none.
+        random: Source of random choices.
+        line: Line with its line break.
+        comment: Begin of a comment in such a file, empty if there are none.
     """
     body = line.rstrip("\n")
     ways = [
@@ -250,7 +265,7 @@ def _removed(random: Random, inputs: Inputs) -> Edit:
 
 
 def _shadowed_module(random: Random, inputs: Inputs) -> Edit:
-    """Put a package beside a module: Python takes the package."""
+    """Put a package beside a module, which Python then imports in its place."""
     modules = [path for path in inputs.files if path.endswith(".py") and not path.endswith("__init__.py")]
     name = random.choice(modules)
     lines = (inputs.folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
@@ -264,7 +279,7 @@ def _shadowed_module(random: Random, inputs: Inputs) -> Edit:
 
 
 def _shadowed_header(random: Random, inputs: Inputs) -> Edit:
-    """Put a header where compilers look first."""
+    """Put a header in a folder that compilers search first."""
     name = random.choice(sorted(inputs.headers))
     shadowed = inputs.headers[name]
     guarded = b"\n#ifndef N6_PROOF_OF_SHADOW\n#define N6_PROOF_OF_SHADOW" + _MARKER + b"#endif\n"

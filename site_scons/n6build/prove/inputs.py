@@ -17,7 +17,7 @@ from n6build.plan.plan import read_plan_json
 from n6build.prove.builds import Copy
 from n6build.prove.edits import Inputs
 
-# Changes what the compiler makes of every file, and breaks nothing: without it, objects have a section .comment.
+# This flag changes every object file and breaks nothing: without it, objects have a section .comment.
 _FLAG = "-fno-ident"
 
 
@@ -25,10 +25,10 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
     """Return the inputs of a build that has just been made.
 
     Args:
-        copy: of the project.
-        words: of the build.
-        opened: a file with the names of all files that it opened.
-        plan: its plan.json.
+        copy: Copy of the project.
+        words: Targets and options of the build.
+        opened: A file with the names of all files that the build opened.
+        plan: Its plan.json.
     """
     prefix, made = f"{copy.folder}{os.sep}", f"{copy.build_folder}{os.sep}"
     places = tuple({f"{place}{os.sep}" for place in (copy.project, copy.library)})
@@ -49,7 +49,7 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
 
 
 def _hiding_headers(copy: Copy, plan: Path) -> Iterator[tuple[str, str]]:
-    """Yield headers that could be there, each with the one that compilers include in its place."""
+    """Yield headers that could exist, each with the one that compilers use instead."""
     entries = copy.entries()
     for step in read_plan_json(parse_json(plan.read_bytes())).steps:
         if not step.depfile or step.name not in entries:

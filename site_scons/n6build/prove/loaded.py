@@ -1,10 +1,11 @@
-"""Call the functions of all steps again, and compare the modules that they load with their import closures:
+"""Compare the modules that steps load with their import closures.
 
-python -m n6build.prove.loaded PLAN
+    python -m n6build.prove.loaded PLAN
 
-PLAN is a plan.json, whose steps have been done. Each module of steps gets a process of its own, forked before any of them was
-imported. One line is printed for each module or distribution that a step loads and no signature covers, and for each module of
-steps that fails.
+PLAN is a plan.json, whose steps have been done. The functions of all steps are called again. Each
+module of steps gets a process of its own, forked before any of them was imported. One line is
+printed for each module or distribution that a step loads and no signature covers, and for each
+module of steps that fails.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from n6build.plan.step import Step
 
 
 def main(plan: str) -> int:
-    """Return 0, or 2 if a step loads code that its signature lacks."""
+    """Compare all steps of a plan, and return 0, or 2 if a step loads unsigned code."""
     by_module: dict[str, list[Step]] = {}
     for step in read_plan_json(parse_json(Path(plan).read_bytes())).steps:
         if step.function:
@@ -47,11 +48,12 @@ def main(plan: str) -> int:
 
 
 def _loaded_by(steps: Iterable[Step], signed: Collection[str]) -> list[str] | None:
-    """Return the modules that a process loads when it calls the functions of these steps, None if one of them fails.
+    """Return the modules that a process loads for these steps, None if a step fails.
 
     Args:
-        steps: of one module.
-        signed: modules that all steps are signed with. Others of the library are loaded again, though this process has them.
+        steps: Steps of one module.
+        signed: Modules that all steps are signed with. Others of the library are loaded again,
+            though this process has them.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -77,7 +79,10 @@ def _loaded_by(steps: Iterable[Step], signed: Collection[str]) -> list[str] | No
 
 
 def _named(modules: Iterable[str], distributions: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield modules of the library by name, and third-party modules by distribution, as closures name them."""
+    """Yield modules of the library, and distributions of third-party modules, by name.
+
+    Closures use the same names.
+    """
     for module in modules:
         top = module.partition(".")[0]
         if top == "n6build":

@@ -1,4 +1,4 @@
-"""Edits, each built incrementally and from nothing, and taken back again."""
+"""Trials of edits: each is built incrementally and from nothing, and taken back."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Verdict:
     """The outcome of an edit.
 
     Attributes:
-        built: the incremental build.
-        changed: number of outputs that differ from those of a build without the edit.
-        stale: output that differs from that of the clean build -> step that makes it.
-        wrong: further defects, one line each.
+        built: The incremental build.
+        changed: Number of outputs that differ from those of a build without the edit.
+        stale: Output that differs from that of the clean build -> step that makes it.
+        wrong: Further defects, one line each.
     """
 
     built: Built
@@ -31,7 +31,7 @@ class Verdict:
 
     @property
     def is_found(self) -> bool:
-        """Whether the build is wrong."""
+        """Return whether the build is wrong."""
         return bool(self.stale or self.wrong)
 
 
@@ -40,11 +40,11 @@ class Trial:
     """A copy that has been built without any edit.
 
     Attributes:
-        copy: of the project.
-        words: targets and options of its builds.
-        inputs: of its builds.
-        lacking: defects of signatures that the project has without an edit.
-        first: digests of all outputs.
+        copy: Copy of the project.
+        words: Targets and options of its builds.
+        inputs: Inputs of its builds.
+        lacking: Defects of signatures that the project has without an edit.
+        first: Digests of all outputs.
     """
 
     copy: Copy
@@ -54,12 +54,12 @@ class Trial:
     first: Mapping[str, str]
 
     def without_edit(self) -> Verdict:
-        """Build incrementally where nothing has been built, and compare."""
+        """Build incrementally from an empty build folder, and compare."""
         shutil.rmtree(self.copy.build_folder, ignore_errors=True)
         return self._compared(self.copy.incremental(self.words), self.first, self.lacking)
 
     def tried(self, edit: Edit) -> Verdict:
-        """Build an edit and compare with a clean build, then take it back, build and compare once more.
+        """Build an edit and compare with a clean build; take it back, build and compare.
 
         After a defect, the next edit meets a build from nothing.
         """
@@ -85,7 +85,7 @@ class Trial:
         kept.rename(aside)
         clean = self.copy.clean(words)
         if built.error != clean.error:
-            # Which of several errors comes first depends on what runs at the same time.
+            # The first of several errors depends on the steps that run at the same time.
             clean = self.copy.clean(words, jobs=1)
             shutil.rmtree(kept, ignore_errors=True)
             aside.rename(kept)
@@ -108,7 +108,11 @@ class Trial:
 
 
 def begin(copy: Copy, words: tuple[str, ...]) -> Trial:
-    """Build a copy from nothing, without an edit. Raises N6-PROVE-001 if that fails."""
+    """Build a copy from nothing, without an edit.
+
+    Raises:
+        N6Error: N6-PROVE-001 if that fails.
+    """
     opened = copy.folder / "opened.txt"
     first = copy.clean(words, opened=opened)
     if first.error:
@@ -122,7 +126,7 @@ def begin(copy: Copy, words: tuple[str, ...]) -> Trial:
 
 
 def lacking_in(copy: Copy, words: tuple[str, ...]) -> tuple[Path, tuple[str, ...]]:
-    """Call all functions of steps again, in what a build has just made.
+    """Call the functions of all steps again, on the outputs of a build.
 
     Returns:
         The plan, and one line for each name that a step has loaded and no signature covers.
@@ -134,6 +138,6 @@ def lacking_in(copy: Copy, words: tuple[str, ...]) -> tuple[Path, tuple[str, ...
 
 
 def replaced(words: tuple[str, ...], by: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words, in which options have other values."""
+    """Return the words with other values of options."""
     names = {word.partition("=")[0] for word in by}
     return (*(word for word in words if "=" not in word or word.partition("=")[0] not in names), *by)

@@ -1,1 +1,1 @@
-"""Expected time on a board: what has been measured, a model of it, and what it says of a compiled network."""
+"""Expected time on a board: measurements, a model, and a network's time in it."""

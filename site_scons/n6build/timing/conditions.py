@@ -1,4 +1,4 @@
-"""At what clocks and rates a network runs: a board's, or others that somebody asks about."""
+"""The clocks and rates at which a network runs: the board's, or hypothetical ones."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.hardware.soc import Clock
 
-# Both edges of the clock on eight lines; of PSRAM on sixteen. On one line, a bit a clock.
+# The NOR has eight lines and PSRAM sixteen, with data on both edges of the clock. A single line has a bit a clock.
 _OCTAL_BYTES, _PSRAM_BYTES, _SPI_BYTES = 2.0, 4.0, 0.125
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """cpu_hz, npu_hz, nor_hz, psram_hz: clocks; psram_hz is 0 without PSRAM. nor_bytes: that the NOR moves in a clock. notes: why
-    the board cannot run so, or nobody knows whether it does; empty where it can."""
+    """The clocks and rates of a run.
+
+    Attributes:
+        name: Name of the conditions.
+        cpu_hz: Clock of the CPU.
+        npu_hz: Clock of the NPU.
+        nor_hz: Clock of the NOR.
+        nor_bytes: Bytes that the NOR moves in a clock.
+        psram_hz: Clock of the PSRAM, 0 without PSRAM.
+        notes: Reasons why the board cannot run so, or why that is unknown; empty if it can.
+    """
 
     name: str
     cpu_hz: int
@@ -28,41 +37,42 @@ class Conditions:
 
     @property
     def npu_ghz(self) -> float:
-        """Cycles of the NPU in a nanosecond."""
+        """Return the cycles of the NPU in a nanosecond."""
         return self.npu_hz / 1e9
 
     @property
     def cpu_ghz(self) -> float:
-        """Cycles of the CPU in a nanosecond."""
+        """Return the cycles of the CPU in a nanosecond."""
         return self.cpu_hz / 1e9
 
     @property
     def nor_bytes_per_ns(self) -> float:
-        """Of the line, without what commands and gaps take."""
+        """Return the rate of the NOR's line, without the time for commands and gaps."""
         return self.nor_hz * self.nor_bytes / 1e9
 
     @property
     def psram_bytes_per_ns(self) -> float:
-        """As that of the NOR; 0 without PSRAM."""
+        """Return the rate of the PSRAM's line; 0 without PSRAM."""
         return self.psram_hz * _PSRAM_BYTES / 1e9
 
     @property
     def text(self) -> str:
-        """'CPU 600 MHz, NPU 800 MHz, flash 100 MB/s'."""
+        """Return a text such as 'CPU 600 MHz, NPU 800 MHz, flash 100 MB/s'."""
         rate = self.nor_bytes_per_ns * 1e3
         return f"CPU {self.cpu_hz / 1e6:g} MHz, NPU {self.npu_hz / 1e6:g} MHz, flash {rate:g} MB/s"
 
 
 def conditions_of(board: Board, clock: str = "", flash: str = "") -> Conditions:
-    """Return what a network runs at.
+    """Return the conditions in which a network runs.
 
     Args:
-        board: Where it runs.
-        clock: A clock profile of the chip, whether this board can run it or not; empty for that of the board.
+        board: The board.
+        clock: A clock profile of the chip, even if this board cannot run it; empty for that of the
+            board.
         flash: Clock of the NOR in MHz; empty for that of the board.
 
     Raises:
-        N6Error: N6-BOARD-003 for an unknown profile, N6-TIME-003 for a clock that is none.
+        N6Error: N6-BOARD-003 for an unknown profile; N6-TIME-003 for an invalid clock.
     """
     if clock and clock not in board.soc.clock_profiles:
         board.at_clock(clock)
@@ -93,7 +103,10 @@ def _with_flash(board: Board, at: Conditions, flash: str) -> Conditions:
 
 
 def all_conditions(board: Board) -> tuple[Conditions, ...]:
-    """One for each clock profile that the board can run, the board's own first."""
+    """Return the conditions of each clock profile that the board can run.
+
+    The board's own profile comes first.
+    """
     own = conditions_of(board)
     others = (conditions_of(board, name) for name in board.soc.clock_profiles if name != board.clock.name)
     return own, *(each for each in others if not each.notes)

@@ -1,7 +1,8 @@
-"""What a network is expected to take: each epoch and all of it, with a range, and in words what is not known.
+"""The expected time of a network and of each epoch, with ranges and unknown facts.
 
-A range is what nine of ten measurements were in that the model was not fitted to. Each reason for which it says less than it
-seems to (clocks that nothing was measured at, measurements that contradict each other) squares the factors to both of its ends.
+A range holds nine of ten measurements that the model was not fitted to. Each reason that makes it
+too narrow (clocks without measurements, measurements that contradict each other) squares the
+factors to both of its ends.
 """
 
 from __future__ import annotations
@@ -22,9 +23,26 @@ _ERRORS = {"stream": "stream", "MACs": "macs", "flash": "flash", "PSRAM": "flash
 
 @dataclass(frozen=True)
 class EpochTime:
-    """ms. npu, flash, cpu, overhead: of its parts, which overlap; start: when it begins. high: None where only a lower bound is
-    known, which `ms` and `low` then are. elements: of its widest stream or largest tensor, flash_bytes: that it reads there; 0
-    where nobody knows."""
+    """The expected time of an epoch.
+
+    Attributes:
+        number: ST's number of the epoch.
+        kind: Its operators.
+        on: NPU, CPU or both.
+        bound: Part that decides its time.
+        npu: ms of the NPU; the parts overlap.
+        flash: ms of the flash.
+        cpu: ms of the CPU.
+        overhead: ms of overhead.
+        start: ms from the start of the network to its begin.
+        ms: Expected time.
+        low: Lower end of the range.
+        high: Upper end of the range; None if only a lower bound is known, which `ms` and `low` then
+            are.
+        elements: Elements of its widest stream or largest tensor; 0 if unknown.
+        flash_bytes: Bytes that it reads from the flash; 0 if unknown.
+        notes: Unknown facts, in words.
+    """
 
     number: int
     kind: str
@@ -45,22 +63,37 @@ class EpochTime:
 
 @dataclass(frozen=True)
 class Counted:
-    """instructions: that the CPU executed in each epoch, by its number. cycles: that one takes."""
+    """The counted instructions of a run.
+
+    Attributes:
+        instructions: Instructions that the CPU executed in each epoch, by its number.
+        cycles: Cycles of an instruction.
+    """
 
     instructions: Mapping[int, int]
     cycles: Span
 
     def cycles_in(self, number: int) -> Span:
-        """Of an epoch."""
+        """Return the cycles of an epoch."""
         count = self.instructions[number]
         return Span(count * self.cycles.low, count * self.cycles.value, count * self.cycles.high)
 
 
 @dataclass(frozen=True)
 class NetworkTime:
-    """ms, low, high: as those of an epoch. at: the clocks. notes: what is not known, in words. estimate: of ST's compiler, ms;
-    None where it gives none. on_npu: that layers which run on the CPU would take there, if ST's compiler mapped all of them;
-    None where there are none."""
+    """The expected time of a network.
+
+    Attributes:
+        at: Clocks.
+        epochs: Times of the epochs.
+        ms: Expected time, as for an epoch.
+        low: Lower end of the range, as for an epoch.
+        high: Upper end of the range, as for an epoch.
+        notes: Unknown facts, in words.
+        estimate: Estimate of ST's compiler in ms; None if it gives none.
+        on_npu: Time on the NPU of layers that run on the CPU, if ST's compiler mapped all of them;
+            None if there are none.
+    """
 
     at: Conditions
     epochs: tuple[EpochTime, ...]
@@ -72,18 +105,25 @@ class NetworkTime:
     on_npu: Span | None = None
 
     def part(self, name: str) -> float:
-        """ms of 'npu', 'flash', 'cpu' or 'overhead', of all epochs."""
+        """Return the ms of 'npu', 'flash', 'cpu' or 'overhead', of all epochs."""
         return float(sum(getattr(epoch, name) for epoch in self.epochs))
 
 
 def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: Counted | None = None) -> NetworkTime:
-    """counted: instructions of a run; None where nothing was run."""
+    """Return the expected time of a network.
+
+    Args:
+        work: Work of the network.
+        model: Model of times.
+        at: Clocks.
+        counted: Instructions of a run; None if nothing was run.
+    """
     wide = _widenings(model, at)
     epochs: list[EpochTime] = []
     start = 0.0
     for each in work.epochs:
         if each.on == "CPU" and counted and each.number in counted.instructions:
-            # What an instruction takes does not depend on the clock.
+            # The cycles of an instruction do not depend on the clock.
             found = _on_cpu(each, counted.cycles_in(each.number), "", at)
         elif each.on == "CPU":
             found = _wider(_on_cpu(each, *_cycles(each, model), at), len(wide))
@@ -111,8 +151,11 @@ def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: 
 
 
 def _as_layers(work: NetworkWork, model: TimeModel, at: Conditions, reasons: int) -> Span | None:
-    """Of a network all of which runs on the CPU, by kernels of this project: its layers with MACs on the NPU, by the model of
-    networks of which only the layers are known."""
+    """Return the time on the NPU of layers with MACs, None without such layers.
+
+    It is for a network that runs on the CPU by kernels of this project, in the model of networks of
+    which only the layers are known.
+    """
     layers = [each for each in work.epochs if each.own and each.macs and each.made]
     if not layers:
         return None
@@ -125,7 +168,7 @@ def _as_layers(work: NetworkWork, model: TimeModel, at: Conditions, reasons: int
 
 
 def _widenings(model: TimeModel, at: Conditions) -> list[str]:
-    """Why the range has to be wider than measurements make it."""
+    """Return the reasons to widen the range beyond that of the measurements."""
     clocks = (
         ("CPU", at.cpu_hz, model.measured.cpu),
         ("NPU", at.npu_hz, model.measured.npu),
@@ -146,7 +189,7 @@ def _widenings(model: TimeModel, at: Conditions) -> list[str]:
 def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
     notes: list[str] = []
     once, often = work.flash
-    # Of what is read again, nobody knows how much the NPU's cache answers: between all of it and none.
+    # The share of repeated reads that the NPU's cache answers is unknown: between all of them and none.
     found, least, most = (
         npu_time(model.epochs, work.elements or 0, 0, count, at) for count in ((once + often) / 2, once, often)
     )
@@ -193,7 +236,14 @@ def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
 
 
 def _on_cpu(work: EpochWork, span: Span, note: str, at: Conditions) -> EpochTime:
-    """span: cycles. note: why they are a lower bound; empty where they are a range."""
+    """Return the time of an epoch on the CPU.
+
+    Args:
+        work: Work of the epoch.
+        span: Cycles.
+        note: Reason why they are a lower bound; empty if they are a range.
+        at: Clocks.
+    """
     low, value, high = ((part / at.cpu_ghz / _NS) for part in (span.low, span.value, span.high))
     line = work.flash[0] / at.nor_bytes_per_ns / _NS
     time = EpochTime(
@@ -225,7 +275,7 @@ def _on_cpu(work: EpochWork, span: Span, note: str, at: Conditions) -> EpochTime
 
 
 def _cycles(work: EpochWork, model: TimeModel) -> tuple[Span, str]:
-    """Of the CPU in an epoch, and why they are a lower bound; empty where they are a range."""
+    """Return the CPU's cycles in an epoch, and why they are a lower bound, or ""."""
     if work.own:
         layer = _layer(work.kind)
         if layer in model.cpu_macs and work.macs:
@@ -249,12 +299,12 @@ def _layer(kind: str) -> str:
 
 
 def _at_least(time: EpochTime, note: str) -> EpochTime:
-    """A lower bound, which is shown as one."""
+    """Return a time as a lower bound, which is shown as one."""
     return replace(time, ms=time.low, high=None, notes=(*time.notes, note))
 
 
 def _wider(time: EpochTime, reasons: int) -> EpochTime:
-    """Each reason squares the factors to both ends."""
+    """Widen a range: each reason squares the factors to both ends."""
     high = None if time.high is None else _further(time.ms, time.high, reasons)
     return replace(time, low=_further(time.ms, time.low, reasons), high=high)
 
@@ -264,8 +314,11 @@ def _further(middle: float, end: float, reasons: int) -> float:
 
 
 def _sum(epochs: Sequence[EpochTime], model: TimeModel, reasons: int) -> tuple[float, float | None]:
-    """Of a network: errors of single epochs even out, so that its range is what whole networks were off by; what the CPU takes,
-    and what of the flash is read again, comes on top."""
+    """Return the range of a network.
+
+    Errors of single epochs even out, so its range is the error of whole networks; CPU time and
+    repeated reads of the flash are added.
+    """
     on_npu = [each for each in epochs if each.on != "CPU"]
     on_cpu = [each for each in epochs if each.on == "CPU"]
     error, power = model.errors.network, 2**reasons
@@ -279,7 +332,7 @@ def _sum(epochs: Sequence[EpochTime], model: TimeModel, reasons: int) -> tuple[f
 
 
 def _told(epochs: Sequence[EpochTime]) -> list[str]:
-    """What is not known of which epochs, each once."""
+    """Return the unknown facts with their epochs, each once."""
     found: dict[str, list[EpochTime]] = {}
     for epoch in epochs:
         for note in epoch.notes:

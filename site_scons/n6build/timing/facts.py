@@ -1,4 +1,4 @@
-"""What has been measured on real chips: a table in YAML, a line for each measurement."""
+"""Measurements on real chips: a table in YAML, a line for each measurement."""
 
 from __future__ import annotations
 
@@ -11,27 +11,32 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.paths import BOARDS
 from n6build.base.yaml_schema import Range, read_document
 
-# Of the family: all chips have the same NPU, processor and memories.
+# The measurements hold for the family: all chips have the same NPU, processor and memories.
 MEASUREMENTS = BOARDS / "soc" / "stm32n6-timings.yaml"
 _MOST_MHZ = 10_000
 _LONGEST_MS = 1e7
 _AXES = 3
-# Beyond what different compilers make of the same layers.
+# A larger factor is more than the difference between compilers for the same layers.
 _CONTRADICTS = 1.5
 
 Mhz = Annotated[int, Range(1, _MOST_MHZ)]
 Count = Annotated[int, Range(0, 1 << 40)]
 Ms = Annotated[float, Range(1e-6, _LONGEST_MS)]
-# stated: by who measured; deduced: by this project, from other figures; retold: by somebody else than who measured.
+# A fact is stated by its measurer, deduced by this project from other figures, or retold by a third party.
 Sure = Literal["stated", "deduced", "retold"]
 ArchitectureName = Literal["mobilenet-v1", "fd-mobilenet", "mobilenet-v2", "resnet18-half", "tiny-yolo-v2", "yolo-v8n"]
-# Parts of what a network may have that no measured epoch tells the time of.
+# A network may have these parts, of which no measured epoch gives the time.
 Unknown = Literal["silu", "cpu", "psram", "float"]
 
 
 @dataclass(frozen=True)
 class Source:
-    """what: who measured, and how. where: repository and path, or page."""
+    """The source of a measurement.
+
+    Attributes:
+        what: Measurer and method.
+        where: Repository and path, or page.
+    """
 
     what: str
     where: str
@@ -39,7 +44,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Clocks:
-    """cpu, npu, nor: MHz; the NOR moves two bytes a clock. sure: how these clocks are known."""
+    """The clocks of a measurement.
+
+    Attributes:
+        cpu: MHz.
+        npu: MHz.
+        nor: MHz; the NOR moves two bytes a clock.
+        sure: How these clocks are known.
+    """
 
     cpu: Mhz
     npu: Mhz
@@ -49,7 +61,14 @@ class Clocks:
 
 @dataclass(frozen=True)
 class Architecture:
-    """name: of the function that lists its layers. input: height, width, channels. alpha: width. classes: outputs."""
+    """The architecture of a network.
+
+    Attributes:
+        name: Name of the function that lists its layers.
+        input: Height, width, channels.
+        classes: Number of outputs.
+        alpha: Width multiplier.
+    """
 
     name: ArchitectureName
     input: tuple[int, int, int]
@@ -59,9 +78,24 @@ class Architecture:
 
 @dataclass(frozen=True)
 class MeasuredNetwork:
-    """what: the network and its input. clocks: their name. compiler: release of ST Edge AI Core. weights_kib, internal_kib,
-    external_kib: as published; None where they are not. epoch_controller: None where nobody says it. layers: None where they
-    could not be listed. unknown: what in it no measured epoch tells the time of."""
+    """A network that was measured.
+
+    Attributes:
+        id: Id of the row.
+        what: The network and its input.
+        ms: Measured time.
+        source: Name of the source.
+        clocks: Name of the clocks.
+        sure: How the time is known.
+        compiler: Release of ST Edge AI Core.
+        layers: Its layers, None if they could not be listed.
+        weights_kib: Weights as published; None if they are not.
+        internal_kib: Internal RAM as published; None if it is not.
+        external_kib: External RAM as published; None if it is not.
+        weights: Memory with the weights.
+        epoch_controller: Use of the epoch controller, None if no source states it.
+        unknown: Parts of which no measured epoch gives the time.
+    """
 
     id: str
     what: str
@@ -80,7 +114,7 @@ class MeasuredNetwork:
 
     @property
     def family(self) -> str:
-        """Networks that resemble each other: what is left out together."""
+        """Return the family of similar networks, which a fit leaves out together."""
         if self.layers is None:
             return ""
         return {"fd-mobilenet": "mobilenet-v1", "resnet18-half": "dense", "tiny-yolo-v2": "dense"}.get(
@@ -90,9 +124,21 @@ class MeasuredNetwork:
 
 @dataclass(frozen=True)
 class MeasuredEpoch:
-    """One epoch of the NPU. elements: of its widest stream, as its layer has it. weights: bytes. start, core, end: cycles of the
-    CPU before, while and after the NPU works. bytes_known: False where more is read of the flash than the weights, and nobody
-    knows how much."""
+    """One epoch of the NPU.
+
+    Attributes:
+        id: Id of the row.
+        layer: Its layer.
+        macs: Multiply-accumulates.
+        elements_in: Elements of the input.
+        elements_out: Elements of the output.
+        weights: Bytes.
+        start: Cycles of the CPU before the NPU works.
+        core: Cycles of the CPU while the NPU works.
+        end: Cycles of the CPU after the NPU works.
+        depthwise: It is a depthwise convolution.
+        bytes_known: False if it reads more from the flash than the weights, by an unknown amount.
+    """
 
     id: str
     layer: str
@@ -108,7 +154,7 @@ class MeasuredEpoch:
 
     @property
     def elements(self) -> int:
-        """As those of a layer."""
+        """Return the elements of its widest stream, as those of a layer."""
         return max(self.elements_in, self.elements_out) if self.depthwise else self.elements_out
 
 
@@ -127,7 +173,15 @@ class EpochTable:
 
 @dataclass(frozen=True)
 class MeasuredOperator:
-    """An operator of ST's library on the CPU. elements, cycles: of one epoch."""
+    """An operator of ST's library on the CPU.
+
+    Attributes:
+        kind: Kind of operator.
+        elements: Elements of one epoch.
+        cycles: Cycles of one epoch.
+        source: Name of the source.
+        sure: How the figures are known.
+    """
 
     kind: str
     elements: Count
@@ -138,7 +192,14 @@ class MeasuredOperator:
 
 @dataclass(frozen=True)
 class MeasuredMacs:
-    """Of a layer on a Cortex-M55: MACs and cycles for each of them. layer: what kind."""
+    """The cycles for a MAC of a layer on a Cortex-M55.
+
+    Attributes:
+        layer: Kind of layer.
+        cycles_per_mac: Cycles for each MAC.
+        source: Name of the source.
+        sure: How the figure is known.
+    """
 
     layer: Literal["conv", "pointwise", "depthwise"]
     cycles_per_mac: Annotated[float, Range(0.01, 1000.0)]
@@ -148,7 +209,17 @@ class MeasuredMacs:
 
 @dataclass(frozen=True)
 class MeasuredBlock:
-    """A blob of the epoch controller as a whole. epochs: in it. start, core, end: cycles of the CPU."""
+    """A blob of the epoch controller as a whole.
+
+    Attributes:
+        what: The blob.
+        source: Name of the source.
+        clocks: Name of the clocks.
+        epochs: Number of epochs in it.
+        start: Cycles of the CPU before the NPU works.
+        core: Cycles of the CPU while the NPU works.
+        end: Cycles of the CPU after the NPU works.
+    """
 
     what: str
     source: str
@@ -161,7 +232,13 @@ class MeasuredBlock:
 
 @dataclass(frozen=True)
 class MeasuredEstimate:
-    """A network of which somebody compared what ST's compiler expects. ratio: measured / expected."""
+    """A network whose time was compared with the estimate of ST's compiler.
+
+    Attributes:
+        what: The network.
+        ratio: measured / expected.
+        source: Name of the source.
+    """
 
     what: str
     ratio: Annotated[float, Range(0.001, 1000.0)]
@@ -170,7 +247,18 @@ class MeasuredEstimate:
 
 @dataclass(frozen=True)
 class Measurements:
-    """sources, clocks: by the names that rows call them. blocks: of the epoch controller. estimates: of ST's compiler."""
+    """All measurements.
+
+    Attributes:
+        sources: Sources by the names in rows.
+        clocks: Clocks by the names in rows.
+        networks: Measured networks.
+        tables: Tables of measured epochs.
+        blocks: Blobs of the epoch controller.
+        operators: Operators on the CPU.
+        cpu_layers: Layers on the CPU.
+        estimates: Estimates of ST's compiler.
+    """
 
     sources: dict[str, Source]
     clocks: dict[str, Clocks]
@@ -184,8 +272,15 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """The same network at the same clocks, with its weights in the same place: times so different that at most one of them can be
-    right. ids: of the rows. spread: largest over smallest."""
+    """Contradicting times of one network at the same clocks and weights' place.
+
+    The times differ so much that at most one of them can be right.
+
+    Attributes:
+        what: The network.
+        ids: Ids of the rows.
+        spread: Largest over smallest time.
+    """
 
     what: str
     ids: tuple[str, ...]
@@ -193,7 +288,12 @@ class Contradiction:
 
 
 def read_measurements(path: Path = MEASUREMENTS) -> Measurements:
-    """Raises N6-FILE-00x and N6-YAML-00x, N6-TIME-001 for a row that names a source or clocks that are not there."""
+    """Read the measurements.
+
+    Raises:
+        N6Error: N6-FILE-00x and N6-YAML-00x; N6-TIME-001 for a row that names a missing source or
+            missing clocks, or whose input lacks a size.
+    """
     document = read_document(path)
     found = document.load(Measurements)
     for index, network in enumerate(found.networks):
@@ -215,7 +315,7 @@ def read_measurements(path: Path = MEASUREMENTS) -> Measurements:
 
 
 def contradictions(found: Measurements) -> tuple[Contradiction, ...]:
-    """Among networks that were measured more than once; the largest first."""
+    """Return the contradictions among networks measured more than once, largest first."""
     same: dict[tuple[object, ...], list[MeasuredNetwork]] = defaultdict(list)
     for row in found.networks:
         clocks = found.clocks[row.clocks]

@@ -1,4 +1,4 @@
-"""What an epoch takes, from what it moves and computes: the model, its parameters, and how far it has been from measurements.
+"""The model of an epoch's time, its parameters, and its errors.
 
 An epoch of the NPU takes the longer of two times, a share of the shorter one, and an overhead:
 
@@ -6,8 +6,8 @@ An epoch of the NPU takes the longer of two times, a share of the shorter one, a
     flash   = bytes / (flash_share x rate of the line)
     epoch   = max(compute, flash) + overlap x min(compute, flash) + overhead_cycles NPU cycles
 
-and the CPU's cycles before and after it, or before and after the blob that it is in. Parameters are data, in MODEL, fitted by
-tools/fit_timing.py.
+and the CPU's cycles before and after it, or before and after the blob that it is in. Parameters are
+data, in MODEL, fitted by tools/fit_timing.py.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from n6build.timing.conditions import Conditions
 
 MODEL = BOARDS / "soc" / "stm32n6-time-model.yaml"
 
-# What an epoch waits for: elements on its widest stream, MACs, the flash, PSRAM, what it costs to start it, or the CPU.
+# An epoch waits for elements on its widest stream, for MACs, the flash, PSRAM, the overhead of its start, or the CPU.
 Bound = Literal["stream", "MACs", "flash", "PSRAM", "overhead", "CPU"]
 
 
 @dataclass(frozen=True)
 class Span:
-    """A number with the smallest and the largest that it may be."""
+    """A number with the smallest and the largest value that it may have."""
 
     low: float
     value: float
@@ -38,7 +38,10 @@ class Span:
 
 @dataclass(frozen=True)
 class EpochModel:
-    """Parameters, as the module says. overlap: of the shorter time, which is not hidden behind the longer one."""
+    """The parameters of the model, as in the module's docstring.
+
+    `overlap` is the share of the shorter time that is not hidden behind the longer one.
+    """
 
     elements_per_cycle: Span
     macs_per_cycle: Span
@@ -49,8 +52,16 @@ class EpochModel:
 
 @dataclass(frozen=True)
 class Errors:
-    """measured / expected of what was not fitted to: the factors that nine of ten are between. By what bounds an epoch, and of
-    whole networks whose family was left out."""
+    """The errors of the model: measured / expected of data that it was not fitted to.
+
+    Nine of ten factors are in each span.
+
+    Attributes:
+        stream: Errors of epochs that wait for a stream.
+        macs: Errors of epochs that wait for MACs.
+        flash: Errors of epochs that wait for the flash.
+        network: Errors of whole networks whose family was left out of the fit.
+    """
 
     stream: Span
     macs: Span
@@ -60,7 +71,7 @@ class Errors:
 
 @dataclass(frozen=True)
 class Measured:
-    """MHz, lowest and highest, that any measurement was made at."""
+    """The lowest and highest MHz of any measurement."""
 
     cpu: Span
     npu: Span
@@ -69,9 +80,19 @@ class Measured:
 
 @dataclass(frozen=True)
 class TimeModel:
-    """epochs: for streams that are known. layers: for layers of which nobody knows how ST's compiler would map them. by_cpu,
-    by_controller: cycles of the CPU around an epoch without the epoch controller, around a blob with it. operators: cycles an
-    element, by kind. cpu_macs: cycles a MAC on the CPU, by kind of layer. contradictions: of measurements, in words."""
+    """The model of times.
+
+    Attributes:
+        epochs: Parameters for known streams.
+        layers: Parameters for layers whose mapping by ST's compiler is unknown.
+        by_cpu: Cycles of the CPU around an epoch without the epoch controller.
+        by_controller: Cycles of the CPU around a blob of the epoch controller.
+        errors: Errors of the model.
+        operators: Cycles an element, by kind.
+        cpu_macs: Cycles a MAC on the CPU, by kind of layer.
+        measured: Clocks of the measurements.
+        contradictions: Contradictions of measurements, in words.
+    """
 
     epochs: EpochModel
     layers: EpochModel
@@ -86,8 +107,15 @@ class TimeModel:
 
 @dataclass(frozen=True)
 class NpuTime:
-    """Of an epoch of the NPU. compute, flash, overhead: ns; `ns` is less than their sum, as the NPU computes while it reads.
-    bound: what it waits for."""
+    """The time of an epoch of the NPU.
+
+    Attributes:
+        ns: Time in ns; less than the sum of its parts, as the NPU computes while it reads.
+        compute: ns of computing.
+        flash: ns of reading the flash.
+        overhead: ns of overhead.
+        bound: Part that it waits for.
+    """
 
     ns: float
     compute: float
@@ -97,7 +125,11 @@ class NpuTime:
 
 
 def read_model(path: Path = MODEL) -> TimeModel:
-    """Raises N6-FILE-00x, N6-YAML-00x, and N6-TIME-002 for numbers that no fit makes."""
+    """Read the model of times.
+
+    Raises:
+        N6Error: N6-FILE-00x; N6-YAML-00x; N6-TIME-002 for numbers that no fit makes.
+    """
     document = read_document(path)
     model = document.load(TimeModel)
     spans = {
@@ -120,7 +152,15 @@ def read_model(path: Path = MODEL) -> TimeModel:
 
 
 def npu_time(model: EpochModel, elements: float, macs: float, flash_bytes: float, at: Conditions) -> NpuTime:
-    """elements: of the widest stream. macs: 0 where streams are known. flash_bytes: that the epoch reads of the flash."""
+    """Return the time of an epoch of the NPU.
+
+    Args:
+        model: Parameters.
+        elements: Elements of the widest stream.
+        macs: MACs, 0 if streams are known.
+        flash_bytes: Bytes that the epoch reads from the flash.
+        at: Clocks.
+    """
     by_stream = elements / model.elements_per_cycle.value / at.npu_ghz
     by_macs = macs / model.macs_per_cycle.value / at.npu_ghz
     compute = max(by_stream, by_macs)

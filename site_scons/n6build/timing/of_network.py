@@ -1,4 +1,7 @@
-"""What each epoch of a compiled network does, as far as its files tell: elements, MACs, bytes of flash and of PSRAM."""
+"""The work of each epoch of a compiled network, according to its files.
+
+It is elements, MACs, bytes of flash and of PSRAM.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,22 @@ _FLASH, _PSRAM = "XSPI2_WINDOW", "XSPI1_WINDOW"
 
 @dataclass(frozen=True)
 class EpochWork:
-    """number: ST's. kind: its operators. elements: of its widest stream, or on the CPU of its largest tensor; None where nothing
-    tells. macs: 0 where nobody counted them. flash: bytes that it reads of the flash at least, and at most if the NPU's cache
-    answers none of what is read again. psram: bytes that it moves there. starts: by whom it is started; None where an epoch
-    before it in the same blob was. own: a kernel of this project. made: elements of its largest output; 0 where nothing tells."""
+    """The work of an epoch.
+
+    Attributes:
+        number: ST's number of the epoch.
+        kind: Its operators.
+        on: NPU, CPU or both.
+        elements: Elements of its widest stream, or on the CPU of its largest tensor; None if
+            unknown.
+        macs: MACs, 0 if unknown.
+        flash: Bytes that it reads from the flash at least, and at most if the NPU's cache answers
+            no repeated read.
+        psram: Bytes that it moves in PSRAM.
+        starts: Starter of the epoch; None for an epoch that follows another in its blob.
+        own: It is a kernel of this project.
+        made: Elements of its largest output; 0 if unknown.
+    """
 
     number: int
     kind: str
@@ -47,8 +62,14 @@ class EpochWork:
 
 @dataclass(frozen=True)
 class NetworkWork:
-    """epochs: in the order in which they run. problem: why nothing tells what they move, empty where something does.
-    estimate_cycles: what ST's compiler expects all of it to take; 0 where it does not say. weights: bytes in flash."""
+    """The work of a network.
+
+    Attributes:
+        epochs: Epochs in the order in which they run.
+        problem: Reason why their data movement is unknown, empty if it is known.
+        estimate_cycles: Cycles that ST's compiler expects for the network; 0 if it gives none.
+        weights: Bytes in flash.
+    """
 
     epochs: tuple[EpochWork, ...]
     problem: str
@@ -57,14 +78,20 @@ class NetworkWork:
 
 
 def work_of(artifacts: NetworkArtifacts, soc: Soc) -> NetworkWork:
-    """Raises N6-FILE-00x and N6-NETC-00x for a damaged network.c; not for what is only unknown."""
+    """Return the work of a network.
+
+    Unknown facts are no error.
+
+    Raises:
+        N6Error: N6-FILE-00x and N6-NETC-00x for a damaged network.c.
+    """
     costs, damage = _costs(artifacts)
     source = _source(artifacts)
     moves, problem = _moves(artifacts, source, soc) if artifacts.uses_npu else ({}, "")
     problem = problem or damage
     places = _Places(soc, artifacts)
     own = any(name == OWN_TOOL for name, _ in artifacts.tools)
-    # A blob has a label for what needs nothing to be done, too.
+    # A blob also has labels for epochs without work.
     run = [each for each in artifacts.epochs if not (moves and each.mapping == "NODE_EC" and each.index not in moves)]
     run.sort(key=lambda each: each.index)
     started = _started(artifacts.blocks, [each.index for each in run])
@@ -83,7 +110,7 @@ def work_of(artifacts: NetworkArtifacts, soc: Soc) -> NetworkWork:
 
 
 def _source(artifacts: NetworkArtifacts) -> tuple[str, NetworkSource] | None:
-    """None for a network that is linked already."""
+    """Return network.c as text and parsed, None for a network that is linked already."""
     if artifacts.is_linked:
         return None
     text = read_at_most(artifacts.source, MAX_BYTES).decode("utf-8", "replace")
@@ -91,7 +118,10 @@ def _source(artifacts: NetworkArtifacts) -> tuple[str, NetworkSource] | None:
 
 
 def _sizes(source: tuple[str, NetworkSource] | None) -> dict[int, int]:
-    """Elements of the largest tensor that each epoch makes, as far as network.c lists them."""
+    """Return the elements of the largest tensor that each epoch makes.
+
+    Only tensors that network.c lists count.
+    """
     sizes: dict[int, int] = {}
     if source is None:
         return sizes
@@ -102,34 +132,34 @@ def _sizes(source: tuple[str, NetworkSource] | None) -> dict[int, int]:
 
 
 class _Places:
-    """Which memory an address or a pool is in."""
+    """The memory of an address or a pool."""
 
     def __init__(self, soc: Soc, artifacts: NetworkArtifacts) -> None:
         self._windows = {"flash": soc.memories[_FLASH], "psram": soc.memories[_PSRAM]}
         self._pools = {
-            # A relative pool that is only read is a model's weights in flash.
+            # A relative pool that is only read holds a model's weights in flash.
             pool.name: ("flash" if pool.rights == "ACC_READ" else "chip") if pool.relative else self.of(pool.address)
             for pool in artifacts.pools
         }
 
     def of(self, address: int | None) -> str:
-        """'flash', 'psram', 'chip', or '' where nobody knows."""
+        """Return 'flash', 'psram', 'chip', or '' if unknown."""
         if address is None:
             return ""
         found = (name for name, each in self._windows.items() if each.base <= address < each.base + each.size)
         return next(found, "chip")
 
     def of_pool(self, name: str) -> str:
-        """The same of a pool; one that joins others is in the chip."""
+        """Return the place of a pool; one that joins others is in the chip."""
         return self._pools.get(name, "chip")
 
     def bytes_in(self, place: str, by_pool: Mapping[str, int]) -> int:
-        """Of what was counted by pool."""
+        """Return the bytes in a place, from counts by pool."""
         return sum(count for name, count in by_pool.items() if self.of_pool(name) == place)
 
 
 def _costs(artifacts: NetworkArtifacts) -> tuple[dict[int, EpochCosts], str]:
-    """By number of the epoch, and why there are none although c_info is there."""
+    """Return costs by number of the epoch, and why a c_info gives none."""
     path = artifacts.source.with_name(f"{artifacts.name}_c_info.json")
     try:
         return (read_costs(path) if is_file(path) else {}), ""
@@ -140,7 +170,7 @@ def _costs(artifacts: NetworkArtifacts) -> tuple[dict[int, EpochCosts], str]:
 def _moves(
     artifacts: NetworkArtifacts, source: tuple[str, NetworkSource] | None, soc: Soc
 ) -> tuple[dict[int, Moves], str]:
-    """By number of the epoch, and why there are none."""
+    """Return data movement by number of the epoch, and why there is none."""
     names = names_of(soc.npu)
     try:
         blobs = blobs_of_network(artifacts.source, source[1].ecblobs_header if source else None)
@@ -148,7 +178,7 @@ def _moves(
             return _by_number(epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), ""
         return _by_number(epochs_of_source(source[0] if source else "", names)), ""
     except N6Error as error:
-        # Of a network that may well run: what its epochs take is not known then.
+        # The network may well run; only the time of its epochs is unknown then.
         return {}, f"{error.where}: {error.what}"
 
 
@@ -157,7 +187,12 @@ def _by_number(epochs: Iterable[EpochSettings]) -> dict[int, Moves]:
 
 
 def _started(blocks: Iterable[EpochBlock], numbers: Sequence[int]) -> dict[int, Starter | None]:
-    """By whom each epoch is started; those in a blob behind its first one by nobody. numbers: of epochs that run, sorted."""
+    """Return the starter of each epoch, None behind the first one of a blob.
+
+    Args:
+        blocks: Blocks of epochs.
+        numbers: Numbers of epochs that run, sorted.
+    """
     found: dict[int, Starter | None] = {}
     for block in blocks:
         inside = numbers[bisect_left(numbers, block.first) : bisect_right(numbers, block.last)]

@@ -1,4 +1,4 @@
-"""Expected times for people: a table of epochs, a sentence about all of them, and what would help."""
+"""Expected times for people: a table of epochs, a summary, and useful changes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ _NOT_MEASURED = (
 
 
 def span_text(low: float, high: float | None) -> str:
-    """'8.1 to 9.4 ms', or 'at least 8.1 ms'."""
+    """Return a range: '8.1 to 9.4 ms', or 'at least 8.1 ms'."""
     return f"at least {_ms(low)} ms" if high is None else f"{_ms(low)} to {_ms(high)} ms"
 
 
 def spread_text(span: Span) -> str:
-    """'9.0 ms (8.1 to 9.4 ms)'."""
+    """Return a value with its range: '9.0 ms (8.1 to 9.4 ms)'."""
     return f"{_ms(span.value)} ms ({span_text(span.low, span.high)})"
 
 
 def whole_text(time: NetworkTime) -> str:
-    """'9.0 ms (8.1 to 9.4 ms)', or 'at least 8.1 ms'."""
+    """Return a network's time: '9.0 ms (8.1 to 9.4 ms)', or 'at least 8.1 ms'."""
     return span_text(time.low, None) if time.high is None else spread_text(Span(time.low, time.ms, time.high))
 
 
 def rows_text(time: NetworkTime, first: int, last: int) -> str:
-    """Of the epochs from one of ST's numbers to another, as `span_text`; empty where there are none."""
+    """Return the range of the epochs from one of ST's numbers to another.
+
+    The form is that of `span_text`; the text is empty if there are no epochs.
+    """
     inside = [each for each in time.epochs if first <= each.number <= last]
     highs = [each.high for each in inside if each.high is not None]
     high = sum(highs) if len(highs) == len(inside) else None
@@ -41,7 +44,10 @@ def rows_text(time: NetworkTime, first: int, last: int) -> str:
 
 
 def time_lines(time: NetworkTime) -> list[str]:
-    """Table of a network: the epochs that take longest where there are many, in their order."""
+    """Return the table of a network.
+
+    If there are many epochs, only those that take longest are shown, in their order.
+    """
     longest = sorted(time.epochs, key=lambda each: -each.ms)[:_SHOWN]
     shown = [each for each in time.epochs if each in longest]
     head = ("NPU", "flash", "CPU", "overhead", "expected", "range, ms")
@@ -77,7 +83,7 @@ def _line(epoch: EpochTime) -> str:
 
 
 def change_lines(changes: Sequence[Change], limit: int = 6) -> list[str]:
-    """What would help, the most first."""
+    """Return the changes that save time, the largest gain first."""
     if not changes:
         return ["  No single change that was tried helps."]
     lines = ["  Which single change helps most:"]
@@ -88,7 +94,7 @@ def change_lines(changes: Sequence[Change], limit: int = 6) -> list[str]:
 
 
 def board_lines(times: Sequence[tuple[str, NetworkTime]]) -> list[str]:
-    """The same network on several boards, or at several clocks: a line for each."""
+    """Return a line for each board or clock that runs the same network."""
     width = max(len(name) for name, _ in times)
     return [f"  {name:<{width}}  {time.at.text:<46} {whole_text(time)}" for name, time in times]
 

@@ -1,4 +1,7 @@
-"""The same network otherwise: at other clocks, with its weights elsewhere, with and without the epoch controller."""
+"""The time of a network under single changes.
+
+They are other clocks, other places of weights, and use of the epoch controller.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,21 @@ from n6build.timing.model import TimeModel
 from n6build.timing.of_network import EpochWork, NetworkWork
 
 _SHOWN = 3
-# Milliseconds that nobody would change anything for, as a share of the whole.
+# A smaller gain, as a share of the whole time, is not worth a change.
 _LEAST_GAIN = 0.01
 
 
 @dataclass(frozen=True)
 class Change:
-    """A single change. what: in words. ms: by which the network is faster. low, high: between which that is; high: None where
-    the network has only a lower bound. how: what to type or do."""
+    """A single change.
+
+    Attributes:
+        what: The change in words.
+        ms: Gain in ms.
+        low: Lower end of the gain.
+        high: Upper end of the gain; None if the network has only a lower bound.
+        how: Command or action for the change.
+    """
 
     what: str
     ms: float
@@ -31,7 +41,15 @@ class Change:
 def changes(
     work: NetworkWork, model: TimeModel, board: Board, at: Conditions, counted: Counted | None = None
 ) -> tuple[Change, ...]:
-    """What helps, the most first. counted: as of `expected_time`."""
+    """Return the changes that save time, the largest gain first.
+
+    Args:
+        work: Work of the network.
+        model: Model of times.
+        board: The board.
+        at: Clocks.
+        counted: Instructions of a run, as in `expected_time`.
+    """
     now = expected_time(work, model, at, counted)
     found = [
         _change(now, expected_time(changed, model, conditions, counted), what, how)
@@ -42,7 +60,7 @@ def changes(
 
 
 def _change(now: NetworkTime, then: NetworkTime, what: str, how: str) -> Change:
-    """What is saved is as uncertain, in proportion, as what it is saved from."""
+    """Return a change; the gain is as uncertain, in proportion, as the time before."""
     gain = now.ms - then.ms
     share = gain / now.ms if now.ms > 0 else 0.0
     return Change(what, gain, share * now.low, None if now.high is None else share * now.high, how)
@@ -54,7 +72,7 @@ def _tried(
     for other in all_conditions(board):
         if (other.cpu_hz, other.npu_hz) != (at.cpu_hz, at.npu_hz):
             yield f"clock profile {other.name}, {other.text}", f"clock={other.name}", work, other
-    # The fastest that a NOR was measured at.
+    # This is the fastest clock at which a NOR was measured.
     fast = round(model.measured.nor.high)
     if at.nor_hz < fast * 1_000_000 and at.nor_bytes > 1:
         faster = replace(at, nor_hz=fast * 1_000_000)
@@ -80,7 +98,7 @@ def _on_chip(epoch: EpochWork) -> EpochWork:
 
 
 def _in_one_blob(work: NetworkWork) -> NetworkWork:
-    """Epochs of the NPU in a row are started once."""
+    """Return the work in which consecutive epochs of the NPU are started once."""
     epochs: list[EpochWork] = []
     for epoch in work.epochs:
         follows = bool(epochs) and epochs[-1].on == "NPU"

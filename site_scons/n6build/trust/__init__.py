@@ -1,1 +1,1 @@
-"""Chain of trust: what is signed, with which key, and what the boards believe."""
+"""Chain of trust: signed images, their keys, and the keys that boards accept."""

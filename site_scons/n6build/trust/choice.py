@@ -1,4 +1,4 @@
-"""What a build signs with, and what its programs verify."""
+"""The key that a build signs with, and the checks of its programs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ class Counters:
     data: int = 0
 
     def of(self, kind: Kind) -> int:
-        """Of images of this kind."""
+        """Return the counter of images of a kind."""
         return {Kind.APPLI: self.appli, Kind.MODEL: self.model, Kind.DATA: self.data}[kind]
 
 
 @dataclass(frozen=True)
 class Trust:
-    """level: what programs verify at each start. key: file of the private key, which only steps that sign read. point: its public
-    half, in hexadecimal: what steps depend on."""
+    """The choice of keys and checks.
+
+    Attributes:
+        level: Parts that programs verify at each start.
+        key: File of the private key, which only steps that sign read.
+        point: Public key in hexadecimal, which steps depend on.
+        counters: Security counters.
+    """
 
     level: Literal["code", "full"]
     key: str

@@ -1,6 +1,7 @@
-"""The private key that images are signed with: ECDSA P-256 over SHA-256, by the library `cryptography`.
+"""The private key that signs images: ECDSA P-256 over SHA-256.
 
-Signatures are deterministic (RFC 6979), so that equal images are equal bytes. Nothing here returns the private key, or writes it.
+The library `cryptography` computes signatures. They are deterministic (RFC 6979), so that equal
+images are equal bytes. Nothing here returns the private key, or writes it.
 """
 
 from __future__ import annotations
@@ -21,18 +22,28 @@ _HINT = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem` makes on
 
 
 def public_point(key: Path) -> bytes:
-    """The public half as an uncompressed point of 65 bytes. Raises N6-FILE-002, N6-FILE-003, N6-TRUST-001 to -003."""
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - for who signs.
+    """Return the public key as an uncompressed point of 65 bytes.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003, N6-TRUST-001 to -003.
+    """
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - only to sign.
 
     return _read(key).public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
 def signature(key: Path, point: bytes, data: bytes) -> bytes:
-    """r and s, 32 bytes each, big endian. point: the public half that the image is planned for.
+    """Return r and s of a signature, 32 bytes each, big endian.
 
-    Raises N6-TRUST-004 if the file holds another key by now, and what `public_point` raises.
+    Args:
+        key: File of the private key.
+        point: Public key that the image is planned for.
+        data: Signed bytes.
+
+    Raises:
+        N6Error: N6-TRUST-004 if the file holds another key by now; and as `public_point`.
     """
-    # Not needed by a build that signs nothing.
+    # A build that signs nothing does not load these modules.
     from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 

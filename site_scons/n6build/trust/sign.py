@@ -1,4 +1,4 @@
-"""Images of this project -> the same, signed."""
+"""Signing of this project's images."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from n6build.formats.boot_header import BASE, SIGNED_BYTES, SIGNED_OFFSET
 from n6build.formats.trust_claim import ALIGNMENT, APPLI_BOARD_OFFSET, CLAIM, LAYOUT, MAGIC, SIGNATURE_BYTES, Kind
 from n6build.trust.anchor import board_identity
 
-# Bytes that a claim takes behind an image, with the padding in front of it.
+# A claim takes at most this number of bytes behind an image, with the padding in front of it.
 LARGEST_CLAIM = ALIGNMENT - 1 + CLAIM.size
-# Makes r and s of what is to be signed.
+# Such a function returns r and s of the bytes to be signed.
 Sign = Callable[[bytes], bytes]
 _WORD = 4
 
 
 @dataclass(frozen=True)
 class Statement:
-    """kind: of the image. counter: its security counter. board: name of the one it is for."""
+    """The statement that a signature makes about an image.
+
+    Attributes:
+        kind: Kind of image.
+        counter: Its security counter.
+        board: Name of the board that it is for.
+    """
 
     kind: Kind
     counter: int
@@ -27,7 +33,13 @@ class Statement:
 
 
 def signed_appli(image: bytes, statement: Statement, sign: Sign) -> bytes:
-    """image: with its boot header and without a signature."""
+    """Return a signed Appli.
+
+    Args:
+        image: Image with its boot header and without a signature.
+        statement: Statement about the image.
+        sign: Function that signs.
+    """
     signed = bytearray(image)
     identity = board_identity(statement.board)
     at = BASE.offset_of("image_version")
@@ -41,9 +53,14 @@ def signed_appli(image: bytes, statement: Statement, sign: Sign) -> bytes:
 
 @dataclass(frozen=True)
 class SlotParts:
-    """Of an image in a flash slot, in bytes. file_bytes: of the file in front of the trailer. weights_offset: of what is weights,
-    to the end of the file. trailer_offset: behind the trailer, a self-test may follow. changing: words of the trailer that
-    programming changes, by their offset in it."""
+    """The parts of an image in a flash slot, in bytes.
+
+    Attributes:
+        file_bytes: Size of the file in front of the trailer.
+        weights_offset: Offset of the weights, which end with the file.
+        trailer_offset: Offset of the trailer, behind which a self-test may follow.
+        changing: Words of the trailer that programming changes, by their offset in it.
+    """
 
     file_bytes: int
     weights_offset: int
@@ -52,7 +69,14 @@ class SlotParts:
 
 
 def signed_slot(image: bytes, parts: SlotParts, statement: Statement, sign: Sign) -> bytes:
-    """image: without a claim."""
+    """Return an image with a signed claim.
+
+    Args:
+        image: Image without a claim.
+        parts: Parts of the image.
+        statement: Statement about the image.
+        sign: Function that signs.
+    """
     claim = CLAIM.pack(
         magic=int.from_bytes(MAGIC, "little"),
         layout=LAYOUT,
@@ -69,12 +93,19 @@ def signed_slot(image: bytes, parts: SlotParts, statement: Statement, sign: Sign
 
 
 def claim_offset(stored_bytes: int) -> int:
-    """From the start of the slot. stored_bytes: of all in front of the claim."""
+    """Return the offset of a claim from the start of the slot.
+
+    Args:
+        stored_bytes: Bytes in front of the claim.
+    """
     return -(-stored_bytes // ALIGNMENT) * ALIGNMENT
 
 
 def stored_claim(slot: bytes, stored_bytes: int) -> bytes:
-    """What a claim adds to the first `stored_bytes` of a slot, with the padding in front of it; empty where there is none."""
+    """Return the bytes of a claim behind the first `stored_bytes` of a slot.
+
+    They include the padding in front of the claim; the result is empty without a claim.
+    """
     start = claim_offset(stored_bytes)
     claim = slot[start : start + CLAIM.size]
     return slot[stored_bytes : start + CLAIM.size] if claim[: len(MAGIC)] == MAGIC and len(claim) == CLAIM.size else b""

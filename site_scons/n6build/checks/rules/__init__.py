@@ -1,1 +1,1 @@
-"""The checks themselves: each is a function with its id, title and severity above it, in any module of this folder."""
+"""The checks: functions with id, title and severity, in any module of this folder."""

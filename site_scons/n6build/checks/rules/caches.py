@@ -1,4 +1,7 @@
-"""Checks of what a program of somebody else shares with the NPU: caches, and the buffers that the networks get from it."""
+"""Checks of caches and buffers that a third-party program shares with the NPU.
+
+The networks get the buffers from the program.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from n6build.checks.rules.programs import blamed_symbol, physical, pools_in_use
 from n6build.checks.subject import ForeignProgram, Subject
 from n6build.memory_plan.plan import OwnBuffer, PlannedNetwork
 
-# Of CMSIS (cachel1_armv7.h), which inlines them: debug information has their names all the same; of ST's applications
-# (mcu_cache.h); of this project.
+# The names are those of CMSIS (cachel1_armv7.h), of ST's applications (mcu_cache.h) and of this project. CMSIS inlines its
+# functions, but debug information keeps their names.
 _ENABLING = frozenset({"SCB_EnableDCache", "mcu_cache_enable", "n6_caches_enable"})
 _CLEANING = frozenset(
     {
@@ -28,12 +31,12 @@ _CLEANING = frozenset(
     }
 )
 CACHE_FUNCTIONS = _ENABLING | _CLEANING
-# Memories inside the CPU, which no other master reaches through the bus.
+# These memories are inside the CPU: no other master reaches them through the bus.
 _TIGHTLY_COUPLED = ("ITCM", "DTCM")
 
 
 def _cached(subject: Subject) -> list[ForeignProgram]:
-    """Those that switch the data cache on, as far as that can be read, beside networks for the NPU."""
+    """Return programs known to switch the data cache on, beside networks for the NPU."""
     if not any(network.artifacts.uses_npu for network in subject.networks):
         return []
     return [each for each in subject.programs if each.role == "appli" and each.functions & _ENABLING]
@@ -41,7 +44,10 @@ def _cached(subject: Subject) -> list[ForeignProgram]:
 
 @check("N6-CHECK-030", "a program of somebody else cleans the data cache that it enables", "warning", _cached)
 def cache_that_nobody_cleans(subject: Subject) -> Iterator[Finding]:
-    """With the data cache on, the NPU reads what was in memory before the CPU wrote an input."""
+    """Report a program that switches the data cache on and never cleans it.
+
+    With the data cache on, the NPU reads the memory as it was before the CPU wrote an input.
+    """
     for program in _cached(subject):
         if not program.functions & _CLEANING:
             (enabling, *_) = sorted(program.functions & _ENABLING)
@@ -57,7 +63,10 @@ def _protected(subject: Subject) -> list[ForeignProgram]:
 
 @check("N6-CHECK-035", "tables for the MPU let the program write what networks read", "error", _protected)
 def memory_that_cannot_be_written(subject: Subject) -> Iterator[Finding]:
-    """A region for reading alone, where a network has inputs and activations. What attributes say of caches is not in a table."""
+    """Report read-only MPU regions over inputs and activations of a network.
+
+    Attributes of caches are not in such a table, and are not checked.
+    """
     for program in _protected(subject):
         for region in program.mpu:
             for pool, used in pools_in_use(subject):
@@ -84,7 +93,11 @@ def _buffers(subject: Subject) -> list[tuple[ForeignProgram, PlannedNetwork, Own
     "N6-CHECK-031", "inputs and outputs in somebody else's program are where the NPU reaches them", "error", _buffers
 )
 def buffers_of_the_networks(subject: Subject) -> Iterator[Finding]:
-    """The buffers of networks that were compiled without room for their inputs or outputs."""
+    """Report buffers of a third-party program that the NPU cannot use.
+
+    The program has the buffers of networks that were compiled without room for their inputs or
+    outputs.
+    """
     board, line = subject.board, subject.plan.cache_line
     for program, network, own in _buffers(subject):
         name = f"{network.name}_{own.direction}_{own.index}"

@@ -1,4 +1,4 @@
-"""Checks of memory: pools, what lies beside them, and what has to be set up before a network runs."""
+"""Checks of memory: pools, regions beside them, and setup before a network runs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from n6build.hardware.aliases import is_secure_alias, secure_alias
 from n6build.memory_plan.plan import PlannedRegion
 from n6build.network.artifacts.description import NetworkArtifacts, PoolRange
 
-# Of networks that were compiled elsewhere, it is also looked at before anything is compiled.
+# For networks that were compiled elsewhere, this check also runs before anything is compiled.
 LACKED_MEMORY = "N6-CHECK-002"
-# Bytes by which the size of the last of several adjacent pools may be printed too small.
+# The printed size of the last of several adjacent pools may be too small by this number of bytes.
 _SIZE_TOLERANCE = 8
 _INTERNAL = (0x2000_0000, 0x4000_0000)
 
 
 def _used(subject: Subject) -> list[tuple[NetworkSubject, PoolRange]]:
-    """Pools at a fixed address that are in use."""
+    """Return the pools at a fixed address that are in use."""
     return [(network, pool) for network, pool in _pools(subject) if pool.used_bytes and not pool.relative]
 
 
@@ -35,7 +35,7 @@ def _internal(subject: Subject) -> list[PoolRange]:
 
 
 def _beside_the_chip(subject: Subject) -> list[object]:
-    """External RAM, and pools whose place is found when a model is installed."""
+    """Return external RAM, and pools whose place is found when a model is installed."""
     relative = [pool for _, pool in _pools(subject) if pool.relative and pool.used_bytes and pool.rights != "ACC_READ"]
     return [*relative, *([subject.board.external_ram] if subject.board.external_ram else [])]
 
@@ -54,13 +54,16 @@ def _pools_of_the_board(subject: Subject) -> list[tuple[NetworkSubject, PoolRang
 
 
 def _pools_in_our_alias(subject: Subject) -> list[PoolRange]:
-    """Empty where a non-secure application was asked for: RAM is open to secure code in both aliases."""
+    """Return the internal pools, none for a non-secure application.
+
+    Secure code reaches RAM in both aliases.
+    """
     return [] if subject.plan.models and subject.board.alias == "non-secure" else _internal(subject)
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """Bytes [start, end) in RAM that hold something from one inference to the next."""
+    """Bytes [start, end) in RAM that keep data from one inference to the next."""
 
     network: NetworkSubject
     where: str
@@ -100,7 +103,10 @@ def _is_internal(pool: PoolRange) -> bool:
 
 @check("N6-CHECK-001", "every pool holds what is put into it", "error", _used)
 def pool_overflow(subject: Subject) -> Iterator[Finding]:
-    """More bytes used than the pool has; the network compiler refuses that itself, unless a file was edited or mixed up."""
+    """Report a pool in which more bytes are used than it has.
+
+    The network compiler refuses that itself, unless a file was edited or mixed up.
+    """
     for network, pool in _used(subject):
         missing = pool.used_bytes - pool.size - _SIZE_TOLERANCE
         if missing > 0:
@@ -114,9 +120,10 @@ def pool_overflow(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-023", "the network was compiled for the board's pools", "error", _pools_of_the_board)
 def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
-    """The network was compiled for other pools than the board gives it: elsewhere, or before the board was changed.
+    """Report a network that was compiled for other pools than the board gives it.
 
-    Weights in the NOR are programmed to wherever the network has them; what they overlap is found with the flash manifest.
+    It was compiled elsewhere, or before the board was changed. Weights in the NOR are programmed to
+    the address that the network has for them; the flash manifest finds overlaps there.
     """
     for network, pool in _pools_of_the_board(subject):
         given = next(each for each in network.pools if each.fname == pool.fname)
@@ -132,7 +139,7 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
 
 @check(LACKED_MEMORY, "weights and activations lie in memories of the board", "error", _used)
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
-    """A pool in use that is not inside one memory, the NOR or the external RAM."""
+    """Report a pool in use that is not inside one memory, the NOR or the external RAM."""
     for network in subject.networks:
         yield from lacked_memory(subject.board, network.model.name, network.artifacts)
 
@@ -140,7 +147,7 @@ def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
 def lacked_memory(
     board: CheckedBoard, model: str, artifacts: NetworkArtifacts, others: Sequence[str] = ()
 ) -> Iterator[Finding]:
-    """Yield the pools in use that lie in no single memory of a board.
+    """Yield the pools in use that are in no single memory of a board.
 
     Args:
         board: The board.
@@ -165,7 +172,7 @@ def lacked_memory(
 
 @check("N6-CHECK-003", "activations stay inside the chip", "warning", _beside_the_chip)
 def spilled_activations(subject: Subject) -> Iterator[Finding]:
-    """Activations in external RAM, where the NPU waits for every access."""
+    """Report activations in external RAM, where the NPU waits for every access."""
     external = subject.board.external_ram
     for network in subject.networks:
         used = [pool for pool in network.artifacts.pools if pool.rights == "ACC_WRITE"]
@@ -184,7 +191,11 @@ def spilled_activations(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-021", "the external RAM is mapped before it is used", "error", _beside_the_chip)
 def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
-    """The first access to a window that is not memory-mapped faults. The Appli maps a PSRAM that the board describes."""
+    """Report pools in external RAM that nothing maps.
+
+    The first access to a window that is not memory-mapped faults. The Appli maps a PSRAM that the
+    board describes.
+    """
     if subject.board.maps_external_ram:
         return
     external = subject.board.external_ram
@@ -202,7 +213,10 @@ def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-005", "pools keep off the RAM of the Appli", "error", _used)
 def linker_regions(subject: Subject) -> Iterator[Finding]:
-    """Against the Appli's RAM. The FSBL's is free again when the Appli runs."""
+    """Report pools that overlap the Appli's RAM.
+
+    The FSBL's RAM is free again when the Appli runs.
+    """
     appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
     for network, pool in _used(subject):
         address = secure_alias(pool.address) if _is_internal(pool) else pool.address
@@ -222,7 +236,10 @@ def linker_regions(subject: Subject) -> Iterator[Finding]:
     lambda subject: subject.plan.external_regions,
 )
 def external_regions(subject: Subject) -> Iterator[Finding]:
-    """A pool may fill its own region of the external RAM, and must not reach into another one."""
+    """Report pools that reach into another region of the external RAM.
+
+    A pool may fill its own region.
+    """
     own = subject.board.regions
     for network, pool in _used(subject):
         for region in subject.plan.external_regions:
@@ -239,7 +256,11 @@ def external_regions(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-015", "float copies of the outputs fit into the heap", "warning", _heaps)
 def float_copies(subject: Subject) -> Iterator[Finding]:
-    """An application without a post-processor turns quantised outputs into float: 4 bytes a value, on the heap."""
+    """Report outputs whose copies as float do not fit into the heap.
+
+    An application without a post-processor turns quantised outputs into float: 4 bytes a value, on
+    the heap.
+    """
     (heap,) = _heaps(subject)
     in_heap = {fname for fname, region in subject.board.regions.items() if region == "heap"}
     for network in subject.networks:
@@ -260,7 +281,11 @@ def float_copies(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-022", "no network overwrites what another one keeps in RAM", "error", _kept_beside_another_network)
 def kept_overwritten(subject: Subject) -> Iterator[Finding]:
-    """Weights and states stay from one inference to the next; another network must not have its activations there."""
+    """Report weights and states that another network overwrites.
+
+    They stay from one inference to the next, so another network must not have its activations
+    there.
+    """
     for kept in _kept_beside_another_network(subject):
         for other, used in _used(subject):
             overlap = min(kept.end, used.used_end) - max(kept.start, used.address)
@@ -277,7 +302,7 @@ def kept_overwritten(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-010", "all pools are in the alias of the firmware", "error", _pools_in_our_alias)
 def mixed_aliases(subject: Subject) -> Iterator[Finding]:
-    """An internal pool at a non-secure address, while FSBL and Appli run secure."""
+    """Report internal pools at a non-secure address while FSBL and Appli run secure."""
     for network, pool in _used(subject):
         if _is_internal(pool) and not is_secure_alias(pool.address):
             yield Finding(
@@ -294,7 +319,11 @@ def mixed_aliases(subject: Subject) -> Iterator[Finding]:
     lambda subject: subject.installed if subject.board.file_heap else (),
 )
 def file_heap(subject: Subject) -> Iterator[Finding]:
-    """A small model that a camera's firmware reads into RAM inside the chip, where the NPU's cache does not reach its weights."""
+    """Report small models that fail when a camera's firmware loads them from a file.
+
+    The firmware reads such a file into RAM inside the chip, where the NPU's cache does not reach
+    its weights.
+    """
     heap = subject.board.file_heap
     assert heap is not None
     for installed in subject.installed:
@@ -308,7 +337,11 @@ def file_heap(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-025", "relocatable models fit into the RAM of models", "error", lambda subject: subject.installed)
 def models_ram(subject: Subject) -> Iterator[Finding]:
-    """Code and data of every installed model have a part of the Appli's RAM, its relative pools one of the external RAM."""
+    """Report installed models that do not fit into the RAM of models.
+
+    Code and data of every installed model have a part of the Appli's RAM, its relative pools one of
+    the external RAM.
+    """
     for installed in subject.installed:
         if installed.needed > installed.room:
             yield Finding(
@@ -317,7 +350,7 @@ def models_ram(subject: Subject) -> Iterator[Finding]:
                 f"more than the {kib(installed.room)} of a model",
                 "load=xip leaves the code in flash; relocatable.executable_ram in boards/soc; fewer models",
             )
-        # Where nothing maps any, N6-CHECK-021 says so.
+        # N6-CHECK-021 reports external RAM that nothing maps.
         if installed.external > installed.external_room > 0:
             yield Finding(
                 f"{installed.model}: external RAM",

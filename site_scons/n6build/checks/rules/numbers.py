@@ -1,4 +1,4 @@
-"""Checks of types and quantisation: what a network says of its numbers, against the model and the application."""
+"""Checks of types and quantisation against the model and the application."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from n6build.checks.subject import NetworkSubject, Subject
 from n6build.network.artifacts.description import Quantised
 from n6build.network.model_facts import KEPT_QUANTISATION
 
-# Steps of real networks lie between these; 2956686.0 was seen where a conversion had gone wrong.
+# The steps of real networks are between these bounds. A failed conversion produced 2956686.0.
 SMALLEST_SCALE = 1e-9
 LARGEST_SCALE = 1e3
 _RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535)}
@@ -33,7 +33,7 @@ def _quantised(subject: Subject) -> Buffers:
 
 
 def _ports(subject: Subject) -> Buffers:
-    """Narrow inputs and outputs."""
+    """Return inputs and outputs with a narrow type."""
     return [(network, buffer) for network, buffer in _quantised(subject) if buffer.is_io and buffer.type in _NARROW]
 
 
@@ -63,19 +63,25 @@ def _scales(buffers: Buffers) -> Iterator[Finding]:
 
 @check("N6-CHECK-011", "scales of inputs and outputs are sane", "error", _ports)
 def absurd_io_scale(subject: Subject) -> Iterator[Finding]:
-    """A scale of an input or output that is not finite, or outside SMALLEST_SCALE..LARGEST_SCALE."""
+    """Report inputs and outputs with an impossible quantisation scale.
+
+    The scale is not finite, or outside SMALLEST_SCALE..LARGEST_SCALE.
+    """
     yield from _scales(_ports(subject))
 
 
 @check("N6-CHECK-012", "scales inside the network are sane", "warning", _inner)
 def absurd_inner_scale(subject: Subject) -> Iterator[Finding]:
-    """The same for a tensor inside the network."""
+    """Report tensors inside the network with an impossible quantisation scale.
+
+    The scale is not finite, or outside SMALLEST_SCALE..LARGEST_SCALE.
+    """
     yield from _scales(_inner(subject))
 
 
 @check("N6-CHECK-013", "zero points are values of their type", "error", _quantised)
 def zero_point_out_of_type(subject: Subject) -> Iterator[Finding]:
-    """A zero point outside the range of its integer type."""
+    """Report zero points outside the range of their integer type."""
     for network, buffer in _quantised(subject):
         low, high = _RANGES.get(buffer.type, (-math.inf, math.inf))
         for zero_point in sorted({*buffer.zero_points}):
@@ -89,7 +95,7 @@ def zero_point_out_of_type(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-014", "inputs and outputs have the declared types", "error", _declared)
 def declared_type(subject: Subject) -> Iterator[Finding]:
-    """An input or output of another type than model.yaml declares."""
+    """Report inputs and outputs of another type than model.yaml declares."""
     for network in subject.networks:
         declared = network.model
         for kind, wanted, ports in (
@@ -107,7 +113,7 @@ def declared_type(subject: Subject) -> Iterator[Finding]:
 
 @check(KEPT_QUANTISATION, "the compiler has kept the quantisation", "error", _quantised_models)
 def dropped_quantisation(subject: Subject) -> Iterator[Finding]:
-    """The model has quantised operators, and the compiled network has no quantised buffer."""
+    """Report a quantised model whose compiled network has no quantised buffer."""
     for network in _quantised_models(subject):
         if network.facts and _is_float(network):
             yield Finding(

@@ -1,4 +1,4 @@
-"""Checks of a program that somebody else links: its memory, by its ELF file and its linker script."""
+"""Checks of a third-party program's memory, by its ELF file and linker script."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from n6build.image.elf import Symbol
 from n6build.memory_plan.plan import PoolUse
 
 _INTERNAL = (0x1000_0000, 0x4000_0000)
-# What scripts of STM32CubeMX, and of others, reserve for heap and stack without giving it a section of its own.
+# Linker scripts of STM32CubeMX and others reserve heap and stack by these symbols, without a section of their own.
 _STACK_SIZES = ("_Min_Stack_Size", "__stack_size__", "__STACK_SIZE")
 _HEAP_SIZES = ("_Min_Heap_Size", "__heap_size__", "__HEAP_SIZE")
 _HEAP_STARTS = ("_end", "end", "__end__", "__heap_start__", "__HeapBase")
 
 
 def physical(address: int) -> int:
-    """In the secure alias, where it is inside the chip."""
+    """Return an address in the secure alias if it is inside the chip."""
     return secure_alias(address) if _INTERNAL[0] <= address < _INTERNAL[1] else address
 
 
 def memories(board: CheckedBoard) -> dict[str, Span]:
-    """All that can hold code or data, by name."""
+    """Return all memories that can hold code or data, by name."""
     found = {**board.memories, "NOR": board.nor}
     if board.external_ram:
         found["external RAM"] = board.external_ram
@@ -34,12 +34,15 @@ def memories(board: CheckedBoard) -> dict[str, Span]:
 
 
 def off_after_reset(board: CheckedBoard) -> dict[str, Span]:
-    """Memories that somebody has to switch on."""
+    """Return the memories that are off until the firmware switches them on."""
     return {name: board.memories[name] for name in board.off}
 
 
 def outside(span: Span, spans: Sequence[Span]) -> int | None:
-    """The first address of `span` that is in none of the others, which may be adjacent; None if there is none."""
+    """Return the first address of `span` that no other span covers, or None.
+
+    The other spans may be adjacent.
+    """
     at = span.address
     for each in sorted(spans, key=lambda one: one.address):
         if each.address <= at < each.end:
@@ -56,7 +59,7 @@ def _overlap(one: Span, other: Span) -> Span | None:
     "N6-CHECK-029", "programs of somebody else lie in memories of the board", "error", lambda subject: subject.programs
 )
 def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
-    """A region of the linker script, or a section, where the board has no memory."""
+    """Report regions of the linker script, or sections, outside the board's memories."""
     spans = list(memories(subject.board).values())
     name = subject.board.name
     for program in subject.programs:
@@ -85,7 +88,7 @@ def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
 
 
 def pools_in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
-    """Pools in RAM, with what networks use of them."""
+    """Return the pools in RAM with the range that networks use of them."""
     nor = subject.board.nor
     return [
         (pool, Span(physical(pool.address), pool.used))
@@ -95,12 +98,18 @@ def pools_in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
 
 
 def _applis(subject: Subject) -> list[ForeignProgram]:
-    """Empty where there is nothing that they could be in the way of. An FSBL has ended when networks run."""
+    """Return third-party Applis, none if there are no pools they could overlap.
+
+    An FSBL has ended when networks run.
+    """
     return [each for each in subject.programs if each.role == "appli" and each.has_elf] if subject.plan.pools else []
 
 
 def _reserved(program: ForeignProgram) -> Iterator[tuple[str, Span]]:
-    """Memory that is taken at run time: sections, and heap and stack as far as the script says how large they are."""
+    """Yield the memory that is taken at run time.
+
+    This is sections, and heap and stack as far as the linker script gives their sizes.
+    """
     for section in program.sections:
         yield f"section {section.name}", Span(section.address, section.bytes)
     stack = next((program.labels[name] for name in _STACK_SIZES if name in program.labels), 8)
@@ -114,7 +123,7 @@ def _reserved(program: ForeignProgram) -> Iterator[tuple[str, Span]]:
 
 @check("N6-CHECK-026", "a program of somebody else leaves the networks their memory", "error", _applis)
 def memory_of_a_network(subject: Subject) -> Iterator[Finding]:
-    """A section, the heap or the stack in the part of a memory pool that a network uses."""
+    """Report sections, heap and stack in memory that a network uses."""
     for program in _applis(subject):
         told: set[int] = set()
         for name, span in _reserved(program):
@@ -122,7 +131,7 @@ def memory_of_a_network(subject: Subject) -> Iterator[Finding]:
                 common = _overlap(Span(physical(span.address), span.size), used)
                 if common is None or common.address in told:
                     continue
-                # Heap and stack often have a section as well.
+                # Heap and stack often have a section as well, which must not be reported twice.
                 told.add(common.address)
                 where, most = _blamed(program, common)
                 what = (
@@ -135,7 +144,10 @@ def memory_of_a_network(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-028", "a program of somebody else uses no RAM that is off", "warning", _applis)
 def memory_that_is_off(subject: Subject) -> Iterator[Finding]:
-    """A section in a memory that is off after reset, and that nothing of the memory plan switches on."""
+    """Report sections in a memory that is off after reset and never switched on.
+
+    Networks of the memory plan switch on the memories that they use.
+    """
     on = {bank.name for bank in subject.plan.banks}
     for program in _applis(subject):
         for section in program.sections:
@@ -153,7 +165,10 @@ def memory_that_is_off(subject: Subject) -> Iterator[Finding]:
 
 
 def _loaders(subject: Subject) -> list[ForeignProgram]:
-    """Empty where the Appli is somebody else's, too: it may be copied elsewhere, or not at all."""
+    """Return third-party FSBLs, none if the Appli is third-party as well.
+
+    Such an Appli may be copied elsewhere, or not at all.
+    """
     ours = not any(each.role == "appli" for each in subject.programs)
     if not ours or not subject.appli_bytes:
         return []
@@ -162,7 +177,10 @@ def _loaders(subject: Subject) -> list[ForeignProgram]:
 
 @check("N6-CHECK-033", "an FSBL keeps off the RAM of the Appli", "error", _loaders)
 def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
-    """Sections of somebody's FSBL where this project's Appli, which it copies there, runs."""
+    """Report sections of a third-party FSBL where n6build's Appli runs.
+
+    The FSBL copies the Appli there.
+    """
     appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
     copied = Span(appli.address, subject.appli_bytes)
     for program in _loaders(subject):
@@ -178,7 +196,7 @@ def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
 
 
 def _blamed(program: ForeignProgram, span: Span) -> tuple[str, str]:
-    """Where to look, and words about the largest symbol in a span."""
+    """Return the place to look at, and words about the largest symbol in a span."""
     inside = [
         (common.size, symbol)
         for symbol in program.symbols
@@ -196,7 +214,7 @@ def _blamed(program: ForeignProgram, span: Span) -> tuple[str, str]:
 
 
 def blamed_symbol(program: ForeignProgram, symbol: Symbol | None) -> str:
-    """Where to look for it."""
+    """Return the place of a symbol, or the file of its program."""
     return (program.place(symbol) if symbol else "") or program.file
 
 

@@ -1,4 +1,4 @@
-"""Checks of what the tools understand: versions and formats."""
+"""Checks of versions and formats that the tools accept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _onnx_compiled_by_st(subject: Subject) -> list[NetworkSubject]:
 
 @check(VERSION_GATE, "network and runtime are of one ll_aton version", "error", _with_a_version)
 def version_gate(subject: Subject) -> Iterator[Finding]:
-    """network.c was made for another ll_aton than the Appli is linked with."""
+    """Report a network.c that was made for another ll_aton than the runtime's."""
     for network in _with_a_version(subject):
         where = f"{network.model.name}: {network.artifacts.source.name}"
         if found := version_mismatch(network.artifacts.ll_aton, subject.runtime, where):
@@ -34,7 +34,10 @@ def version_gate(subject: Subject) -> Iterator[Finding]:
 
 @check(FLOAT_MODEL, "what the NPU gets is quantised", "error", _compiled_by_st)
 def float_model_for_the_npu(subject: Subject) -> Iterator[Finding]:
-    """A model whose operators with weights all compute in float, which the NPU cannot."""
+    """Report a model whose operators with weights all compute in float.
+
+    The NPU computes in integers.
+    """
     for network in _compiled_by_st(subject):
         if network.facts and (found := float_model(network.facts, f"{network.model.name}: the model")):
             yield found
@@ -42,7 +45,7 @@ def float_model_for_the_npu(subject: Subject) -> Iterator[Finding]:
 
 @check(IR_VERSION, "the compiler reads this version of ONNX", "error", _onnx_compiled_by_st)
 def onnx_ir_version(subject: Subject) -> Iterator[Finding]:
-    """An ONNX IR version that this release of ST Edge AI Core does not read."""
+    """Report an ONNX IR version that this release of ST Edge AI Core does not read."""
     for network in _onnx_compiled_by_st(subject):
         core = next((version for name, version in network.artifacts.tools if name == "ST.EdgeAI.Core"), "")
         where = f"{network.model.name}: the model"

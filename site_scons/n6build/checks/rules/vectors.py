@@ -1,4 +1,4 @@
-"""Checks of the vector table of a program that somebody else links, and of how much of the program can be read at all."""
+"""Checks of a third-party program's vector table, and of how much can be checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from n6build.hardware.soc import SYSTEM_EXCEPTIONS
 from n6build.image.elf import Symbol
 from n6build.image.foreign import StartedProgram
 
-# Of a stack (procedure call standard), and the least of VTOR (architecture, VTOR.TBLOFF), in bytes.
+# The alignment of a stack is from the procedure call standard, the least one of VTOR from the architecture (VTOR.TBLOFF); bytes.
 _STACK_ALIGNMENT, _LEAST_TABLE_ALIGNMENT = 8, 128
 _WORD = 4
 
@@ -26,7 +26,7 @@ def _started(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
 
 @check("N6-CHECK-027", "programs of somebody else have a vector table that starts them", "error", _started)
 def vector_table(subject: Subject) -> Iterator[Finding]:
-    """The initial stack pointer, the reset handler, and where the table lies."""
+    """Report a wrong initial stack pointer, reset handler or place of the table."""
     for program, start in _started(subject):
         table = next(
             (each for each in program.symbols if each.address == start.address and each.bytes >= 2 * _WORD), None
@@ -48,7 +48,7 @@ def _stack(board: CheckedBoard, program: ForeignProgram, start: StartedProgram) 
     if start.stack % _STACK_ALIGNMENT:
         yield f"{said} is not a multiple of {_STACK_ALIGNMENT}", hint
     off = [name for name, span in off_after_reset(board).items() if span.address <= top.address < span.end]
-    # What an FSBL of theirs switches on before it starts an Appli, nobody can tell.
+    # It is unknown which memories a third-party FSBL switches on before it starts an Appli.
     if off and (program.role == "fsbl" or start.address is not None):
         yield f"{said} is in {off[0]}, which is off when the program starts", "choose RAM that is on after reset"
 
@@ -83,21 +83,24 @@ def _place(start: StartedProgram, table: object) -> Iterator[tuple[str, str]]:
 
 
 def _waiting(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
-    """Those in which a runtime waits for the NPU."""
+    """Return the programs in which a runtime waits for the NPU."""
     if not any(network.artifacts.uses_npu for network in subject.networks):
         return []
     return [each for each in _started(subject) if each[0].role == "appli" and _handlers(subject.board, each[0])]
 
 
 def _handlers(board: CheckedBoard, program: ForeignProgram) -> dict[str, Symbol]:
-    """By the names that ll_aton gives its handlers: those of the device's vector table."""
+    """Return the handlers of ll_aton, named as in the device's vector table."""
     wanted = {f"{name}_IRQHandler": name for name in board.interrupts if re.fullmatch(r"NPU\d", name)}
     return {wanted[symbol.name]: symbol for symbol in program.symbols if symbol.name in wanted}
 
 
 @check("N6-CHECK-034", "interrupts of the NPU reach their handlers", "error", _waiting)
 def unheard_interrupts(subject: Subject) -> Iterator[Finding]:
-    """A handler that the vector table does not lead to: the first inference never ends."""
+    """Report handlers that the vector table does not reach.
+
+    Without its handler, the first inference never ends.
+    """
     for program, start in _waiting(subject):
         for name, symbol in sorted(_handlers(subject.board, program).items()):
             number = SYSTEM_EXCEPTIONS + subject.board.interrupts[name]
@@ -112,7 +115,7 @@ def unheard_interrupts(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-032", "programs of somebody else can be looked into", "warning", lambda subject: subject.programs)
 def what_cannot_be_read(subject: Subject) -> Iterator[Finding]:
-    """What the other checks say nothing about, since nobody can tell."""
+    """Report the parts of a third-party program that the other checks cannot read."""
     for program in subject.programs:
         if not program.has_elf:
             what = "has no ELF file beside it: only its vector table and its slot were checked, not its memory"

@@ -1,1 +1,1 @@
-"""What stage 1 leaves in its folder, read back: c_info, network.c, raw images."""
+"""Reading the outputs of stage 1: c_info, network.c, raw images."""

@@ -1,4 +1,4 @@
-"""From which epoch to which each buffer of a network is in use, and where it lies, as c_info says."""
+"""Lifetimes and addresses of a network's buffers, from c_info."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from n6build.base.files import is_file
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.json_value import JsonValue, read_json
 
-# More than any network has; a file that says so would only make the report slow.
+# No network has more buffers; a file with more would only make the report slow.
 MOST_BUFFERS = 1 << 14
-# ST's runtime keeps the number of an epoch in 16 bits with a sign.
+# ST's runtime keeps the number of an epoch in a signed 16-bit value.
 _LARGEST_EPOCH = 0x7FFF
 Role = Literal["input", "output", "activation", "scratch"]
 
 
 @dataclass(frozen=True)
 class BufferLife:
-    """Bytes [address, address + bytes) from epoch `first` to `last`, by the network compiler's numbers; 0 is before the first."""
+    """Bytes [address, address + bytes) in use from epoch `first` to epoch `last`.
+
+    The numbers are those of the network compiler; 0 is before the first epoch.
+    """
 
     name: str
     role: Role
@@ -30,8 +33,14 @@ class BufferLife:
 
 
 def buffer_lives(artifacts: NetworkArtifacts) -> tuple[BufferLife, ...]:
-    """By first epoch and address. Buffers without an address of their own are left out: in relative pools, or of the application.
-    Empty where there is no c_info. Raises N6-FILE-00x and N6-NET-020 as `read_artifacts`."""
+    """Return the lifetimes of buffers, by first epoch and address.
+
+    Buffers without an address of their own are left out: those in relative pools, or of the
+    application. The result is empty without a c_info.
+
+    Raises:
+        N6Error: N6-FILE-00x and N6-NET-020 as `read_artifacts`.
+    """
     path = artifacts.source.with_name(f"{artifacts.name}_c_info.json")
     if not is_file(path):
         return ()

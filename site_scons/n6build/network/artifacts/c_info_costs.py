@@ -1,6 +1,7 @@
-"""What ST's compiler reckons that each epoch costs, from c_info: cycles of computing, and bytes by memory pool.
+"""Costs of each epoch as ST's compiler estimates them in c_info.
 
-Its own sum of them was up to 98 times wrong on silicon; what it is made of is right: elements, and bytes.
+They are cycles of computing, and bytes by memory pool. The compiler's total was up to 98 times
+wrong on silicon; its inputs are right: elements, and bytes.
 """
 
 from __future__ import annotations
@@ -20,9 +21,17 @@ _MOST_PORTS, _MOST_AXES = 1 << 14, 16
 
 @dataclass(frozen=True)
 class EpochCosts:
-    """compute_cycles: of the NPU's units, without memories. total_cycles: what ST's compiler expects the epoch to take. reads,
-    writes: bytes by name of the pool. elements: of its largest tensor; made: of its largest output. weights: bytes of
-    initializers, by name of the pool."""
+    """The costs of an epoch.
+
+    Attributes:
+        compute_cycles: Cycles of the NPU's units, without memories.
+        total_cycles: Cycles that ST's compiler expects for the epoch.
+        reads: Bytes read, by name of the pool.
+        writes: Bytes written, by name of the pool.
+        elements: Elements of its largest tensor.
+        made: Elements of its largest output.
+        weights: Bytes of initializers, by name of the pool.
+    """
 
     compute_cycles: int = 0
     total_cycles: int = 0
@@ -34,7 +43,11 @@ class EpochCosts:
 
 
 def read_costs(path: Path) -> dict[int, EpochCosts]:
-    """By ST's number of the epoch. Raises N6-FILE-002, N6-NET-020."""
+    """Read the costs of each epoch, by ST's number of the epoch.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-NET-020.
+    """
     document = read_json(path)
     pools = {pool["id"].count(): pool["name"].text() for pool in document["memory_pools"].at_most(_MOST_PORTS)}
     buffers = {buffer["id"].count(): buffer for buffer in document["buffers"].at_most(_MOST_ENTRIES)}
@@ -65,7 +78,7 @@ def read_costs(path: Path) -> dict[int, EpochCosts]:
 
 
 def _entries(document: JsonValue, key: str) -> list[JsonValue]:
-    """Of a list that only ST's compiler writes."""
+    """Return the entries of a list that only ST's compiler writes."""
     found = document.get(key)
     return list(found.at_most(_MOST_ENTRIES)) if found else []
 
@@ -79,7 +92,10 @@ def _count(estimate: JsonValue | None, key: str) -> int:
 def _tensors(
     node: JsonValue, buffers: dict[int, JsonValue], pools: dict[int, str]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Elements of the largest input and of the largest output that are no initializers; bytes of the initializers by pool."""
+    """Return elements of the largest input and output, and initializer bytes by pool.
+
+    Initializers do not count as inputs.
+    """
     elements, weights = dict[str, int](), dict[str, int]()
     for key in ("inputs", "outputs"):
         for number in dict.fromkeys(number.count() for number in node[key].at_most(_MOST_PORTS)):

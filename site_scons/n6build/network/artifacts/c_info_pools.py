@@ -1,4 +1,4 @@
-"""Memory pools and input of any c_info of schema 2: of the NPU or of a Cortex-M, of every release."""
+"""Memory pools and input of any c_info of schema 2, for the NPU or a Cortex-M."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from n6build.network.artifacts.json_value import JsonValue, read_json
 
-# Only the major number: schema 2.0 is that of all releases so far.
+# Only the major number is checked: all releases so far have schema 2.0.
 SCHEMA_MAJOR = "2"
 _C_NAME = re.compile(r"\w{1,100}", re.ASCII)
 _MAX_POOLS, _MAX_AXES = 256, 16
@@ -27,10 +27,10 @@ class ActivationPools:
     """Pools with activations, and the first input of the network.
 
     Attributes:
-        pools: smallest first, as ST's deployment numbers the activation buffers.
-        input_index: of the pool with the first input; 0 where the application allocates it.
-        input_shape: as written, without names of axes.
-        picture: height, width and channels of the input, None where it is not a picture.
+        pools: Pools, smallest first, as ST's deployment numbers the activation buffers.
+        input_index: Index of the pool with the first input; 0 if the application allocates it.
+        input_shape: Shape as written, without names of axes.
+        picture: Height, width and channels of the input, None if it is not a picture.
     """
 
     pools: tuple[ActivationPool, ...]
@@ -43,7 +43,8 @@ def read_activation_pools(path: Path) -> ActivationPools:
     """Read the writable pools, virtual ones included.
 
     Raises:
-        N6Error: N6-FILE-00x for the file, N6-NET-020 with the path of a key that is missing or of another type.
+        N6Error: N6-FILE-00x for the file; N6-NET-020 with the path of a key that is missing or of
+            another type.
     """
     document = read_json(path)
     require_schema(document)
@@ -63,7 +64,11 @@ def read_activation_pools(path: Path) -> ActivationPools:
 
 
 def require_schema(document: JsonValue) -> None:
-    """Raises N6-NET-020 where the document has another schema than 2.x."""
+    """Check that the document has schema 2.x.
+
+    Raises:
+        N6Error: N6-NET-020 if it has another schema.
+    """
     version = document["json_schema_version"]
     if version.text().split(".")[0] != SCHEMA_MAJOR:
         raise version.error(f"version {version.text()[:20]} of the schema is not known, {SCHEMA_MAJOR}.x is")
@@ -81,7 +86,11 @@ def _pool(pool: JsonValue) -> ActivationPool:
 
 
 def _picture(buffer: JsonValue, shape: tuple[int, ...]) -> tuple[int, int, int] | None:
-    """A network for a Cortex-M names its axes and has no batch; one for the NPU has four axes without names, channels last."""
+    """Return height, width and channels of an input, None if it is not a picture.
+
+    A network for a Cortex-M names its axes and has no batch; one for the NPU has four axes without
+    names, channels last.
+    """
     names = [axis.text() for axis in axes.at_most(_MAX_AXES)] if (axes := buffer.get("shape_map")) else []
     if not names:
         return (shape[1], shape[2], shape[3]) if len(shape) == 4 else None

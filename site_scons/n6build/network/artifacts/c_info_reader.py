@@ -1,4 +1,4 @@
-"""network_c_info.json of any backend, versions 2.x of the schema: pools, buffers, epochs."""
+"""network_c_info.json of any backend, schema versions 2.x: pools, buffers, epochs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TYPES: dict[str, TensorType] = {
     "STAI_FORMAT_FLOAT": "float32",
     "STAI_FORMAT_FLOAT32": "float32",
 }
-# The postfix of a pool's file; a pool of the C array format has another ending.
+# The group is the postfix of a pool's file; a pool of the C array format has another ending.
 _POOL_FILE = re.compile(r"[^.]*\.([A-Za-z_]\w*)\.\w+", re.ASCII)
 _EPOCH = re.compile(r"epoch_(\d{1,9})", re.ASCII)
 # Real networks have a few ports, tensors a few axes, and one scale for each of some thousand channels.
@@ -40,7 +40,7 @@ _MAX_PORTS, MAX_AXES, _MAX_CHANNELS, _MAX_PARTS = 256, 16, 1 << 16, 1 << 14
 
 @dataclass(frozen=True)
 class CInfo:
-    """What c_info says. tools: name and version of what made the network."""
+    """The content of a c_info file; `tools` are names and versions of its makers."""
 
     pools: tuple[PoolRange, ...]
     inputs: tuple[IoBuffer, ...]
@@ -51,9 +51,16 @@ class CInfo:
 
 
 def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo:
-    """postfixes: name of a pool -> postfix of its file, as network.c has them, since Core 2.0 omits them here.
+    """Read a c_info file.
 
-    Raises N6-FILE-002, N6-NET-020 with the path of the key that is missing or not what the schema says.
+    Args:
+        path: The file.
+        postfixes: Name of a pool -> postfix of its file, from network.c, because Core 2.0 omits
+            postfixes here.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-NET-020 with the path of the key that is missing or violates the
+            schema.
     """
     document = read_json(path)
     _require_network(document)
@@ -85,7 +92,7 @@ def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo
 
 
 def _require_network(document: JsonValue) -> None:
-    """Raises N6-NET-020 for what `stedgeai validate` writes: figures of a run, nothing about the network."""
+    """Raise N6-NET-020 for a file of `stedgeai validate`, which describes no network."""
     if document.get("validation") and not document.get("graphs"):
         raise N6Error(
             "N6-NET-020",
@@ -96,7 +103,7 @@ def _require_network(document: JsonValue) -> None:
 
 
 def _require_epochs(nodes: JsonValue) -> None:
-    """Raises N6-NET-020 for a network that was compiled for a processor only: its nodes are operators."""
+    """Raise N6-NET-020 for a network without NPU: its nodes are operators."""
     listed = list(nodes)
     if listed and not any(_EPOCH.fullmatch(node["name"].text()) for node in listed):
         raise N6Error(
@@ -114,20 +121,23 @@ def _buffer(number: JsonValue, buffers: dict[int, JsonValue]) -> JsonValue:
 
 
 def _address(pool: JsonValue) -> int | None:
-    """None for a relative pool, whose address is absent or a symbol."""
+    """Return the address, None for a relative pool: it is absent or a symbol."""
     found = pool.get("address")
     text = found.data if found else None
     return pool["address"].count() if isinstance(text, int) or (isinstance(text, str) and text.isdigit()) else None
 
 
 def _is_own(pool: JsonValue) -> bool:
-    """Stands for a buffer that the application allocates."""
+    """Return whether a pool stands for a buffer that the application allocates."""
     own = pool.get("user_allocated")
     return own is not None and own.data is True
 
 
 def _is_concrete(pool: JsonValue) -> bool:
-    """A virtual pool is a view of concrete ones, which already count its buffers."""
+    """Return whether a pool is concrete.
+
+    A virtual pool is a view of concrete ones, which already count its buffers.
+    """
     return not list(pool["subpools"].at_most(_MAX_PORTS)) and not _is_own(pool)
 
 
@@ -158,7 +168,7 @@ def _pool(pool: JsonValue, weights_bytes: int, postfixes: Mapping[str, str]) -> 
 
 
 def _weights_bytes(buffers: Iterable[JsonValue]) -> dict[int, int]:
-    """By pool: bytes from its start to the end of its last initializer."""
+    """Return bytes from a pool's start to the end of its last initializer, by pool."""
     ends: dict[int, int] = {}
     for buffer in buffers:
         if buffer["is_param"].data is True:
@@ -168,7 +178,10 @@ def _weights_bytes(buffers: Iterable[JsonValue]) -> dict[int, int]:
 
 
 def _original_names(document: JsonValue, graph: JsonValue, key: str) -> list[str]:
-    """Of the model's ports, in the order of the network's; of this backend only, since nobody says that of other compilers."""
+    """Return the names of the model's ports, in the order of the network's.
+
+    Only files of n6build's backends are read, since other compilers do not document the order.
+    """
     tools = [tool["name"].text() for tool in document["environment"]["tools"].at_most(_MAX_PORTS)]
     ports = graph.get(key)
     return [port["name"].text() for port in ports.at_most(_MAX_PORTS)] if ports and set(OWN_TOOLS) & set(tools) else []
@@ -211,7 +224,7 @@ def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
     zero_points = [zero.integer() for zero in quantisation["offsets"].at_most(_MAX_CHANNELS)]
     if not scales or not zero_points:
         return None
-    # NaN is neither the smallest nor the largest, but has to be seen.
+    # min() and max() may hide NaN, which must be reported.
     strange = next(filter(math.isnan, scales), None)
     low, high = (strange, strange) if strange is not None else (min(scales), max(scales))
     kind = TYPES.get(buffer["format"].text(), buffer["format"].text())
@@ -219,7 +232,10 @@ def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
 
 
 def _epoch(node: JsonValue, buffers: dict[int, JsonValue]) -> EpochInfo | None:
-    """None where nothing runs: epoch 0 stands for the parameters, the last one is the end of the network."""
+    """Return an epoch, None if nothing runs.
+
+    Epoch 0 represents the parameters, the last one is the end of the network.
+    """
     match = _EPOCH.fullmatch(node["name"].text())
     mapping = node["mapping"].text()
     if not match or int(match[1]) == 0 or mapping == "NODE_NO_X":
@@ -239,13 +255,13 @@ def _epoch(node: JsonValue, buffers: dict[int, JsonValue]) -> EpochInfo | None:
 
 
 def _kind(part: JsonValue) -> str:
-    """Of an operator: a separate key from Core 3.0 on."""
+    """Return the kind of an operator: a separate key from Core 3.0 on."""
     kind = part.get("type")
     return kind.text() if kind else part["description"].text().removeprefix("Node kind=")
 
 
 def _bytes_of(node: JsonValue, buffers: dict[int, JsonValue]) -> int:
-    """Of its inputs and outputs, each buffer once."""
+    """Return the bytes of a node's inputs and outputs, each buffer once."""
     touched = {
         number.count()
         for key in ("inputs", "outputs")

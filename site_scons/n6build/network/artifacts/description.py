@@ -1,4 +1,7 @@
-"""What stage 1 left in its folder, whichever backend it was: the one source of the memory plan."""
+"""The description of a network after stage 1, for any backend.
+
+It is the only source of the memory plan.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from n6build.network.ll_aton import Version
 
 TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "bool"]
 
-# How an epoch is mapped that the NPU has no part in.
+# An epoch that runs without the NPU has this mapping.
 ON_CPU = "NODE_SW"
-# What the reference backend calls itself.
+# The backends of n6build write these names into their files.
 OWN_TOOL = "n6build reference backend"
 NPU_TOOL = "n6build neural_art backend"
 OWN_TOOLS = (OWN_TOOL, NPU_TOOL)
@@ -20,9 +23,18 @@ OWN_TOOLS = (OWN_TOOL, NPU_TOOL)
 
 @dataclass(frozen=True)
 class PoolRange:
-    """A concrete memory pool: bytes [address, address + used_bytes) are in use, of them `weights_bytes` by initializers.
+    """A concrete memory pool, with bytes [address, address + used_bytes) in use.
 
-    address: 0 for a relative pool, whose base is only known when the firmware is linked.
+    Attributes:
+        name: Name of the pool.
+        fname: Postfix in names of files.
+        address: First address; 0 for a relative pool, whose base is only known when the firmware is
+            linked.
+        size: Bytes of the pool.
+        used_bytes: Bytes in use.
+        weights_bytes: Bytes of them that initializers take.
+        rights: ACC_READ or ACC_WRITE.
+        relative: The pool has no fixed address.
     """
 
     name: str
@@ -36,13 +48,13 @@ class PoolRange:
 
     @property
     def used_end(self) -> int:
-        """Address after the last byte in use."""
+        """Return the address after the last byte in use."""
         return self.address + self.used_bytes
 
 
 @dataclass(frozen=True)
 class InitializerImage:
-    """A raw file and the pool whose first `bytes` bytes it is."""
+    """A raw file, and the pool whose first `bytes` bytes it is."""
 
     pool: str
     fname: str
@@ -54,10 +66,21 @@ class InitializerImage:
 
 @dataclass(frozen=True)
 class IoBuffer:
-    """An input or output of the network. real = scale * (value - zero_point); 1 and 0 for float32.
+    """An input or output of the network.
 
-    address: None where the application allocates it (own), or its pool is relative. original: its name in the model, where the
-    compiler says so.
+    The real value is scale * (value - zero_point); scale 1 and zero point 0 for float32.
+
+    Attributes:
+        name: Name of the buffer.
+        address: Address; None if the application allocates the buffer (own), or its pool is
+            relative.
+        bytes: Size.
+        type: Type of a value.
+        shape: Sizes of the axes.
+        scale: Scale of the quantisation.
+        zero_point: Zero point of the quantisation.
+        own: The application allocates the buffer.
+        original: Name in the model, if the compiler gives it.
     """
 
     name: str
@@ -73,7 +96,13 @@ class IoBuffer:
 
 @dataclass(frozen=True)
 class StateBuffer:
-    """What the network keeps from one inference to the next. address: None where its pool is relative."""
+    """A buffer that keeps its content between inferences.
+
+    Attributes:
+        name: Name of the buffer.
+        address: Address, None if its pool is relative.
+        bytes: Size.
+    """
 
     name: str
     address: int | None
@@ -82,7 +111,15 @@ class StateBuffer:
 
 @dataclass(frozen=True)
 class Quantised:
-    """The quantisation of any buffer: its smallest and largest scale and zero point. is_io: an input or output."""
+    """The quantisation of a buffer.
+
+    Attributes:
+        name: Name of the buffer.
+        type: Type of a value.
+        scales: Smallest and largest scale.
+        zero_points: Smallest and largest zero point.
+        is_io: The buffer is an input or output.
+    """
 
     name: str
     type: str
@@ -93,10 +130,15 @@ class Quantised:
 
 @dataclass(frozen=True)
 class EpochInfo:
-    """index: ST's number of it, which need not begin at 1 and may jump. kind: of its operators, empty where they are not
-    known. macs: 0 where they are not known. mapping: NODE_SW, NODE_HW, NODE_EC...
+    """An epoch of a network.
 
-    bytes: of all buffers that it reads or writes, initializers included; 0 where that is not known.
+    Attributes:
+        index: ST's number of the epoch, which need not begin at 1 and may jump.
+        name: Names of its operators.
+        kind: Kinds of its operators, empty if they are unknown.
+        macs: Multiply-accumulates, 0 if they are unknown.
+        bytes: Bytes of all buffers that it reads or writes, initializers included; 0 if unknown.
+        mapping: NODE_SW, NODE_HW, NODE_EC...
     """
 
     index: int
@@ -108,14 +150,17 @@ class EpochInfo:
 
     @property
     def on_cpu(self) -> bool:
-        """Whether the NPU has no part in it."""
+        """Return whether the epoch runs without the NPU."""
         return self.mapping == ON_CPU
 
 
 @dataclass(frozen=True)
 class EpochBlock:
-    """What the runtime starts and ends as one: epochs `first` to `last`, by ST's numbers. They differ where a blob of the
-    epoch controller holds several. mapping: as that of an epoch."""
+    """A block that the runtime starts and ends as one: epochs `first` to `last`.
+
+    The numbers are ST's. They differ if a blob of the epoch controller holds several epochs.
+    `mapping` is like that of an epoch.
+    """
 
     first: int
     last: int
@@ -124,13 +169,24 @@ class EpochBlock:
 
 @dataclass(frozen=True)
 class NetworkArtifacts:
-    """name: of its files. suffix: of its symbols in C. source: network.c, or the relocatable model that another tool has linked
-    of it.
+    """The description of a compiled network.
 
-    ll_aton: version of the runtime that it asks for. library_call: a function of ST's library that it calls, None where n6build's
-    runtime is all it needs. tools: name and version of what made it. described_by: the file that this was read from. blocks: the
-    table of epoch blocks in its order, in which the firmware counts; epochs: those in its blocks, since others are listed, too,
-    that nothing runs for. states: as the reference backend names them.
+    Attributes:
+        name: Name of its files.
+        suffix: Suffix of its symbols in C.
+        source: network.c, or the relocatable model that another tool has linked.
+        pools: Concrete memory pools.
+        initializers: Raw files with weights.
+        inputs: Inputs in their order.
+        outputs: Outputs in their order.
+        quantised: Quantisation of all buffers.
+        epochs: Epochs in its blocks; other epochs are listed in files but nothing runs for them.
+        ll_aton: Version of the runtime that it asks for.
+        library_call: A function of ST's library that it calls; None if n6build's runtime is enough.
+        tools: Name and version of each tool that made it.
+        described_by: File that this description was read from.
+        blocks: Table of epoch blocks in its order, by which the firmware counts.
+        states: Buffers that keep their content, by the names of the reference backend.
     """
 
     name: str
@@ -151,21 +207,26 @@ class NetworkArtifacts:
 
     @property
     def uses_npu(self) -> bool:
-        """Whether the NPU has a part in any of its epochs."""
+        """Return whether any epoch uses the NPU."""
         mappings = {*(epoch.mapping for epoch in self.epochs), *(block.mapping for block in self.blocks)}
         return mappings - {ON_CPU} != set()
 
     @property
     def is_linked(self) -> bool:
-        """Whether there is no network.c, but a file that was linked of it."""
+        """Return whether the network is a linked file without network.c."""
         return self.source.suffix != ".c"
 
     @property
     def compiled_here(self) -> bool:
-        """Whether a backend of this project has made it, by what it says itself."""
+        """Return whether a backend of n6build made the network, according to its files."""
         return any(name in OWN_TOOLS for name, _ in self.tools)
 
 
 def weights_name(network: str, pool: str) -> str:
-    """Name of the file with a pool's initializers in a folder of stage 1. pool: its postfix, empty where it has none."""
+    """Return the name of the file with a pool's initializers in a folder of stage 1.
+
+    Args:
+        network: Name of the network.
+        pool: Postfix of the pool, empty if it has none.
+    """
     return f"{network}_atonbuf.{pool}.raw" if pool else f"{network}_atonbuf.raw"

@@ -1,4 +1,7 @@
-"""JSON of other tools, read field by field: whatever is not as expected is one error with its file and its path."""
+"""JSON of other tools, read field by field.
+
+Anything unexpected is one error with file and path.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,17 @@ MAX_BYTES = 32 << 20
 
 @dataclass(frozen=True)
 class JsonValue:
-    """A value and the way to it, such as 'memory_pools[3].address'. Every accessor raises N6-NET-020."""
+    """A JSON value and its path, such as 'memory_pools[3].address'.
+
+    Every accessor raises N6-NET-020.
+    """
 
     data: object
     file: str
     path: str = ""
 
     def error(self, what: str) -> N6Error:
-        """N6-NET-020 with the file and the path."""
+        """Return N6-NET-020 with the file and the path."""
         return N6Error(
             "N6-NET-020",
             what,
@@ -40,7 +46,7 @@ class JsonValue:
         return JsonValue(self.data[key], self.file, f"{self.path}.{key}" if self.path else key)
 
     def get(self, key: str) -> JsonValue | None:
-        """None where the key is absent or null."""
+        """Return the value of a key, None if it is absent or null."""
         return self[key] if isinstance(self.data, dict) and self.data.get(key) is not None else None
 
     def __iter__(self) -> Iterator[JsonValue]:
@@ -49,25 +55,29 @@ class JsonValue:
         return (JsonValue(item, self.file, f"{self.path}[{index}]") for index, item in enumerate(self.data))
 
     def at_most(self, count: int) -> Iterator[JsonValue]:
-        """The items of a list that is short in every real file. count: the most that are read."""
+        """Return the items of a list that is short in every real file.
+
+        Args:
+            count: Most items that are read.
+        """
         if isinstance(self.data, list) and len(self.data) > count:
             raise self.error(f"has {len(self.data)} entries, {len(self.data) - count} more than is read")
         return iter(self)
 
     def first(self) -> JsonValue:
-        """Of a list that must not be empty."""
+        """Return the first item of a list that must not be empty."""
         for item in self:
             return item
         raise self.error("is empty")
 
     def text(self) -> str:
-        """Where the value is a string."""
+        """Return the value, which must be a string."""
         if not isinstance(self.data, str):
             raise self.error("is not text")
         return self.data
 
     def integer(self) -> int:
-        """Of at most 64 bits; also where it is written as a decimal text."""
+        """Return an integer of at most 64 bits, also if it is written as decimal text."""
         data = self.data
         if isinstance(data, str) and data.isascii() and data.isdigit() and len(data) <= 20:
             data = int(data)
@@ -76,13 +86,13 @@ class JsonValue:
         return data
 
     def count(self) -> int:
-        """An integer that is not negative."""
+        """Return an integer that is not negative."""
         if (value := self.integer()) < 0:
             raise self.error(f"{value} is negative")
         return value
 
     def number(self) -> float:
-        """May be infinite or NaN, which is for the caller to judge."""
+        """Return a number, which may be infinite or NaN."""
         if isinstance(self.data, int) and abs(self.data) >= 1 << 64:
             raise self.error("is out of range")
         if not isinstance(self.data, (int, float)) or isinstance(self.data, bool):
@@ -91,12 +101,25 @@ class JsonValue:
 
 
 def read_json(path: Path) -> JsonValue:
-    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 32 MiB, N6-NET-020 where it is not JSON."""
+    """Read a JSON file.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003 if the file is larger than 32 MiB; N6-NET-020 if it is not
+            JSON.
+    """
     return parse_json(read_at_most(path, MAX_BYTES), path.name)
 
 
 def parse_json(text: bytes, file: str) -> JsonValue:
-    """file: for messages. Raises N6-NET-020 where the text is not JSON."""
+    """Parse JSON text.
+
+    Args:
+        text: The text.
+        file: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-NET-020 if the text is not JSON.
+    """
     try:
         return JsonValue(bounded.parse_json(text, MAX_BYTES), file)
     except json.JSONDecodeError as error:

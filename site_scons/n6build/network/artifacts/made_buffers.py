@@ -1,4 +1,7 @@
-"""What each epoch of a network makes: quantised buffers, as c_info says, or network.c where it lists them."""
+"""The quantised buffers that each epoch of a network makes.
+
+They come from network.c if it lists them, else from c_info.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,17 @@ _QUANTISED = ("int8", "uint8", "int16", "uint16")
 
 @dataclass(frozen=True)
 class MadeBuffer:
-    """epoch: that makes it, by ST's number. address: None where the application allocates it, or its pool is relative.
+    """A quantised buffer that an epoch makes.
 
-    shape: as it lies in memory; (1, C / b, H, W, b) where the channels lie in groups of b. scale, zero_point: of the whole
-    buffer.
+    Attributes:
+        name: Name of the buffer.
+        epoch: ST's number of the epoch that makes it.
+        address: Address; None if the application allocates it, or its pool is relative.
+        bytes: Size.
+        type: Type of a value.
+        shape: Shape in memory: (1, C / b, H, W, b) if the channels are in groups of b.
+        scale: Scale of the whole buffer.
+        zero_point: Zero point of the whole buffer.
     """
 
     name: str
@@ -33,8 +43,14 @@ class MadeBuffer:
 
 
 def made_buffers(folder: Path, name: str) -> tuple[MadeBuffer, ...]:
-    """By epoch. Buffers without a quantisation, such as partial sums, and those with one for each channel are left out. Empty
-    where neither file lists them. Raises as `read_artifacts`."""
+    """Return the quantised buffers that epochs make, by epoch.
+
+    Buffers without a quantisation, such as partial sums, and those with one for each channel are
+    left out. The result is empty if neither file lists buffers.
+
+    Raises:
+        N6Error: As `read_artifacts`.
+    """
     source = read_network_c(folder / f"{name}.c")
     info = folder / f"{name}_c_info.json"
     if source.internals:
@@ -90,7 +106,7 @@ def _from_info(buffer: JsonValue, bases: dict[int, int | None]) -> Iterator[Made
 
 
 def _shape_in_memory(buffer: JsonValue) -> tuple[int, ...]:
-    """c_info has (1, C, H, W), and says how the channels lie."""
+    """Return the shape in memory, from (1, C, H, W) and the grouping of channels."""
     shape = tuple(size.count() for size in buffer["shape"].at_most(MAX_AXES))
     batch = group.count() if (group := buffer.get("batch")) else 1
     if len(shape) != 4 or buffer["channel_last"].data is not True or batch < 2 or shape[1] % batch:

@@ -1,8 +1,7 @@
-"""Reads network.c of any backend and of every ST Edge AI Core from 2.0 on: version gate, memory pools, buffers, epochs.
+"""network.c of any backend and of ST Edge AI Core from 2.0 on, read by patterns.
 
-The file is generated line by line in one shape, so patterns are enough and a C parser is not needed. Every search is linear in
-the length of the file. c_info says the same and more; this is for what is found only here, and for networks without c_info.
-"""
+The file is generated line by line in one shape, so a C parser is not needed. Every search is linear in the length of the
+file. c_info has the same and more; this is for facts found only here (version gate), and for networks without c_info."""
 
 from __future__ import annotations
 
@@ -20,11 +19,11 @@ from n6build.network.ll_aton import Version
 MAX_BYTES = 64 << 20
 # The NPU's memories and their unions are fewer than 20; every buffer is looked up in them.
 MAX_POOLS = 256
-# ST's runtime keeps the number in 16 bits with a sign.
+# ST's runtime keeps the number in a signed 16-bit value.
 _LARGEST_EPOCH = 0x7FFF
 EpochKind = Literal["hw", "sw", "hybrid", "ec"]
 
-# A call or a declaration, as an application has it, is not a definition.
+# The pattern matches a definition, not a call or declaration in an application.
 _SUFFIX = re.compile(r"\bLL_ATON_EpochBlockItems_(\w+)\s*\([^;{}()]*\)\s*\{")
 # Blanks are bounded: unbounded on both sides of an optional parenthesis they would cost the square of their number.
 _VERSION = re.compile(r"\bLL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s{0,9}!=\s{0,9}\(?\s{0,9}(\d{1,9})\b")
@@ -33,7 +32,7 @@ _DESCRIPTION = re.compile(r'\bGIT_DESCRIPTION "([^"\n]{0,200})"')
 _ALL_BUFFERS = re.compile(r"^ \* --all-buffers-info = true$", re.MULTILINE)
 _ECBLOBS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\w+_ecblobs\.h)"', re.MULTILINE)
 _POOL_USE = re.compile(r"/\* global pool (\d{1,6}) is ([^*\n]{0,60})\*/")
-# Rounded to its last digit where it is not of bytes.
+# The number is rounded to its last digit, unless its unit is bytes.
 _USED = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))? (bytes|B|KB|MB|GB)", re.IGNORECASE)
 _UNITS = {"bytes": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _POOL = re.compile(
@@ -53,8 +52,9 @@ _KINDS: dict[str, EpochKind] = {"blob": "ec", "pure_sw": "sw", "hybrid": "hybrid
 
 @dataclass(frozen=True)
 class SourcePool:
-    """A memory pool of the compiler. is_virtual: a view of several adjacent ones, below which its buffers count, too. used_bytes:
-    from its base, as many as the rounded number of a comment may mean; 0 where nothing was placed in it."""
+    """A memory pool of the compiler; a virtual one is a view of several others.
+    Buffers of a virtual pool also count for these adjacent pools. used_bytes: Largest number that a rounded comment may mean,
+    0 if unused."""
 
     index: int
     fname: str
@@ -70,11 +70,10 @@ class SourcePool:
 
 @dataclass(frozen=True)
 class SourceBuffer:
-    """pool: postfix of the concrete pool. base: its address, None for a relative pool or a buffer of the application.
-
-    Bytes [offset_start, offset_end) from the base. epoch: that makes it, by ST's number; 0 for what is given. shape: as it lies
-    in memory. scale, offset: empty where the buffer is not quantised.
-    """
+    """A buffer with bytes [offset_start, offset_end) from its base.
+    pool: Postfix of the concrete pool. base: Address of the pool, None for a relative pool or a buffer of the application.
+    epoch: ST's number of the epoch that makes it; 0 for inputs and weights. shape: Shape in memory. scale, offset: Empty if
+    the buffer is not quantised."""
 
     name: str
     pool: str | None
@@ -102,9 +101,8 @@ class _Arrays:
 class SourceEpoch:
     """An entry of the table of epoch blocks, which the runtime starts and ends as one.
 
-    index, last: ST's number of the first and of the last epoch in it; they differ where a blob of the epoch controller holds
-    several. operators: kinds of their nodes, joined by blanks; empty where the code is in a blob.
-    """
+    index, last: ST's number of its first and last epoch; they differ if a blob of the epoch controller holds several.
+    operators: Kinds of their nodes, joined by blanks; empty if the code is in a blob."""
 
     index: int
     last: int
@@ -114,11 +112,10 @@ class SourceEpoch:
 
 @dataclass(frozen=True)
 class NetworkSource:
-    """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does if the runtime is a different one.
-
-    library_call: a function of ST's library that it calls. epochs: in the order of the table of epoch blocks. all_buffers: the
-    option by which internal buffers are listed was given.
-    """
+    """The content of network.c.
+    suffix: Suffix of the symbols. ll_aton: Runtime that it asks for. gate: Reaction of a compiler to another runtime.
+    library_call: A function of ST's library that it calls. epochs: Entries in the order of the table of epoch blocks.
+    all_buffers: The network was compiled with the option that lists internal buffers."""
 
     suffix: str
     ll_aton: Version | None
@@ -136,17 +133,22 @@ class NetworkSource:
 
     @property
     def knows_all_buffers(self) -> bool:
-        """Whether no buffer is missing in its lists. Between two epochs there is at least one; a single epoch may have none."""
+        """Return whether its lists are complete: between two epochs there is a buffer."""
         return bool(self.internals) or (self.all_buffers and len(self.epochs) == 1)
 
 
 def read_network_c(path: Path) -> NetworkSource:
-    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 64 MiB, N6-NETC-00x."""
+    """Read network.c.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-FILE-003 if the file is larger than 64 MiB; N6-NETC-00x.
+    """
     return parse_network_c(read_at_most(path, MAX_BYTES).decode("utf-8", "replace"), path.name)
 
 
 def parse_network_c(text: str, file: str) -> NetworkSource:
-    """file: for messages. Raises N6-NETC-001 (not a network.c), N6-NETC-002 (a function or a number is incomplete)."""
+    """Parse a network.c; `file` is for messages.
+    Raises N6-NETC-001 (not a network.c), N6-NETC-002 (a function or a number is incomplete)."""
     suffix = _SUFFIX.search(text)
     if not suffix:
         hint = "for the NPU, ST Edge AI Core defines LL_ATON_EpochBlockItems_<name>() in it, for a Cortex-M it does not"
@@ -205,7 +207,7 @@ def _pools(text: str, file: str) -> Iterator[SourcePool]:
 
 
 def _used_bytes(comment: str, size: int) -> int:
-    """Return the largest number of bytes that the compiler's comment may mean, at most the pool's size."""
+    """Return the largest number of bytes that a comment may mean, at most the size."""
     if comment == "?":
         return 0
     match = _USED.fullmatch(comment)
@@ -237,7 +239,7 @@ def _hexadecimal(digits: str, text: str, position: int, file: str) -> int:
 
 
 def _body(text: str, function: str, file: str) -> tuple[int, str]:
-    """Position and text of a function's body; empty where the function is not defined."""
+    """Return position and text of a function's body; empty if it is not defined."""
     for match in re.finditer(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*\{{", text):
         end = text.find("\n}", match.end() - 1)
         if end < 0:
@@ -248,7 +250,7 @@ def _body(text: str, function: str, file: str) -> tuple[int, str]:
 
 
 def _without_comments(text: str) -> str:
-    """Of the same length, so that positions stay."""
+    """Replace comments by blanks, so that positions stay."""
     parts = []
     position = 0
     while (start := text.find("/*", position)) >= 0:
@@ -271,7 +273,7 @@ def _buffers(text: str, kind: str, suffix: str, pools: tuple[SourcePool, ...], f
 
 
 def _arrays(body: str, text: str, start: int, file: str) -> _Arrays:
-    """Every array once, however many buffers share it. start: of the body in the text."""
+    """Return every array once, however many buffers share it; `start` is the body's."""
     numbers: dict[str, tuple[int, ...]] = {}
     floats: dict[str, tuple[float, ...]] = {}
     for match in _ARRAY.finditer(body):
@@ -284,10 +286,8 @@ def _arrays(body: str, text: str, start: int, file: str) -> _Arrays:
 
 
 def _entries(body: str, first: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Position and fields of every initialiser in a table, each of which begins with the field `first`.
-
-    The mark at the end of a table may have no such field, only others: of the same fields, the first are the entry's.
-    """
+    """Yield position and fields of every initialiser in a table.
+    Each entry begins with the field `first`. The end mark of a table may lack it: of equal fields, the first are the entry's."""
     begins = [match.start() for match in re.finditer(rf"\.{first}\s*=", body)]
     for begin, end in itertools.pairwise([*begins, len(body)]):
         yield begin, {name: value.strip() for name, value in reversed(_FIELD.findall(body, begin, end))}
@@ -337,7 +337,7 @@ def _buffer(
 
 
 def _type(name: str) -> str:
-    """DataType_INT8 -> int8, as NumPy calls it."""
+    """Return a type as NumPy names it: DataType_INT8 -> int8."""
     kind = name.removeprefix("DataType_").lower()
     return "float32" if kind == "float" else kind
 
@@ -351,19 +351,19 @@ def _float(value: str) -> float:
 
 
 def _relative_pool(symbol: str, pools: tuple[SourcePool, ...]) -> str | None:
-    """symbol: what follows _mem_pool_."""
+    """Return the postfix of a relative pool; `symbol` is the text behind _mem_pool_."""
     relative = (pool for pool in pools if pool.relative and symbol.startswith(f"{pool.fname}_"))
     return next((pool.fname for pool in relative), None)
 
 
 def _pool_at(address: int, pools: tuple[SourcePool, ...]) -> str | None:
-    """Of the concrete pool, even where the base is that of a virtual one."""
+    """Return the concrete pool at an address, even if the base is a virtual pool's."""
     concrete = (pool for pool in pools if not pool.is_virtual and not pool.relative)
     return next((pool.fname for pool in concrete if pool.address <= address < pool.address + max(pool.size, 1)), None)
 
 
 def _epochs(text: str, suffix: str, file: str) -> Iterator[SourceEpoch]:
-    """From the epoch table; operators from the comments in front of the code of each epoch."""
+    """Yield the epochs of the table, with operators from comments before their code."""
     operators: dict[int, dict[str, None]] = {}
     scheduled = 0
     for match in _SCHEDULE.finditer(text):
@@ -378,12 +378,12 @@ def _epochs(text: str, suffix: str, file: str) -> Iterator[SourceEpoch]:
         flags = fields.get("flags", "")
         if "EpochBlock_Flags_last_eb" in flags:
             return
-        # What has no such flag only calls its functions.
+        # A block without such a flag only calls its functions.
         kinds: list[EpochKind] = [kind for flag, kind in _KINDS.items() if f"EpochBlock_Flags_{flag}" in flags]
         kind = kinds[0] if kinds else "sw"
         index = _epoch_number(fields.get("epoch_num", str(number)), text, start + begin, file)
         last = _epoch_number(fields.get("last_epoch_num", str(index)), text, start + begin, file)
-        # No epoch is in two blobs; a file that says so would cost the square of its length.
+        # No epoch is in two blobs; a file with overlaps would cost the square of its length.
         last = last if furthest < index < last else index
         furthest = max(furthest, last)
         inside = (operator for epoch in range(index, last + 1) for operator in operators.get(epoch, {}))

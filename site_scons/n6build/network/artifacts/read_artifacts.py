@@ -1,4 +1,7 @@
-"""Reads a compiled network: c_info first, network.c for what is only there, and for everything where c_info is missing."""
+"""The description of a compiled network, read from c_info and network.c.
+
+c_info comes first; network.c adds facts found only there, and replaces a missing c_info.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, Sou
 from n6build.network.artifacts.stored import read_stored, stored_name
 from n6build.network.artifacts.weights import check_weights
 
-# Of the names that the reference backend gives to what a network keeps from one inference to the next.
+# The reference backend gives this prefix to buffers that a network keeps from one inference to the next.
 STATE_PREFIX = "State_"
 _MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NODE_EC"}
 _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "bool")
@@ -31,11 +34,18 @@ _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "b
 
 @remembered
 def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = None) -> NetworkArtifacts:
-    """weights: names of the raw files, for who reads none of them, so that new weights do not concern it; None: they are looked
-    for, and measured.
+    """Read the description of a compiled network.
 
-    Raises N6-FILE-002 where a file is missing, N6-NET-020, N6-NET-022 and N6-NETC-00x where one is not what it should be,
-    N6-NET-021 where a raw file has another size than its pool's initializers.
+    Args:
+        folder: Folder of stage 1.
+        name: Name of the network.
+        weights: Names of the raw files, for a caller that reads none of them, so that new weights
+            do not affect it; None: they are searched, and their sizes checked.
+
+    Raises:
+        N6Error: N6-FILE-002 if a file is missing; N6-NET-020, N6-NET-022 and N6-NETC-00x if a file
+            is invalid; N6-NET-021 if the size of a raw file differs from that of its pool's
+            initializers.
     """
     path = folder / f"{name}.c"
     if not is_file(path) and is_file(stored := folder / stored_name(name)):
@@ -76,13 +86,16 @@ def _source(path: Path, info_path: Path) -> NetworkSource:
         return read_network_c(path)
     except N6Error as error:
         if error.id == "N6-NETC-001" and is_file(info_path):
-            # It knows better why: the network is for another target, or was only validated.
+            # c_info gives the better reason: the network is for another target, or was only validated.
             read_c_info(info_path)
         raise
 
 
 def _epochs_that_run(described: Sequence[EpochInfo], source: NetworkSource) -> tuple[EpochInfo, ...]:
-    """c_info lists epochs, too, for which nothing is generated, and up to Core 2.2 nothing in it tells them from others."""
+    """Return the epochs in blocks.
+
+    c_info also lists epochs without code. Up to Core 2.2 nothing in it distinguishes them.
+    """
     if not source.epochs:
         return tuple(described)
     known = {epoch.index: epoch for epoch in described}
@@ -103,7 +116,10 @@ def _from_block(block: SourceEpoch) -> list[EpochInfo]:
 def _initializers(
     folder: Path, name: str, pools: tuple[PoolRange, ...], weights: tuple[str, ...] | None
 ) -> tuple[InitializerImage, ...]:
-    """A network without weights leaves an empty file; a pool without initializers none."""
+    """Return the raw files of the pools.
+
+    A network without weights leaves an empty file; a pool without initializers leaves none.
+    """
 
     def is_there(file: Path) -> bool:
         return is_file(file) if weights is None else file.name in weights
@@ -180,7 +196,7 @@ def _pool(pool: SourcePool, buffers: Sequence[SourceBuffer], *, all_buffers: boo
 
 
 def _spans(buffers: Sequence[SourceBuffer]) -> list[tuple[int, int]]:
-    """Addresses; a buffer of a virtual pool may lie across several concrete ones."""
+    """Return address ranges; a virtual pool's buffer may span several concrete pools."""
     return [
         (buffer.base + buffer.offset_start, buffer.base + buffer.offset_end)
         for buffer in buffers

@@ -1,4 +1,4 @@
-"""What weights have to match: the code that reads them."""
+"""The signature that ties weights to the code that reads them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from n6build.base.files import read_bytes
 
 
 def network_signature(source: Path) -> int:
-    """CRC-32 of network.c without its comments, which name sizes and the like: weights match as long as the code that reads
-    them is the same. Raises N6-FILE-002."""
+    """Return the CRC-32 of network.c without comments, which name sizes and the like.
+
+    Weights fit as long as the code that reads them is the same.
+
+    Raises:
+        N6Error: N6-FILE-002.
+    """
     return zlib.crc32(re.sub(rb"/\*.*?\*/", b"", read_bytes(source), flags=re.DOTALL))

@@ -1,6 +1,7 @@
-"""<name>_artifacts.json: the description of a network without network.c, from whoever could read it where it is.
+"""<name>_artifacts.json: the description of a network without network.c.
 
-A relocatable model is one: code, tables and weights in one file, linked already.
+A relocatable model is such a network: code, tables and weights in one file, linked already. The
+step that reads the model writes the description.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from n6build.network.ll_aton import Version
 
 @dataclass(frozen=True)
 class _Stored:
-    """Fields of `NetworkArtifacts` that such a network has. source: name of its file, in the same folder."""
+    """The fields of `NetworkArtifacts` that such a network has.
+
+    `source` is the name of its file, in the same folder.
+    """
 
     name: str
     source: str
@@ -39,12 +43,16 @@ class _Stored:
 
 
 def stored_name(network: str) -> str:
-    """Name of the file in a folder of stage 1."""
+    """Return the name of the description in a folder of stage 1."""
     return f"{network}_artifacts.json"
 
 
 def artifacts_json(artifacts: NetworkArtifacts) -> str:
-    """Return the text of <name>_artifacts.json. artifacts: of a network without network.c and without files of weights."""
+    """Return the text of <name>_artifacts.json.
+
+    Args:
+        artifacts: A network without network.c and without files of weights.
+    """
     assert artifacts.ll_aton is not None
     stored = _Stored(
         artifacts.name,
@@ -62,7 +70,11 @@ def artifacts_json(artifacts: NetworkArtifacts) -> str:
 
 
 def read_stored(path: Path) -> NetworkArtifacts:
-    """Return the description in such a file. Raises N6-FILE-002, and N6-NET-020 where it is none."""
+    """Read a <name>_artifacts.json.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-NET-020 if the file is not such a description.
+    """
     try:
         stored = decode_json(read_bytes(path), _Stored)
     except ValueError as error:

@@ -1,4 +1,7 @@
-"""The epochs of a network as they run: one row for each block of its table, whichever numbers ST's compiler gave them."""
+"""The epochs of a network as they run: one row for each block of its table.
+
+The numbers of ST's compiler do not matter.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,18 @@ from n6build.network.artifacts.description import EpochBlock, EpochInfo, Network
 
 @dataclass(frozen=True)
 class TimedEpoch:
-    """An epoch, or all that a blob of the epoch controller holds: they are started and measured as one.
+    """A row of the table: an epoch, or all epochs of a blob.
 
-    first, last: ST's numbers. count: epochs in it, without those that nothing runs for. kind: the operators in them, each
-    once. macs, bytes: of all of them, 0 where they are not known. mapping: as that of an epoch.
+    The epochs of a blob of the epoch controller are started and measured as one.
+
+    Attributes:
+        first: ST's number of the first epoch.
+        last: ST's number of the last epoch.
+        count: Epochs in it, without those that nothing runs for.
+        kind: Kinds of operators, each once.
+        macs: Multiply-accumulates of all epochs, 0 if unknown.
+        bytes: Bytes of all epochs, 0 if unknown.
+        mapping: Mapping as that of an epoch.
     """
 
     first: int
@@ -27,20 +38,23 @@ class TimedEpoch:
 
     @property
     def number(self) -> str:
-        """As `epoch_numbers`."""
+        """Return the name of the row, like `epoch_numbers`."""
         return epoch_numbers(self.first, self.last)
 
 
 def epoch_numbers(first: int, last: int) -> str:
-    """How a row of a table is called: '7', or '7-12' of a blob of the epoch controller."""
+    """Return the name of a row: '7', or '7-12' for a blob of the epoch controller."""
     return str(first) if first == last else f"{first}-{last}"
 
 
 def timed_epochs(artifacts: NetworkArtifacts) -> tuple[TimedEpoch, ...]:
-    """In the order in which they run; one for each epoch where the table of blocks is not known."""
+    """Return the rows in the order in which they run.
+
+    Without a table of blocks, every epoch is a row.
+    """
     epochs = sorted(artifacts.epochs, key=lambda epoch: epoch.index)
     numbers = [epoch.index for epoch in epochs]
-    # An epoch may have several blocks: its start, its end.
+    # An epoch may have several blocks, such as one for its start and one for its end.
     blocks = {block.first: block for block in reversed(artifacts.blocks)}
     ordered = dict.fromkeys(block.first for block in artifacts.blocks)
     if not ordered:

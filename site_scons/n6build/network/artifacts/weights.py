@@ -12,7 +12,7 @@ from n6build.network.artifacts.description import InitializerImage, NetworkArtif
 from n6build.network.artifacts.network_c import MAX_BYTES, NetworkSource, parse_network_c
 from n6build.network.artifacts.timed_epochs import epoch_numbers
 
-# A blob is called after its first epoch: _ec_blob_1, _ec_blob_od_47, _ec_blob_1_reloc, _ec_blob_Default_1_binary.
+# A blob is named after its first epoch: _ec_blob_1, _ec_blob_od_47, _ec_blob_1_reloc, _ec_blob_Default_1_binary.
 _BLOB = re.compile(
     r"\buint64_t _ec_blob_(?:\w{0,150}_)?(\d{1,5})(?:_[a-z]{1,20})?\s{0,9}\[\d{0,9}\]\s{0,9}=\s{0,9}\{([^{};]*)\}"
 )
@@ -103,7 +103,10 @@ def weights_read(artifacts: NetworkArtifacts, image: InitializerImage) -> str:
 
 
 def _addresses(network: NetworkSource, image: InitializerImage) -> set[int]:
-    """Of the buffers in an image. Any other number of a blob may be in its range by chance."""
+    """Return the addresses of buffers in an image.
+
+    Other numbers of a blob may be in its range by chance.
+    """
     return {
         address
         for buffer in network.params
@@ -113,7 +116,7 @@ def _addresses(network: NetworkSource, image: InitializerImage) -> set[int]:
 
 
 def _in_blobs(text: str, addresses: Collection[int]) -> Iterator[int]:
-    """First epochs of the blobs that load one of the addresses."""
+    """Yield the first epochs of the blobs that load one of the addresses."""
     for blob in _BLOB.finditer(text):
         numbers = (int(number, 16) for number in _NUMBER.findall(blob[2]))
         if any(number & _WORD in addresses or number >> 32 in addresses for number in numbers):
@@ -121,7 +124,7 @@ def _in_blobs(text: str, addresses: Collection[int]) -> Iterator[int]:
 
 
 def _in_functions(text: str, image: InitializerImage) -> Iterator[int]:
-    """Epochs whose code names an address in the image, or its relative pool."""
+    """Yield the epochs whose code names an address in the image, or its relative pool."""
     symbol = f"_mem_pool_{image.fname}_"
     for function in _FUNCTION.finditer(text):
         end = text.find("\n}", function.end())

@@ -1,1 +1,1 @@
-"""Memory pools: what a board gives a network, and the descriptors that ST's compiler reads."""
+"""Memory pools of a board, and the descriptors that ST's compiler reads."""

@@ -1,7 +1,8 @@
 """The memory pools that a profile gives the network compiler on one board.
 
-Their bounds follow from the board's memories, flash slots and regions of external RAM. The board or a model may change the size
-of a pool; what follows it then moves, and whatever no longer fits is an error that names the missing bytes.
+Their bounds follow from the board's memories, flash slots and regions of external RAM. The board or
+a model may change the size of a pool; the pools behind it then move, and a pool that no longer fits
+is an error that names the missing bytes.
 """
 
 from __future__ import annotations
@@ -19,11 +20,19 @@ from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, activ
 
 
 def pools_of(board: Board, profile_name: str, sizes: Mapping[str, int] | None = None) -> tuple[MemoryPool, ...]:
-    """Pools for activations in order of preference; the pool for initializers is marked.
+    """Return a profile's pools: those for activations in order of preference.
 
-    sizes: of pools, in bytes, instead of those that the board gives; 0 omits a pool. Raises N6-BOARD-009 and N6-BOARD-010 for
-    the profile, N6-POOL-001 (no such pool), N6-POOL-002 (larger than its memory), N6-POOL-003 (a region beyond its limit),
-    N6-POOL-004 (regions beyond the external RAM).
+    The pool for initializers is marked.
+
+    Args:
+        board: The board.
+        profile_name: Profile of memory pools.
+        sizes: Sizes of pools in bytes, instead of those of the board; 0 omits a pool.
+
+    Raises:
+        N6Error: N6-BOARD-009 and N6-BOARD-010 for the profile; N6-POOL-001 (no such pool);
+            N6-POOL-002 (larger than its memory); N6-POOL-003 (a region beyond its limit);
+            N6-POOL-004 (regions beyond the external RAM).
     """
     profile = board.profile(profile_name)
     wanted = {**board.pool_sizes, **(sizes or {})}
@@ -35,7 +44,15 @@ def pools_of(board: Board, profile_name: str, sizes: Mapping[str, int] | None = 
 
 
 def external_regions(board: Board, sizes: Mapping[str, int] | None = None) -> dict[str, Span]:
-    """The regions of the external RAM, laid out for pools of these sizes (bytes). Raises N6-POOL-003, N6-POOL-004."""
+    """Return the regions of the external RAM, laid out for pools of these sizes.
+
+    Args:
+        board: The board.
+        sizes: Sizes of pools in bytes, instead of those of the board.
+
+    Raises:
+        N6Error: N6-POOL-003, N6-POOL-004.
+    """
     ram = board.external_ram
     if ram is None:
         return {}
@@ -62,19 +79,30 @@ def external_regions(board: Board, sizes: Mapping[str, int] | None = None) -> di
 
 
 def relocatable(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
-    """The same pools for a network that is installed at run time: external ones are where its loader puts them."""
+    """Return the pools for a network that is installed at run time.
+
+    Its loader decides where external pools are.
+    """
     return tuple(replace(pool, mode="USEMODE_RELATIVE") if pool.cacheable else pool for pool in pools)
 
 
 def pools_of_networks(
     board: Board, profile_name: str, sizes: Sequence[Mapping[str, int]]
 ) -> list[tuple[MemoryPool, ...]]:
-    """The pools of each network of one application: every network has its own part of the pool for initializers.
+    """Return the pools of each network of one application.
 
-    sizes: of each model, as in `pools_of`; for the pool of initializers it is the size of the model's part, and models without
-    one share the rest equally. Activations of one network may share memory with those of another, since one runs after the
-    other; initializers stay. Parts do not depend on the content of the models: new weights of one leave the others unchanged.
-    Raises N6-POOL-00x, N6-POOL-005 where the parts need more than the pool has.
+    Every network has its own part of the pool for initializers. Activations of one network may
+    share memory with those of another, since one runs after the other; initializers stay. Parts do
+    not depend on the content of the models: new weights of one leave the others unchanged.
+
+    Args:
+        board: The board.
+        profile_name: Profile of memory pools.
+        sizes: Sizes for each model, as in `pools_of`; for the pool of initializers it is the size
+            of the model's part, and models without one share the rest equally.
+
+    Raises:
+        N6Error: N6-POOL-00x; N6-POOL-005 if the parts need more than the pool has.
     """
     if len(sizes) == 1:
         return [pools_of(board, profile_name, sizes[0])]
@@ -91,7 +119,11 @@ def pools_of_networks(
 
 
 def roomier_profiles(board: Board, profile_name: str) -> tuple[RoomierProfile, ...]:
-    """Profiles of the board with more RAM for activations than this one, the largest last. Raises what `pools_of` does."""
+    """Return profiles of the board with more RAM for activations, the largest last.
+
+    Raises:
+        N6Error: As `pools_of`.
+    """
     rooms = {name: _room(board, name) for name in board.profiles()}
     own = rooms[profile_name]
     names = sorted((name for name in rooms if rooms[name] > own), key=lambda name: rooms[name])
@@ -107,7 +139,7 @@ def _with_cost(board: Board, profile_name: str) -> RoomierProfile:
 
 
 def _room(board: Board, profile_name: str) -> tuple[int, bool]:
-    """Bytes for activations, and whether the weights are elsewhere."""
+    """Return the bytes for activations, and whether the weights are elsewhere."""
     profile = board.profile(profile_name)
     pools = pools_of(board, profile_name)
     room = sum(pool.size for pool in pools if pool.name in profile.activations)
@@ -115,7 +147,7 @@ def _room(board: Board, profile_name: str) -> tuple[int, bool]:
 
 
 def _divide(whole: MemoryPool, wanted: Sequence[int | None], alignment: int) -> list[MemoryPool]:
-    """Consecutive parts that begin at multiples of `alignment` bytes."""
+    """Return consecutive parts of a pool that begin at multiples of `alignment` bytes."""
     fixed = [size and -(-size // alignment) * alignment for size in wanted]
     rest = whole.size - sum(size or 0 for size in fixed)
     unfixed = fixed.count(None)
@@ -143,7 +175,7 @@ def _check_names(board: Board, sizes: Mapping[str, int]) -> None:
 
 
 def _spans(board: Board, sizes: Mapping[str, int]) -> dict[str, Span]:
-    """Where each pool of the board lies."""
+    """Return the address range of each pool of the board."""
     regions = external_regions(board, sizes)
     spans = {}
     for name, internal in board.soc.pools.items():

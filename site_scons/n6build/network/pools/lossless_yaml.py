@@ -1,4 +1,7 @@
-"""JSON documents of ST's tools as YAML for people, and back: same keys in the same order, numbers as they were spelled."""
+"""YAML for JSON documents of ST's tools, and back, without loss.
+
+Keys keep their order, and numbers their spelling.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ from n6build.network.pools.strict_json import Number
 
 
 class _Dumper(yaml.SafeDumper):
-    """Numbers keep their spelling; objects without objects inside are on one line."""
+    """A dumper that keeps the spelling of numbers and puts flat objects on one line."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Numbers keep their spelling. Aliases, which could make a few lines endless, are refused: JSON has none."""
+    """A loader that keeps the spelling of numbers and refuses aliases.
+
+    Aliases could make a few lines endless, and JSON has none.
+    """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -47,12 +53,23 @@ _Loader.add_constructor(_FLOAT, _plain_number)
 
 
 def to_yaml(document: object, kind: str) -> str:
-    """kind: what the document is, used as the one key around it. Texts that look like numbers are quoted, numbers are not."""
+    """Return a document as YAML.
+
+    Texts that look like numbers are quoted, numbers are not.
+
+    Args:
+        document: The document.
+        kind: Kind of the document, used as the one key around it.
+    """
     return str(yaml.dump({kind: document}, Dumper=_Dumper, sort_keys=False, allow_unicode=False, width=160))
 
 
 def from_yaml(text: str, file: str) -> tuple[str, object]:
-    """(kind, document). Raises N6-MPOOL-003 where the text is not what `to_yaml` writes."""
+    """Return (kind, document) of a YAML text.
+
+    Raises:
+        N6Error: N6-MPOOL-003 if the text is not the output of `to_yaml`.
+    """
     try:
         check_yaml(text)
         document = yaml.load(text, Loader=_Loader)

@@ -1,4 +1,7 @@
-"""Memory pools: where a network's initializers and activations may lie. The attributes are those of a memory pool descriptor."""
+"""Memory pools for initializers and activations of a network.
+
+The attributes are those of a memory pool descriptor.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,24 @@ from n6build.hardware.soc import Level
 
 @dataclass(frozen=True)
 class MemoryPool:
-    """address: of the secure alias, ignored by USEMODE_RELATIVE, whose base is the symbol _mem_pool_<fname>_<network>.
+    """A memory pool of the network compiler.
 
-    fname: postfix of the initializers' file and of that symbol. size: bytes; 0 declares a pool that is not used. freq_ratio:
-    NPU clock / memory clock. byte_width: of the bus. read_power, write_power: mW, for reports only.
+    Attributes:
+        name: Name of the pool.
+        fname: Postfix of the initializers' file and of the pool's symbol.
+        address: Address in the secure alias, ignored by USEMODE_RELATIVE, whose base is the symbol
+            _mem_pool_<fname>_<network>.
+        size: Bytes; 0 declares a pool that is not used.
+        rights: Access of the NPU.
+        mode: Kind of address.
+        cacheable: The NPU's cache serves the pool.
+        use_for_initializers: The pool may hold weights.
+        throughput: Level of throughput.
+        latency: Level of latency.
+        byte_width: Width of the bus in bytes.
+        freq_ratio: NPU clock / memory clock.
+        read_power: mW, for reports only.
+        write_power: mW, for reports only.
     """
 
     name: str
@@ -37,14 +54,19 @@ class MemoryPool:
 
     @property
     def end(self) -> int:
-        """Address after the last byte."""
+        """Return the address after the last byte."""
         return self.address + self.size
 
 
 @dataclass(frozen=True)
 class RoomierProfile:
-    """A profile of the board with more RAM for activations. external: its pools outside the chip. slower: how many times as long
-    a byte takes there as in the chip, 0 without such pools."""
+    """A profile of the board with more RAM for activations.
+
+    Attributes:
+        name: Name of the profile.
+        external: Its pools outside the chip.
+        slower: Ratio of the time for a byte there to that in the chip, 0 without such pools.
+    """
 
     name: str
     external: tuple[str, ...] = ()
@@ -52,17 +74,23 @@ class RoomierProfile:
 
 
 def slower(pool: MemoryPool, than: Sequence[MemoryPool]) -> float:
-    """How many times as long a byte takes in this pool as in the fastest of the others, by the width of the buses and their
-    clocks; 1 where there are none."""
+    """Return how much longer a byte takes in this pool than in the fastest other.
+
+    The ratio follows from the width of the buses and their clocks; it is 1 if there are no other
+    pools.
+    """
     fastest = min((each.freq_ratio / each.byte_width for each in than), default=pool.freq_ratio / pool.byte_width)
     return pool.freq_ratio / pool.byte_width / fastest
 
 
 def initializer_pools(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
-    """The pools that get a file network_atonbuf.<fname>.raw, known before a model is read.
+    """Return the pools that get a file network_atonbuf.<fname>.raw.
 
-    All weights go to one pool: the first that may hold initializers, read-only pools before others. Raises N6-NET-010 where no
-    pool may hold them.
+    They are known before a model is read. All weights go to one pool: the first that may hold
+    initializers, read-only pools before others.
+
+    Raises:
+        N6Error: N6-NET-010 if no pool may hold them.
     """
     usable = [pool for pool in pools if pool.use_for_initializers and pool.size > 0]
     ordered = sorted(usable, key=lambda pool: pool.rights != "ACC_READ")
@@ -74,13 +102,21 @@ def initializer_pools(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
 
 
 def activation_pools(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
-    """Pools that activations may go to, in order of preference."""
+    """Return the pools that activations may go to, in order of preference."""
     return tuple(pool for pool in pools if pool.rights == "ACC_WRITE" and pool.size > 0)
 
 
 def check_pools(pools: Sequence[MemoryPool], alignment: int) -> None:
-    """alignment: of bases, in bytes. Raises N6-NET-011 for names that are not C identifiers or not unique, misaligned bases and
-    pools that overlap."""
+    """Check names, bases and overlaps of pools.
+
+    Args:
+        pools: The pools.
+        alignment: Alignment of bases, in bytes.
+
+    Raises:
+        N6Error: N6-NET-011 for names that are not C identifiers or not unique, misaligned bases and
+            pools that overlap.
+    """
     for pool in pools:
         for text in (pool.name, pool.fname):
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):

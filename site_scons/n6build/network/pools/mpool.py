@@ -1,6 +1,7 @@
-"""Memory pool descriptors (.mpool) of ST's network compiler: read strictly, written, and kept as YAML without loss.
+"""Memory pool descriptors (.mpool) of ST's network compiler.
 
-The schema is that of ST's documentation of the Neural-ART compiler; unknown keys are kept.
+They are read strictly, written, and kept as YAML without loss. The schema is that of ST's
+documentation of the Neural-ART compiler; unknown keys are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _RIGHTS = ("ACC_READ", "ACC_WRITE")
 _MODES = ("USEMODE_ABSOLUTE", "USEMODE_RELATIVE")
 _LEVELS = ("LOW", "MID", "HIGH")
 _INTERNAL = range(0x2000_0000, 0x4000_0000)
-# The NPU's cache, 256 KB in 8 ways, and a parameter that every descriptor of ST's tool carries.
+# These are a parameter that every descriptor of ST's tool carries, and the NPU's cache, 256 KB in 8 ways.
 _PARAMETERS = [{"paramname": "max_onchip_sram_size", "value": "1024", "magnitude": "KBYTES"}]
 _CACHE = {
     "nlines": Number("512"),
@@ -42,19 +43,39 @@ _CACHE = {
 
 
 def read_mpool(path: Path) -> dict[str, object]:
-    """The document as it is in the file, checked. Raises N6-FILE-002, N6-MPOOL-00x."""
+    """Read a descriptor, checked, with all its keys.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-MPOOL-00x.
+    """
     return parse_mpool(read_bytes(path), path.name)
 
 
 def parse_mpool(data: bytes, file: str) -> dict[str, object]:
-    """file: for messages. Raises N6-MPOOL-001 (not strict JSON), N6-MPOOL-002 (a value is missing or invalid)."""
+    """Parse a descriptor.
+
+    Args:
+        data: Content of the file.
+        file: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-MPOOL-001 (not strict JSON); N6-MPOOL-002 (a value is missing or invalid).
+    """
     document = parse_strict(data, file, "N6-MPOOL-001")
     pools_of_document(document, file)
     return cast("dict[str, object]", document)
 
 
 def pools_of_document(document: object, file: str) -> tuple[MemoryPool, ...]:
-    """The pools of a descriptor, those of size 0 included. file: for messages. Raises N6-MPOOL-002 with the path of the key."""
+    """Return the pools of a descriptor, those of size 0 included.
+
+    Args:
+        document: The descriptor.
+        file: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-MPOOL-002 with the path of the key.
+    """
     entries = _at(_at(document, "memory", "", file), "mempools", "memory", file)
     if not isinstance(entries, list):
         raise _wrong("is not a list", "memory.mempools", file)
@@ -89,7 +110,7 @@ def _choice(value: Any, choices: Sequence[str], path: str, file: str) -> str:
 
 
 def _quantity(entry: Any, key: str, path: str, file: str) -> int:
-    """{"value": "0x34200000", "magnitude": "BYTES"} in bytes; below 4 GiB."""
+    """Return {"value": "0x34200000", "magnitude": "BYTES"} in bytes; below 4 GiB."""
     path = f"{path}.{key}"
     quantity = _at(entry, key, path, file)
     value = _at(quantity, "value", path, file)
@@ -146,7 +167,10 @@ def _pool(entry: Any, path: str, file: str) -> MemoryPool:
 
 
 def mpool_text(pools: Sequence[MemoryPool]) -> str:
-    """The descriptor of these pools, in their order, which is that of preference. Bases and sizes are in bytes."""
+    """Return the descriptor of these pools, with bases and sizes in bytes.
+
+    The order of the pools is that of preference.
+    """
     document = {
         "params": {"param": _PARAMETERS},
         "memory": {"cacheinfo": [_CACHE], "mem_file_prefix": "atonbuf", "mempools": [_entry(pool) for pool in pools]},

@@ -1,4 +1,7 @@
-"""JSON for ST's compiler, which accepts only strict ASCII JSON: numbers keep their spelling, nothing is lost."""
+"""Strict ASCII JSON for ST's compiler, read and written without loss.
+
+Numbers keep their spelling.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,17 @@ class Number(str):
 
 
 def parse_strict(data: bytes, file: str, id: str) -> object:
-    """Objects as dicts in their order, numbers as `Number`. Raises N6Error `id` with file, line and column for anything that is
-    not strict JSON, for non-ASCII characters, for a key that appears twice, for more than 4 MiB."""
+    """Parse strict JSON: objects as ordered dicts, numbers as `Number`.
+
+    Args:
+        data: Content of the file.
+        file: Name of the file, for messages.
+        id: Id of the error.
+
+    Raises:
+        N6Error: `id` with file, line and column for anything that is not strict JSON, for non-ASCII
+            characters, for a key that appears twice, for more than 4 MiB.
+    """
     hint = "the network compiler would stop with 'memory pool JSON ERROR': no comments, no non-ASCII characters"
     wrong = next((position for position, byte in enumerate(data) if byte > 0x7F), None) if not data.isascii() else None
     if wrong is not None:
@@ -59,8 +71,14 @@ def _position(data: bytes, offset: int, file: str) -> str:
 
 
 def strict_text(value: object, indent: int = 0) -> str:
-    """The inverse of `parse_strict`: indented by two spaces, keys in their order, numbers as they were spelled, ASCII only.
-    indent: level of the value."""
+    """Return a value as strict JSON, the inverse of `parse_strict`.
+
+    It is ASCII, indented by two spaces, with keys in their order and numbers in their spelling.
+
+    Args:
+        value: The value.
+        indent: Level of the value.
+    """
     pad, inner = "  " * indent, "  " * (indent + 1)
     if isinstance(value, dict):
         if not value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def human_bytes(count: int) -> str:
-    """Such as '512 B', '1.500 kB', '2.250 MB'."""
+    """Return a size such as '512 B', '1.500 kB', '2.250 MB'."""
     if count < 1024:
         return f"{count} B"
     if count < 1024 * 1024:

@@ -1,4 +1,4 @@
-"""Backend prebuilt: output of ST's compiler from elsewhere, brought to the names that the other backends use."""
+"""Backend prebuilt: output of ST's compiler from elsewhere, with n6build's names."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """The files of a network, by their positions among the sources: network.c is the first, `others` follow it, then weights,
-    one file for each of `pools`, at last the model that it was compiled from, if that is known and c_info has its hash."""
+    """The files of a network, by their positions among the sources.
+
+    network.c is the first, `others` follow it, then weights, one file for each of `pools`, at last
+    the model that it was compiled from, if that is known and c_info has its hash.
+    """
 
     name: str
     others: int
@@ -28,7 +31,13 @@ class Parameters:
 
 
 def import_step(folder: str, found: PrebuiltNetwork, model: Path | None = None) -> Step:
-    """The step that copies the files of a network into `folder`. model: that it is said to be compiled from."""
+    """Return the step that copies the files of a network into a folder.
+
+    Args:
+        folder: Output folder.
+        found: Files of the network.
+        model: Model that the network is said to be compiled from, or None.
+    """
     compared = (model,) if model and found.c_info else ()
     return Step(
         verb="Network",
@@ -84,19 +93,23 @@ BACKEND = Backend(
 
 
 def make(call: Call) -> None:
-    """Writes the files of the network. Raises as `import_network` and `require_origin`."""
+    """Write the files of the network.
+
+    Raises:
+        N6Error: As `import_network` and `require_origin`.
+    """
     network, models = _network(call.parameters_as(Parameters), call.sources)
     say("Backend", "prebuilt", f"{len(network.inputs)} files of {network.source.absolute().parent.name}")
     for model in models:
         assert network.c_info is not None
         require_origin(network.c_info, model)
-    # Files that another tool left there would be mistaken for this one's.
+    # Files that another tool left there would be mistaken for files of this network.
     remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
     import_network(network, call.outputs[0].parent)
 
 
 def _network(given: Parameters, files: tuple[Path, ...]) -> tuple[PrebuiltNetwork, tuple[Path, ...]]:
-    """Also the model, if it is to be compared."""
+    """Return the network, and the model if it is to be compared."""
     weights = 1 + given.others
     end = weights + len(given.pools)
     network = PrebuiltNetwork(

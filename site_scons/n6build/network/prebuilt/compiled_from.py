@@ -1,4 +1,7 @@
-"""The model that a compiled network was made from: found beside it by name, and told apart from another by its hash."""
+"""The model that a compiled network was made from.
+
+It is found beside the network by name, and verified by its hash.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,26 @@ from n6build.network.prebuilt.folder import is_whole, source_of
 
 # ST's compiler opens network.c with its options, below a licence: 2 to 4 KiB.
 _HEAD = 16 << 10
-# What ST Edge AI Core hands to the compiler is the model as ONNX, named after it and the version of the converter.
+# ST Edge AI Core hands the model to the compiler as ONNX, named after the model and the version of the converter.
 _ORIGIN = re.compile(rb'^ \* --onnx-input = "(?:[^"\r\n]*[/\\])?([^"\r\n/\\]{1,255})\.onnx"', re.MULTILINE)
 _CONVERTED = re.compile(r"_OE_\d+_\d+_\d+$", re.ASCII)
 _MD5 = re.compile(r"0x([0-9a-f]{32})", re.ASCII)
 _CORE = "ST.EdgeAI.Core"
 _MOST_TOOLS = 16
-# Of a path, as Linux allows it for a name.
+# Linux allows names of at most this number of bytes.
 _LONGEST_LINK = 255
 _NAME_IT = "a model.yaml can name it: reference.model"
 
 
 @remembered
 def origin_name(source: Path) -> str:
-    """Return the name of the model that a network was compiled from, without its suffix; empty where network.c does not tell.
+    """Return the name of the model that a network was compiled from, without suffix.
 
     Args:
         source: network.c.
+
+    Returns:
+        The name, empty if network.c does not contain it.
 
     Raises:
         N6Error: N6-FILE-002, N6-FILE-006.
@@ -41,19 +47,25 @@ def origin_name(source: Path) -> str:
 
 @dataclass(frozen=True)
 class Origin:
-    """The model of a compiled network. file: None where it is not known, and `why_not` says why."""
+    """The model of a compiled network.
+
+    Attributes:
+        file: Model file, None if it is unknown.
+        why_not: Reason why the file is unknown.
+    """
 
     file: Path | None
     why_not: str = ""
 
 
 def origin_of(folder: Path, name: str | None, suffixes: tuple[str, ...]) -> Origin:
-    """Find the model that a network was compiled from, in the folder of the network or in the one above.
+    """Find the model of a network, in the folder of the network or in the one above.
 
     Args:
-        folder: With the network. ST's projects keep one network for each board in folders below that of the model.
-        name: Of the network, None where the folder holds only one.
-        suffixes: Of model files, the preferred one first.
+        folder: Folder of the network. ST's projects keep one network for each board in folders
+            below that of the model.
+        name: Name of the network, None if the folder holds only one.
+        suffixes: Suffixes of model files, the preferred one first.
 
     Raises:
         N6Error: N6-FILE-002, N6-FILE-006.
@@ -62,7 +74,7 @@ def origin_of(folder: Path, name: str | None, suffixes: tuple[str, ...]) -> Orig
     model = origin_name(source) if source else ""
     if source is None or not model:
         return Origin(None, f"network.c does not say which model it was compiled from; {_NAME_IT}")
-    # Where network.c is a link, as `n6build adopt` makes them, also beside what it leads to.
+    # If network.c is a link, as `n6build adopt` makes them, the model may be beside the link's target.
     places = dict.fromkeys(near for each in (folder, source.resolve().parent) for near in (each, each.parent))
     beside = [path for each in places for suffix in suffixes if is_file(path := each / (model + suffix))]
     if not beside:
@@ -73,7 +85,7 @@ def origin_of(folder: Path, name: str | None, suffixes: tuple[str, ...]) -> Orig
 
 
 def _placeholder(path: Path) -> str:
-    """What a file is that only stands for a model, in words; empty for any other."""
+    """Return a description of a file that is only a placeholder; empty for a model."""
     if not is_whole(path):
         return "is empty, or Git LFS has not downloaded it"
     if file_size(path) > _LONGEST_LINK:
@@ -87,11 +99,12 @@ def require_origin(c_info: Path, model: Path) -> None:
     """Refuse a model that a network was not compiled from.
 
     Args:
-        c_info: Description of the network; ST Edge AI Core writes the MD5 of the model file into it.
+        c_info: Description of the network; ST Edge AI Core writes the MD5 of the model file into
+            it.
         model: File that is said to be the network's model.
 
     Raises:
-        N6Error: N6-PRE-005 where its content is another one, N6-NET-020, N6-FILE-002.
+        N6Error: N6-PRE-005 if the file has other content; N6-NET-020, N6-FILE-002.
     """
     named = _hash_of_model(read_json(c_info))
     if named is None:
@@ -111,7 +124,10 @@ def require_origin(c_info: Path, model: Path) -> None:
 
 
 def _hash_of_model(c_info: JsonValue) -> tuple[str, str] | None:
-    """Name and MD5 of the model file; None where there are none, or several, since which of them is meant is not said."""
+    """Return name and MD5 of the model file, None if there are none or several.
+
+    Of several files it is unknown which one is the model.
+    """
     for tool in c_info["environment"]["tools"].at_most(_MOST_TOOLS):
         model = tool.get("input_model") if tool["name"].text() == _CORE else None
         files = list(model["model_files"].at_most(_MOST_TOOLS)) if model else []

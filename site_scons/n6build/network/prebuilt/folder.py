@@ -1,7 +1,8 @@
-"""Backend prebuilt: a folder with the output of ST's tool, of any version, brought to the names that the other backends use.
+"""Folders with the output of ST's tool, of any version, for backend prebuilt.
 
-Folders differ: a network may be called `od`, weights may be raw, binary or Intel hex, c_info may be missing. What the build has
-to know beforehand follows from the names of the files alone; nothing is parsed until something has changed.
+Folders differ: a network may be called `od`, weights may be raw, binary or Intel hex, c_info may be
+missing. The names of the files alone give the build the facts that it needs beforehand; nothing is
+parsed until something has changed.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import file_size, files_in, is_file, is_folder, read_bytes, remembered, require_content
 from n6build.network.artifacts.description import weights_name
 
-# The part of a file's name that names the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
+# This part of a file's name is the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
-# In order of preference where a folder has the same initializers several times.
+# If a folder has the same initializers several times, the first of these suffixes is preferred.
 _WEIGHTS_SUFFIXES = (".raw", ".bin", ".hex")
 _COPIED = (
     "{name}.h",
@@ -28,17 +29,22 @@ _COPIED = (
     "stai_{name}.c",
 )
 _NOT_NETWORKS = re.compile(r"stai_\w+|\w+_atonbuf\.\w+|\w+_weights|main|app_\w+", re.ASCII)
-# Weights as the tool itself calls them: the network, and what follows its name.
+# The tool itself names weights by the network and this suffix.
 _TOOLS_NAME = re.compile(r"(\w+)_atonbuf\b", re.ASCII)
-# Of folders that are looked through for a hint.
+# These limit the search of folders for a hint.
 _DEPTH, _MOST_ENTRIES = 3, 100
-# Defined by every network.
+# Every network defines this function.
 _EPOCH_TABLE = re.compile(rb"\bLL_ATON_EpochBlockItems_\w+\s*\(\s*void\s*\)\s*\{")
 
 
 @dataclass(frozen=True)
 class WeightsFile:
-    """pool: postfix of the memory pool, empty where the name of the file does not contain it."""
+    """A file with the weights of a memory pool.
+
+    Attributes:
+        pool: Postfix of the memory pool, empty if the name of the file does not contain it.
+        file: The file.
+    """
 
     pool: str
     file: Path
@@ -46,7 +52,14 @@ class WeightsFile:
 
 @dataclass(frozen=True)
 class PrebuiltNetwork:
-    """name: of the network's files. others: copied as they are. weights: one file for each pool."""
+    """A network that was compiled elsewhere.
+
+    Attributes:
+        name: Name of the network's files.
+        source: network.c.
+        others: Files that are copied as they are.
+        weights: Files with weights, one for each pool.
+    """
 
     name: str
     source: Path
@@ -55,24 +68,31 @@ class PrebuiltNetwork:
 
     @property
     def c_info(self) -> Path | None:
-        """Description of the network, where the tool wrote one."""
+        """Return the description of the network, None if the tool wrote none."""
         return next((path for path in self.others if path.name == f"{self.name}_c_info.json"), None)
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """All its files, network.c first."""
+        """Return all its files, network.c first."""
         return (self.source, *self.others, *(weights.file for weights in self.weights))
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of what `import_network` writes, network.c first."""
+        """Return the names of the files that `import_network` writes, network.c first."""
         names = [self.source.name, *(path.name for path in self.others)]
         return (*names, *(weights_name(self.name, weights.pool) for weights in self.weights))
 
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
-    """name: of the network, needed where the folder holds several. Raises N6-PRE-001 (none), N6-PRE-002 (several),
-    N6-MODEL-007 (no C identifier)."""
+    """Find a compiled network in a folder.
+
+    Args:
+        folder: Folder with the network.
+        name: Name of the network, needed if the folder holds several.
+
+    Raises:
+        N6Error: N6-PRE-001 (none); N6-PRE-002 (several); N6-MODEL-007 (no C identifier).
+    """
     found = _networks(folder)
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
@@ -95,12 +115,12 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
 
 
 def holds_network(folder: Path) -> bool:
-    """Whether `find_network` would find one or several."""
+    """Return whether a folder holds one network or several."""
     return bool(_networks(folder))
 
 
 def source_of(folder: Path, name: str | None = None) -> Path | None:
-    """network.c of the network that is meant, None where `find_network` would find none or several."""
+    """Return network.c of a network, None if `find_network` finds none or several."""
     found = _networks(folder)
     names = [name] if name in found else [] if name else _recognised(found)
     return found[names[0]] if len(names) == 1 else None
@@ -124,7 +144,7 @@ def folders_with_networks(folder: Path, depth: int = _DEPTH) -> list[Path]:
 
 
 def _is_complete(folder: Path, name: str, networks: Collection[str]) -> bool:
-    """Whether a network has a file with weights, or several."""
+    """Return whether a network has a file with weights, or several."""
     files = [*(each.file for each in _weights(folder, name, networks)), *files_in(folder, f"{name}_atonbuf.*.c")]
     return any(map(is_whole, files))
 
@@ -134,7 +154,10 @@ def _networks(folder: Path) -> dict[str, Path]:
 
 
 def _recognised(found: dict[str, Path]) -> list[str]:
-    """Names of the files that are networks. They are read only where there are several; if none is one, all may be."""
+    """Return the names of the files that are networks.
+
+    Files are read only if there are several; if none is recognised, all names are returned.
+    """
     if len(found) < 2:
         return list(found)
     return [name for name, path in found.items() if _is_network(path)] or list(found)
@@ -157,28 +180,34 @@ def _only_network(folder: Path, networks: Sequence[str]) -> str:
 
 
 def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[WeightsFile, ...]:
-    """One file for each pool. networks: all of the folder; where there is only one, files of other names are its own, too."""
+    """Return one file for each pool.
+
+    Args:
+        folder: Folder of the network.
+        name: Name of the network.
+        networks: All networks of the folder; a single one also owns files with other names.
+    """
     files = [path for suffix in _WEIGHTS_SUFFIXES for path in files_in(folder, f"*{suffix}")]
     owned = [path for path in files if _owner(path, networks) == name]
-    # Of a network that is not in the folder any more, as od_atonbuf.xSPI2.raw beside network.c.
+    # These belong to a network that is no longer in the folder, such as od_atonbuf.xSPI2.raw beside network.c.
     foreign = [path for path in files if path not in owned and _TOOLS_NAME.match(path.name)]
     if len(networks) == 1:
         owned += [path for path in files if path not in owned and (path not in foreign or not owned)]
-    # Of the same weights in several files, some may be placeholders.
+    # If several files have the same weights, some may be placeholders.
     whole = [path for path in owned if len(owned) == 1 or is_whole(path)]
     by_pool: dict[str, Path] = {}
     for path in (*whole, *owned):
         match = _POOL_IN_NAME.search(path.stem)
         by_pool.setdefault(match[1] if match else "", path)
     if len(by_pool) > 1 and "" in by_pool:
-        # A file that names its pool is what the tool wrote; one that does not is a copy of it.
+        # The tool wrote the file that names its pool; a file without a pool's name is a copy of it.
         copy = by_pool.pop("")
         by_pool = {"": copy} if whole == [copy] else by_pool
     return tuple(WeightsFile(pool, path) for pool, path in sorted(by_pool.items()))
 
 
 def is_whole(path: Path) -> bool:
-    """Whether the file is more than a placeholder: not empty, and no pointer of Git LFS."""
+    """Return whether a file is more than a placeholder: not empty, no Git LFS pointer."""
     try:
         require_content(path)
     except N6Error:
@@ -187,13 +216,16 @@ def is_whole(path: Path) -> bool:
 
 
 def _arrays(folder: Path, name: str) -> list[WeightsFile]:
-    """Weights as C arrays."""
+    """Return the weights that are C arrays."""
     files = files_in(folder, f"{name}_atonbuf.*.c")
     return [WeightsFile(path.stem.removeprefix(f"{name}_atonbuf."), path) for path in files]
 
 
 def _owner(path: Path, networks: Collection[str]) -> str | None:
-    """The network whose name the file's begins with; network_1_atonbuf.xSPI2.raw is of network_1, never of network."""
+    """Return the network whose name the file's begins with.
+
+    For example, network_1_atonbuf.xSPI2.raw belongs to network_1, never to network.
+    """
     if named := _TOOLS_NAME.match(path.name):
         return named[1] if named[1] in networks else None
     fitting = [name for name in networks if path.name.startswith((f"{name}_", f"{name}-", f"{name}."))]

@@ -22,21 +22,22 @@ from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.prebuilt.weights_array import read_array
 
 MAX_WEIGHTS_BYTES = 256 << 20
-# Of a word of a C array, of which the last one may be padding in part.
+# A word of a C array has this number of bytes; the last word may be partly padding.
 _ARRAY_WORD = 8
 
 
 def import_network(network: PrebuiltNetwork, out: Path) -> None:
-    """Write `network.outputs` to a folder, and refuse weights that are not whole.
+    """Write `network.outputs` to a folder, and refuse incomplete weights.
 
     Args:
         network: Files that another tool made.
         out: Folder of stage 1.
 
     Raises:
-        N6Error: N6-PRE-003 for a hex file that is empty or spans several pools, N6-PRE-004 for a damaged C array, N6-NET-021 and
-            N6-NET-025 for weights that are missing or have another size, N6-FILE-006 for files that Git LFS has not downloaded,
-            and as `read_artifacts` and `read_intel_hex`.
+        N6Error: N6-PRE-003 for a hex file that is empty or spans several pools; N6-PRE-004 for a
+            damaged C array; N6-NET-021 and N6-NET-025 for weights that are missing or have another
+            size; N6-FILE-006 for files that Git LFS has not downloaded; and as `read_artifacts` and
+            `read_intel_hex`.
     """
     for path in (network.source, *network.others):
         write_atomically(out / path.name, read_bytes(path))
@@ -59,13 +60,19 @@ def import_network(network: PrebuiltNetwork, out: Path) -> None:
 
 
 def _with_reader(error: N6Error, artifacts: NetworkArtifacts, image: InitializerImage) -> N6Error:
-    """Return an error about a pointer of Git LFS that says what it stands for."""
+    """Return an error about a Git LFS pointer that also names the missing weights."""
     what = f"{error.what}; it holds {weights_read(artifacts, image)}"
     return N6Error(error.id, what, where=error.where, hint=error.hint)
 
 
 def _write_weights(file: Path, output: Path, expected: int) -> int:
-    """Write the bytes of a file of weights, and return their number. expected: bytes; the last word of an array may have more."""
+    """Write a file of weights as bytes, and return their number.
+
+    Args:
+        file: File of weights.
+        output: Output file.
+        expected: Bytes; the last word of an array may have more.
+    """
     if file.suffix != ".c":
         write_chunks_atomically(output, _initializers(file))
         return file_size(output)
@@ -76,7 +83,10 @@ def _write_weights(file: Path, output: Path, expected: int) -> int:
 
 
 def _initializers(path: Path) -> Iterable[bytes]:
-    """In pieces. A hex file is read completely before the first of them, since it may be faulty anywhere."""
+    """Return the content of a file in pieces.
+
+    A hex file is read completely before the first piece, since it may be faulty anywhere.
+    """
     if path.suffix != ".hex":
         require_at_most(path, MAX_WEIGHTS_BYTES)
         return read_in_chunks(path)

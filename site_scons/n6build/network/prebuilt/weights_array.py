@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 
-# Of the text: a word of 8 bytes takes 22 characters.
+# This limits the text, in which a word of 8 bytes takes 22 characters.
 MAX_BYTES = 128 << 20
 _BYTES = {"uint64_t": 8, "uint32_t": 4, "uint16_t": 2, "uint8_t": 1, "unsigned char": 1}
 _HEAD = re.compile(
@@ -18,7 +18,7 @@ _HEAD = re.compile(
 _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _NUMBER = re.compile(rb"(?:0[xX]([0-9a-fA-F]{1,16})|([0-9]{1,20}))[uUlL]{0,3}")
 _ELEMENT = re.compile(rb"([^,]*)(,|\Z)")
-# Bytes that are joined to one piece.
+# Bytes are joined to pieces of this size.
 _PIECE = 1 << 16
 
 
@@ -26,7 +26,8 @@ def read_array(path: Path) -> bytes:
     """Return the bytes of the array in a C file, as the chip has them in memory.
 
     Raises:
-        N6Error: N6-FILE-002, N6-FILE-003, N6-PRE-004 for a file without such an array, or with an element that is no number.
+        N6Error: N6-FILE-002; N6-FILE-003; N6-PRE-004 for a file without such an array, or with an
+            element that is no number.
     """
     text = read_at_most(path, MAX_BYTES)
     head = _HEAD.search(text)
@@ -39,7 +40,7 @@ def read_array(path: Path) -> bytes:
 
 
 def _pieces(path: Path, text: bytes, start: int, end: int, size: int) -> Iterator[bytes]:
-    """size: bytes of an element."""
+    """Yield the bytes of an array in pieces; an element has `size` bytes."""
     # Comments become blanks of the same length, so that lines stay.
     body = _COMMENT.sub(lambda comment: re.sub(rb"[^\n]", b" ", comment[0]), text[start:end])
     piece = bytearray()
@@ -48,7 +49,7 @@ def _pieces(path: Path, text: bytes, start: int, end: int, size: int) -> Iterato
         number = _NUMBER.fullmatch(written)
         if number is None:
             if not written and not element[2]:
-                # Behind the last comma.
+                # Nothing follows the last comma.
                 continue
             found = written[:40].decode(errors="replace")
             raise _damaged(path, f"has '{found}' in its array, which is no number", text, start + element.start())

@@ -1,1 +1,4 @@
-"""Backend st_edge_ai: ST's own compiler, found, run in its own folder, its log read, its output made reproducible."""
+"""Backend st_edge_ai: ST's compiler, run in its own folder.
+
+The compiler is found, its log read, and its output made reproducible.
+"""

@@ -29,7 +29,17 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """waived: ids of the checks that are made here. relocatable: make a relocatable model, too."""
+    """The parameters of a compilation.
+
+    Attributes:
+        name: Name of the network.
+        pools: Memory pools.
+        sha256: Expected hash of the model file, or None.
+        waived: Ids of waived checks among those of this step.
+        options: Options of the compiler.
+        version: Release of ST Edge AI Core.
+        relocatable: Make a relocatable model, too.
+    """
 
     name: str
     pools: tuple[MemoryPool, ...]
@@ -49,7 +59,12 @@ def _check_options(section: Section) -> None:
 
 
 def _step(given: Compilation) -> Step:
-    """Raises N6-STAI-004 where the tool is missing, N6-STAI-00x for its version, N6-STAI-013, N6-PROFILE-00x for a profile."""
+    """Return the step that compiles the model.
+
+    Raises:
+        N6Error: N6-STAI-004 if the tool is missing; N6-STAI-00x for its version; N6-STAI-013 and
+            N6-PROFILE-00x for a profile.
+    """
     source, name = given.source, given.name
     installation = _installed(given.environment)
     version = installed_version(installation, dict(given.environment.stedgeai), given.notes)
@@ -66,7 +81,7 @@ def _step(given: Compilation) -> Step:
         sources=(project_path(require_file("st_edge_ai", source)),),
         parameters=to_parameters(parameters),
         tools=(Tool("stedgeai", digest_of_tool(installation)),),
-        # Where the step finds it; its version and digest are signed.
+        # The step finds the tool there; its version and digest are signed.
         state=(project_path(installation.root or installation.executable.parent),),
         function="n6build.network.st_edge_ai.backend:make",
     )
@@ -96,10 +111,14 @@ def _installed(environment: Environment) -> Installation:
 
 
 def make(call: Call) -> None:
-    """Compiles the model. Raises N6-MODEL-006, N6-MODEL-020, N6-CHECK-016 and N6-CHECK-020 unless they are waived, N6-STAI-004,
-    and as `compile_network`."""
+    """Compile the model.
+
+    Raises:
+        N6Error: N6-MODEL-006; N6-MODEL-020; N6-CHECK-016 and N6-CHECK-020 unless they are waived;
+            N6-STAI-004; and as `compile_network`.
+    """
     given = call.parameters_as(Parameters)
-    # Where it is may differ between machines; its version and its digest are signed.
+    # The tool's place may differ between machines; its version and its digest are signed.
     environment = read_environment()
     model, folder, name = call.sources[0], call.outputs[0].parent, given.name
     check_sha256(model, given.sha256)
@@ -107,7 +126,7 @@ def make(call: Call) -> None:
     refuse(FLOAT_MODEL, float_model(facts, model.name), given.waived)
     refuse(IR_VERSION, unread_ir_version(facts, given.version.text, model.name), given.waived)
     say("Backend", "st_edge_ai", f"ST Edge AI Core {given.version.text}")
-    # Files that another tool left there would be mistaken for this one's.
+    # Files that another tool left there would be mistaken for files of this network.
     remove_others(folder, {path.name for path in call.outputs})
     compile_network(
         model,

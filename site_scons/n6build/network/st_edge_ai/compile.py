@@ -1,4 +1,7 @@
-"""One compilation: writes descriptors, runs the tool in its own folder, takes over its output under the names of stage 1."""
+"""One compilation by ST's tool, in a folder of its own.
+
+It writes descriptors, runs the tool, and takes over its output under the names of stage 1.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ _NO_BLOBS = "/* This network has no epoch controller blobs. */\n"
 
 
 def initializer_candidates(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
-    """Pools that may get initializers: those marked for them, or all where none is marked."""
+    """Return pools for initializers: the marked ones, or all if none is marked."""
     usable = [pool for pool in pools if pool.size]
     return tuple([pool for pool in usable if pool.use_for_initializers] or usable)
 
@@ -50,7 +53,10 @@ def output_names(
     *,
     relocatable: bool = False,
 ) -> tuple[str, ...]:
-    """Of all files that `compile_network` writes, network.c first; known before the compiler runs."""
+    """Return the names of all files that `compile_network` writes, network.c first.
+
+    They are known before the compiler runs.
+    """
     names = [f"{name}.c", f"{name}_c_info.json", f"{name}_generate_report.txt"]
     names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_candidates(pools)]
     names += [f"{name}_ecblobs.h"] if EPOCH_CONTROLLER in compiler_options(options, version).split() else []
@@ -75,12 +81,31 @@ def compile_network(
     relocatable: bool = False,
     timeout_s: float = TIMEOUT_S,
 ) -> None:
-    """Writes `output_names` to `out`; a pool without initializers leaves an empty file. waived: ids of checks. relocatable: have
-    the tool make a relocatable model, too.
+    """Compile a model and write `output_names` to a folder.
 
-    Raises N6-STAI-011 and N6-STAI-012 before the tool runs, N6-STAI-042 where it cannot be started, N6-STAI-041 where it takes
-    longer than timeout_s, N6-CHECK-017 where it has dropped the quantisation, N6-STAI-021 to N6-STAI-034 for what it reports,
-    N6-STAI-040 where it reports nothing but has not written a file. `out` is then left as it was, but for the log.
+    A pool without initializers leaves an empty file. After an error, `out` is as before, except for
+    the log.
+
+    Args:
+        model: Model file.
+        pools: Memory pools in order of preference.
+        out: Output folder.
+        name: Name of the network.
+        options: Options of the compiler.
+        installation: The tool.
+        version: Release of the tool.
+        environment: Variables for the tool.
+        on_progress: Called with the progress in percent.
+        on_note: Called with a note for the user.
+        waived: Ids of waived checks.
+        relocatable: Have the tool make a relocatable model, too.
+        timeout_s: Limit in seconds.
+
+    Raises:
+        N6Error: N6-STAI-011 and N6-STAI-012 before the tool runs; N6-STAI-042 if it cannot be
+            started; N6-STAI-041 if it takes longer than timeout_s; N6-CHECK-017 if it has dropped
+            the quantisation; N6-STAI-021 to N6-STAI-034 for errors that it reports; N6-STAI-040 if
+            it reports nothing but has not written a file.
     """
     with tempfile.TemporaryDirectory(prefix="n6build-stedgeai-") as folder:
         room = Path(folder).resolve()
@@ -122,8 +147,11 @@ def _run(
     on_progress: Callable[[int], None],
     timeout_s: float,
 ) -> tuple[int, str]:
-    """(status, what was printed). The tool stays in the terminal's process group, so that Ctrl-C ends it and all that it has
-    started; this function ends them where the tool takes too long."""
+    """Run the tool and return its status and output.
+
+    The tool stays in the terminal's process group, so that Ctrl-C ends it and its child processes.
+    After the time limit, this function ends them.
+    """
     try:
         process = subprocess.Popen(
             command,
@@ -155,7 +183,7 @@ def _run(
 
 
 def _follow(process: subprocess.Popen[bytes], on_progress: Callable[[int], None]) -> str:
-    """All that is printed, until the end; the last megabytes of it where it is endless."""
+    """Return all output of a process, or its last megabytes if it is endless."""
     printed = bytearray()
     shown = -1
     assert process.stdout is not None
@@ -173,7 +201,7 @@ def _follow(process: subprocess.Popen[bytes], on_progress: Callable[[int], None]
 
 
 def _end(pid: int) -> None:
-    """A process and what it has started, children first."""
+    """End a process and the processes that it started, children first."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         for child in children:
@@ -186,7 +214,7 @@ def _end(pid: int) -> None:
 def _collect(
     output: Path, workspace: Path, name: str, wanted: Sequence[str], version: CoreVersion, log: CompilerLog
 ) -> dict[str, bytes | str]:
-    """The folders were empty before the run: whatever is there is new."""
+    """Return the contents of the wanted files; the folders were empty before the run."""
     found = {path.name: path for path in output.iterdir() if path.is_file()}
     c_info = f"{name}_c_info.json"
     if not version.has_c_info_in_output and c_info not in found:

@@ -1,4 +1,7 @@
-"""Profile files of ST's network compiler (neural_art.json): options and memory pools by name, in JSON with comments."""
+"""Profile files of ST's network compiler (neural_art.json), in JSON with comments.
+
+They hold options and memory pools by name.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,20 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes
 from n6build.network.pools.strict_json import parse_strict, strict_text
 
-# A text, whether it ends or not, with continued lines; or a comment.
+# A token is a text, which may lack its end and may have continued lines, or the start of a comment.
 _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*', re.DOTALL)
 
 
 @dataclass(frozen=True)
 class CompilerProfile:
-    """memory_pool: path as in the file, relative to it. options: of the compiler, as one text."""
+    """A profile of ST's network compiler.
+
+    Attributes:
+        name: Name of the profile.
+        memory_pool: Path as in the file, relative to it.
+        options: Options of the compiler, as one text.
+        machine_desc: Machine description, or None.
+    """
 
     name: str
     memory_pool: str
@@ -27,14 +37,26 @@ class CompilerProfile:
 
 
 def read_profiles(path: Path) -> dict[str, object]:
-    """The document as it is in the file, without its comments. Raises N6-FILE-002, N6-PROFILE-00x."""
+    """Read a profile file, without its comments.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-PROFILE-00x.
+    """
     return parse_profiles(read_bytes(path), path.name)
 
 
 def parse_profiles(data: bytes, file: str) -> dict[str, object]:
-    """file: for messages. Raises N6-PROFILE-001 (not JSON, apart from comments), N6-PROFILE-002 (a key is missing or of another
-    kind)."""
-    # Comments may contain any characters, what the compiler reads may not.
+    """Parse a profile file.
+
+    Args:
+        data: Content of the file.
+        file: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-PROFILE-001 (not JSON, apart from comments); N6-PROFILE-002 (a key is missing or
+            of another kind).
+    """
+    # Comments may contain any characters; the rest must be ASCII for the compiler.
     text = _without_comments(data.decode("utf-8", "replace"), file)
     document = parse_strict(text.encode(), file, "N6-PROFILE-001")
     if not isinstance(document, dict) or not isinstance(document.get("Profiles"), dict):
@@ -45,7 +67,10 @@ def parse_profiles(data: bytes, file: str) -> dict[str, object]:
 
 
 def _without_comments(text: str, file: str) -> str:
-    """Comments become blanks, so that lines and columns stay; a continued line in a text is joined."""
+    """Replace comments by blanks, so that lines and columns stay.
+
+    Continued lines of a text are joined.
+    """
     parts = []
     position = 0
     while match := _TOKENS.search(text, position):
@@ -64,8 +89,16 @@ def _without_comments(text: str, file: str) -> str:
 
 
 def profile_of(document: Mapping[str, object], name: str, file: str) -> CompilerProfile:
-    """document: from `parse_profiles`. file: for messages. Raises N6-PROFILE-003 with the nearest name, N6-PROFILE-002 with the
-    key."""
+    """Return a profile by its name.
+
+    Args:
+        document: Result of `parse_profiles`.
+        name: Name of the profile.
+        file: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-PROFILE-003 with the nearest name; N6-PROFILE-002 with the key.
+    """
     profiles = document["Profiles"]
     assert isinstance(profiles, dict)
     if name not in profiles:
@@ -89,9 +122,15 @@ def profile_of(document: Mapping[str, object], name: str, file: str) -> Compiler
 
 
 def profile_text(name: str, memory_pool: Path, options: str) -> str:
-    """A profile file with one profile. memory_pool: absolute, since releases differ in what a relative path starts from.
+    """Return a profile file with one profile.
 
-    Raises N6-PROFILE-004 where the path is not ASCII.
+    Args:
+        name: Name of the profile.
+        memory_pool: Absolute path, since releases resolve a relative path differently.
+        options: Options of the compiler.
+
+    Raises:
+        N6Error: N6-PROFILE-004 if the path is not ASCII.
     """
     if not str(memory_pool).isascii():
         raise N6Error(
@@ -102,5 +141,5 @@ def profile_text(name: str, memory_pool: Path, options: str) -> str:
 
 
 def profiles_text(document: object) -> str:
-    """The whole document as strict JSON."""
+    """Return the whole document as strict JSON."""
     return strict_text(document) + "\n"

@@ -1,4 +1,4 @@
-"""Where ST Edge AI Core is installed, and which release it is."""
+"""The installation of ST Edge AI Core, and its release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, files_in, is_file, to_json, write_atomically
 from n6build.compiler.toolchain import which
 
-# Below the root of ST Edge AI Core, and of an X-CUBE-AI pack, which has the same tree.
+# The paths begin at the root of ST Edge AI Core, or of an X-CUBE-AI pack, which has the same tree.
 _EXECUTABLES = tuple(
     f"Utilities/{system}/stedgeai{suffix}"
     for system, suffix in (("linux", ""), ("mac", ""), ("macarm", ""), ("windows", ".exe"))
@@ -28,7 +28,7 @@ _NOTE = "stedgeai.json"
 
 @dataclass(frozen=True)
 class Installation:
-    """root: None where the executable was found in PATH alone."""
+    """An installation of ST's compiler; `root` is None if found through PATH alone."""
 
     root: Path | None
     executable: Path
@@ -36,7 +36,7 @@ class Installation:
 
 @dataclass(frozen=True, order=True)
 class CoreVersion:
-    """text: as printed, with build number and commit."""
+    """A release of ST Edge AI Core; `text` is printed, with build number and commit."""
 
     major: int
     minor: int
@@ -45,29 +45,33 @@ class CoreVersion:
 
     @property
     def has_c_info_in_output(self) -> bool:
-        """Release 2.0 leaves it in the workspace."""
+        """Return whether c_info is in the output; release 2.0 leaves it in the workspace."""
         return (self.major, self.minor) >= (2, 1)
 
     @property
     def needs_mvei(self) -> bool:
-        """Newer releases describe the Cortex-M55 to the compiler in another way."""
+        """Return whether the compiler needs --mvei for the Cortex-M55.
+
+        Newer releases describe the core in another way.
+        """
         return self.major < 3
 
     @property
     def makes_relocatable(self) -> bool:
-        """Whether `--relocatable` makes a relocatable model of a network for the NPU."""
+        """Return whether `--relocatable` makes a relocatable model for the NPU."""
         return self.major >= 4
 
     @property
     def writes_stai(self) -> bool:
-        """Whether stai_<name>.h and stai_<name>.c are among its output."""
+        """Return whether the output has stai_<name>.h and stai_<name>.c."""
         return self.major >= 3
 
 
 def find_tool(environment: Environment) -> Installation | None:
-    """Find ST's compiler: in the core, then in the newest X-CUBE-AI pack, then in PATH. None where it is in none of them.
+    """Find ST's compiler, or return None.
 
-    The core of a project has the runtime alone.
+    The places are the core, then the newest X-CUBE-AI pack, then PATH. The core of a project has
+    the runtime alone.
     """
     if environment.core and (found := _in_root(environment.core)):
         return found
@@ -95,16 +99,23 @@ def _numbers(name: str) -> list[int]:
 
 
 def digest_of_tool(installation: Installation) -> str:
-    """SHA-256 of the executable and, in an installation, of the files beside it: atonn, settings."""
+    """Return the SHA-256 of the executable and of the files beside it.
+
+    In an installation these are atonn and settings; without one, only the executable counts.
+    """
     beside = files_in(installation.executable.parent) if installation.root else []
     files = [path for path in beside if is_file(path)] or [installation.executable]
     return hashlib.sha256("".join(f"{path.name} {digest_of(path)}\n" for path in files).encode()).hexdigest()
 
 
 def parse_version(output: str) -> CoreVersion:
-    """From the output of `stedgeai --version`: ST Edge AI Core v4.0.1-20581 7ed50de05.
+    """Parse the output of `stedgeai --version`.
 
-    Raises N6-STAI-002 where it has no version, N6-STAI-003 for one before 2.0 or from 5.0 on.
+    An example is 'ST Edge AI Core v4.0.1-20581 7ed50de05'.
+
+    Raises:
+        N6Error: N6-STAI-002 if it has no version; N6-STAI-003 for a release before 2.0 or from 5.0
+            on.
     """
     match = re.search(r"ST Edge AI Core v(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(\S{0,40}(?: [0-9a-f]{6,12}\b)?)", output)
     if not match:
@@ -121,9 +132,17 @@ def parse_version(output: str) -> CoreVersion:
 
 
 def installed_version(installation: Installation, environment: Mapping[str, str], notes: Path | None) -> CoreVersion:
-    """Asked once for each executable: the answer takes seconds, too long for a build with nothing to do.
+    """Return the release of ST's compiler, which runs once for each executable.
 
-    notes: folder that keeps the answer, None: nothing is kept. Raises N6-STAI-002, N6-STAI-003.
+    The answer takes seconds, too long for a build with nothing to do.
+
+    Args:
+        installation: The tool.
+        environment: Variables for the tool.
+        notes: Folder that keeps the answer; None keeps nothing.
+
+    Raises:
+        N6Error: N6-STAI-002, N6-STAI-003.
     """
     key = [str(installation.executable), digest_of_tool(installation)]
     try:

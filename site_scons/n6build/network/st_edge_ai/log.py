@@ -1,6 +1,7 @@
-"""What ST's compiler prints, without progress bars, log prefixes and wrapped lines, and one error for what went wrong.
+"""The log of ST's compiler, cleaned, and the error that explains a failure.
 
-Each message that is recognised here was seen in a real log of Core 2.x to 4.0.
+Progress bars, log prefixes and wrapped lines are removed. Each message recognised here was seen in
+a real log of Core 2.x to 4.0.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _NOT_QUANTISED = re.compile(r"WARNING: (\S{1,200}) is not quantized")
 _IR_VERSION = re.compile(r"ir_version (\d{1,6}) is higher than the checker's \((\d{1,6})\)")
 _MINIMAL_SIZES = re.compile(r"Minimal sizes needed are: \{[^}]{0,400}?(\d{1,20})[^}\d]{0,40}\}")
 _UNSUPPORTED_KEYS = re.compile(r"WARNING: Unsupported keys in the current profile .{0,200}")
-# More bytes than any memory of a board has: the number means nothing, as for float models.
+# No memory of a board has so many bytes: a larger number means nothing, as for float models.
 _MEANINGLESS_BYTES = 1 << 30
 _BLOCK_LINES = 20
 _LAST_LINES = 8
@@ -33,8 +34,16 @@ _UNKNOWN = "N6-STAI-034"
 
 @dataclass(frozen=True)
 class CompilerLog:
-    """lines: cleaned. messages: category and text. failure: what the NPU compiler said before it failed. bytes_left: by
-    configuration it tried. not_quantised: names of tensors. notes: for the user of a network that was made."""
+    """The log of a run.
+
+    Attributes:
+        lines: Cleaned lines.
+        messages: Category and text of each message.
+        failure: Output of the NPU compiler before it failed.
+        bytes_left: Bytes without a place, by configuration that the compiler tried.
+        not_quantised: Names of tensors.
+        notes: Notes for the user about a network that was made.
+    """
 
     lines: tuple[str, ...]
     messages: tuple[tuple[str, str], ...]
@@ -44,18 +53,21 @@ class CompilerLog:
     notes: tuple[str, ...]
 
     def has(self, text: str) -> bool:
-        """Whether any line contains this text."""
+        """Return whether any line contains a text."""
         return any(text in line for line in self.lines)
 
 
 def progress_of(line: str) -> int | None:
-    """Percent, where the line is a progress bar."""
+    """Return the percentage if the line is a progress bar, else None."""
     match = _PROGRESS.match(line)
     return min(int(match[1]), 100) if match else None
 
 
 def clean(text: str) -> list[str]:
-    """Lines without ANSI codes and log prefixes; a carriage return ends a line, too."""
+    """Return the lines without ANSI codes and log prefixes.
+
+    A carriage return also ends a line.
+    """
     lines = []
     for raw in re.split(r"[\r\n]+", _ANSI.sub("", text)):
         line = _PREFIX.sub("", raw).rstrip()
@@ -65,7 +77,7 @@ def clean(text: str) -> list[str]:
 
 
 def read_log(text: str) -> CompilerLog:
-    """text: all that the tool printed."""
+    """Read everything that the tool printed."""
     lines = clean(text)
     found = [match for line in lines if (match := _MESSAGE.search(line))]
     return CompilerLog(
@@ -79,7 +91,10 @@ def read_log(text: str) -> CompilerLog:
 
 
 def _failure(lines: Sequence[str]) -> list[str]:
-    """Between '>>> Shell execution has FAILED' and '<<<', without what names files of this run."""
+    """Return the lines between '>>> Shell execution has FAILED' and '<<<'.
+
+    Lines that name files of this run are left out.
+    """
     start = next((number for number, line in enumerate(lines) if ">>> Shell execution has FAILED" in line), None)
     if start is None:
         return []
@@ -90,13 +105,16 @@ def _failure(lines: Sequence[str]) -> list[str]:
 def _notes(lines: Sequence[str]) -> list[str]:
     notes = [match[0] for line in lines if (match := _UNSUPPORTED_KEYS.search(line))]
     if any("undefined reference to" in line and "_mem_pool_" in line for line in lines):
-        # The tool links a program to measure the runtime, without the symbols of relative pools. The network is whole.
+        # To measure the runtime, the tool links a program without the symbols of relative pools. The network is complete.
         notes.append("the size of the runtime was not computed: relative memory pools have no address yet")
     return notes
 
 
 def dropped_quantisation(log: CompilerLog) -> Finding | None:
-    """Worse than a failure: the tool continues, and compiles a float network."""
+    """Return a finding if the tool has dropped the quantisation.
+
+    This is worse than a failure: the tool continues, and compiles a float network.
+    """
     if not log.has("Ignore Quantization JSON file") and not log.has('invalid value "BOOL"'):
         return None
     what = "the compiler has dropped the quantisation of the whole model"
@@ -104,8 +122,15 @@ def dropped_quantisation(log: CompilerLog) -> Finding | None:
 
 
 def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | None:
-    """The error that explains the end of a run, None for status 0. pool_bytes: of all pools together. Its id is one of
-    N6-STAI-021 to N6-STAI-034."""
+    """Return the error that explains the end of a run, None for status 0.
+
+    Its id is one of N6-STAI-021 to N6-STAI-034.
+
+    Args:
+        log: Log of the run.
+        status: Exit status of the tool.
+        pool_bytes: Bytes of all pools together.
+    """
     if status == 0:
         return None
     hint = "these are its last lines; the whole log is beside network.c"
@@ -113,7 +138,7 @@ def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | Non
 
 
 def _failure_of(log: CompilerLog, pool_bytes: int) -> N6Error | None:
-    """Causes first, then what follows from them."""
+    """Return the error of a log: causes come first, then consequences."""
     causes = (_bad_pools(log), _text_failure(log), _float_model(log), _pool_overflow(log, pool_bytes))
     return next(filter(None, (*causes, _cortex_m_overflow(log), _own_message(log))), None)
 
@@ -128,7 +153,7 @@ def _bad_pools(log: CompilerLog) -> N6Error | None:
 
 
 def _text_failure(log: CompilerLog) -> N6Error | None:
-    """Messages whose text alone says what it is."""
+    """Return the error for messages whose text alone identifies the failure."""
     if match := next((match for line in log.lines if (match := _IR_VERSION.search(line))), None):
         what = f"the model has ONNX IR version {match[1]}, this release of the tool reads up to {match[2]}"
         return _error(
@@ -198,7 +223,10 @@ def _cortex_m_overflow(log: CompilerLog) -> N6Error | None:
 
 
 def _own_message(log: CompilerLog) -> N6Error | None:
-    """The tool's own words; E103 last, since it only says that the NPU compiler failed."""
+    """Return the tool's own message as an error.
+
+    E103 comes last, since it only reports that the NPU compiler failed.
+    """
     ordered = sorted(log.messages, key=lambda message: message[0].startswith("E103"))
     if not ordered:
         return None

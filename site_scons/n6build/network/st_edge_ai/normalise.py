@@ -1,7 +1,8 @@
-"""Output of ST's compiler without what differs from machine to machine: dates, host paths, build numbers of the host; and c_info
-without digests of the model's file, which would make all steps again that read it when a weight has changed, or nothing.
+"""Reproducible output of ST's compiler.
 
-Only comments and descriptions are touched; the code is that of the compiler, byte for byte.
+Dates, host paths and the host's build numbers are removed. c_info also loses digests of the model's
+file, which would repeat all steps that read c_info although only a weight, or nothing, has changed.
+Only comments and descriptions are edited; the code stays the compiler's, byte for byte.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import Any
 from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 
-# An absolute path of any system, where it is in quotes, or after a blank or an equals sign.
+# The pattern matches an absolute path of any system in quotes, or after a blank or an equals sign.
 _PATH = re.compile(r"(?:(?<=[\s\"'=@])|^)(?:[A-Za-z]:)?[/\\](?:[^\s\"'*<>|:/\\]{1,255}[/\\]){1,40}", re.M)
 _DATES = (
     re.compile(r"^([ \t]*\*?[ \t]*(?:@date|Created date|date|BUILD_\w+)\b[^\n:\"]{0,40}[:\"]?)[^\n]*$", re.M | re.I),
     re.compile(r"^(elapsed time[^\n:]{0,40}:)[^\n]*$", re.M | re.I),
     re.compile(r"()\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,12})?(?:[+-]\d\d:?\d\d|Z)?"),
 )
-# Of c_info's environment. The report has the model's digest, and so does the provenance.
+# These keys of c_info's environment are emptied. The report has the model's digest, and so does the provenance.
 _EMPTIED: dict[str, object] = {
     "generated_time": "",
     "arguments": "",
@@ -33,14 +34,14 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 def normalised_text(text: str) -> str:
-    """For a report: paths become their last part, dates are removed."""
+    """Return a report in which paths are their last part and dates are removed."""
     for pattern in _DATES:
         text = pattern.sub(r"\1", text)
     return "".join(f"{line.rstrip()}\n" for line in _PATH.sub("", text).splitlines())
 
 
 def normalised_c(text: str) -> str:
-    """For C: comments only."""
+    """Return C code with normalised comments."""
     return _COMMENT.sub(lambda match: _normalised_comment(match[0]), text)
 
 
@@ -53,7 +54,15 @@ def _normalised_comment(comment: str) -> str:
 
 
 def normalised_c_info(data: bytes, file: str) -> str:
-    """For c_info. file: for messages. Raises N6-NET-020 where it is not JSON."""
+    """Return a normalised c_info.
+
+    Args:
+        data: Content of the file.
+        file: Name of the file, for messages.
+
+    Raises:
+        N6Error: N6-NET-020 if it is not JSON.
+    """
     try:
         document: Any = parse_json(data)
     except ValueError as error:

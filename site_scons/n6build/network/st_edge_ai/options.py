@@ -1,4 +1,4 @@
-"""How a model is given to ST's compiler: the key network.st_edge_ai of a model.yaml, and the command it becomes."""
+"""Options and command of ST's compiler: key network.st_edge_ai of a model.yaml."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from n6build.network.st_edge_ai.find import CoreVersion, Installation
 DataType = Literal["float32", "int8", "uint8"]
 ChannelPosition = Literal["chfirst", "chlast"]
 
-# What ST's example applications are compiled with; --all-buffers-info lists where buffers are.
+# ST's example applications are compiled with these options; --all-buffers-info lists the addresses of buffers.
 DEFAULT_OPTIONS = (
     "-O3 --all-buffers-info --cache-maintenance --Oauto-sched --native-float --enable-virtual-mem-pools "
     "--Omax-ca-pipe 4 --Ocache-opt --Os --enable-epoch-controller"
 )
 EPOCH_CONTROLLER = "--enable-epoch-controller"
 PROFILE = "n6build"
-# Of the flow for a Cortex-M without NPU; with the NPU they make another kind of output, or fail late.
+# These belong to the flow for a Cortex-M without NPU; with the NPU they make another kind of output, or fail late.
 _CORTEX_M_ONLY = (
     "--binary",
     "--address",
@@ -56,11 +56,18 @@ _SET_BY_THE_BUILD = (
 
 @dataclass(frozen=True)
 class CompilerOptions:
-    """options: of the NPU compiler, instead of the default. profile: `name@file` of a profile file beside the model.yaml, to
-    take them from; its memory pools are not used, those are the board's.
+    """Options of backend st_edge_ai.
 
-    own_inputs, own_outputs: buffers that the application allocates. *_data_type, *_ch_position: of inputs and outputs as the
-    application sees them. arguments: more of them for stedgeai.
+    Attributes:
+        options: Options of the NPU compiler, instead of the default.
+        profile: `name@file` of a profile file beside the model.yaml, from which the options are
+            taken; its memory pools are not used, the board's are.
+        input_data_type, output_data_type: Type of inputs or outputs as the application sees them.
+        inputs_ch_position, outputs_ch_position: Position of the channels of inputs or outputs as
+        the application sees them.
+        own_inputs: The application allocates the buffers of inputs.
+        own_outputs: The application allocates the buffers of outputs.
+        arguments: More arguments for stedgeai.
     """
 
     options: str | None = None
@@ -75,7 +82,11 @@ class CompilerOptions:
 
 
 def with_profile(options: CompilerOptions, folder: Path | None) -> CompilerOptions:
-    """The options of the profile that is named, read from its file in `folder`. Raises N6-STAI-013, N6-PROFILE-00x."""
+    """Return the options with those of the named profile, from its file in `folder`.
+
+    Raises:
+        N6Error: N6-STAI-013, N6-PROFILE-00x.
+    """
     if options.profile is None:
         return options
     name, _, file = options.profile.partition("@")
@@ -87,13 +98,18 @@ def with_profile(options: CompilerOptions, folder: Path | None) -> CompilerOptio
 
 
 def compiler_options(options: CompilerOptions, version: CoreVersion) -> str:
-    """Of the NPU compiler, as in a profile."""
+    """Return the options of the NPU compiler, as in a profile."""
     text = DEFAULT_OPTIONS if options.options is None else options.options
     return f"{text} --mvei" if version.needs_mvei and "--mvei" not in text.split() else text
 
 
 def check_options(options: CompilerOptions, where: str) -> None:
-    """Raises N6-STAI-010 for arguments that belong to another flow or to the build, and for options given twice."""
+    """Check the options of a model.yaml.
+
+    Raises:
+        N6Error: N6-STAI-010 for arguments that belong to another flow or to the build, and for
+            options given twice.
+    """
     if options.profile and options.options is not None:
         raise N6Error(
             "N6-STAI-010", "both 'profile' and 'options' are given", where=where, hint="one of them is enough"
@@ -110,7 +126,12 @@ def check_options(options: CompilerOptions, where: str) -> None:
 
 
 def check_paths(model: Path, *others: Path) -> None:
-    """Raises N6-STAI-011 for a non-ASCII character, on which the compiler crashes, N6-STAI-012 for an intermediate model."""
+    """Check the paths for ST's compiler.
+
+    Raises:
+        N6Error: N6-STAI-011 for a non-ASCII character, on which the compiler crashes; N6-STAI-012
+            for an intermediate model.
+    """
     for path in (model, *others):
         if not str(path).isascii():
             letter = next(letter for letter in str(path) if not letter.isascii())
@@ -137,8 +158,20 @@ def generate_command(
     workspace: Path,
     relocatable: bool = False,
 ) -> list[str]:
-    """profile: file with the profile `n6build`. relocatable: make <name>_rel.bin, too. All paths have to be absolute: the tool
-    runs in its own folder."""
+    """Return the command that compiles a model.
+
+    All paths have to be absolute: the tool runs in its own folder.
+
+    Args:
+        installation: The tool.
+        model: Model file.
+        options: Options of the compiler.
+        name: Name of the network.
+        profile: File with the profile `n6build`.
+        output: Folder for the output.
+        workspace: Folder for intermediate files.
+        relocatable: Make <name>_rel.bin, too.
+    """
     command = [str(installation.executable), "generate", "--model", str(model), "--target", "stm32n6"]
     command += ["--relocatable"] if relocatable else []
     command += ["--st-neural-art", f"{PROFILE}@{profile}", "--name", name]
@@ -156,5 +189,5 @@ def generate_command(
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """What of the environment the tool gets."""
+    """Return the variables of the environment that the tool gets."""
     return dict(read_environment(environment).stedgeai)
