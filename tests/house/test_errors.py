@@ -29,6 +29,7 @@ SAME_MEANING = {
     "N6-LINK-001": "a board that says nothing, at once or later",
     "N6-LINK-005": "a board that starts again, at once or later",
     "N6-LLATON-002": "ST's runtime, or a part of it, is not in a folder or around it",
+    "N6-MODEL-001": "no such model, by option or as a word of the command line",
     "N6-MODEL-007": "a name, in model.yaml or of the file of a compiled network",
     "N6-NET-001": "a file that is no model of its kind, .tflite or .onnx",
     "N6-NET-002": "a damaged file, .tflite or .onnx",

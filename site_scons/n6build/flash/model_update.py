@@ -251,7 +251,7 @@ def _model(slot: ModelSlot, read: Read) -> RelocFile | None:
         try:
             return parse_reloc_file(data, "slot")
         except N6Error as error:
-            # N6-RELOC-031 means that the model is longer than the bytes read so far.
+            # A model that ends too early is longer than the bytes read so far.
             if error.id != "N6-RELOC-031":
                 return None
     return None

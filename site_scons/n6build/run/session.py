@@ -55,7 +55,12 @@ class RunModel:
 
 @dataclass(frozen=True)
 class ExpectedMs:
-    """Expected time in ms; `high` is None if only a lower bound is known."""
+    """Expected time of an inference, in ms.
+
+    Attributes:
+        low: Lower bound.
+        high: Upper bound; None if only the lower one is known.
+    """
 
     low: float
     high: float | None
