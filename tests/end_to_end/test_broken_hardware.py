@@ -1,7 +1,7 @@
 """Reports of the firmware about faulty hardware and faulty models.
 
 The virtual board and n6build's models are not faulty. So each case changes the firmware in one
-place, where it then sees a fault or mistakes one value for another.
+place: it then leaves out a setting, or takes a sound value for a fault.
 """
 
 from __future__ import annotations

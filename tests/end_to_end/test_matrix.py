@@ -45,7 +45,10 @@ def test_every_pair_is_built_and_run(project: Project) -> None:
 
 @pytest.mark.slow
 def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(project: Project) -> None:
-    """Two machines share a cache; changed pairs run again, and nothing else."""
+    """Two shards imitate two machines with the same build.
+
+    Afterwards, changed pairs run again, and nothing else.
+    """
     pairs = (*PAIRS[:1], "boards=nucleo-n657", *PAIRS[2:])
     for number in (1, 2):
         result = project.scons(*pairs, f"shard={number}/2")

@@ -191,7 +191,7 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
 def test_a_network_rel_bin_that_is_linked_with_st_s_runtime_runs_under_its_loader(
     backend: str, project: Project, tmp_path: Path
 ) -> None:
-    """The file gives the blobs' use of the NPU and their expected time."""
+    """The blobs in the file show their use of the NPU and their expected time."""
     made = ("model=keyword", f"backend={backend}", "profile=noextmem", "loader=reloc", "reloc")
     assert project.scons(*made, **tree("3.0")).status == 0
     model = tmp_path / "network_rel.bin"

@@ -78,7 +78,7 @@ def runs(result: RunResult) -> str:
 
 
 def new_model(project: Project, folder: Path, code: bytes) -> Update:
-    """Return a newer model for slot B, with `code` as its first call if there is any."""
+    """Return a newer model for slot B, whose inputs function is `code`, if any."""
     app = folder.parent / "application"
     shutil.copytree(application(project), app, dirs_exist_ok=True)
     file = app / "model.bin"
@@ -207,7 +207,7 @@ def test_the_power_goes_in_every_write_of_the_journal(
 
 
 def fill_journal(board: Path) -> None:
-    """Fill the journal's first copy, so that the next record erases the second one."""
+    """Fill the journal's first copy, so that the next record erases the second copy."""
     assert BOARD.trial is not None
     with (board / "nor.bin").open("r+b") as nor:
         start = BOARD.trial.journal.address - BOARD.nor.base

@@ -34,7 +34,7 @@ def with_example(folder: Path, name: str) -> Project:
 
 
 def _counts(path: Path) -> bool:
-    """Return whether a file counts: not a test, and not the line about a package."""
+    """Return whether a file counts; tests and `__init__.py` do not."""
     return path.name != "__init__.py" and path.parts[0] != "tests"
 
 

@@ -29,7 +29,7 @@ _OPTIONS = {option.name: option for option in OPTIONS}
 # A message is an argument of one of these calls, or is first assembled under one of these names.
 _CALLS = {"N6Error", "Finding", "Meaning", "_error", "_wrong", "_fail", "_failure", "_damaged", "_text", "fail"}
 _NAMES = {"hint", "what", "_HINTS", "_TEXTS", "_MESSAGE_HINTS", "_FIRMWARE_HINTS", "UNPLUG", "fix"}
-# These names stand in messages, but belong to other programs or to a line of a table. The last four are
+# These names occur in messages, but belong to other programs or to a line of a table. The last four are
 # arguments of onnxruntime's quantize_static.
 _NOT_OURS = {"signo", "kind", "off", "quant_format", "per_channel", "activation_type", "weight_type"}
 

@@ -223,7 +223,7 @@ def many_channels(channels: int = 600, pixels: int = 3, seed: int = 0) -> Epoch:
     return epoch
 
 
-# POOL
+# Epochs with POOL.
 
 _POOLS = {"max": 0, "min": 1, "mean": 2}
 _GLOBAL = 8
@@ -296,7 +296,7 @@ def padded_max(c: Convolution, size: tuple[int, int], step: tuple[int, int], see
     return epoch
 
 
-# ACTIV
+# Epochs with ACTIV.
 
 
 def activation(function: Function, wide: bool = False, seed: int = 0) -> Epoch:
