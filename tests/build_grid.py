@@ -1,4 +1,7 @@
-"""A real server of the Remote Execution API on this machine: BuildGrid, which `make setup-tests` installs."""
+"""A real server of the Remote Execution API on this machine: BuildGrid.
+
+`make setup-tests` installs it.
+"""
 
 from __future__ import annotations
 
@@ -28,25 +31,31 @@ instances:
 
 @dataclass(frozen=True)
 class Server:
-    """A server that answers."""
+    """A running server."""
 
     port: int
     process: subprocess.Popen[str]
 
     @property
     def address(self) -> str:
-        """As the option has it."""
+        """Return the address in the form of the option."""
         return f"grpc://127.0.0.1:{self.port}/main"
 
     def kill(self) -> None:
-        """As a machine that loses its power."""
+        """Kill the server, as if its machine lost its power."""
         self.process.kill()
         self.process.wait()
 
 
 @contextmanager
 def build_grid(folder: Path, *, updates: bool = True, more: str = "") -> Iterator[Server]:
-    """folder: for its settings and log. updates: whether it takes results. more: of its settings."""
+    """Run a server.
+
+    Args:
+        folder: Folder for its settings and log.
+        updates: The server accepts results.
+        more: Further settings.
+    """
     assert (SERVERS / "bgd").is_file(), "make setup-tests installs BuildGrid"
     port = free_port()
     settings = folder / "server.yml"
@@ -62,14 +71,14 @@ def build_grid(folder: Path, *, updates: bool = True, more: str = "") -> Iterato
 
 
 def free_port() -> int:
-    """Of the loopback, a moment ago."""
+    """Return a port of the loopback that was free a moment ago."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
 
 
 def listens(port: int) -> bool:
-    """Whether a server of this machine takes connections."""
+    """Return whether a server of this machine accepts connections."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
         return True
     return False

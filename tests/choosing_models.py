@@ -1,4 +1,4 @@
-"""Models of one operator that compares, chooses or finds elements by their index, for tests."""
+"""Models of one operator that compares, chooses or finds elements."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,12 @@ def comparison(
     dtype: Type = np.int8,
     scales: Sequence[Quantisation] = (Quantisation(0.05, 3), Quantisation(0.031, 7)),
 ) -> bytes:
-    """relation: of RELATIONS. scales: of both operands of int8 or uint8."""
+    """Return a model of a comparison.
+
+    Args:
+        relation: One of RELATIONS.
+        scales: Scales of both operands, used for int8 and uint8.
+    """
     scaled = dtype in (np.int8, np.uint8)
     operands = [
         Tensor(name, tuple(shape), dtype, scale if scaled else None)
@@ -28,7 +33,11 @@ def comparison(
 
 
 def logical(kind: str, shapes: Sequence[Sequence[int]]) -> bytes:
-    """kind: And, Or, or Not of one."""
+    """Return a model of a logical operator.
+
+    Args:
+        kind: And, Or, or (with one operand) Not.
+    """
     operands = [activation(shape, np.bool_, name) for name, shape in zip("ab", shapes, strict=False)]
     return operator(f"Logical{kind}", operands, dtype=np.bool_)
 
@@ -41,14 +50,22 @@ def select(
     constant: NDArray[np.generic] | None = None,
     kind: str = "SelectV2",
 ) -> bytes:
-    """Shapes. constant: of what is taken where the condition is false."""
+    """Return a model of a select with these shapes.
+
+    Args:
+        constant: Values that are taken where the condition is false; None for an input.
+    """
     otherwise = Tensor("other", tuple(other), dtype, quantisation_of(dtype), constant)
     operands = [activation(condition, np.bool_, "condition"), activation(chosen, dtype, "chosen"), otherwise]
     return operator(kind, operands, dtype=dtype)
 
 
 def gather_nd(shape: Sequence[int], indices: Sequence[int], dtype: Type = np.int8, wide: bool = False) -> bytes:
-    """Shapes; with indices of int64 if `wide`."""
+    """Return a model of a GATHER_ND with these shapes.
+
+    Args:
+        wide: Indices are int64.
+    """
     return operator("GatherNd", [activation(shape, dtype), _indices(indices, wide)], dtype=dtype)
 
 
@@ -60,7 +77,11 @@ def gather(
     dtype: Type = np.int8,
     wide: bool = False,
 ) -> bytes:
-    """Shapes; with indices of int64 if `wide`."""
+    """Return a model of a GATHER with these shapes.
+
+    Args:
+        wide: Indices are int64.
+    """
     operands = [activation(shape, dtype), _indices(indices, wide)]
     return operator("Gather", operands, dtype=dtype, axis=axis, batchDims=batch_dimensions)
 
@@ -70,6 +91,10 @@ def _indices(shape: Sequence[int], wide: bool) -> Tensor:
 
 
 def search(kind: str, shape: Sequence[int], axis: int, index_type: Type = np.int32) -> bytes:
-    """Of float32. kind: Max or Min."""
+    """Return a model of a float32 search.
+
+    Args:
+        kind: Max or Min.
+    """
     options = {"outputType": _INDICES[index_type]}
     return operator(f"Arg{kind}", [activation(shape, np.float32), numbers(axis)], dtype=index_type, **options)

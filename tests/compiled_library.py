@@ -1,6 +1,7 @@
-"""The library's compiled code, made once before the first test: hundreds of copies of the project take it along.
+"""The library's compiled code, made once before the first test.
 
-Without it each copy compiles hundreds of modules anew.
+Hundreds of copies of the project share it. Without it, each copy would compile hundreds of modules
+anew.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from pathlib import Path
 
 import n6build
 
-# Importing it brings its loader.
+# Importing the library also brings its loader.
 LIBRARY = Path(n6build.__file__).resolve().parents[1]
 
 
 def compile_library() -> None:
-    """As importing each module would, by the loader that the library has for it. What cannot be written is left out."""
+    """Compile each module with the library's loader, as an import would.
+
+    A file that cannot be written is left out.
+    """
     for path in sorted(LIBRARY.rglob("*.py")):
         # A package is found from the folder that it is in.
         named = path.parent if path.name == "__init__.py" else path.with_suffix("")
@@ -29,13 +33,15 @@ def compile_library() -> None:
 
 
 def copy_project_file(source: str, target: str) -> str:
-    """For shutil.copytree: as it is by itself, but compiled code is shared with the original. Python replaces such a file and
-    never writes into one."""
+    """Copy a file for shutil.copytree, but share compiled code with the original.
+
+    Python replaces a compiled file and never writes into one.
+    """
     if source.endswith(".pyc"):
         try:
             os.link(source, target)
             return target
         except OSError:
-            # Another file system.
+            # The target is on another file system.
             pass
     return shutil.copy2(source, target)

@@ -1,4 +1,7 @@
-"""C for tests, compiled file by file: what one test run has compiled ccache has for the next, and for its other workers."""
+"""C code for tests, compiled file by file.
+
+So ccache can reuse each object in the next test run and in other workers.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,12 @@ from pathlib import Path
 
 
 def compile_objects(folder: Path, sources: Iterable[Path], command: Sequence[str]) -> list[str]:
-    """Names of the objects, which are in `folder`. command: compiler and options, in that folder: a path of its headers that
-    begins elsewhere would be in what ccache compares."""
+    """Compile the sources, and return the names of the objects in `folder`.
+
+    Args:
+        command: Compiler and options, run in that folder. Paths of its headers must begin there,
+            because ccache compares them.
+    """
     objects = []
     for source in sources:
         objects.append(f"{source.parent.name}_{source.stem}.o")
@@ -19,5 +26,8 @@ def compile_objects(folder: Path, sources: Iterable[Path], command: Sequence[str
 
 
 def seen_from(folder: Path, path: Path) -> str:
-    """The same for every copy of the project that has the folder: ccache compares the words of the command."""
+    """Return a path that is equal in every copy of the project with the folder.
+
+    ccache compares the words of the command.
+    """
     return os.path.relpath(path, folder) if path.is_relative_to(folder.absolute().parent) else str(path)

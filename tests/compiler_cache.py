@@ -1,7 +1,8 @@
-"""The tests build the same C in hundreds of copies of the project: ccache compiles it once for all of them.
+"""ccache for the tests, which build the same C in hundreds of project copies.
 
-Nothing that is tested sees it: the compiler in PATH is a program that calls the real one, by its path, through ccache
-(compiler_cache.c). Its directory is in no line of a command, since n6build's commands have relative paths only.
+ccache compiles it once for all of them. Tested code does not notice it: the compiler in PATH is a
+program that calls the real one, by its path, through ccache (compiler_cache.c). No command line has
+its directory, since n6build's commands have relative paths only.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _SOURCE = Path(__file__).with_name("compiler_cache.c")
 
 
 def real_compiler() -> str | None:
-    """Its path, for tests that exchange a part of it, which ccache would not notice."""
+    """Return the compiler's path, for tests that exchange a part of it.
+
+    ccache would not notice the exchange.
+    """
     folders = os.environ["PATH"].split(os.pathsep)
     others = (folder for folder in folders if not Path(folder).is_relative_to(_FOLDER))
     return shutil.which(COMPILER, path=os.pathsep.join(others))
@@ -28,13 +32,16 @@ def real_compiler() -> str | None:
 
 @cache
 def host_compiler() -> list[str]:
-    """The command of this host's compiler, through ccache if that is there."""
+    """Return the command of this host's compiler, through ccache if installed."""
     ccache, compiler = shutil.which("ccache"), shutil.which("cc")
     return ["cc"] if ccache is None or compiler is None else [str(_launcher(ccache, compiler))]
 
 
 def use_compiler_cache() -> None:
-    """For this process and what it starts; without ccache, or a compiler of this host, nothing."""
+    """Use ccache in this process and its children.
+
+    This does nothing without ccache or a compiler of this host.
+    """
     ccache, compiler, host = shutil.which("ccache"), real_compiler(), shutil.which("cc")
     found = shutil.which(COMPILER)
     if ccache is None or compiler is None or host is None or found is None or Path(found).is_relative_to(_FOLDER):
@@ -43,12 +50,15 @@ def use_compiler_cache() -> None:
 
 
 def _launcher(ccache: str, compiler: str) -> Path:
-    """The program that calls this compiler through ccache, in a folder of its own; its name is the compiler's."""
+    """Return the program that calls this compiler through ccache.
+
+    It is in its own folder and has the compiler's name.
+    """
     places = {"CCACHE": ccache, "COMPILER": compiler, "CCACHE_FOLDER": str(_FOLDER / "ccache")}
     defined = [f"-D{name}={json.dumps(place)}" for name, place in places.items()]
     host = shutil.which("cc")
     assert host is not None
-    # Test runs of other checkouts may have a different one at the same time.
+    # Test runs of other checkouts may have a different program at the same time.
     digest = hashlib.sha256(_SOURCE.read_bytes() + " ".join([host, *defined]).encode()).hexdigest()[:16]
     program = _FOLDER / digest / Path(compiler).name
     if not program.is_file():

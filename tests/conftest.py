@@ -1,4 +1,7 @@
-"""Test set-up: this tree's own code, no time limits in hypothesis, and the same C compiled once."""
+"""Test set-up: this tree's own code, no time limits in hypothesis, one C cache.
+
+The same C code is compiled only once.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,19 @@ _NOT_CHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("n6build", max_examples=30, deadline=None, suppress_health_check=_NOT_CHECKED)
 settings.register_profile("n6build-all", deadline=None, suppress_health_check=_NOT_CHECKED)
 settings.load_profile("n6build")
-# Here and in the workers of xdist, not in programs that tests start: pytest keeps the modules of tests with their assertions
-# rewritten, or each worker spends 6 seconds on that.
+# pytest keeps the test modules with their rewritten assertions, or each worker would spend 6 seconds on that.
+# This holds here and in the workers of xdist, but not in programs that tests start.
 sys.dont_write_bytecode = False
 use_compiler_cache()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check and compile the library once, before the workers of xdist, which have an input, are started."""
+    """Check and compile the library once, before the workers of xdist start.
+
+    Only the workers have an input.
+    """
     if config.option.markexpr != "not slow":
-        # Where slow tests run, random ones have all their examples.
+        # If slow tests run, random tests have all their examples.
         settings.load_profile("n6build-all")
     if hasattr(config, "workerinput"):
         return

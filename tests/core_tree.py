@@ -1,4 +1,7 @@
-"""A stand-in for an installed ST Edge AI Core: the files that a build takes from it, at the places where ST has them."""
+"""A stand-in for an installed ST Edge AI Core.
+
+It has the files that a build needs, at ST's places.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _EMPTY = (
     "ecloader.c",
 )
 
-# From this version on the functions of an epoch have a second argument.
+# From this version on, the functions of an epoch have a second argument.
 _TWO_ARGUMENTS = (1, 1, 3, 262)
 _INSTANCE = "const struct NN_Instance_Struct *instance"
 
@@ -31,7 +34,11 @@ def _replace(path: Path, old: str, new: str) -> None:
 
 
 def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "STM32N6XX") -> Path:
-    """Sources of this project's runtime under ST's names, in the version `ll_aton`. Returns the root."""
+    """Write n6build's runtime under ST's names, and return the root.
+
+    Args:
+        ll_aton: Version of the runtime.
+    """
     middleware = root / "Middlewares" / "ST" / "AI"
     folder, devices = middleware / "Npu" / "ll_aton", middleware / "Npu" / "Devices" / device
     libraries = middleware / "Lib" / "GCC" / "ARMCortexM55"
@@ -55,7 +62,7 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     for name in _EMPTY:
         (folder / name).write_text(f"extern int {name.removesuffix('.c')}_is_here;\n")
     shutil.copy2(RUNTIME / "ll_aton_runtime.c", folder)
-    # What drives the NPU is there in ST's; networks that are linked with the stand-in have no epochs for it.
+    # ST's file has the NPU's driver. Networks that are linked with the stand-in have no epochs for the NPU.
     shutil.copy2(WITHOUT_NPU, folder / "ll_aton.c")
     if ll_aton >= _TWO_ARGUMENTS:
         _replace(folder / "ll_aton_network_calls.h", "    function(block);", "    function(block, instance);")

@@ -8,7 +8,7 @@ from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 from one_op_models import _ACTIVATIONS, Quantisation, Tensor, write_model
 
-# The table of options that each has in a model file, if any.
+# Operator -> its table of options in a model file, or None.
 UNARY: dict[str, str | None] = {
     "ABS": "AbsOptions",
     "EXP": "ExpOptions",
@@ -60,14 +60,18 @@ FLOAT_UNARY: dict[str, str | None] = {
 }
 FLOATS = FLOAT_BINARY | FLOAT_UNARY
 ACTIVATED = ("ADD", "DIV", "MUL", "SUB")
-# Of the quantisation of these outputs the interpreter allows one.
+# The interpreter allows only one quantisation of these outputs.
 FIXED_OUTPUT = {"LOGISTIC": Quantisation(1 / 256, -128), "TANH": Quantisation(1 / 128, 0)}
 
 
 def unary(
     operator: str, shape: tuple[int, ...], source: Quantisation, target: Quantisation, **options: object
 ) -> bytes:
-    """options: attributes of the operator's table of options."""
+    """Return a model of an operator with one operand.
+
+    Args:
+        options: Attributes of the operator's table of options.
+    """
     tensors = [Tensor("input", shape, np.int8, source), Tensor("output", shape, np.int8, target)]
     return _written(operator, tensors, UNARY[operator], options, 1)
 
@@ -79,8 +83,13 @@ def binary(
     activation: str = "NONE",
     constants: Sequence[NDArray[np.int8] | None] = (None, None),
 ) -> bytes:
-    """shapes: of both inputs, which broadcast. quantisations: of both inputs and the output. constants: None for an input of
-    the network."""
+    """Return a model of an int8 operator with two operands.
+
+    Args:
+        shapes: Shapes of both inputs, which broadcast.
+        quantisations: Quantisations of both inputs and the output.
+        constants: Values of the operands; None for an input of the network.
+    """
     tensors = [
         Tensor(name, shape, np.int8, quantisation, data)
         for name, shape, quantisation, data in zip("ab", shapes, quantisations, constants, strict=False)
@@ -97,7 +106,11 @@ def unscaled(
     dtype: type[np.generic] = np.int32,
     **options: object,
 ) -> bytes:
-    """Of int32 or float32, with one operand or two. constant: the second operand."""
+    """Return a model of an int32 or float32 operator with one or two operands.
+
+    Args:
+        constant: The second operand; None for an input.
+    """
     data = (None, constant)
     tensors = [
         Tensor(name, shape, dtype, None, data[i]) for i, (name, shape) in enumerate(zip("ab", shapes, strict=False))
@@ -107,7 +120,10 @@ def unscaled(
 
 
 def without(values: NDArray[np.int8], zero_point: int) -> NDArray[np.int8]:
-    """For divisors, which the interpreter refuses to be zero: elements that stand for it become their neighbour."""
+    """Replace elements equal to the zero point by their neighbour.
+
+    The interpreter refuses a divisor of zero.
+    """
     return np.where(values == zero_point, zero_point - 1 if zero_point == 127 else zero_point + 1, values).astype(
         np.int8
     )

@@ -1,4 +1,4 @@
-"""Small programs for the virtual board, compiled with the project's bring-up code and flags."""
+"""Small programs for the virtual board, with n6build's bring-up code and flags."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from n6build.steps.format_headers import FORMATS
 BOARD = load_board("nucleo-n657")
 CPU = list(toolchain.CPU)
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
-# The link in a program's folder to what this project is in.
+# The name of the link in a program's folder, which leads to this project.
 PROJECT = Path("project")
 LINK = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections,--nmagic,--build-id=none"]
 
@@ -65,11 +65,17 @@ def build(
     board: Board = BOARD,
     of_first: Sequence[str] = (),
 ) -> Path:
-    """-> the ELF file. Files of the project are named relative to it in debug information, wherever it is made. of_first: options
-    for the first source alone, so that the objects of the others are those of other programs."""
+    """Compile and link a program, and return the ELF file.
+
+    Debug information names files of the project relative to it, wherever the program is made.
+
+    Args:
+        of_first: Options for the first source only, so that other programs can use the objects of
+            the other sources.
+    """
     headers(folder / "include", board)
     (folder / f"{name}.ld").write_text(script)
-    # Through a link, no path in a command is of this checkout: the compiler's cache is that of others as well.
+    # The link keeps this checkout's path out of the commands, so all checkouts share the compiler's cache.
     (folder / PROJECT).unlink(missing_ok=True)
     (folder / PROJECT).symlink_to(ROOT)
     elf = folder / f"{name}.elf"
@@ -90,7 +96,11 @@ def _linked(source: Path) -> Path:
 
 
 def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = (), board: Board = BOARD) -> Path:
-    """extra: options for the source."""
+    """Build a first program from one source.
+
+    Args:
+        extra: Options for the source.
+    """
     load_appli = FIRMWARE / "fsbl" / "n6_load_appli.c"
     script = program_script(fsbl_ram(board.soc))
     return build(folder, source.stem, [source, load_appli, *bring_up()], script, board=board, of_first=extra)
@@ -108,7 +118,11 @@ def image_of(elf: Path, kind: BinaryType) -> bytes:
 
 
 def write_nor(path: Path, parts: dict[int, bytes], size: int = 32 << 20) -> Path:
-    """parts: address in the window -> bytes."""
+    """Write a NOR's content.
+
+    Args:
+        parts: Address in the window -> bytes.
+    """
     nor = bytearray([ERASED]) * size
     for address, data in parts.items():
         start = address - BOARD.nor.base

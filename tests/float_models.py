@@ -1,4 +1,7 @@
-"""Small float32 models as PyTorch exports them, quantised as users do it: by onnxruntime's quantize_static."""
+"""Small float32 models as PyTorch exports them, quantised as by a user.
+
+The tool is onnxruntime's quantize_static.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 
 
 class _Float:
-    """A model that grows by one node at a time. Methods give the name of what they make."""
+    """A model that grows by one node at a time.
+
+    Methods return the name of the new value.
+    """
 
     def __init__(self, *shape: int) -> None:
         self._rng = np.random.default_rng(0)
@@ -52,7 +58,11 @@ class _Float:
         return self.nodes(kind, *inputs, outputs=1, **attributes)[0]
 
     def conv(self, name: str, channels: tuple[int, int], size: int = 3, stride: int = 1) -> str:
-        """channels: of its input, of its output. Padded by half the window."""
+        """Add a convolution that is padded by half the window.
+
+        Args:
+            channels: Channels of its input and of its output.
+        """
         options = {"kernel_shape": [size, size], "strides": [stride, stride], "pads": [size // 2] * 4}
         weights = self.weights(channels[1], channels[0], size, size)
         return self.node("Conv", name, weights, self.weights(channels[1]), **options)
@@ -80,7 +90,10 @@ class _Float:
 
 
 def _classifier() -> onnx.ModelProto:
-    """Channels shuffled, as ShuffleNet does, and the mean as a ReduceMean."""
+    """Return a classifier that shuffles channels, like ShuffleNet.
+
+    Its mean is a ReduceMean.
+    """
     net = _Float(1, 3, 16, 12)
     name = net.node("Reshape", net.relu(net.input, (3, 16)), net.integers(1, 2, 8, 16, 12))
     name = net.node("Transpose", name, perm=[0, 2, 1, 3, 4])
@@ -93,7 +106,10 @@ def _classifier() -> onnx.ModelProto:
 
 
 def _detector() -> onnx.ModelProto:
-    """Two levels, then boxes from distributions, as YOLOv8 has them."""
+    """Return a detector like YOLOv8.
+
+    It has two levels, then boxes from distributions.
+    """
     net = _Float(1, 3, 16, 16)
     fine = net.silu(net.silu(net.input, (3, 8), 3, 2), (8, 16))
     coarse = net.silu(fine, (16, 16), 3, 2)
@@ -125,7 +141,11 @@ def _detector() -> onnx.ModelProto:
 
 
 def _segmenter() -> onnx.ModelProto:
-    """Pooled features beside others, as DeepLabV3 has them, a transposed convolution, and the result as large as the picture."""
+    """Return a segmenter like DeepLabV3.
+
+    It has pooled features beside others, a transposed convolution, and a result as large as the
+    picture.
+    """
     net = _Float(1, 3, 16, 16)
     name = net.relu(net.input, (3, 16), 3, 4)
     pooled = net.relu(net.node("GlobalAveragePool", name), (16, 8), 1)
@@ -138,7 +158,10 @@ def _segmenter() -> onnx.ModelProto:
 
 
 def _transformer() -> onnx.ModelProto:
-    """One block of a vision transformer, with the class read from the first token."""
+    """Return one block of a vision transformer.
+
+    The class is read from the first token.
+    """
     net = _Float(1, 3, 16, 16)
     depth, heads, tokens = 16, 2, 17
     name = net.node("Conv", net.input, net.weights(depth, 3, 4, 4), net.weights(depth), strides=[4, 4])
@@ -181,7 +204,12 @@ class _Samples(CalibrationDataReader):  # type: ignore[misc]
 
 
 def quantised(name: str, dtype: str, folder: Path) -> Path:
-    """name: of MODELS. dtype: of activations, int8 or uint8; weights are int8."""
+    """Quantise a model.
+
+    Args:
+        name: One of MODELS.
+        dtype: Type of activations, int8 or uint8; weights are int8.
+    """
     source, target = folder / "float.onnx", folder / "model.onnx"
     model = MODELS[name]()
     onnx.save(model, source)

@@ -1,8 +1,8 @@
-"""Whole .tflite models, small ones, with the operators and conventions of models that people have, written one by one.
+"""Small .tflite models of many operators, with the conventions of real models.
 
-Scales follow the converter's rules: CONCATENATION, RESIZE, RESHAPE, PAD and the like keep those of their input, LOGISTIC has
-1/256 and -128. Weights are random and have a gain of about one, so that values stay spread over the int8 range through
-many layers.
+Scales follow the converter's rules: CONCATENATION, RESIZE, RESHAPE, PAD and the like keep those of
+their input, LOGISTIC has 1/256 and -128. Weights are random and have a gain of about one, so that
+values stay spread over the int8 range through many layers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPERATORS = schema.BuiltinOperator
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor of the graph. scale is 0 for one that is not quantised."""
+    """A tensor of the graph; its scale is 0 if it is not quantised."""
 
     index: int
     shape: tuple[int, ...]
@@ -33,7 +33,7 @@ class Value:
 
 @dataclass
 class Graph:
-    """Operators are added by calls and run in that order."""
+    """A graph whose operators are added by calls and run in that order."""
 
     seed: int = 1
     tensors: list[Any] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Graph:
         return self._value(data.shape, scale, zero_point, data)
 
     def numbers(self, *values: int) -> Value:
-        """An int32 vector, as shapes and axes are given."""
+        """Add an int32 vector, such as a shape or axes."""
         return self.constant(np.array(values, np.int32))
 
     def add(
@@ -67,16 +67,20 @@ class Graph:
         version: int = 2,
         **options: Any,
     ) -> Value:
-        """One operator with one output, quantised as its first input if not said otherwise."""
+        """Add an operator with one output, by default quantised as its first input."""
         return self.add_all(name, inputs, [shape], quantisation, version=version, **options)[0]
 
     def add_real(self, name: str, inputs: Sequence[Value], shape: tuple[int, ...] = (), **options: Any) -> Value:
-        """An operator whose output is not quantised: float32 if not said otherwise. shape: else what the inputs broadcast to."""
+        """Add an operator whose output is not quantised, by default float32.
+
+        Args:
+            shape: Shape of the output; by default the inputs' broadcast shape.
+        """
         made = shape or _broadcast(*inputs)
         return self.add(name, inputs, made, (0.0, 0), version=1, **{"table": name.title().replace("_", ""), **options})
 
     def positions(self, name: str, inputs: Sequence[Value], shape: tuple[int, ...] = (), **options: Any) -> Value:
-        """An operator of int32."""
+        """Add an operator of int32."""
         return self.add_real(name, inputs, shape, dtype="int32", **options)
 
     def add_all(
@@ -91,7 +95,13 @@ class Graph:
         dtype: str = "float32",
         **options: Any,
     ) -> list[Value]:
-        """table: of its options, without the ending. dtype: of outputs that are not quantised. options: members of that table."""
+        """Add an operator with several outputs.
+
+        Args:
+            table: Name of its table of options, without the ending.
+            dtype: Type of outputs that are not quantised.
+            options: Members of that table.
+        """
         scale, zero_point = quantisation or (inputs[0].scale, inputs[0].zero_point)
         made = [self._value(shape, scale, zero_point, dtype=dtype) for shape in shapes]
         operator = schema.OperatorT()
@@ -151,10 +161,10 @@ class Graph:
         self.buffers.append(buffer)
         return len(self.buffers) - 1
 
-    # Layers with weights
+    # Layers with weights.
 
     def weights(self, shape: tuple[int, ...], axis: int, source: Value) -> list[Value]:
-        """Weights with a scale for each index of `axis`, and a bias that fits them."""
+        """Add weights with a scale for each index of `axis`, and a matching bias."""
         channels = shape[axis]
         gain = 1 / (73 * np.sqrt(np.prod(shape) / channels))
         scales = [float(np.float32(scale)) for scale in self.random.uniform(0.7, 1.3, channels) * gain]
@@ -218,14 +228,14 @@ class Graph:
         )
 
     def spread(self, activation: str = "NONE") -> tuple[float, int]:
-        """Scale and zero point of an output, each time others."""
+        """Return scale and zero point of an output, different for each call."""
         if activation == "RELU6":
             return 6 / 255, -128
         if activation == "RELU":
             return float(np.float32(self.random.uniform(0.012, 0.02))), -128
         return float(np.float32(self.random.uniform(0.02, 0.03))), int(self.random.integers(-10, 10))
 
-    # Layers without
+    # Layers without weights.
 
     def sum(self, a: Value, b: Value) -> Value:
         return self.add("ADD", [a, b], _broadcast(a, b), self.spread(), table="Add", potScaleInt16=False)
@@ -240,11 +250,14 @@ class Graph:
         return self.add("LOGISTIC", [source], source.shape, (1 / 256, -128))
 
     def silu(self, source: Value) -> Value:
-        """As converters write it: a value times its logistic."""
+        """Add a SiLU as converters write it: a value times its logistic."""
         return self.product(source, self.logistic(source))
 
     def like(self, source: Value, other: Value) -> Value:
-        """Requantised where its scale is another: all inputs of a CONCATENATION have one."""
+        """Add a requantisation to the scale of another value if the scales differ.
+
+        All inputs of a CONCATENATION have one scale.
+        """
         if (source.scale, source.zero_point) == (other.scale, other.zero_point):
             return source
         return self.add("QUANTIZE", [source], source.shape, (other.scale, other.zero_point), table="Quantize")
@@ -259,7 +272,7 @@ class Graph:
         shape = list(source.shape)
         shape[axis] //= count
         axes = self.constant(np.array(axis, np.int32))
-        # The axis comes first; quantised as what is split.
+        # The axis comes first. The outputs are quantised as the input.
         quantisation = (source.scale, source.zero_point)
         return self.add_all(
             "SPLIT", [axes, source], [tuple(shape)] * count, quantisation, table="Split", numSplits=count

@@ -1,4 +1,7 @@
-"""Models of one operator with int16 activations, zero points 0: int8 weights, int64 biases, as converters write them."""
+"""Models of one operator with int16 activations.
+
+Zero points are 0, weights int8 and biases int64, as converters write them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +35,11 @@ def convolution(
     padding: str = "SAME",
     activation: str = "NONE",
 ) -> bytes:
-    """kind: CONV_2D or DEPTHWISE_CONV_2D; the scales of its weights are along dimension 0 or 3."""
+    """Return a model of a convolution.
+
+    Args:
+        kind: CONV_2D or DEPTHWISE_CONV_2D; the scales of its weights are along dimension 0 or 3.
+    """
     deep = kind == "DEPTHWISE_CONV_2D"
     options: Any = schema.DepthwiseConv2DOptionsT() if deep else schema.Conv2DOptionsT()
     options.padding = _padding(padding)
@@ -64,7 +71,11 @@ def fully_connected(
     target: float,
     activation: str = "NONE",
 ) -> bytes:
-    """weights [output][input]."""
+    """Return a model of a fully connected layer.
+
+    Args:
+        weights: Array of [output][input].
+    """
     options = schema.FullyConnectedOptionsT()
     options.fusedActivationFunction = _ACTIVATIONS[activation]
     outputs, inputs = weights.shape
@@ -86,7 +97,13 @@ def elementwise(
     powers_of_two: bool = False,
     constant: NDArray[np.int16] | None = None,
 ) -> bytes:
-    """kind: ADD, SUB or MUL. scales: of a, b and the output. constant: of b."""
+    """Return a model of an elementwise operator.
+
+    Args:
+        kind: ADD, SUB or MUL.
+        scales: Scales of a, b and the output.
+        constant: Values of b; None for an input.
+    """
     options: Any = getattr(schema, f"{kind.title()}OptionsT")()
     options.fusedActivationFunction = _ACTIVATIONS[activation]
     if kind != "MUL":
@@ -110,7 +127,11 @@ def pool_2d(
     padding: str = "SAME",
     activation: str = "NONE",
 ) -> bytes:
-    """kind: MAX or AVERAGE."""
+    """Return a model of a pooling.
+
+    Args:
+        kind: MAX or AVERAGE.
+    """
     options = schema.Pool2DOptionsT()
     options.padding = _padding(padding)
     options.strideH, options.strideW = stride
@@ -125,7 +146,11 @@ def pool_2d(
 
 
 def function(kind: str, shape: tuple[int, ...], scale: float) -> bytes:
-    """kind: LOGISTIC or TANH."""
+    """Return a model of a function.
+
+    Args:
+        kind: LOGISTIC or TANH.
+    """
     tensors = [
         Tensor("input", shape, np.int16, Quantisation(scale)),
         Tensor("output", shape, np.int16, Quantisation(2.0**-15)),
@@ -150,7 +175,7 @@ def quantize(
     given: Quantisation | None,
     made: Quantisation | None,
 ) -> bytes:
-    """QUANTIZE, or DEQUANTIZE where the target is float32."""
+    """Return a model of a QUANTIZE, or of a DEQUANTIZE if the target is float32."""
     tensors = [Tensor("input", shape, source, given), Tensor("output", shape, target, made)]
     kind = "Dequantize" if target is np.float32 else "Quantize"
     options = getattr(schema, f"{kind}OptionsT")()

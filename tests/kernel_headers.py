@@ -1,4 +1,4 @@
-"""The generated headers that kernels and networks of the reference backend are compiled with."""
+"""The generated headers of the kernels, for kernels and reference networks."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from n6build.network.reference.kernel_headers import kernels_header, plain_kerne
 
 
 def write_kernel_headers(folder: Path) -> Path:
-    """Returns the folder."""
+    """Write the headers, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "n6_kernels.h").write_text(kernels_header())
     (folder / "n6_kernels_plain.h").write_text(plain_kernels_header())

@@ -1,6 +1,7 @@
-"""Writer of .tflite models of many operators with random weights, for tests of where activations lie.
+"""Writer of .tflite models of many operators with random weights.
 
-All tensors are int8, NHWC, batch 1. Scales are made up so that values spread over the int8 range.
+Tests check the places of their activations. All tensors are int8, NHWC, batch 1. Scales are made up
+so that values spread over the int8 range.
 """
 
 import math
@@ -14,7 +15,10 @@ _SCALE = 0.05
 
 
 class ModelWriter:
-    """Operators are appended in the order in which the model has them; each returns the index of its output tensor."""
+    """A model to which operators are appended in their order.
+
+    Each method returns the index of its output tensor.
+    """
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -154,7 +158,10 @@ def _activation(relu6: bool) -> int:
 
 
 def mobilenet_v2(size: int = 224) -> bytes:
-    """MobileNetV2 1.0 of 1000 classes: at 224 its first expansion has 112 x 112 x 96 bytes, 1.5 MB together with what follows."""
+    """Return MobileNetV2 1.0 of 1000 classes.
+
+    At 224, its first expansion has 112 x 112 x 96 bytes, 1.5 MB together with the next tensor.
+    """
     writer = ModelWriter()
     last = writer.conv(writer.input(size, size, 3), 32, 3, 2)
     for expansion, channels, count, first_stride in (

@@ -1,5 +1,7 @@
-"""Small models of the families that people bring: the operators, their order and their conventions are those of the real ones,
-sizes are not."""
+"""Small models of the usual families.
+
+Operators, their order and their conventions are those of the real models, but sizes are not.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,23 @@ from graph_models import Graph, Value
 
 
 def pose() -> bytes:
-    """As MoveNet: MobileNetV2 blocks, a feature pyramid with bilinear resizing, heads whose keypoints pass LOGISTIC."""
+    """Return a model like MoveNet.
+
+    It has MobileNetV2 blocks, a feature pyramid with bilinear resizing, and heads whose keypoints
+    pass LOGISTIC.
+    """
     graph = Graph(11)
     heads = _pose_heads(graph, 5)
     return graph.bytes(graph.logistic(heads[0]), graph.logistic(heads[1]), *heads[2:])
 
 
 def pose_with_decoder() -> bytes:
-    """As MoveNet is published: the person nearest to the middle of the image is found, then each keypoint where it is likely and
-    near to where that person's centre says that it is; positions are int32, distances float32."""
+    """Return a model like MoveNet as published, with its decoder.
+
+    It finds the person nearest to the middle of the image. Then it finds each keypoint where it is
+    likely and near to the place that the person's centre gives. Positions are int32, distances
+    float32.
+    """
     graph, count = Graph(20), 5
     centres, keypoints, regression, offsets = _pose_heads(graph, count)
     _, height, width, _ = centres.shape
@@ -78,7 +88,10 @@ def _as_float(graph: Graph, source: Value) -> Value:
 
 
 def _pose_heads(graph: Graph, keypoints: int) -> list[Value]:
-    """Heatmaps of centres and keypoints, then two numbers for each keypoint, twice."""
+    """Return heatmaps of centres and keypoints, then two outputs.
+
+    Each of the two has two numbers for each keypoint.
+    """
     image = graph.input((1, 32, 32, 3))
     stem = graph.conv(image, 8, stride=2, activation="RELU6")
     levels = [_inverted(graph, stem, 8, 1)]
@@ -95,8 +108,11 @@ def _pose_heads(graph: Graph, keypoints: int) -> list[Value]:
 
 
 def detector_without_anchors() -> bytes:
-    """As YOLOv8: SiLU, split and concatenated bottlenecks, pyramid pooling, nearest-neighbour resizing, a distribution over
-    distances that SOFTMAX and a convolution turn into boxes."""
+    """Return a model like YOLOv8.
+
+    It has SiLU, split and concatenated bottlenecks, pyramid pooling and nearest-neighbour resizing.
+    SOFTMAX and a convolution turn a distribution over distances into boxes.
+    """
     graph = Graph(12)
     image = graph.input((1, 32, 32, 3))
     small = _bottlenecks(graph, _silu_conv(graph, image, 8, 3, 2))
@@ -134,7 +150,10 @@ def detector_without_anchors() -> bytes:
 
 
 def detector_with_focus() -> bytes:
-    """As YOLOX: the image is cut into four by strided slices, LOGISTIC on objectness and classes."""
+    """Return a model like YOLOX.
+
+    Strided slices cut the image into four parts. Objectness and classes pass LOGISTIC.
+    """
     graph = Graph(13)
     image = graph.input((1, 24, 24, 3))
     parts = []
@@ -150,7 +169,10 @@ def detector_with_focus() -> bytes:
 
 
 def landmarks() -> bytes:
-    """As BlazeFace, palm and hand: residual blocks whose shortcut is pooled and padded in channels; anchors concatenated."""
+    """Return a model like BlazeFace, palm and hand.
+
+    The shortcut of its residual blocks is pooled and padded in channels. Anchors are concatenated.
+    """
     graph = Graph(14)
     features = graph.conv(graph.input((1, 32, 32, 3)), 8, size=5, stride=2, activation="RELU")
     levels = []
@@ -172,7 +194,10 @@ def landmarks() -> bytes:
 
 
 def parametric_landmarks() -> bytes:
-    """As face and hand landmarks of MediaPipe: PRELU with a slope for each channel."""
+    """Return a model like MediaPipe's face and hand landmarks.
+
+    PRELU has a slope for each channel.
+    """
     graph = Graph(15)
     features = graph.input((1, 16, 16, 3))
     for channels in (8, 12):
@@ -185,7 +210,11 @@ def parametric_landmarks() -> bytes:
 
 
 def segmentation() -> bytes:
-    """As DeepLabV3: dilated convolutions, an image-wide mean, resized and concatenated; the largest class of each pixel."""
+    """Return a model like DeepLabV3.
+
+    It has dilated convolutions, and an image-wide mean, resized and concatenated. The last step
+    resizes the classes.
+    """
     graph = Graph(16)
     features = graph.conv(graph.input((1, 33, 33, 3)), 8, stride=2, activation="RELU6")
     features = _inverted(graph, features, 12, 2)
@@ -199,7 +228,10 @@ def segmentation() -> bytes:
 
 
 def re_identification() -> bytes:
-    """As OSNet: streams of different depth, each weighted channel by channel by a gate."""
+    """Return a model like OSNet.
+
+    It has streams of different depth, each weighted channel by channel by a gate.
+    """
     graph = Graph(17)
     features = graph.conv(graph.input((1, 16, 8, 3)), 8, stride=2, activation="RELU")
     streams = []
@@ -215,14 +247,17 @@ def re_identification() -> bytes:
 
 
 def mobile_classifier() -> bytes:
-    """As MobileNetV3 small and MCUNet: squeeze and excitation, HARD_SWISH."""
+    """Return a model like MobileNetV3 small and MCUNet.
+
+    It has squeeze and excitation, and HARD_SWISH.
+    """
     graph = Graph(18)
     features = _hard_swish(graph, graph.conv(graph.input((1, 24, 24, 3)), 8, stride=2))
     for channels, stride in ((8, 1), (12, 2)):
         wide = _hard_swish(graph, graph.conv(features, 16, size=1))
         wide = _hard_swish(graph, graph.depthwise(wide, size=5, stride=stride))
         gate = graph.conv(graph.conv(graph.mean(wide, 1, 2), 4, size=1, activation="RELU"), 16, size=1)
-        # The hard sigmoid of a converter: relu6(x + 3) / 6.
+        # This is the hard sigmoid of a converter: relu6(x + 3) / 6.
         three = graph.constant(np.array(127, np.int8), 3 / 127)
         raised = graph.add("ADD", [gate, three], gate.shape, (6 / 255, -128), table="Add", fusedActivationFunction=3)
         sixth = graph.constant(np.array(127, np.int8), 1 / 762)
@@ -234,7 +269,11 @@ def mobile_classifier() -> bytes:
 
 
 def channel_shuffle() -> bytes:
-    """As ShuffleNetV2: half of the channels pass, the other half is worked on, then they are interleaved by a TRANSPOSE."""
+    """Return a model like ShuffleNetV2.
+
+    Half of the channels pass, and the other half goes through convolutions. Then a TRANSPOSE
+    interleaves them.
+    """
     graph = Graph(19)
     features = graph.conv(graph.input((1, 12, 12, 3)), 16, stride=2, activation="RELU")
     for _ in range(2):
@@ -262,7 +301,7 @@ FAMILIES: dict[str, Callable[[], bytes]] = {
 
 
 def _inverted(graph: Graph, source: Value, channels: int, stride: int) -> Value:
-    """A block of MobileNetV2."""
+    """Add a block of MobileNetV2."""
     wide = graph.conv(source, 2 * source.shape[3], size=1, activation="RELU6")
     narrow = graph.conv(graph.depthwise(wide, stride=stride, activation="RELU6"), channels, size=1)
     return graph.sum(source, narrow) if narrow.shape == source.shape else narrow
@@ -273,7 +312,10 @@ def _silu_conv(graph: Graph, source: Value, channels: int, size: int = 3, stride
 
 
 def _bottlenecks(graph: Graph, source: Value) -> Value:
-    """A block of YOLOv8: half of the channels passes through, the other through two convolutions."""
+    """Add a block of YOLOv8.
+
+    Half of the channels pass through, the other half through two convolutions.
+    """
     whole = _silu_conv(graph, source, source.shape[3], 1)
     left, right = graph.split(whole, 2)
     half = right.shape[3]

@@ -1,4 +1,7 @@
-"""Models of one operator that moves elements, for tests. Sizes of outputs are those that the reference interpreter finds."""
+"""Models of one operator that moves elements.
+
+Sizes of outputs are those that the reference interpreter finds.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +16,7 @@ from one_op_models import Quantisation, Tensor, write_model
 
 SCALED = Quantisation(0.05, 3)
 Type = type[np.generic]
-# The interpreter knows no second version of these; of the others it does, which takes more types.
+# The interpreter supports no second version of these. The second version of the others takes more types.
 _FIRST_VERSION = (
     "DepthToSpace",
     "ExpandDims",
@@ -47,13 +50,13 @@ def activation(shape: Sequence[int], dtype: Type = np.int8, name: str = "input")
 
 
 def numbers(values: Any, name: str = "numbers", dtype: Type = np.int32) -> Tensor:
-    """A constant."""
+    """Return a constant."""
     data: NDArray[np.generic] = np.array(values, dtype)
     return Tensor(name, data.shape, dtype, None, data)
 
 
 def constant(shape: Sequence[int], seed: int = 1) -> Tensor:
-    """Of int8 elements, with the scale of an activation."""
+    """Return a constant of int8 elements, with the scale of an activation."""
     data = np.random.default_rng(seed).integers(-128, 128, shape, dtype=np.int8)
     return Tensor(f"constant{seed}", tuple(shape), np.int8, SCALED, data)
 
@@ -67,8 +70,14 @@ def operator(
     scaled: Quantisation | None = None,
     **options: Any,
 ) -> bytes:
-    """name: as in the schema's BuiltinOptions, without `Options`. options: its members, by their names. shape: of the output,
-    where the interpreter does not find it. scaled: the output's, where it is not the usual one of its type."""
+    """Return a model of one operator.
+
+    Args:
+        name: Name in the schema's BuiltinOptions, without `Options`.
+        options: Members of its options, by their names.
+        shape: Shape of the output, if the interpreter does not find it.
+        scaled: Quantisation of the output; None for the usual one of its type.
+    """
     table = getattr(schema, f"{name}OptionsT")()
     for member, value in options.items():
         setattr(table, member, value)
@@ -94,7 +103,7 @@ def operator(
 
 @dataclass(frozen=True)
 class Step:
-    """An operator by the names of the schema's options; its tensors by their positions."""
+    """An operator by the names of the schema's options, with tensors by position."""
 
     name: str
     inputs: Sequence[int]
@@ -103,7 +112,7 @@ class Step:
 
 
 def network(tensors: Sequence[Tensor], steps: Sequence[Step], inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
-    """A model of several operators."""
+    """Return a model of several operators."""
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(write_model(0, tensors), 0))
     tree.operatorCodes, tree.subgraphs[0].operators = [], []
     for step in steps:
@@ -143,7 +152,11 @@ def strided_slice(
     dtype: Type = np.int8,
     **masks: Any,
 ) -> bytes:
-    """masks: beginMask, endMask, ellipsisMask, newAxisMask, shrinkAxisMask."""
+    """Return a model of a strided slice.
+
+    Args:
+        masks: Values of beginMask, endMask, ellipsisMask, newAxisMask and shrinkAxisMask.
+    """
     steps = [1] * len(begin) if strides is None else strides
     ends = [numbers(values, name) for name, values in (("begin", begin), ("end", end), ("strides", steps))]
     return operator("StridedSlice", [activation(shape, dtype), *ends], dtype=dtype, **masks)
@@ -174,7 +187,11 @@ def unpack(shape: Sequence[int], axis: int, dtype: Type = np.int8) -> bytes:
 
 
 def concatenation(axis: int, inputs: Sequence[Sequence[int] | Tensor], dtype: Type = np.int8) -> bytes:
-    """inputs: shapes of activations, or constants."""
+    """Return a model of a concatenation.
+
+    Args:
+        inputs: Shapes of activations, or constants.
+    """
     return operator("Concatenation", _named(inputs, dtype), dtype=dtype, axis=axis)
 
 
@@ -254,7 +271,13 @@ def resize(
     half_pixel_centers: bool = False,
     dtype: Type = np.int8,
 ) -> bytes:
-    """name: ResizeBilinear or ResizeNearestNeighbor. given, made: (height, width)."""
+    """Return a model of a resize.
+
+    Args:
+        name: ResizeBilinear or ResizeNearestNeighbor.
+        given: Height and width of the input.
+        made: Height and width of the output.
+    """
     return operator(
         name,
         [activation((1, *given, channels), dtype), numbers(made)],
@@ -265,7 +288,7 @@ def resize(
 
 
 def random_values(tensor_shape: Sequence[int], dtype: np.dtype[Any], seed: int) -> NDArray[np.generic]:
-    """Any bits of any type."""
+    """Return random values of the type's whole range."""
     rng = np.random.default_rng(seed)
     if dtype == np.bool_:
         return rng.integers(0, 2, tensor_shape).astype(np.bool_)

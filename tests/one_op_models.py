@@ -1,7 +1,8 @@
-"""Writer of .tflite models of one operator, for tests.
+"""Writer of .tflite models of one operator.
 
-Each function returns the bytes of a model that the reference interpreter loads; tensors are int8 (or as said), NHWC, batch 1
-unless a shape says otherwise. Tensor 0 is the model's input, the last one its output.
+Each function returns the bytes of a model that the reference interpreter loads. Tensors are int8
+(or as documented), NHWC, batch 1 unless a shape differs. Tensor 0 is the model's input, the last
+one its output.
 """
 
 from collections.abc import Sequence
@@ -31,11 +32,11 @@ _ACTIVATIONS = {
 
 @dataclass(frozen=True)
 class Quantisation:
-    """real = scale * (integer - zero_point); several scales: one per index of dimension `axis`, zero point 0."""
+    """A quantisation: real = scale * (integer - zero_point)."""
 
     scale: float | Sequence[float]
-    zero_point: int = 0
-    axis: int = 0
+    zero_point: int = 0  # This is 0 if there are several scales.
+    axis: int = 0  # Several scales belong to the indices of this dimension.
 
     @property
     def per_tensor(self) -> float:
@@ -45,13 +46,13 @@ class Quantisation:
 
 @dataclass(frozen=True)
 class Tensor:
-    """`data` is None for an activation; `quantisation` is None for a float or index tensor."""
+    """A tensor of a model, without quantisation if it holds floats or indices."""
 
     name: str
     shape: tuple[int, ...]
     dtype: type[np.generic]
     quantisation: Quantisation | None = None
-    data: NDArray[np.generic] | None = None
+    data: NDArray[np.generic] | None = None  # None for an activation.
 
 
 def _quantisation_table(quantisation: Quantisation | None) -> schema.QuantizationParametersT | None:
@@ -74,7 +75,7 @@ def write_model(
     model_input: int = 0,
     outputs: int = 1,
 ) -> bytes:
-    """A model of one operator: `tensors` in the operator's order of inputs, then its outputs, usually one."""
+    """Return a model of one operator; tensors are its inputs, then its outputs."""
     model = schema.ModelT()
     model.version = 3
     model.description = "one operator"
@@ -120,7 +121,7 @@ def write_model(
 
 
 def window_output(size: int, window: int, stride: int, dilation: int, padding: str) -> tuple[int, int]:
-    """Output size along one dimension and the padding before it, for SAME or VALID."""
+    """Return output size and leading padding of a dimension, for SAME or VALID."""
     extent = (window - 1) * dilation + 1
     if padding == "VALID":
         return (size - extent) // stride + 1, 0
@@ -149,7 +150,10 @@ def conv_2d(
     padding: str = "SAME",
     activation: str = "NONE",
 ) -> bytes:
-    """weights [output channel][height][width][input channel], one scale per output channel (or a single one)."""
+    """Return a model of a convolution, with one scale per output channel or one.
+
+    Weights are [output channel][height][width][input channel].
+    """
     height, width, _ = input_shape
     channels, window_h, window_w, _ = weights.shape
     options = schema.Conv2DOptionsT()
@@ -181,7 +185,10 @@ def depthwise_conv_2d(
     padding: str = "SAME",
     activation: str = "NONE",
 ) -> bytes:
-    """weights [1][height][width][output channel]; the depth multiplier is output channels / input channels."""
+    """Return a model of a depthwise convolution.
+
+    Weights are [1][height][width][output channel]. The depth multiplier is output channels / input channels.
+    """
     height, width, in_channels = input_shape
     _, window_h, window_w, channels = weights.shape
     options = schema.DepthwiseConv2DOptionsT()
@@ -217,7 +224,10 @@ def fully_connected(
     output_quantisation: Quantisation,
     activation: str = "NONE",
 ) -> bytes:
-    """weights [output][input], one scale per output or a single one; input [rows][input]."""
+    """Return a model of a fully connected layer, with one scale per output or one.
+
+    Weights are [output][input], and the input is [rows][input].
+    """
     options = schema.FullyConnectedOptionsT()
     options.fusedActivationFunction = _ACTIVATIONS[activation]
     outputs, inputs = weights.shape
@@ -245,7 +255,7 @@ def add(
     output: Quantisation,
     activation: str = "NONE",
 ) -> bytes:
-    """Two inputs; shapes broadcast."""
+    """Return a model of an addition of two inputs whose shapes broadcast."""
     options = schema.AddOptionsT()
     options.fusedActivationFunction = _ACTIVATIONS[activation]
     tensors = [
@@ -265,7 +275,7 @@ def pool_2d(
     padding: str = "SAME",
     activation: str = "NONE",
 ) -> bytes:
-    """kind: MAX or AVERAGE."""
+    """Return a model of a pooling of the kind MAX or AVERAGE."""
     height, width, channels = input_shape
     options = schema.Pool2DOptionsT()
     options.padding = _padding(padding)
@@ -289,7 +299,7 @@ def mean(
     keep_dims: bool = True,
     axes: Sequence[int] = (1, 2),
 ) -> bytes:
-    """Over height and width, however `axes` names them."""
+    """Return a model of a mean over height and width, however `axes` names them."""
     channels = input_shape[2]
     options = schema.ReducerOptionsT()
     options.keepDims = keep_dims
@@ -307,7 +317,12 @@ def pad(
     quantisation: Quantisation,
     value: int | None = None,
 ) -> bytes:
-    """paddings: (before, after) of each dimension; value None: PAD (the zero point), else PADV2 with that integer."""
+    """Return a model of a padding.
+
+    Args:
+        paddings: (before, after) of each dimension.
+        value: None for PAD (the zero point), or the integer of PADV2.
+    """
     output_shape = tuple(size + sum(both) for size, both in zip(input_shape, paddings, strict=True))
     tensors = [
         Tensor("input", input_shape, np.int8, quantisation),
@@ -344,7 +359,7 @@ def quantize(
     source_quantisation: Quantisation | None,
     target_quantisation: Quantisation,
 ) -> bytes:
-    """source: np.float32 (no quantisation) or an 8-bit type; target: an 8-bit type."""
+    """Return a model of a QUANTIZE of np.float32 or an 8-bit type to an 8-bit type."""
     tensors = [
         Tensor("input", shape, source, source_quantisation),
         Tensor("output", shape, target, target_quantisation),

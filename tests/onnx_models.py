@@ -23,7 +23,10 @@ def onnx_model(*, quantised: bool, ir_version: int = 9) -> bytes:
 def qdq_convolution(
     *, channels: int = 2, kernels: int = 3, size: int = 5, zero_point: int = -3, seed: int = 0
 ) -> bytes:
-    """x -> Q -> DQ -> Conv -> Relu -> Q -> DQ -> y. Scales are powers of two: floating point computes it without rounding."""
+    """Return a model x -> Q -> DQ -> Conv -> Relu -> Q -> DQ -> y.
+
+    Scales are powers of two, so floating point computes it without rounding.
+    """
     rng = np.random.default_rng(seed)
     arrays = {
         "s_x": np.float32(2**-4),

@@ -1,4 +1,4 @@
-"""How tests wait: for something to happen, never for a time in which it should have happened."""
+"""Waiting in tests: always for an event, never for a fixed time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import subprocess
 import time
 from collections.abc import Callable
 
-# Of the host's time, against what hangs; a busy machine needs a small part of it.
+# This limit of the host's time stops hanging tests; even a busy machine needs only a small part of it.
 NET_S = 1800
 
 
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
-    """process: that has to live meanwhile."""
+    """Wait for a condition.
+
+    Args:
+        process: A process that must not end meanwhile.
+    """
     deadline = time.monotonic() + NET_S
     while not is_so():
         assert process is None or process.poll() is None, "it ended before"

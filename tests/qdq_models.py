@@ -1,4 +1,7 @@
-"""Quantised ONNX models, written node by node; every activation is quantised (QDQ)."""
+"""Quantised ONNX models, written node by node.
+
+Every activation is quantised (QDQ).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,11 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Scale:
-    """dtype: int8 or uint8."""
+    """The quantisation of an activation.
+
+    Attributes:
+        dtype: int8 or uint8.
+    """
 
     scale: float
     zero_point: int
@@ -23,7 +30,10 @@ class Scale:
 
 
 class Qdq:
-    """A model that grows by one operator at a time. Methods give the name of real numbers behind a DequantizeLinear."""
+    """A model that grows by one operator at a time.
+
+    Methods return the name of real numbers behind a DequantizeLinear.
+    """
 
     def __init__(self, opset: int = 13) -> None:
         self._opset = opset
@@ -52,7 +62,7 @@ class Qdq:
         return [self.constant(np.float32(scale.scale)), self.constant(np.dtype(scale.dtype).type(scale.zero_point))]
 
     def qdq(self, name: str, scale: Scale) -> str:
-        """QuantizeLinear and DequantizeLinear."""
+        """Add QuantizeLinear and DequantizeLinear."""
         both = self.scale(scale)
         return self.node("DequantizeLinear", [*self.node("QuantizeLinear", [name, *both]), *both])[0]
 
@@ -62,27 +72,31 @@ class Qdq:
         return name
 
     def input(self, shape: Sequence[int | str], scale: Scale) -> str:
-        """Of float32, quantised."""
+        """Add a float32 input and its quantisation."""
         return self.qdq(self.port(shape), scale)
 
     def weights(self, values: Array, scales: Array | float, axis: int = 0) -> str:
-        """int8 weights (or an int32 bias) behind a DequantizeLinear; several scales: along `axis`."""
+        """Add int8 weights (or an int32 bias) behind a DequantizeLinear.
+
+        Args:
+            scales: A single scale, or several ones along `axis`.
+        """
         scales = np.asarray(scales, np.float32)
         inputs = [self.constant(values), self.constant(scales), self.constant(np.zeros(scales.shape, values.dtype))]
         attributes: dict[str, Any] = {"axis": axis} if scales.ndim else {}
         return self.node("DequantizeLinear", inputs, **attributes)[0]
 
     def operator(self, kind: str, inputs: Sequence[str], scale: Scale, **attributes: Any) -> str:
-        """One node, and its output quantised."""
+        """Add one node and quantise its output."""
         return self.qdq(self.node(kind, inputs, **attributes)[0], scale)
 
     def subtracted_from(self, shape: Sequence[int], source: Scale, target: Scale) -> bytes:
-        """A model of 1 - x."""
+        """Return a model of 1 - x."""
         name = self.input(shape, source)
         return self.model([self.operator("Sub", [self.constant(np.float32(1)), name], target)])
 
     def ending(self, kind: str, shape: Sequence[int], source: Scale, **attributes: Any) -> bytes:
-        """A model whose output is not quantised."""
+        """Return a model whose output is not quantised."""
         return self.model(self.node(kind, [self.input(shape, source)], **attributes))
 
     def model(self, outputs: Sequence[str], types: Sequence[int] = ()) -> bytes:
@@ -95,7 +109,10 @@ class Qdq:
 
 
 class Layers(Qdq):
-    """Layers with random weights, with scales under which their outputs spread over the range of int8."""
+    """A model of layers with random weights.
+
+    Their scales spread the outputs over the range of int8.
+    """
 
     def __init__(self, seed: int = 0, opset: int = 13, dtype: str = "int8") -> None:
         super().__init__(opset)
@@ -120,7 +137,11 @@ class Layers(Qdq):
         target: Scale | None = None,
         **attributes: Any,
     ) -> tuple[str, Scale]:
-        """shape: of the weights, as ONNX has it."""
+        """Add a convolution.
+
+        Args:
+            shape: Shape of the weights in ONNX's order.
+        """
         weights = self._rng.integers(-127, 128, shape).astype(np.int8)
         scales = self._rng.uniform(0.002, 0.02, shape[0] if per_channel else ()).astype(np.float32)
         inputs = [name, self.weights(weights, scales)]
@@ -139,7 +160,11 @@ class Layers(Qdq):
     def gemm(
         self, name: str, source: Scale, inputs: int, outputs: int, *, kind: str = "Gemm", per_channel: bool = True
     ) -> tuple[str, Scale]:
-        """kind: Gemm (with a bias, and transB) or MatMul."""
+        """Add a fully connected layer.
+
+        Args:
+            kind: Gemm (with a bias, and transB) or MatMul.
+        """
         shape = (outputs, inputs) if kind == "Gemm" else (inputs, outputs)
         weights = self._rng.integers(-127, 128, shape).astype(np.int8)
         scales = self._rng.uniform(0.002, 0.02, outputs if per_channel else ()).astype(np.float32)
@@ -152,7 +177,10 @@ class Layers(Qdq):
 
 
 def classifier(seed: int = 0, opset: int = 13, dtype: str = "int8") -> bytes:
-    """Conv, Relu, MaxPool, a depthwise Conv, GlobalAveragePool, Flatten, Gemm."""
+    """Return a classifier.
+
+    It has Conv, Relu, MaxPool, a depthwise Conv, GlobalAveragePool, Flatten and Gemm.
+    """
     layers = Layers(seed, opset, dtype)
     scale = layers.any_scale(0.03)
     name = layers.input([1, 3, 19, 14], scale)
@@ -167,7 +195,10 @@ def classifier(seed: int = 0, opset: int = 13, dtype: str = "int8") -> bytes:
 
 
 def residual(seed: int = 0, dtype: str = "int8") -> bytes:
-    """Inverted residuals with squeeze and excite, as MobileNetV3 has them; a quantised Softmax."""
+    """Return inverted residuals with squeeze and excite, like MobileNetV3.
+
+    The model ends with a quantised Softmax.
+    """
     layers = Layers(seed, 14, dtype)
     scale = layers.any_scale(0.03)
     name = layers.input([1, 3, 16, 12], scale)
@@ -196,7 +227,10 @@ def residual(seed: int = 0, dtype: str = "int8") -> bytes:
 
 
 def detector(seed: int = 0, dtype: str = "int8") -> bytes:
-    """Split, SiLU, Concat, Resize and two heads, as YOLO has them; outputs put together behind a Transpose."""
+    """Return a detector like YOLO.
+
+    It has Split, SiLU, Concat, Resize and two heads. A Transpose follows the joined outputs.
+    """
     layers = Layers(seed, 13, dtype)
     scale = layers.any_scale(0.03)
     name = layers.input([1, 3, 16, 24], scale)
@@ -230,7 +264,7 @@ def detector(seed: int = 0, dtype: str = "int8") -> bytes:
 
 
 def mixture() -> bytes:
-    """Nodes that have many ways to be wrong, one after another."""
+    """Return a model of nodes with many possible mistakes, one after another."""
     layers = Layers(opset=17)
     rng = np.random.default_rng(0)
     scale = Scale(0.03, 5)

@@ -1,4 +1,7 @@
-"""The reference interpreter that results are compared with: LiteRT's reference resolver, whose rounding the kernels copy."""
+"""The reference interpreter: LiteRT's reference resolver.
+
+Results are compared with it, and the kernels copy its rounding.
+"""
 
 import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -6,7 +9,10 @@ from numpy.typing import NDArray
 
 
 def load(model: bytes, preserve_all_tensors: bool = False) -> Interpreter:
-    """An allocated interpreter with the reference resolver; any other resolver rounds in another way."""
+    """Return an allocated interpreter with the reference resolver.
+
+    Other resolvers round differently.
+    """
     interpreter = Interpreter(
         model_content=model,
         experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
@@ -18,7 +24,10 @@ def load(model: bytes, preserve_all_tensors: bool = False) -> Interpreter:
 
 
 def outputs(model: bytes, *inputs: NDArray[np.generic]) -> list[NDArray[np.generic]]:
-    """Every output of the model for these inputs, in the model's order; inputs take the model's shapes."""
+    """Return every output of the model for these inputs, in the model's order.
+
+    The inputs are reshaped to the model's shapes.
+    """
     interpreter = load(model)
     for detail, values in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(detail["index"], values.reshape(detail["shape"]))

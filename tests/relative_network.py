@@ -1,8 +1,10 @@
-"""Networks of ST's compiler whose flash pool is made relative, for lack of real ones.
+"""Networks of ST's compiler whose flash pool is made relative.
 
-The samples have one network with a relative pool. Of the others the weights lie at a fixed address, which relocatable models
-cannot have. What ST's compiler would have written for USEMODE_RELATIVE is known from that one network: the pool's symbol in
-place of its address in network.c, and in a blob of the epoch controller offsets with a table of where they stand.
+Few real ones exist: the samples have one network with a relative pool. The weights of the others
+are at a fixed address, which relocatable models cannot have. The output of ST's compiler for
+USEMODE_RELATIVE is known from that one network. In network.c, the pool's symbol replaces its
+address. In a blob of the epoch controller, offsets replace addresses, and a table gives their
+places.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from n6build.network.prebuilt.imported import import_network
 from n6build.npu.blobs import CONTAINER, blob_of_words
 from n6build.npu.disassemble import WriteSeries, instructions
 
-# Registers of a stream engine that hold addresses: ADDR and LIMITADDR.
+# These registers of a stream engine hold addresses: ADDR and LIMITADDR.
 _ADDRESSES = (0x08, 0x38)
 _READ_AHEAD = 64
 _ARRAY = re.compile(r"(static const uint64_t (_ec_blob_\w+)\[)\d+(\] =\n\{\n)([^}]*)(\};)")
@@ -26,12 +28,13 @@ _COPIED = re.compile(r"  if \(!ec_copy_blob\(\(ECInstr \*\)(\w+)_ptr,.*?\n  \}\n
 
 
 def with_relative_flash(source: Path, out: Path, fname: str = "xSPI2") -> Path:
-    """Write the network of a folder with a relative pool, and return the folder with it.
+    """Write a network with a relative pool, and return the folder with it.
 
     Args:
-        source: with the network as ST's compiler wrote it, at fixed addresses, its blobs in containers.
-        out: is made.
-        fname: of the pool with the weights.
+        source: Folder with the network as ST's compiler wrote it, at fixed addresses, its blobs in
+            containers.
+        out: New folder.
+        fname: Name of the pool with the weights.
     """
     out.mkdir(parents=True)
     found = find_network(source)
@@ -75,7 +78,10 @@ def _relative_blobs(text: str, pool: SourcePool, symbol: str) -> str:
 
 
 def _relocated(words: Sequence[int], pool: SourcePool) -> tuple[list[int], int]:
-    """Return a container whose blob has offsets instead of addresses of the pool, and the index of their relocation."""
+    """Return a container with relative addresses, and the index of their relocation.
+
+    Its blob has offsets instead of addresses of the pool.
+    """
     assert words[0] == CONTAINER
     tables = [*_tables(words), (pool.fname, [])]
     begin = words[4] // 4
@@ -105,7 +111,7 @@ def _relocated(words: Sequence[int], pool: SourcePool) -> tuple[list[int], int]:
 
 
 def _tables(words: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
-    """Name and places of each relocation of a container."""
+    """Yield name and places of each relocation of a container."""
     data = struct.pack(f"<{len(words)}I", *words)
     table = words[1]
     (count,) = struct.unpack_from("<I", data, table)

@@ -1,6 +1,7 @@
-"""Real inputs and outputs of the tools that this project works with. They belong to others and are no part of it.
+"""Real inputs and outputs of third-party tools, which are not part of n6build.
 
-N6BUILD_SAMPLES names their folder, by default shared/samples beside the checkout; set to nothing, it tests without them.
+N6BUILD_SAMPLES names their folder, by default shared/samples beside the checkout. If it is set but
+empty, the tests run without them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def samples_folder() -> Path | None:
 
 
 def sample(path: str) -> Path:
-    """A file or folder of the samples. The test that asks for it is skipped where it is not there."""
+    """Return a file or folder of the samples, or skip the test if it is missing."""
     folder = samples_folder()
     if folder is None:
         pytest.skip("no samples: N6BUILD_SAMPLES names no folder, and there is no shared/samples beside the checkout")
@@ -29,9 +30,10 @@ def sample(path: str) -> Path:
 
 
 def sample_core(release: str) -> Path:
-    """A release of ST Edge AI Core, or the folder of its runtime.
+    """Return a release of ST Edge AI Core, or the folder of its runtime.
 
-    That of 2.1 is a link into a project of the samples, which some copies have as a text with its target.
+    The folder of 2.1 is a link into a project of the samples. In some copies it is a text with the
+    link's target.
     """
     core = sample(f"core/{release}")
     middleware = core / "Middlewares/ST/AI"

@@ -1,4 +1,7 @@
-"""Writer of .tflite models of one operator that reduces, normalises, searches or keeps a state, for tests."""
+"""Writer of .tflite models of one operator on sequences.
+
+The operators reduce, normalise, search or keep a state.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -24,7 +27,11 @@ def reduction(
     out_quantisation: Quantisation,
     keep_dims: bool = True,
 ) -> bytes:
-    """kind: MEAN, SUM, REDUCE_MAX or REDUCE_MIN."""
+    """Return a model of a reduction.
+
+    Args:
+        kind: MEAN, SUM, REDUCE_MAX or REDUCE_MIN.
+    """
     options = schema.ReducerOptionsT()
     options.keepDims = keep_dims
     tensors = [
@@ -39,8 +46,13 @@ def reduction(
 def with_states(
     model: bytes, states: Collection[int], absent: Mapping[int, int] | None = None, intermediates: Collection[int] = ()
 ) -> bytes:
-    """A model of one operator, of whose tensors some are states, some are intermediates and not inputs, and whose inputs have
-    gaps: absent says before which tensor how many inputs are not there."""
+    """Change tensors of a model of one operator into states and intermediates.
+
+    Args:
+        states: Tensors that become states.
+        absent: Tensor -> number of missing inputs before it.
+        intermediates: Tensors that become intermediates and are no inputs.
+    """
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
     graph = tree.subgraphs[0]
     (operator,) = graph.operators
@@ -73,7 +85,13 @@ def lstm(
     cell_clip: float = 0.0,
     time_major: bool = False,
 ) -> bytes:
-    """weights [cells][inputs], recurrent [cells][cells], biases [cells]: of the gates input, forget, cell, output."""
+    """Return a model of an LSTM; its gates are input, forget, cell and output.
+
+    Args:
+        weights: [cells][inputs] for each gate.
+        recurrent: [cells][cells] for each gate.
+        biases: [cells] for each gate.
+    """
     options = schema.UnidirectionalSequenceLSTMOptionsT()
     options.fusedActivationFunction = schema.ActivationFunctionType.TANH
     options.cellClip, options.timeMajor = cell_clip, time_major
@@ -100,7 +118,7 @@ def lstm(
         schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions,
         version=3,
     )
-    # Neither peepholes before the biases nor a projection before the states.
+    # There are neither peepholes before the biases nor a projection before the states.
     return with_states(model, states, {9: 3, states[0]: 2}, inside)
 
 
@@ -113,7 +131,14 @@ def svdf(
     output: Quantisation,
     rank: int = 1,
 ) -> bytes:
-    """features [filters][inputs], time [filters][memory], bias [filters / rank]. scales: of features, time, state."""
+    """Return a model of an SVDF.
+
+    Args:
+        features: Array of [filters][inputs].
+        time: Array of [filters][memory].
+        bias: Array of [filters / rank].
+        scales: Scales of features, time and state.
+    """
     options = schema.SVDFOptionsT()
     options.rank = rank
     options.fusedActivationFunction = schema.ActivationFunctionType.RELU
@@ -131,7 +156,11 @@ def svdf(
 
 
 def by_rows(kind: str, shape: tuple[int, ...], given: Quantisation) -> bytes:
-    """kind: LOG_SOFTMAX or L2_NORMALIZATION, over the last dimension."""
+    """Return a model of an operator over the last dimension.
+
+    Args:
+        kind: LOG_SOFTMAX or L2_NORMALIZATION.
+    """
     code = {"LOG_SOFTMAX": "LogSoftmaxOptions", "L2_NORMALIZATION": "L2NormOptions"}[kind]
     output = Quantisation(1 / 16, 127) if kind == "LOG_SOFTMAX" else Quantisation(1 / 128, 0)
     tensors = [Tensor("input", shape, np.int8, given), Tensor("output", shape, np.int8, output)]
@@ -142,7 +171,12 @@ def by_rows(kind: str, shape: tuple[int, ...], given: Quantisation) -> bytes:
 
 
 def search(kind: str, shape: tuple[int, ...], axis: int, index_type: type[np.generic], given: Quantisation) -> bytes:
-    """kind: Max or Min. index_type: of the output."""
+    """Return a model of a search.
+
+    Args:
+        kind: Max or Min.
+        index_type: Type of the output.
+    """
     options = getattr(schema, f"Arg{kind}OptionsT")()
     options.outputType = {np.int32: schema.TensorType.INT32, np.int64: schema.TensorType.INT64}[index_type]
     tensors = [
@@ -164,7 +198,11 @@ def batch_matmul(
     adj_y: bool = False,
     y_values: NDArray[np.int8] | None = None,
 ) -> bytes:
-    """y_values: of a constant second matrix."""
+    """Return a model of a matrix multiplication.
+
+    Args:
+        y_values: Values of a constant second matrix; None for an input.
+    """
     options = schema.BatchMatMulOptionsT()
     options.adjX, options.adjY = adj_x, adj_y
     rank = max(len(x_shape), len(y_shape))
@@ -191,7 +229,11 @@ def transpose_conv(
     padding: str = "SAME",
     activation: str = "NONE",
 ) -> bytes:
-    """weights [output channel][height][width][input channel]."""
+    """Return a model of a transposed convolution.
+
+    Args:
+        weights: Array of [output channel][height][width][input channel].
+    """
     options = schema.TransposeConvOptionsT()
     options.padding = getattr(schema.Padding, padding)
     options.strideH, options.strideW = stride

@@ -1,4 +1,7 @@
-"""What one process of a test run has made, for all of them: in a folder of the run, under a lock that ends with its process."""
+"""Folders that one process of a test run fills for all of them.
+
+A lock protects the folder and ends with its process.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import pytest
 
 
 def shared_folder(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
-    """Of all processes of this test run."""
+    """Return a folder of all processes of this test run."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     folder.mkdir(exist_ok=True)
@@ -21,7 +24,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
 
 
 def made_once(folder: Path, make: Callable[[Path], object]) -> Path:
-    """The folder, which `make` has filled; what it has begun and not ended is begun again."""
+    """Return the folder, filled once by `make`; an interrupted filling starts again."""
     with locked(folder.with_name(f"{folder.name}.lock")):
         if not (done := folder.with_name(f"{folder.name}.done")).exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -33,7 +36,7 @@ def made_once(folder: Path, make: Callable[[Path], object]) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Against the other processes of this test run."""
+    """Hold a lock against the other processes of this test run."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

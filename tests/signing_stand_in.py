@@ -1,4 +1,7 @@
-"""A stand-in for STM32_SigningTool_CLI, in two manners: of releases before 2.21, and since."""
+"""A stand-in for STM32_SigningTool_CLI.
+
+It imitates releases before 2.21 and later ones.
+"""
 
 from __future__ import annotations
 

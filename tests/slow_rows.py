@@ -1,4 +1,7 @@
-"""Rows of a parametrised test that only `make test-all` runs: more of the same as the rows beside them."""
+"""Rows of a parametrised test that only `make test-all` runs.
+
+They resemble the rows beside them.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ _Row = TypeVar("_Row")
 
 
 def slow_rows(*values: object) -> list[ParameterSet]:
-    """Each value is a row of one parameter."""
+    """Return slow rows of one parameter, one for each value."""
     return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
 def telling_rows(values: Iterable[_Row], is_telling: Callable[[_Row], bool]) -> list[ParameterSet]:
-    """All of these, each a row of one parameter: those that are not telling are slow."""
+    """Return a row of one parameter for each value; rows without news are slow."""
     return [pytest.param(value, marks=() if is_telling(value) else pytest.mark.slow) for value in values]

@@ -1,6 +1,7 @@
 """Check that the tests run the code of the tree they are in.
 
-An editable install names one tree for good: a copied tree with somebody's `.venv` would test that other tree.
+An editable install always uses one tree: a copied tree with the other tree's `.venv` would test the
+other tree.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ _FIND = "from importlib.util import find_spec; found = find_spec('n6build'); pri
 
 
 def foreign_code(root: Path = ROOT) -> list[str]:
-    """Describe each part of n6build that would come from outside this tree, such as "import n6build: /other/site_scons/n6build".
+    """Describe each part of n6build that would come from outside this tree.
+
+    An example is "import n6build: /other/site_scons/n6build".
 
     Args:
         root: The tree, with `site_scons` and perhaps `.venv` in it.
@@ -24,7 +27,7 @@ def foreign_code(root: Path = ROOT) -> list[str]:
     found = {f"import {name}": _origin(name) for name in modules}
     command = root / ".venv" / "bin" / "n6build"
     if command.is_file():
-        # Both of its lines: the front beside it, then the library that its Python finds.
+        # The command has two lines: the front beside it, then the library that its Python finds.
         found["n6build's front in .venv"] = str(command.parent / "../../site_scons/n6build")
         found["n6build's Python in .venv"] = _origin_in(command.with_name("python"))
     return [
@@ -35,7 +38,7 @@ def foreign_code(root: Path = ROOT) -> list[str]:
 
 
 def advice(foreign: list[str], root: Path = ROOT) -> str:
-    """Return the message for what `foreign_code` has found."""
+    """Return the message about the result of `foreign_code`."""
     shown = "\n".join(f"    {each}" for each in foreign)
     return (
         f"the tests of {root} would test the code of another tree:\n{shown}\n"
@@ -49,7 +52,7 @@ def _origin(module: str) -> str:
 
 
 def _origin_in(python: Path) -> str:
-    """The place of n6build for another Python, which runs as the command does."""
+    """Return the place of n6build for another Python, run as by the command."""
     try:
         done = subprocess.run([python, "-P", "-c", _FIND], capture_output=True, text=True, check=False)
     except OSError:

@@ -1,4 +1,7 @@
-"""Programs for the virtual board that verify signatures, compiled as tests compile programs."""
+"""Programs for the virtual board that verify signatures.
+
+They are compiled as other programs of tests.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,11 @@ from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 from trust.host_verifier import BEARSSL, bearssl_sources, key_file
 
-# As the build compiles programs.
+# The build compiles programs with the same options.
 SMALL = ("-O2", "-ffunction-sections", "-fdata-sections")
 LOAD = BOARD.soc.load_and_run
 ORIGIN = LOAD.load_address + LOAD.payload_offset
-# Of the Applis whose verification is measured: payloads, and from one to the next.
+# Payload sizes of the Applis whose verification is measured, and the distance between the Applis.
 LENGTHS = (4096, 65536)
 DISTANCE = 0x100000
 
@@ -40,7 +43,7 @@ def trust_header_of(point: bytes) -> str:
 
 
 def build_verifying(folder: Path, name: str, sources: Sequence[Path], point: bytes, more: Sequence[str] = ()) -> Path:
-    """-> the ELF file of a first program that knows this public key."""
+    """Return the ELF file of a first program that knows this public key."""
     generated = folder / "generated"
     generated.mkdir(parents=True)
     (generated / "n6_trust_key.h").write_text(trust_header_of(point))
@@ -51,7 +54,7 @@ def build_verifying(folder: Path, name: str, sources: Sequence[Path], point: byt
 
 
 def _bearssl(folder: Path) -> list[Path]:
-    """Its object files."""
+    """Return the object files of BearSSL."""
     folder.mkdir()
     includes = [f"-I{BEARSSL / part}" for part in ("src", "inc")]
     command = [compiler(), *BEARSSL_FLAGS, "-Werror", *includes]
@@ -60,8 +63,13 @@ def _bearssl(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of verifying an image on the virtual board, in instructions: for its signature, and for each of its bytes. code: bytes
-    that it adds to an FSBL."""
+    """The cost of verifying an image on the virtual board.
+
+    Attributes:
+        signature: Instructions for its signature.
+        byte: Instructions for each of its bytes.
+        code: Bytes that verification adds to an FSBL.
+    """
 
     signature: int
     byte: float
@@ -69,7 +77,7 @@ class Cost:
 
 
 def cost(folder: Path) -> Cost:
-    """Measured on the virtual board, with Applis of two lengths."""
+    """Measure the cost on the virtual board, with Applis of two lengths."""
     key = key_file(folder)
     point = public_point(key)
     program = FIRMWARE.parent / "tests" / "firmware" / "programs" / "trust_cost.c"
@@ -91,7 +99,7 @@ def cost(folder: Path) -> Cost:
 
 
 def _code(folder: Path, point: bytes) -> int:
-    """What verification adds to the image of an FSBL, in bytes."""
+    """Return the bytes that verification adds to the image of an FSBL."""
     sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
     plain = build(folder / "plain", "fsbl", [*sources, *bring_up()], program_script(fsbl_ram(BOARD.soc)), SMALL)
     verifying = build_verifying(folder / "verifying", "fsbl", sources, point)

@@ -1,4 +1,7 @@
-"""Models of uint8, as they were before int8: models of `one_op_models` with every int8 value and zero point raised by 128."""
+"""Models of uint8, as they were before int8.
+
+They are models of `one_op_models` with every int8 value and zero point raised by 128.
+"""
 
 from typing import Any
 
@@ -9,7 +12,12 @@ from numpy.typing import NDArray
 
 
 def to_uint8(model: bytes, weights_zero_point: int | None = None) -> bytes:
-    """weights_zero_point: of the constants with more than one element, else as the model has it (128 after the rise)."""
+    """Return the model with uint8 instead of int8.
+
+    Args:
+        weights_zero_point: Zero point of constants with more than one element; None for the model's
+            (128 after the rise).
+    """
     tree: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
     for code in tree.operatorCodes:
         code.version = 1
@@ -29,5 +37,5 @@ def to_uint8(model: bytes, weights_zero_point: int | None = None) -> bytes:
 
 
 def raised(values: NDArray[np.generic]) -> NDArray[np.generic]:
-    """What an int8 array is in such a model."""
+    """Return an int8 array as it is in such a model."""
     return values.view(np.uint8) ^ np.uint8(128)

@@ -1,4 +1,4 @@
-"""Real scons in a copy of the project, and what it did."""
+"""Fixtures that run the real scons in a copy of the project."""
 
 from __future__ import annotations
 
@@ -28,7 +28,12 @@ _ACTION = re.compile(rf"^ *({_VERBS}) (\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Result:
-    """actions: 'Verb path' in the order in which they ran, paths without build/<board>/ or build/flash/."""
+    """The result of a call of scons.
+
+    Attributes:
+        status: Exit status.
+        output: Standard output and standard error.
+    """
 
     status: int
     output: str
@@ -45,7 +50,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of the project with a build folder of its own. home: of a user without settings or boards."""
+    """A copy of the project with its own build folder.
+
+    Attributes:
+        root: The copy's folder.
+        home: Home folder of a user without settings or boards.
+    """
 
     root: Path
     home: Path
@@ -60,7 +70,11 @@ class Project:
         return Result(process.returncode, output)
 
     def started(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """In a session of its own: a signal to it reaches what scons has started, as Ctrl-C on a terminal does."""
+        """Start scons in its own session.
+
+        A signal to the session reaches all processes that scons has started, as Ctrl-C does on a
+        terminal.
+        """
         return subprocess.Popen(
             [sys.executable, "-m", "SCons", "-Q", *arguments],
             cwd=self.root,
@@ -69,7 +83,7 @@ class Project:
                 "HOME": str(self.home),
                 "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
                 "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
-                # A checkout that is installed as editable must not be found before the copy.
+                # The copy must be found before a checkout that is installed as editable.
                 "PYTHONPATH": str(self.root / "site_scons"),
                 **environment,
             },
@@ -87,7 +101,7 @@ class Project:
         path.write_text(text.replace(old, new, 1))
 
     def change_one_weight(self, model: str) -> None:
-        """The last weight of the largest buffer is another one, and model.yaml knows the file."""
+        """Change the last weight of the largest buffer, and the digest in model.yaml."""
         path = self.root / f"models/{model}/{model}.tflite"
         before = hashlib.sha256(path.read_bytes()).hexdigest()
         data = with_another_weight(path.read_bytes())
@@ -110,15 +124,20 @@ def make_project(folder: Path) -> Project:
 
 @dataclass(frozen=True)
 class BuiltOnce:
-    """shared: folder of all processes of this test run."""
+    """Projects that are built once and then copied or lent to tests.
+
+    Attributes:
+        shared: A folder that all processes of this test run share.
+        lent_trees: Copies that tests of this process use one after the other, by name.
+    """
 
     shared: Path
     lent_trees: dict[str, LentTree] = field(default_factory=dict)
 
     def original(self, *arguments: str) -> Project:
-        """What scons makes of these arguments, which end well; look, and leave it as it is.
+        """Return the project after a successful call of scons; do not change it.
 
-        Without arguments, a project with nothing built.
+        Without arguments, it is a project with nothing built.
         """
         name = hashlib.sha256("\0".join(sorted(arguments)).encode()).hexdigest()[:16]
 
@@ -132,21 +151,22 @@ class BuiltOnce:
         return Project(folder / "project", folder / "home")
 
     def copy(self, folder: Path, *arguments: str) -> Project:
-        """To do with as one likes."""
+        """Return a copy that the test may change freely."""
         original = self.original(*arguments)
         for each in (original.root, original.home):
             shutil.copytree(each, folder / each.name, symlinks=True, copy_function=copy_project_file)
         return Project(folder / original.root.name, folder / original.home.name)
 
     def lent(self, *arguments: str) -> Project:
-        """A copy for one test to do with as it likes, which the next test of this process gets as it was.
+        """Lend a copy to one test; the next test of this process gets it restored.
 
-        It costs a test neither a copy of 1,500 files nor, as its path stays the same, a plan of its own.
+        A test does not have to copy 1,500 files. The path stays the same, so the plans are reused,
+        too.
         """
         original = self.original(*arguments)
         name = f"{original.root.parent.name}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
         if name not in self.lent_trees:
-            # A project with nothing built has no remembered plans, either.
+            # A project with nothing built has no remembered plans to keep.
             kept = f"{original.root.name}/build/.n6build/plans" if arguments else None
             self.lent_trees[name] = LentTree(original.root.parent, self.shared / name, kept)
         folder = self.lent_trees[name].as_it_was()
@@ -160,6 +180,6 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> BuiltOnce:
 
 @pytest.fixture
 def project(request: pytest.FixtureRequest, built_once: BuiltOnce) -> Project:
-    """With nothing built, or after the call of scons that marker `built` has the arguments of."""
+    """Return a project with nothing built, or built as marker `built` says."""
     marker = request.node.get_closest_marker("built")
     return built_once.lent(*(marker.args if marker else ()))

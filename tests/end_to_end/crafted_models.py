@@ -1,4 +1,4 @@
-"""Relocatable models whose code does something else than it should."""
+"""Relocatable models with faulty code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from end_to_end.test_reloc import resealed
 
 
 def halfwords(*words: int) -> bytes:
-    """Thumb instructions."""
+    """Return Thumb instructions."""
     return struct.pack(f"<{len(words)}H", *words)
 
 
 def load(register: int, value: int) -> bytes:
-    """movw, movt."""
+    """Return the instructions movw and movt, which load a value into a register."""
 
     def half(opcode: int, part: int) -> bytes:
         first = opcode | (part >> 11 & 1) << 10 | part >> 12
@@ -32,16 +32,19 @@ RETURNS = halfwords(0x4770)  # bx lr
 
 
 def writes(address: int, value: int) -> bytes:
-    """A word."""
+    """Return code that writes a word."""
     return load(0, address) + load(1, value) + halfwords(0x6001)  # str r1, [r0]
 
 
-# AIRCR: SYSRESETREQ
+# SYSRESETREQ in AIRCR resets the chip.
 RESETS = writes(0xE000ED0C, 0x05FA0004) + HANGS
 
 
 def put_code(file: Path, code: bytes, entry: str = "input_buffers_info") -> None:
-    """Into the image of a model's slot, at an entry of its own; the usual one is called first. Its trailer fits."""
+    """Put code into the model in a slot's image, at an entry, and fix the trailer.
+
+    The default entry is the one that is called first.
+    """
     image = file.read_bytes()
     model = parse_reloc_file(image, "model.bin")
 

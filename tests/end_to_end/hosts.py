@@ -1,4 +1,7 @@
-"""Copies of the examples, as somebody has them who has n6build in PATH, and the tools that build them."""
+"""Host projects: copies of the examples, and the tools that build them.
+
+n6build is in their PATH.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import tflite
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(sys.prefix)
-# tools/setup.py installs both.
+# tools/setup.py installs both versions of CMake.
 NEWEST, OLDEST = VENV / "bin/cmake", VENV / "oldest/cmake/cmake/data/bin/cmake"
 _STEP = re.compile(
     r"^ +(Network|Plan|Compile|Archive|Library|Link|Header|Image|Place|Weights|Vectors|Manifest|Sizes|Check) (\S+)$",
@@ -24,8 +27,15 @@ _STEP = re.compile(
 
 
 class Host:
-    """A copy of an example, in a folder with a space and a letter beyond ASCII in its name. installed: where n6build's library
-    is."""
+    """A copy of an example.
+
+    Its folder's name has a space and a letter beyond ASCII.
+
+    Attributes:
+        root: The copy's folder.
+        command: The script that is `n6build` in PATH; it uses the library in argument `installed`.
+        path: Folders of PATH.
+    """
 
     def __init__(self, folder: Path, example: str, installed: Path = ROOT / "site_scons") -> None:
         self.root = folder / "my pröject"
@@ -35,7 +45,7 @@ class Host:
         self.command.parent.mkdir()
         self.command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m n6build "$@"\n')
         self.command.chmod(0o755)
-        # As after `source .venv/bin/activate`.
+        # PATH is that of a shell after `source .venv/bin/activate`.
         self.path = [str(folder / "bin"), str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep)]
         self.environment = {
             "HOME": str(folder),
@@ -45,7 +55,7 @@ class Host:
         }
 
     def start(self, *command: str | Path, **environment: str) -> subprocess.Popen[str]:
-        """Start a command as the leader of a session, so that a test can kill all that it starts."""
+        """Start a command in its own session, so that a test can kill its processes."""
         values = {"PATH": os.pathsep.join(self.path), **self.environment, **environment}
         return subprocess.Popen(
             command,
@@ -72,7 +82,7 @@ class Host:
         return output
 
     def refused(self, *command: str | Path, **environment: str) -> str:
-        """The output of a command that fails, in which nobody sees a traceback."""
+        """Return the output of a command that fails without a traceback."""
         status, output = self.status(*command, **environment)
         assert status not in (0, None), output
         assert "Traceback" not in output
@@ -86,12 +96,12 @@ class Host:
 
 
 def steps_in(output: str) -> list[str]:
-    """'Verb file' for each step of n6build that a build did, sorted."""
+    """Return 'Verb file' for each step that n6build did in a build, sorted."""
     return sorted(f"{verb} {Path(path).name}" for verb, path in _STEP.findall(output))
 
 
 def digests_of(folder: Path) -> dict[str, str]:
-    """Of all that n6build made, without its records."""
+    """Return the digests of n6build's files, without its records."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
@@ -110,7 +120,7 @@ def with_another_weight(model: bytes) -> bytes:
 
 
 def move_older_model_over(model: Path) -> None:
-    """Replace a model by one that differs in a weight and has an older time, as after `mv` or `cp -p`."""
+    """Replace a model by an older one with another weight, as `mv` or `cp -p` do."""
     other = model.with_name("other.tflite")
     other.write_bytes(with_another_weight(model.read_bytes()))
     os.utime(other, (1_000_000_000, 1_000_000_000))
@@ -118,7 +128,7 @@ def move_older_model_over(model: Path) -> None:
 
 
 def times_of(folder: Path) -> dict[str, int]:
-    """When each file was written, but for n6build's records."""
+    """Return when each file was written, without n6build's records."""
     found = (path for path in folder.rglob("*") if path.is_file() and ".n6build" not in path.parts)
     return {str(path): path.stat().st_mtime_ns for path in found}
 

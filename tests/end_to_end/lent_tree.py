@@ -1,4 +1,4 @@
-"""A copy of a folder that tests use one after the other: each finds it as the first one did."""
+"""A copy of a folder that tests use in turn; each test gets it restored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from compiled_library import copy_project_file
 
 
 class LentTree:
-    """original: stays as it is. folder: of the copy. kept: a folder in it whose files stay as the last test left them."""
+    """A restorable copy of a folder.
+
+    Attributes:
+        original: The folder that stays unchanged.
+        folder: The copy.
+        kept: A folder in the copy whose files stay as the last test left them.
+    """
 
     def __init__(self, original: Path, folder: Path, kept: str | None = None) -> None:
         self.original = original
@@ -19,7 +25,7 @@ class LentTree:
         self.states: dict[str, object] = {}
 
     def as_it_was(self) -> Path:
-        """Put back what a test has changed, and return the folder."""
+        """Restore the files that a test has changed, and return the folder."""
         if not self.states:
             shutil.rmtree(self.folder, ignore_errors=True)
             shutil.copytree(self.original, self.folder, symlinks=True, copy_function=copy_project_file)
@@ -28,7 +34,7 @@ class LentTree:
         found = self._states()
         changed = {name for name in found.keys() | self.states.keys() if found.get(name) != self.states.get(name)}
         changed = {name for name in changed if not self._is_kept(name)}
-        # Files before their folders, and the other way round.
+        # Files are removed before their folders, and folders are made before their files.
         for name in sorted(changed & found.keys(), reverse=True):
             _remove(self.folder / name)
         for name in sorted(changed & self.states.keys()):
@@ -47,7 +53,7 @@ class LentTree:
         return self.kept is not None and (name == self.kept or name.startswith(f"{self.kept}/"))
 
     def _states(self) -> dict[str, object]:
-        """By path in the folder."""
+        """Return the state of each path in the folder."""
         found: dict[str, object] = {}
         for folder, folders, files in os.walk(self.folder):
             for name in (*folders, *files):
@@ -57,19 +63,22 @@ class LentTree:
 
 
 def _state(path: Path) -> object:
-    """Another one after each change: nothing sets the time of a change back."""
+    """Return a value that differs after each change of the file.
+
+    No test can set the time of a change (ctime) back.
+    """
     facts = path.lstat()
     if path.is_dir() and not path.is_symlink():
-        # Its time moves with each file in it.
+        # The folder's time changes with each file in it.
         return "folder", facts.st_mode
     if path.suffix == ".pyc":
-        # Shared with other copies, which moves the time of a change.
+        # The file is shared with other copies, and each new link changes its ctime.
         return facts.st_size, facts.st_mtime_ns
     return facts.st_mode, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino
 
 
 def _remove(path: Path) -> None:
-    """What is in a folder that has to go is no longer there."""
+    """Remove a file, or a folder that is already empty."""
     if path.is_dir() and not path.is_symlink():
         if not any(path.iterdir()):
             path.rmdir()

@@ -1,4 +1,7 @@
-"""Other compilers than ours, other runtimes, and what comes before and after: real scons in a copy of the project."""
+"""Third-party compilers and runtimes, in real scons on a copy of the project.
+
+The steps before and after a compiler are tested, too.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ RUN = ("model=keyword", "probe=virtual", "flash", "run")
 
 
 def path_with(folder: Path) -> dict[str, str]:
-    """A PATH in which stedgeai is the stand-in: then the network is ST's, and the runtime ours."""
+    """Return a PATH in which stedgeai is the stand-in.
+
+    The network is then ST's, and the runtime is n6build's.
+    """
     return {"PATH": f"{folder / 'Utilities/linux'}:{os.environ['PATH']}"}
 
 
@@ -37,7 +43,7 @@ def test_st_s_compiler_is_used_where_it_is_found(project: Project, tmp_path: Pat
     assert result.status == 0, result.output
     assert "Backend st_edge_ai, ST Edge AI Core 3.0.0-20426" in result.output
     assert EQUAL in result.output
-    # ST's epochs begin at 2, and nobody counted their MACs.
+    # ST's epochs begin at 2, and their MACs are not counted.
     report = json.loads((project.root / "build/nucleo-n657/keyword/report.json").read_text())
     epochs = report["networks"][0]["epochs"]
     assert [epoch["index"] for epoch in epochs] == list(range(2, len(epochs) + 2))
@@ -46,14 +52,14 @@ def test_st_s_compiler_is_used_where_it_is_found(project: Project, tmp_path: Pat
     assert [int(number) for number in rows] == [epoch["index"] for epoch in epochs]
     assert "MAC" not in result.output
     assert project.scons("model=keyword", "probe=virtual", "flash", **path_with(tmp_path / "core")).actions == []
-    # The compiler names the digest of the model's file, too: nothing but the weights is another one.
+    # The compiler also writes the digest of the model's file, which is ignored: only the weights differ.
     project.change_one_weight("keyword")
     changed = project.scons("model=keyword", "probe=virtual", "flash", **path_with(tmp_path / "core")).actions
     assert [action.split()[0] for action in changed] == ["Network", "Weights", "Manifest", "Flash"]
 
 
 def alive_in_session(session: int) -> list[str]:
-    """Names of processes, from /proc."""
+    """Return the names of living processes in a session, from /proc."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -69,7 +75,7 @@ def test_ctrl_c_ends_the_compiler_and_what_it_has_started(project: Project, tmp_
     install(tmp_path / "core", scenario="sleeps")
     with project.started("model=keyword", "network", **path_with(tmp_path / "core")) as process:
         wait_until(lambda: any("sleep" in name for name in alive_in_session(process.pid)), process)
-        os.killpg(process.pid, signal.SIGINT)  # As a terminal does.
+        os.killpg(process.pid, signal.SIGINT)  # A terminal sends the same signal.
         output, _ = process.communicate(timeout=NET_S)
     assert "Traceback" not in output
     wait_until(lambda: not alive_in_session(process.pid))
@@ -84,7 +90,7 @@ def test_another_release_compiles_again_and_the_same_one_does_not(project: Proje
     before = (project.root / "build/nucleo-n657/keyword/network/network.c").read_bytes()
     install(tmp_path / "core", "3.0")
     assert project.scons(*build, **place).actions == []
-    # Another state of the tool, which gives the same for another machine.
+    # The tool has another state (another machine), but gives the same output.
     install(tmp_path / "core", "3.0", machine="two")
     assert project.scons(*build, **place).actions == ["Network keyword/network/network.c"]
     assert (project.root / "build/nucleo-n657/keyword/network/network.c").read_bytes() == before
@@ -204,7 +210,7 @@ def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_network_whose_weights_are_in_the_slot_of_the_appli(project: Project, tmp_path: Path) -> None:
-    """As ST's audio application has them: the Appli is small enough to end before."""
+    """The Appli ends before the weights in its slot, as in ST's audio application."""
     board = load_board("nucleo-n657")
     pools = [
         replace(pool, address=0x7018_0000) if pool.name == "octoFlash" else pool for pool in pools_of(board, "extflash")
@@ -222,7 +228,10 @@ def test_a_network_whose_weights_are_in_the_slot_of_the_appli(project: Project, 
 
 
 def with_own_output(folder: Path) -> None:
-    """A compiled network whose output the application has to allocate: what stedgeai --no-outputs-allocation makes."""
+    """Change a compiled network so that the application allocates its output.
+
+    stedgeai --no-outputs-allocation makes such networks.
+    """
     source = (folder / "network.c").read_text()
     place = re.search(r"LL_ATON_Cache_MCU_Clean_Range\((ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR\([^)]*\)), (\d+)\);", source)
     assert place

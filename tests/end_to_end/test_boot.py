@@ -1,4 +1,4 @@
-"""The real firmware on a board whose flash is not as it should be: it says so on the console and never runs a network."""
+"""The real firmware reports bad flash content and never runs a network then."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOARD = load_board("nucleo-n657")
 
 @pytest.fixture(scope="module")
 def nors(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """By profile: what is in flash after `flash`."""
+    """Return profile -> the flash's content after `flash`."""
     project = built_once.copy(tmp_path_factory.mktemp("built"), "model=keyword", "probe=virtual", "flash")
     nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
     contents = {"extflash": nor.read_bytes()}
@@ -87,7 +87,7 @@ def test_only_the_lines_of_copied_weights_and_buffers_are_cleaned(nors: dict[str
     assert result.findings == ()
     weights = [span for span in result.cleaned if span[0] == 0x342E_0000]
     assert weights == [(0x342E_0000, 0x342E_0000 + -(-WEIGHTS_BYTES // 32) * 32)]
-    # The test of a bank writes its first and its last word through the cache.
+    # The bank's test writes its first and last word through the cache.
     last_line = (0x3434_FFE0, 0x3435_0000)
     others = [span for span in result.cleaned if span[0] != 0x342E_0000 and span != last_line]
     assert all(0x3420_0000 <= start < end <= 0x3427_0000 for start, end in others)

@@ -1,5 +1,8 @@
-"""What the firmware says of hardware and of models that are not as they should be. The virtual board and our models are: so the
-firmware is changed in a place that does not tell them all, or takes them for others."""
+"""Reports of the firmware about faulty hardware and faulty models.
+
+The virtual board and n6build's models are not faulty. So each case changes the firmware in one
+place: it then leaves out a setting, or takes a sound value for a fault.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ MODEL = "appli_reloc/n6_model.c"
 PSRAM = "bring_up/n6_xspi_psram.c"
 NPU, FOR_NPU = "runtime/ll_aton_npu.c", ("backend=neural_art",)
 EXTRAM = ("board=stm32n6570-dk", "profile=extram")
-# Source, what stands there, what stands in its place, and options.
+# Each case has a source, its old text, its new text, and options.
 CASES = {
     "N6-FW-003": ("bring_up/n6_xspi_nor.c", "&write, 1u, value)", "&write, 1u, value & 0u)", ()),
     "N6-FW-004": (
@@ -80,7 +83,7 @@ CASES = {
 }
 
 
-# The FSBL, the PSRAM, and a relocatable model.
+# These cases run always: the FSBL, the PSRAM, and a relocatable model.
 _ALWAYS = ("N6-FW-005", "N6-FW-031", "N6-FW-057")
 
 

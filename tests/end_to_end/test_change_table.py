@@ -1,4 +1,4 @@
-"""The change table: what each kind of change may run, and what it may program."""
+"""The change table: the steps and flash sectors that each kind of change needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ ANY_BRING_UP = [
 
 @dataclass(frozen=True)
 class Change:
-    """actions: all that run, in any order. flashed: what the board gets."""
+    """A change with its expected steps.
+
+    Attributes:
+        name: Name of the case.
+        make: Function that makes the change in a project.
+        actions: All steps that run, in any order.
+        flashed: Part of the output about the board's flash.
+    """
 
     name: str
     make: Callable[[Project], None]
@@ -265,7 +272,7 @@ def test_another_model_and_back_programs_the_board_each_time(copy: Project) -> N
 
 @pytest.mark.slow
 def test_two_edits_within_a_second_are_both_built(project: Project) -> None:
-    """SCons keeps times as whole seconds."""
+    """SCons stores times in whole seconds."""
     arguments = (*ARGUMENTS[:-1], "build")
     assert project.scons(*arguments).status == 0
     for number in range(4):

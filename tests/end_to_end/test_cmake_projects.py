@@ -1,4 +1,7 @@
-"""Projects of CMake: what is built again and when, by each generator and by the oldest CMake, and what is refused."""
+"""CMake host projects: rebuilds and refusals.
+
+All generators and the oldest CMake are tested.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def build(host: Host, *more: str, cmake: Path = NEWEST, folder: str = "build", *
 
 
 def with_lines(host: Host, lines: str) -> None:
-    """In place of the example's own."""
+    """Replace the example's own n6build lines."""
     path = host.root / "CMakeLists.txt"
     path.write_text(LINES.sub(lambda _: f"find_package(n6build CONFIG REQUIRED)\n{lines}\n", path.read_text()))
 
@@ -48,7 +51,7 @@ def with_lines(host: Host, lines: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("generator", ["Ninja", pytest.param("Unix Makefiles", marks=pytest.mark.slow)])
 def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, generator: str) -> None:
-    """In one build folder, one after the other; in the end all is as in a new one, byte for byte."""
+    """All changes use one build folder, which finally equals a new one byte for byte."""
     project = make_project(tmp_path)
     host = Host(tmp_path, "cmake", project.root / "site_scons")
     shutil.copytree(project.root / "boards/nucleo-n657", host.root / "boards/nucleo-n657")
@@ -70,31 +73,31 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, gene
     def write(path: Path, text: str) -> Callable[[], object]:
         return lambda: path.write_text(text)
 
-    # A source of the host.
+    # A source of the host changes.
     assert change(lambda: host.replace("src/main.c", "host: hello", "host: HELLO")) == OF_A_PROGRAM
-    # An option that the cache of CMake has, and the folder of a toolchain that is not the same: all that is compiled.
+    # CMake's cache has another option. The toolchain's files may differ, so all is compiled.
     assert change(lambda: configure(host, "-G", generator, "-DCHOSEN=loader=linked\\;profile=noextmem")) != []
-    # The model's description, with the same network in it.
+    # The model's description changes, but not its network.
     described = host.root / "own_model/model.yaml"
     text = described.read_text()
     done = change(write(described, text.replace("name: keyword", "name: spotting")))
     assert "Network network.c" in done
     assert not any("fsbl" in step or "conv_2d" in step for step in done)
-    # A C file and a header that are only younger; what is compiled from them stays known to read the header.
+    # A C file and a header only become newer. n6build keeps the dependency of the objects on the header.
     for path in (project.root / "firmware").rglob("n6_console.[ch]"):
         path.touch()
     assert steps_in(build(host)) == []
-    # The host's own board.
+    # The host's own board changes.
     board = host.root / "boards/nucleo-n657/board.yaml"
     done = change(write(board, board.read_text().replace("baud: 115_200", "baud: 230_400")))
     assert {"Header n6_board_console.h", "Compile n6_console.c"} <= set(done)
     assert "Network network.c" not in done
-    # A source that appears in a folder of n6build.
+    # A source appears in a folder of n6build.
     source = project.root / "firmware/appli/another.c"
     done = change(write(source, "int n6_another(void);\nint n6_another(void)\n{\n    return 1;\n}\n"))
     assert "Compile another.c" in done
     assert not any("conv_2d" in step for step in done)
-    # A header that appears where the compiler looks before it finds another.
+    # A header appears where the compiler looks before it finds another one.
     header = next(path for path in (project.root / "firmware").rglob("n6_cache.h"))
     done = change(lambda: shutil.copy(header, project.root / "firmware/kernels/n6_another.h"))
     assert done == []
@@ -103,7 +106,7 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, gene
     done = change(lambda: shutil.copy(header, beside.parent / "n6_cache.h"))
     assert f"Compile {beside.name}" in done
     assert not any("conv_2d" in step for step in done)
-    # And that disappears again.
+    # The header disappears again.
     assert f"Compile {beside.name}" in change((beside.parent / "n6_cache.h").unlink)
 
     made = digests_of(host.root / "build/n6build/app/nucleo-n657/spotting-foreign")
@@ -138,7 +141,7 @@ def test_a_model_that_an_older_file_replaces_is_compiled_and_nothing_is_linked_f
     assert "Network network.c" in steps_in(again)
     assert "Linking" not in again and "Configuring" not in again
     assert weights.read_bytes() != before
-    # Other pools are in another folder: the host links the same files, and CMake does not run.
+    # Other pools have another folder: the host links the same files, and CMake does not run.
     (host.root / "n6build.local.yaml").write_text("profile: noextmem\n")
     again = build(host, cmake=cmake)
     assert "Linking" in again and "Configuring" not in again
@@ -159,7 +162,8 @@ def test_a_model_that_the_project_makes_is_made_first(tmp_path: Path) -> None:
     assert "Network network.c" in steps_in(build(host))
     (weights,) = host.root.glob("build/n6build/app/*/*/weights_xSPI2.bin")
     before = weights.read_bytes()
-    # Ninja sees no change in either file, since both are older than what is made of them. n6build sees that of its model.
+    # Ninja sees no change in either file, since both are older than their outputs. n6build sees the changed
+    # model.
     move_older_model_over(host.root / "own_model/keyword.tflite")
     assert steps_in(build(host)) == []
     move_older_model_over(host.root / "build/trained.tflite")
@@ -167,7 +171,8 @@ def test_a_model_that_the_project_makes_is_made_first(tmp_path: Path) -> None:
     assert "Network network.c" in steps_in(again)
     assert "Linking" not in again and "Configuring" not in again
     assert weights.read_bytes() != before
-    # Other pools are in another folder, and the project makes its model as it was: the host links again, and CMake does not run.
+    # Other pools have another folder, and the project restores its old model: the host links again, and CMake
+    # does not run.
     move_older_model_over(host.root / "own_model/keyword.tflite")
     (host.root / "own_model/keyword.tflite").touch()
     (host.root / "n6build.local.yaml").write_text("profile: noextmem\n")
@@ -201,7 +206,7 @@ def test_another_compiler_is_found_when_cmake_runs_and_not_before(tmp_path: Path
 
 
 def of_the_program(host: Host) -> dict[str, str]:
-    """Digests of all that was made, without the files that name the compiler."""
+    """Return the digests of the program's files, without those that name the compiler."""
     made = digests_of(host.root / "build/n6build/app/nucleo-n657")
     return {name: made[name] for name in made if Path(name).name not in ("provenance.json", "sbom.cdx.json")}
 
@@ -225,7 +230,7 @@ def test_clean_leaves_nothing_that_was_built_and_takes_nothing_else(
     build(host, cmake=cmake)
     made = digests_of(host.root / "build/n6build/app")
     build(host, "--target", "clean", cmake=cmake)
-    # The script that calls n6build is CMake's.
+    # CMake owns the script that calls n6build, so `clean` keeps it.
     assert [path.name for path in (host.root / "build/n6build").rglob("*") if path.is_file()] == ["app.sh"]
     assert times_of(host.root / "src") == sources
     again = build(host, cmake=cmake)
@@ -267,7 +272,7 @@ def test_two_programs_in_one_project_and_two_build_folders_at_a_time(tmp_path: P
     host = Host(tmp_path, "cmake")
     path = host.root / "CMakeLists.txt"
     text = path.read_text()
-    # The same once more, under another name and for another board.
+    # Add the same program again, under another name and for another board.
     made = text[text.index("add_executable") :].replace("(app ", "(second ").replace("TARGET app ", "TARGET second ")
     made = made.replace("find_package(n6build CONFIG REQUIRED)\n", "").replace(
         "BOARD nucleo-n657", "BOARD stm32n6570-dk PROFILE noextmem"
@@ -303,7 +308,7 @@ def test_presets_and_the_toolchain_file_stay_the_host_s(tmp_path: Path) -> None:
     ours = json.loads((host.root / "other/n6build/app/compile_commands.json").read_text())
     entry = next(entry for entry in ours if entry["file"].endswith("kernels/conv_2d.c"))
     build(host, folder="other", cmake=OLDEST)
-    # What is written there works.
+    # The command works as written.
     subprocess.run(entry["arguments"], cwd=entry["directory"], check=True)
 
 
@@ -341,7 +346,8 @@ REFUSED = {
 }
 
 
-# What the planner refuses is passed on as the first of its errors is; the planner itself has tests of its own.
+# The planner's refusals are all passed on in the same way, so one case runs always. The planner has its own
+# tests.
 _BY_THE_PLANNER = ("profile", "model", "option", "keyword")
 
 
@@ -417,7 +423,7 @@ def test_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> None:
     assert "conv_2d.c: error N6-STEP-010" in said
     kernel.write_text(text)
     build(host)
-    # The project's toolchain file may name a compiler that is not in PATH; n6build needs one there.
+    # The project's toolchain file may name a compiler that is not in PATH. n6build needs one there.
     (host.root / "toolchain.cmake").write_text(
         (host.root / "toolchain.cmake").read_text().replace("arm-none-eabi-gcc", str(shutil.which("arm-none-eabi-gcc")))
     )
@@ -428,7 +434,7 @@ def test_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> None:
 
 
 def empty_path(folder: Path) -> Path:
-    """A folder for PATH with what a shell needs, and no compiler."""
+    """Return a folder for PATH with the tools of a shell, and without a compiler."""
     place = folder / "few"
     place.mkdir()
     for name in ("sh", "make", "env", "uname", "cat", "rm", "mkdir", "grep", "ar"):

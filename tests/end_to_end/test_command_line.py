@@ -1,4 +1,4 @@
-"""What a user types, and what a tired one mistypes."""
+"""Correct and mistyped command lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Pr
 
 
 def every_pair() -> list[ParameterSet]:
-    """What test_matrix.py has not; all of them together with `make test-all`."""
+    """Return the combinations that test_matrix.py does not run.
+
+    `make test-all` runs all of them.
+    """
     chosen = {
         ("openmv-n6", "anomaly", "noextmem"),
     }
@@ -120,7 +123,8 @@ def test_the_virtual_board_can_be_made_the_default(built: Project, how: str) -> 
     assert "is up to date" in result.output
 
 
-# A word and values of each kind; what the others find is found by the library, and printed as these are.
+# These cases run always: a word and values of each kind. The library finds the other mistakes, and prints
+# them alike.
 _ALWAYS = ("modle=miniresnet", "board=nuclo-n657", "fash", "plan", "dry=1")
 MISTAKES = [
     (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'mode' or 'model'?"),
@@ -179,7 +183,7 @@ def test_a_model_that_is_not_the_one_described_is_refused(project: Project) -> N
 
 @pytest.mark.slow
 def test_a_bare_model_file_is_compiled_and_checked_on_seeded_inputs(project: Project) -> None:
-    """Without model.yaml it has no vectors."""
+    """A model file without model.yaml has no vectors."""
     shutil.copy(project.root / "models/keyword/keyword.tflite", project.root / "mine.tflite")
     result = project.scons("model=mine.tflite", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
@@ -189,7 +193,7 @@ def test_a_bare_model_file_is_compiled_and_checked_on_seeded_inputs(project: Pro
     inputs = np.load(project.root / "build/nucleo-n657/mine/inputs/network.npy")
     assert (inputs.dtype, inputs.shape) == (np.int8, (2, 1, 49, 10, 1))
 
-    # It is an image like any other: nothing is made or programmed again.
+    # The result is an image like any other: nothing is made or programmed again.
     again = project.scons("model=mine.tflite", "probe=virtual", "flash")
     assert (again.actions, again.flashed) == ([], "nothing"), again.output
     (project.root / "mine.tflite").unlink()
@@ -300,7 +304,7 @@ def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(project: Projec
         "appli: {address: 0x70100000, size: 2M}",
         "appli: {address: 0x70100000, size: 512K}",
     )
-    # The other slot, of trials, is as large.
+    # The other slot, for trials, has the same size.
     project.replace(
         "boards/nucleo-n657/board.yaml",
         "appli: {address: 0x70800000, size: 2M}",

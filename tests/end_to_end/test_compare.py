@@ -1,4 +1,7 @@
-"""Target compare, with scons and with the command: from captured outputs of a board to the cause, without board and compiler."""
+"""Target compare, with scons and with the command.
+
+It finds the cause of a difference in a board's captured outputs, without board and compiler.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ MODELS = Path(__file__).resolve().parents[2] / "models"
 
 @pytest.fixture(scope="module")
 def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Comparing changes nothing that others use."""
+    """Return a project that all tests share, because comparing changes nothing."""
     return built_once.copy(tmp_path_factory.mktemp("compare"), "model=keyword", "network")
 
 

@@ -1,4 +1,7 @@
-"""Code of relocatable models that runs unprivileged (confine=on): what it may do, and that it can do nothing else."""
+"""Relocatable models whose code runs unprivileged (confine=on).
+
+The tests check the code's rights, and that it has no others.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ from end_to_end.crafted_models import HANGS, MASKED, RETURNS, halfwords, load, p
 from end_to_end.test_reloc import EQUAL, application, board_folder, images_of, update_of
 
 BOARD = load_board("nucleo-n657")
-# The slowest clock: of a model that hangs, the virtual board runs every instruction of ten seconds.
+# The slowest clock is chosen because the virtual board runs every instruction of a hanging model's ten
+# seconds.
 ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "confine=on", "clock=hsi")
 APPLI = BOARD.soc.load_and_run.load_address
 NOT_ITS_OWN = "N6-FW-083 goes for memory that is not its own"
@@ -27,7 +31,10 @@ EVERY = [each for each in itertools.product(("copy", "xip"), "01") if each != ("
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """keyword in slot A, which computes the same as one that is not confined."""
+    """Return a project with `keyword` in slot A.
+
+    Its outputs equal those of a model that is not confined.
+    """
     project = make_project(tmp_path_factory.mktemp("confined"))
     result = project.scons(*ARGUMENTS, "slots=2", "flash", "run")
     assert EQUAL in result.output, result.output
@@ -71,7 +78,11 @@ def boot_with(
     last: str = "n6 done",
     times: int = 1,
 ) -> RunResult:
-    """A newer model with this code is in slot B. last: begins the line that ends the run when it has come so many times."""
+    """Boot with a newer model with this code in slot B.
+
+    Args:
+        last: The run ends with the `times`-th line that begins with this text.
+    """
     left = itertools.count(1)
 
     def stop(line: str) -> bool:
@@ -102,7 +113,7 @@ def calls(address: int) -> bytes:
 
 
 def asks(number: int, address: int, size: int) -> bytes:
-    """By SVC."""
+    """Return code that requests a service by SVC."""
     return load(0, address) + load(1, size) + halfwords(0xDF00 | number) + RETURNS
 
 
@@ -150,7 +161,7 @@ def test_a_model_that_masks_interrupts_is_interrupted(built: Project, tmp_path: 
 
 @pytest.mark.slow
 def test_a_model_that_breaks_out_or_hangs_later_ends_with_the_id_and_a_reset(project: Project, tmp_path: Path) -> None:
-    """The firmware makes no self-test here, so that the first inference is that of the application."""
+    """The application makes the first inference, as there is no self-test here."""
     before = "    if (!N6_RUNTIME_DRIVES_NPU && !network->keeps_state) {"
     project.replace("firmware/appli_reloc/n6_model.c", before, f'    if (input != NULL) {{ return ""; }}\n{before}')
     assert project.scons(*ARGUMENTS, "slots=2", "flash").status == 0

@@ -1,4 +1,7 @@
-"""Projects that STM32CubeMX wrote, as their authors published them: FSBL and Applis, each a project of CMake."""
+"""Projects of STM32CubeMX, as their authors published them.
+
+FSBL and Applis are separate CMake projects.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from samples import sample
 
 from end_to_end.hosts import NEWEST, Host
 
-# Of ST, and not here: it puts a header in front. n6build takes the ELF file.
+# ST's tool, which puts a header in front of the program, is not available here. n6build reads the ELF file.
 SIGNING_TOOL = """#!/bin/sh
 while [ $# -gt 0 ]; do case "$1" in -bin) from=$2;; -o) to=$2;; esac; shift; done
 cp "$from" "$to"
@@ -19,7 +22,7 @@ cp "$from" "$to"
 
 
 class CubeMx(Host):
-    """A copy of a project, with the compiler that it builds with on Debian."""
+    """A copy of a project, with the compiler that builds it on Debian."""
 
     def __init__(self, folder: Path, project: str) -> None:
         super().__init__(folder, "cmake")
@@ -46,7 +49,7 @@ def test_a_project_of_stm32cubemx_builds_and_is_flashed_with_its_fsbl(tmp_path: 
     cube = CubeMx(tmp_path, "projects/STM32N6Example")
     adopted = cube.call("n6build", "adopt", ".")
     assert "Adopted Appli/CMakeLists.txt, 5 lines added at the end" in adopted
-    # Its weights are in the top folder, and not beside network.c.
+    # The weights are in the top folder, not beside network.c.
     assert "Link Appli/n6build-network/network_atonbuf.xSPI2.raw, to network_atonbuf.xSPI2.raw" in adopted
     cube.call(NEWEST, "--preset", "Debug")
     cube.call(NEWEST, "--build", "--preset", "Debug", "-j", "2")
@@ -100,7 +103,10 @@ def test_an_appli_of_stm32cubemx_is_linked_with_a_network_of_n6build(tmp_path: P
 # In every run: tests/virtual_board has a test of each finding.
 @pytest.mark.slow
 def test_mistakes_of_an_appli_of_stm32cubemx_are_reported_by_running_it(tmp_path: Path) -> None:
-    """As it is written by STM32CubeMX: the clocks of the RAM banks run, the banks are off, RIF is closed."""
+    """The Appli is as STM32CubeMX writes it.
+
+    The clocks of the RAM banks run, the banks are off, and RIF is closed.
+    """
     cube = CubeMx(tmp_path, "projects/STM32N6Example")
     lists = cube.root / "Appli/CMakeLists.txt"
     lists.write_text(lists.read_text().replace("STM32N657XX_ROMxspi2.ld", "STM32N657XX_LRUN.ld"))

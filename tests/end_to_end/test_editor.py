@@ -1,4 +1,4 @@
-"""Target vscode in a project that has files of its own in .vscode."""
+"""Target vscode in a project with its own files in .vscode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_what_is_there_is_added_to(project: Project) -> None:
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert project.scons("model=keyword", "vscode").status == 0
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
-    # Neither cleaning nor another application takes anything away.
+    # Neither cleaning nor another application removes anything.
     assert project.scons("model=keyword", "vscode", "-c").status == 0
     assert project.scons("model=anomaly", "probe=openocd:0041", "vscode").status == 0
     launch = json.loads((folder / "launch.json").read_text())["configurations"]

@@ -1,4 +1,7 @@
-"""Networks of ST's compiler, epoch by epoch: each is fed with the reference tensors, and what it makes is compared."""
+"""Networks of ST's compiler, epoch by epoch.
+
+Each epoch gets the reference tensors as inputs, and its output is compared.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ SMOOTHINGS = 2
 
 
 def noise(network: str) -> np.ndarray:
-    """Two inputs, as the figures of the facts were measured with the first."""
+    """Return two inputs; the figures of the facts were measured with the first one."""
     if network == "yamnet":
         return np.random.default_rng(1).integers(-128, 128, (2, 64, 96, 1)).astype(np.int8)
     pixels = np.random.default_rng(3).integers(0, 256, (1, 256, 128, 3)).astype(np.int64)
@@ -89,7 +92,7 @@ def test_every_epoch_of_a_real_network_is_as_near_as_the_facts_say(
 def test_a_network_with_a_wrong_weight_is_wrong_from_the_epoch_on_that_has_it(project: Project) -> None:
     folder = described(project, "reid", "{equal: 0.7, within_1: 0.94}")
     source = read_network_c(folder / "reid.c")
-    # Of epoch 23, by the buffer that it makes, which node Conv2D_105 reads.
+    # These are the weights of epoch 23, found by the buffer that it makes, which node Conv2D_105 reads.
     weights = next(each for each in source.params if each.name == "Conv2D_100_weights")
     pool = next(each for each in source.pools if each.fname == weights.pool)
     assert weights.base is not None

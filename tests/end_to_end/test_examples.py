@@ -1,4 +1,7 @@
-"""Projects of other people, each with its own build system, start-up and drivers, that adopt n6build in a few lines."""
+"""Host projects that adopt n6build in a few lines.
+
+Each has its own build system, start-up and drivers.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +38,13 @@ def test_a_project_of_make(tmp_path: Path) -> None:
     assert steps_in(host.call("make", "all", "n6-build")) == []
     ran = host.call("make", "n6-run", "N6_BOARD_OPTIONS=probe=virtual until=text:'host: done'")
     assert SAID in ran
-    # Another source of the host: linked and placed, and nothing else is compiled.
+    # A changed source of the host is linked and placed, and nothing else is compiled.
     host.replace("src/main.c", "host: hello", "host: HELLO")
     again = host.call("make", "all", "n6-build")
     steps = ["Bill", "Check", "Manifest", "Origin", "Place"]
     assert sorted(re.findall(r"^ +(\w+) build", again, re.MULTILINE)) == steps
     assert steps_in(host.call("make", "all", "n6-build")) == []
-    # A header that disappears, and another model.
+    # A header disappears, and the model is another one.
     (host.root / "own_model/model.yaml").write_text(
         (host.root / "own_model/model.yaml").read_text().replace("name: keyword", "name: spotting")
     )

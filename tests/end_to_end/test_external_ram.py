@@ -1,4 +1,7 @@
-"""Networks in external RAM: the Appli maps the PSRAM where one uses it, copies weights there, and says what is wrong with it."""
+"""Networks in external RAM.
+
+The Appli maps the PSRAM for a network that uses it, copies weights there, and reports its faults.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +35,10 @@ def test_every_model_runs_with_external_ram(project: Project, board: str, profil
     result = project.scons(f"board={board}", f"profile={profile}", f"model={model}", *RUN)
     assert result.status == 0, result.output
     assert EQUAL in result.output
-    # With allmems the weights of these models stay in flash, and their activations find room inside the chip.
+    # With allmems, the weights of these models stay in flash, and their activations fit into the chip.
     assert (MAPPED[board] in result.output) == (profile == "extram")
     assert ("n6 image xSPI1 copied" in result.output) == (profile == "extram")
-    # Its pads may run fast: their fuse is blown in the factory.
+    # The pads of this board may run fast, because their fuse is blown in the factory.
     assert ("mode=opi-dtr clock=100000000\n" in result.output) == (board == "stm32n6570-dk")
 
 
@@ -66,7 +69,7 @@ def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Proj
     result = project.scons("board=stm32n6570-dk", "profile=allmems", "model=keyword,anomaly", "loader=reloc", *RUN)
     assert result.status == 0, result.output
     assert "20 of 20 outputs equal the reference interpreter bit for bit" in result.output
-    # For the first one only: what it has put there stays.
+    # Only the first model maps the RAM. Its data there must stay.
     assert result.output.count(MAPPED["stm32n6570-dk"]) == 1
 
 
@@ -89,7 +92,7 @@ def test_weights_in_external_ram_leave_the_cache_as_those_inside_the_chip_do(pro
     assert result.findings == ()
     weights = -(-29072 // 32) * 32
     outside = [span for span in result.cleaned if span[0] >= 0x9000_0000]
-    # The last word of the part was tested.
+    # The RAM's test wrote its last word.
     assert outside == [(0x9000_0000, 0x9000_0000 + weights), (0x91FF_FFE0, 0x9200_0000)]
 
 

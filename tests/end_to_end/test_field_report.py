@@ -1,4 +1,4 @@
-"""A field report of the virtual board, of a board on a cable, and of one that says nothing."""
+"""Field reports of the virtual board, a board on a cable, and a silent board."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_of_the_virtual_board(project: Project) -> None:
     assert report.findings == ()
     assert (report.inferences[0].model, report.inferences[0].equal) == ("keyword", True)
     assert {fact.verdict for fact in report.facts} <= {"holds", "look", "not observed"}
-    # The emulator's CSSELR keeps nothing, so that it shows one cache only.
+    # The emulator's CSSELR keeps no value, so only one cache is visible.
     assert [fact.id for fact in report.facts if fact.verdict == "not observed"] == ["cache-geometry"]
     values = {(each.moment, each.name): each.value for each in report.readings}
     assert None not in values.values()
     assert values["entry", "RCC.APB4ENR2"] == 2
-    # Nothing of it is in the programs that are built otherwise.
+    # Programs of a normal build do not contain the report's code.
     assert project.scons("model=keyword", "build").status == 0
     assert b"n6 field" in (project.root / "build/nucleo-n657-field/fsbl_image.bin").read_bytes()
     assert b"n6 field" not in (project.root / "build/nucleo-n657/fsbl_image.bin").read_bytes()

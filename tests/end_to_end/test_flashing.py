@@ -1,4 +1,4 @@
-"""What a flash would do, does, and is made to do: real scons on the virtual board."""
+"""Dry runs, flashing and repairs, in real scons on the virtual board."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_dry_run_prints_the_plan_and_touches_nothing(project: Project) -> None
     assert "Would flash 0x70100000..0x70110000, 1 sector, 64.0 KiB" in again.output
     assert "Would flash 1 of 4 sectors, 64.0 KiB" in again.output
     assert project.scons(*ARGUMENTS, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
-    # A dry run leaves the receipt: nothing is programmed for it.
+    # A dry run keeps the receipt, so nothing is programmed after it.
     assert "Would flash 0 of 4 sectors" in project.scons(*ARGUMENTS, "flash", "dry=1").output
     assert project.scons(*ARGUMENTS, "flash").actions == []
     assert "N6-OPTION-006" in project.scons(*ARGUMENTS, "flash", "run", "dry=1").output
@@ -55,7 +55,8 @@ def test_one_wrong_byte_of_weights_is_found_named_and_repaired(project: Project)
             file.write(bytes([byte ^ 4]))
         return nor.read_bytes()
 
-    # As it is: the board says so itself, verify says where, and neither changes a byte.
+    # Without repair: the board reports the damage itself, verify reports the place, and neither changes a
+    # byte.
     before = damaged()
     run = project.scons(*ARGUMENTS, "mode=no-flash", "run")
     assert run.status == 2
@@ -67,7 +68,7 @@ def test_one_wrong_byte_of_weights_is_found_named_and_repaired(project: Project)
     assert "N6-FLASH-024: 1 of 4 sectors differ from the flash manifest, 1 byte, slot weights" in verify.output
     assert nor.read_bytes() == before
     assert project.scons(*ARGUMENTS, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
-    # Without a word from the board, too.
+    # The repair also works without a report of the board.
     damaged()
     repaired = project.scons(*ARGUMENTS, "flash", "run")
     assert repaired.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
@@ -95,7 +96,7 @@ def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -
 @pytest.mark.slow
 @pytest.mark.built(*ARGUMENTS, "flash")
 def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> None:
-    """As a script does: many of them fall into one second, which is all that SCons knows of a time."""
+    """A script makes several edits within one second, the resolution of SCons's times."""
     for number in range(4):
         project.replace("firmware/appli/main.c", "n6 done runs=", "n6 DONE runs=")
         assert project.scons(*ARGUMENTS, "build").status == 0

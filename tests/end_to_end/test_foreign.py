@@ -1,4 +1,7 @@
-"""Programs of one's own by real scons: fsbl=, appli=, data= and until=, as somebody would use them who has only the files."""
+"""Third-party programs in real scons: fsbl=, appli=, data= and until=.
+
+The user has only the program files.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ VIRTUAL = "probe=virtual"
 
 @pytest.fixture(scope="module")
 def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """FSBL and Appli of this project, which play those of somebody else: `theirs` has them in all forms."""
+    """Return a project with n6build's FSBL and Appli as third-party programs.
+
+    Folder `theirs` has them in all formats.
+    """
     project = built_once.copy(tmp_path_factory.mktemp("built"), "model=keyword", VIRTUAL, "flash")
     result = project.scons("model=keyword", VIRTUAL, "build", "hex", "flash")
     assert result.status == 0, result.output
@@ -121,7 +127,7 @@ def test_so_many_instructions_are_executed_and_the_last_is_named(built: Project)
 def test_what_is_not_reached_fails_with_the_reason(built: Project) -> None:
     data = bytearray((built.root / "theirs/plain_appli.bin").read_bytes())
     (entry,) = struct.unpack_from("<I", data, 4)
-    # Its first instruction is none.
+    # The first instruction becomes an undefined one.
     struct.pack_into("<H", data, (entry & ~1) - 0x34000400, 0xDE00)
     (built.root / "theirs/broken.bin").write_bytes(data)
     result = built.scons("appli=theirs/broken.bin", VIRTUAL, "until=text:n6 appli start", "flash", "run")
@@ -167,8 +173,10 @@ def test_mistakes_are_said_without_a_traceback(built: Project, arguments: tuple[
 
 @pytest.mark.slow
 def test_registers_that_no_model_answers_are_a_warning_or_an_error(built: Project) -> None:
-    """An Appli that gives RNG its clock and writes to it, instructions by hand: ldr r0, =AHB3ENSR; movs r1, #1; str r1, [r0];
-    ldr r0, =RNG; str r1, [r0]; b ."""
+    """The Appli enables RNG's clock and writes to RNG, which has no model.
+
+    Its code is: ldr r0, =AHB3ENSR; movs r1, #1; str r1, [r0]; ldr r0, =RNG; str r1, [r0]; b .
+    """
     code = struct.pack("<6H2I", 0x4802, 0x2101, 0x6001, 0x4802, 0x6001, 0xE7FE, 0x5602_8A58, 0x5402_0000)
     (built.root / "theirs/rng.bin").write_bytes(struct.pack("<II", 0x34100000, 0x34000409) + code)
     given = ("appli=theirs/rng.bin", VIRTUAL, "until=instructions:20_000_000", "flash", "run")

@@ -1,4 +1,7 @@
-"""The answer to a call with nothing to do is that of scons itself, and stands on everything that scons looked at."""
+"""The front answers a call with nothing to do like scons itself.
+
+Its answer depends on every path that scons looked at.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,16 @@ from patience import NET_S, wait_until
 from end_to_end.conftest import Project, Result
 
 WORDS = ("model=anomaly", "build")
-# What decides how a process of Python starts at all, the front's own as well; what terminals, locales and C libraries read for
-# themselves; and compiled modules, which Python compares with their source.
+# These paths decide how any Python process starts, also the front's own. Others are read by terminals,
+# locales and C libraries for themselves. Python compares compiled modules with their source.
 NOT_OF_THE_BUILD = re.compile(
     r"/etc/(ld\.so\.(cache|preload)|localtime|(terminfo|ssl)(/.*)?|inputrc)|/(usr/)?(lib|share)/(locale|ssl|terminfo)(/.*)?"
     r"|.*/\.(terminfo|inputrc)|.*\.so(\.[0-9.]+)?|.*/(glibc-hwcaps|tls|x86_64|aarch64)(/.*)?|.*/LC_MESSAGES/.*"
     r"|.*/(python3?[0-9.]*\._pth|pybuilddir\.txt|Setup\.local|python3[0-9]+\.zip|pyvenv\.cfg)|.*/bin/lib/.*"
     r"|/(proc|dev|sys)/.*|.*/__pycache__/.*|.*/\.n6build/(lock|front/.*)"
 )
-# Asks again after each change of a path, in a process like the front's own; about a few paths at a time, which saves a minute.
+# This program asks again after each change of a path, in a process like the front's own. It checks a few
+# paths at a time, which saves a minute.
 FLIPS = """
 import importlib.util, json, os, shutil, sys
 spec = importlib.util.spec_from_file_location("ask", sys.argv[1])
@@ -86,7 +90,12 @@ print(json.dumps(flipped))
 
 @dataclass(frozen=True)
 class Built:
-    """A project that is up to date, and whose front has an answer. said: what scons said last."""
+    """An up-to-date project that the front can answer for.
+
+    Attributes:
+        project: The project.
+        said: The last output of scons.
+    """
 
     project: Project
     said: str
@@ -97,7 +106,7 @@ class Built:
 
 
 def environment(project: Project) -> dict[str, str]:
-    """As scons has it in `Project.scons`."""
+    """Return the environment of scons in `Project.scons`."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(project.home),
@@ -108,7 +117,7 @@ def environment(project: Project) -> dict[str, str]:
 
 
 def asked(project: Project, *words: str) -> Result:
-    """The front alone."""
+    """Ask only the front."""
     ask = project.root / "site_scons/n6build/front/ask.py"
     result = subprocess.run(
         [sys.executable, "-I", "-S", ask, *scons(*words)],
@@ -128,7 +137,10 @@ def scons(*words: str) -> list[str]:
 
 
 def grow_old() -> None:
-    """Sleep as long as nothing is written down for the front: asking again and again keeps a processor busy."""
+    """Sleep while the files are too young for the front's record.
+
+    Asking again and again would keep a processor busy.
+    """
     time.sleep(2.1)
 
 
@@ -138,7 +150,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
     project = make_project(tmp_path_factory.mktemp("front"))
     assert asked(project, *WORDS) == Result(1, "")
-    # Python adds to folders where it compiles modules for the first time.
+    # Python changes folders when it compiles modules for the first time.
     assert project.scons("models").status == 0
     assert project.scons(*WORDS).status == 0
     grow_old()
@@ -150,7 +162,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
         said.append(result.output)
         return asked(project, *WORDS).status == 0
 
-    # Nothing is written down before everything is two seconds old.
+    # The front's record is only written when everything is two seconds old.
     wait_until(is_answered)
     return Built(project, said[-1])
 
@@ -159,7 +171,7 @@ def test_the_answer_is_what_scons_says(built: Built) -> None:
     assert built.said == "scons: `build' is up to date.\n"
     assert asked(built.project, *WORDS) == Result(0, built.said)
     assert built.project.scons(*WORDS) == Result(0, built.said)
-    # With the front or without it.
+    # The answer is the same with and without the front.
     assert built.project.scons(*WORDS, "front=0") == Result(0, built.said)
 
 
@@ -182,7 +194,7 @@ def test_an_error_of_another_call_does_not_outlive_a_success(built: Built) -> No
     assert built.project.scons("probe=0042", *WORDS, "flash").status == 2
     error = built.project.root / "build/last_error.json"
     assert error.exists()
-    # The front removes nothing: the build does.
+    # The front does not remove the error file. Only the build does.
     assert asked(built.project, *WORDS).status == 1
     assert built.project.scons(*WORDS) == Result(0, built.said)
     assert not error.exists()
@@ -191,7 +203,10 @@ def test_an_error_of_another_call_does_not_outlive_a_success(built: Built) -> No
 
 
 def test_an_edit_that_moves_no_time_is_seen_by_paranoid_alone(built: Built) -> None:
-    """A mapped file is edited before and after it is looked at: the front says what it knows."""
+    """Edit a mapped file before and after a build looks at it.
+
+    The front gives its recorded answer.
+    """
     project = built.project
     source = project.root / "firmware/fsbl/main.c"
     original = source.read_bytes()
@@ -215,7 +230,7 @@ def test_an_edit_that_moves_no_time_is_seen_by_paranoid_alone(built: Built) -> N
         assert asked(project, *WORDS) == Result(0, built.said)
         result = project.scons("paranoid=1", *WORDS)
         assert result.actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
-        # Nothing is written down for the front, and a call without it takes over what was found.
+        # The front's record is not written, and a call without `paranoid` uses the new result.
         assert project.scons("paranoid=1", *WORDS) == Result(0, built.said)
         assert asked(project, "paranoid=1", *WORDS).status == 1
         assert project.scons(*WORDS) == Result(0, built.said)
@@ -227,7 +242,7 @@ def test_an_edit_that_moves_no_time_is_seen_by_paranoid_alone(built: Built) -> N
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not on this computer")
 def test_everything_that_scons_looks_at_is_written_down(built: Built, tmp_path: Path) -> None:
-    """By what the kernel saw of a whole run of scons, in which the front has no part."""
+    """Compare the record with the kernel's trace of a scons run without the front."""
     (answer,) = built.answers
     fields = answer.read_bytes().split(b"\0\0")[2].split(b"\0")
     pairs = zip(fields[::2], fields[1::2], strict=True)
@@ -248,10 +263,10 @@ def test_everything_that_scons_looks_at_is_written_down(built: Built, tmp_path: 
         if path in known or os.path.realpath(path) in known or NOT_OF_THE_BUILD.fullmatch(path):
             return True
         if Path(path).is_dir():
-            # On the way to something else.
+            # The folder is only a part of the path to a known file.
             return any(other.startswith(f"{path}/") for other in known)
         folder = next(each for each in Path(path).parents if each.is_dir())
-        # It cannot appear without changing the content of its folder.
+        # The file cannot appear without a change of its folder's content.
         return not Path(path).exists() and not known.get(os.path.realpath(folder), b"/").startswith(b"/")
 
     assert len(looked) > 900
@@ -261,7 +276,10 @@ def test_everything_that_scons_looks_at_is_written_down(built: Built, tmp_path: 
 
 
 def test_every_input_that_is_written_down_counts(built: Built) -> None:
-    """Each path, one after the other: those of the project are really changed. Then an output, which is made again."""
+    """Change each path in turn, and then an output, which is made again.
+
+    Paths of the project are really changed.
+    """
     command = [
         sys.executable,
         "-I",
@@ -284,12 +302,12 @@ def test_every_input_that_is_written_down_counts(built: Built) -> None:
     assert result.returncode == 0, result.stderr
     flipped = json.loads(result.stdout)
     assert flipped["touched"] > 500 and flipped["made"] > 0 and flipped["written"] > 300
-    # All as before again, but for the times, which another build finds out.
+    # All files are restored except for their times, which another build notices.
     image = built.project.root / "build/nucleo-n657/fsbl_image.bin"
     before = image.read_bytes()
     image.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
     assert asked(built.project, *WORDS).status == 1
     assert built.project.scons(*WORDS).actions == ["Image fsbl_image.bin"]
     assert image.read_bytes() == before
-    # Younger than two seconds: not answered for.
+    # The image is younger than two seconds, so the front does not answer.
     assert asked(built.project, *WORDS).status == 1

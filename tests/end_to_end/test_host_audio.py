@@ -1,5 +1,8 @@
-"""ST's Audio application, as it is published, with its own Makefile, HAL, runtime and network: n6build makes its weights, checks
-it and puts it into flash. n6build adopt writes four lines into its Makefile, and the compiler is that of the distribution."""
+"""ST's Audio application as published: own Makefile, HAL, runtime and network.
+
+n6build makes its weights, checks it and puts it into flash. n6build adopt writes four lines into
+its Makefile. The compiler is that of the distribution.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ HERE = "Projects/GS"
 
 
 class Audio(Host):
-    """A copy of the application, adopted, with a compiler that takes its flags."""
+    """A copy of the application, adopted, with a compiler that accepts its flags."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "make")
@@ -41,15 +44,15 @@ def test_st_s_audio_application_adopts_n6build(tmp_path: Path) -> None:
     results = json.loads((audio.root / "build/n6build/stm32n6570-dk/models-foreign/checks.json").read_text())
     states = {result["id"][-3:]: result["state"] for result in results}
     assert set(states.values()) == {"passed", "not applicable"}
-    # Its stack, heap, vectors, linker script, cache and the NPU's interrupt are looked at, and well.
+    # The checks of its stack, heap, vectors, linker script, cache and NPU interrupt pass.
     assert {id for id in states if "026" <= id <= "035" and states[id] == "passed"} == {
         *("026", "027", "028", "029", "030", "032", "034")
     }
-    # Nothing of its own is built a second time, and nothing of n6build's, which is asked each time.
+    # The second call rebuilds nothing of the application and nothing of n6build, which make calls each time.
     assert audio.make("bm", "n6-build").splitlines() == ["make: Nothing to be done for 'bm'."]
     folder = audio.root / "build/n6build/stm32n6570-dk/models-foreign"
     manifest = json.loads((folder / "flash_manifest.json").read_text())
-    # The weights are those that ST publishes, at the address that network.c reads them from.
+    # The weights equal those that ST publishes, at the address that network.c reads.
     (weights,) = [segment for segment in manifest["segments"] if segment["name"] == "weights"]
     assert weights["address"] == 0x7018_0000
     published = (sample("npu/yamnet-core-2.2") / "aed_weights.bin").read_bytes()
@@ -58,7 +61,7 @@ def test_st_s_audio_application_adopts_n6build(tmp_path: Path) -> None:
     assert "Flashed stm32n6570-dk (virtual)" in ran
     assert "Console" in ran
     assert "Finding" not in ran
-    # Its linker script for a chip with more RAM.
+    # The linker script is for a chip with more RAM.
     audio.replace("STM32CubeIDE/STM32N657XX_LRUN.ld", "LENGTH = 1023K", "LENGTH = 8191K")
     with pytest.raises(AssertionError, match=r"STM32CubeIDE/STM32N657XX_LRUN.ld:47: error N6-CHECK-029: region RAM is"):
         audio.make("n6-build")

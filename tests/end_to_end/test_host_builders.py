@@ -1,5 +1,7 @@
-"""The builders for somebody else's SConstruct: N6Network, N6Appli, N6Image, N6Flash and N6Run, in the example and in scripts that
-do what hosts do."""
+"""SCons builders for host projects: N6Network, N6Appli, N6Image, N6Flash, N6Run.
+
+The example and scripts that imitate hosts use them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ APPLI = 'env.N6Appli("app", sources="main.c", model="net.tflite", board="nucleo-
 
 @pytest.fixture
 def example(project: Project, tmp_path: Path) -> Project:
-    """The example in a folder of its own, beside n6build."""
+    """Return a copy of the example beside n6build."""
     theirs = tmp_path / "theirs"
     shutil.copytree(
         ROOT / "examples/scons", theirs, ignore=shutil.ignore_patterns("build", "*.o", "*.elf", ".sconsign*")
@@ -33,7 +35,7 @@ def example(project: Project, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def host(project: Project, tmp_path: Path) -> Project:
-    """One C file and a model."""
+    """Return a project with one C file and a model."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     shutil.copy(project.root / "models/anomaly/anomaly.tflite", theirs / "net.tflite")
@@ -47,7 +49,7 @@ def write(host: Project, text: str) -> None:
 
 
 def scons_of_example(example: Project, *arguments: str) -> Result:
-    # As in a shell of its user, who has not installed n6build.
+    # PYTHONPATH is empty, as in the shell of a user who has not installed n6build.
     return example.scons(f"N6BUILD={example.home.parent / 'project'}", *arguments, PYTHONPATH="")
 
 
@@ -60,7 +62,10 @@ def test_the_example_has_few_lines_for_n6build() -> None:
 # In every run: test_host_project.py::test_a_script_in_a_subfolder_uses_the_tools, test_host_programs.py[C].
 @pytest.mark.slow
 def test_the_example_runs_on_either_start_up(example: Project) -> None:
-    """The words that it hears are those of the reference interpreter for the same recording."""
+    """The words on the console are those of the reference interpreter.
+
+    Both hear the same recording.
+    """
     result = scons_of_example(example, "n6.probe=virtual", "greeting=moin", "run", "run-own-startup")
     assert result.status == 0, result.output
     model = ROOT / "models/keyword/keyword.tflite"
@@ -94,7 +99,7 @@ def test_a_section_in_the_memory_of_a_network_is_found(example: Project) -> None
     found = "error N6-CHECK-026: section .frames of spotter.elf has 4096 bytes at 0x34200000, 4096 of them 'frames', in what"
     assert f"own_startup/startup.c:11: {found}" in result.output
     assert "own_startup/own.ld:5: warning" not in result.output
-    # The script and the linker map are the host's to name.
+    # The host chooses the names of the script and the linker map.
     script = 'linker_map=File("spotter.map"), linker_script="own.ld"'
     example.replace("own_startup/SConscript", "own.N6Image(elf, nn)", f"own.N6Image(elf, nn, {script})")
     example.replace("own_startup/SConscript", '"-Wl,--gc-sections"', '"-Wl,--gc-sections,-Map,own_startup/spotter.map"')
@@ -240,7 +245,10 @@ def test_a_variant_folder_and_files_that_the_host_generates(host: Project) -> No
 
 @pytest.mark.slow
 def test_a_header_that_the_host_generates_comes_before_its_compilation(host: Project) -> None:
-    """Only the compiler knows that it is read: its rule comes after N6Appli, and another header includes it."""
+    """The compiler alone can find out that the header is read.
+
+    The header's rule comes after N6Appli, and another header includes it.
+    """
     (host.root / "main.c").write_text('#include "n6_network.h"\n#include "outer.h"\nint main(void) { return MADE; }\n')
     (host.root / "outer.h").write_text('#include "deep/made.h"\n')
     (host.root / "value.txt").write_text("7")
@@ -319,7 +327,7 @@ def test_compile_commands_are_those_of_the_host_and_ours(host: Project) -> None:
     assert any(file.endswith("firmware/kernels/fully_connected.c") for file in files)
     (ours,) = [entry for entry in entries if entry["file"] == "main.c"]
     assert (ours["directory"], ours["arguments"][0]) == (str(host.root), "arm-none-eabi-gcc")
-    # What is written there works.
+    # The command works as written.
     (host.root / ours["output"]).parent.mkdir(parents=True)
     assert host.scons("build/nucleo-n657/include/n6_soc.h").status == 0
     subprocess.run(ours["arguments"], cwd=ours["directory"], check=True)

@@ -1,4 +1,4 @@
-"""Builds of somebody else's project that are killed, or run two at a time, end as one that nobody disturbed."""
+"""Killed or parallel builds of a host project end like undisturbed ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from end_to_end.hosts import NEWEST, Host, digests_of, steps_in
 
 
 def project_of(system: str, folder: Path) -> tuple[Host, tuple[str | Path, ...], Path]:
-    """Return a project, the call that builds all of it, and the folder of what n6build makes."""
+    """Return a host project, its build command, and the folder of n6build's files."""
     host = Host(folder, system)
     if system == "make":
         return host, ("make", "-j2", "all", "n6-build"), host.root / "build/n6build"
@@ -34,7 +34,10 @@ def project_of(system: str, folder: Path) -> tuple[Host, tuple[str | Path, ...],
 
 
 def killed_after(outputs: int, host: Host, build: tuple[str | Path, ...], made: Path) -> bool:
-    """Kill a build, and all that it has started, as soon as so many files are there; whether it came to that."""
+    """Kill a build once so many files exist, and return whether it was killed.
+
+    All processes that the build has started are killed, too.
+    """
     process = host.start(*build)
     while process.poll() is None and len(digests_of(made)) < outputs:
         time.sleep(0.01)
@@ -60,7 +63,7 @@ def test_a_kill_loses_nothing(tmp_path: Path, system: str) -> None:
 
 @pytest.mark.slow
 def test_of_two_builds_at_once_one_waits_and_finds_everything_done(tmp_path: Path) -> None:
-    """The library alone: make itself would link the host's program twice at once."""
+    """Build the library alone, because make itself would link the program twice."""
     host, _, _ = project_of("make", tmp_path)
     both = [host.start("make", "n6-library") for _ in range(2)]
     said = [process.communicate()[0] for process in both]

@@ -1,4 +1,7 @@
-"""STM32CubeIDE: what it runs for a managed project with the two lines of its page, in a makefile as it writes one."""
+"""STM32CubeIDE: the build of a managed project with the two lines of its page.
+
+A makefile imitates the one that the IDE writes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ import pytest
 
 from end_to_end.hosts import ROOT, Host
 
-# As the IDE writes it: a make for each part, the results of both steps ignored, all in the folder of the configuration.
+# The IDE writes such makefiles: one make for each part, ignored results of both steps, all in the
+# configuration's folder.
 MAKEFILE = """
 USER_OBJS := n6build/libn6networks.a n6build/n6_networks.ld
 OBJS := ./src/main.o ./src/sensor.o ./src/startup.o ./drivers/uart.o
@@ -50,7 +54,7 @@ post-build:
 
 
 def line(name: str) -> str:
-    """Of the page, as the IDE expands it."""
+    """Return a line of the page, expanded as in the IDE."""
     text = (ROOT / "docs/embedding/stm32cubeide.md").read_text()
     (found,) = re.findall(rf"<!-- {name} -->\n```\n(.*)\n```", text)
     return str(found).replace("${BuildArtifactFileName}", "app.elf").replace("STM32N657XX_LRUN.ld", "board.ld")
@@ -82,11 +86,11 @@ def test_a_project_of_the_ide(tmp_path: Path) -> None:
     assert re.search(r"Console host: keyword says \d+ of 12", ran)
     again = host.call(*build)
     assert "Network" not in again and "Finished" not in again
-    # As with any error of a step: the IDE goes on, and shows it.
+    # The IDE shows an error of a step and goes on.
     host.replace("board.ld", "LENGTH = 0xFFC00", "LENGTH = 0xFFFC00")
     wrong = host.call(*build)
     assert "board.ld:4: error N6-CHECK-029: region RAM is" in wrong
     assert "(ignored)" in wrong
-    # Flashing does not.
+    # Flashing stops at the error.
     with pytest.raises(AssertionError, match="N6-CHECK-029"):
         host.call("sh", "-c", f"cd Debug && {line('post-build').replace(' build ', ' flash ')} probe=virtual")

@@ -1,4 +1,4 @@
-"""What hosts do by mistake, or by habit: it works, or the error names their file and line."""
+"""Mistakes and habits of hosts: they work, or the error names file and line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_names_of_the_host_s_files_are_free(tmp_path: Path) -> None:
     ours += "N6_OPTIONS = linker_map=$(BUILD)/app.map linker_script=board.ld"
     host.replace("Makefile", "N6_OPTIONS = board=nucleo-n657 model=keyword appli=$(ELF)", ours)
     host.replace("Makefile", "-Wl,--gc-sections", "-Wl,--gc-sections,-Map,$(BUILD)/app.map")
-    # Two variants at the same time, each in its own folder.
+    # Two variants are built at the same time, each in its own folder.
     variants = [
         host.start("make", f"BUILD=build/{name}", f"N6_BUILD=build/{name}/n6build", "all", "n6-build")
         for name in ("debug", "release")
@@ -62,7 +62,7 @@ def test_names_of_the_host_s_files_are_free(tmp_path: Path) -> None:
         output, _ = variant.communicate()
         assert variant.returncode == 0, output
         assert "Checks" in output
-    # Though the linker's map is a file that no rule names.
+    # A second call does nothing, though no rule names the linker's map.
     again = host.call("make", "BUILD=build/debug", "N6_BUILD=build/debug/n6build", "n6-build")
     assert steps_in(again) == []
     images = list(host.root.glob("build/*/n6build/nucleo-n657/w_rter_1-????????-foreign/appli_placed.bin"))

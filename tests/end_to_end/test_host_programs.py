@@ -1,5 +1,8 @@
-"""Programs of other people with a network inside, by n6_network.h alone: C and C++, our runtime and ST's, with and without an
-operating system. All give what the reference interpreter gives for the same recording."""
+"""Host programs with a network inside, which only include n6_network.h.
+
+They are in C and C++, with n6build's runtime and ST's, with and without an operating system. All
+give the result of the reference interpreter for the same recording.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ clean:
 
 
 def recording(count: int) -> np.ndarray:
-    """As sensor_read in the examples makes it."""
+    """Return the samples that sensor_read in the examples makes."""
     state, samples = 1, []
     for _ in range(count):
         state = (state * 1664525 + 1013904223) & 0xFFFF_FFFF
@@ -89,7 +92,7 @@ def expected() -> str:
 
 
 def with_main(host: Host, language: str, clocks: str = "true") -> None:
-    """The example with this main()."""
+    """Replace the example's main()."""
     (host.root / "src/main.c").unlink()
     (host.root / f"src/main.{language}").write_text(MAIN.replace("CLOCKS", clocks))
     if language == "cpp":
@@ -125,7 +128,7 @@ def test_a_program_has_a_network(language: str, release: str, tmp_path: Path) ->
         with_runtime_of_st(host, release)
     ran = host.call("make", "-j2", "all", "n6-run", UNTIL)
     assert f"Console {expected()}\n" in ran
-    # Hooks of the program's own take the place of those that do nothing.
+    # The program's own hooks replace those that do nothing.
     said = re.findall(r"Console ((?:host|weights).*)", ran)
     assert said[:3] == ["host: clocks", "weights xSPI2 in place", "host: keyword"]
     assert ("ll_aton_runtime.c" in ran) and (str(sample(f"core/{release}")) in ran if release else True)
@@ -141,7 +144,10 @@ def test_clocks_that_do_not_run_are_said(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_project_of_freertos(tmp_path: Path) -> None:
-    """The task that prints runs in the middle of the inferences, and Helium's registers are each task's own."""
+    """The printing task runs in the middle of the inferences.
+
+    Each task has its own Helium registers.
+    """
     host = Host(tmp_path, "freertos")
     kernel = tmp_path / "kernel"
     shutil.copytree(sample("freertos/Source"), kernel)
@@ -153,7 +159,7 @@ def test_a_project_of_freertos(tmp_path: Path) -> None:
 
 
 def test_threadx_only_compiles(tmp_path: Path) -> None:
-    """By a few declarations in the place of its headers: marked so in docs/embedding/rtos.md."""
+    """A few declarations replace ThreadX's headers, as docs/embedding/rtos.md says."""
     (tmp_path / "tx_api.h").write_text(
         "typedef unsigned int UINT; typedef unsigned long ULONG; typedef struct { int unused; } TX_THREAD;\n"
         "#define VOID void\n#define TX_NO_TIME_SLICE 0u\n#define TX_AUTO_START 1u\n"
@@ -180,7 +186,7 @@ def test_the_header_lives_beside_hal_and_cmsis(language: str, order: tuple[str, 
     audio = sample("apps/audio")
     includes = [f"-isystem{audio / folder}" for folder in HAL]
     text = "".join(f'#include "{header}"\n' for header in order)
-    # CMSIS does the maintenance: the hook has the prototype that the header gives it.
+    # CMSIS does the maintenance, and the hook has the prototype of n6_network.h.
     text += (
         "void n6_dcache_clean(uintptr_t at, uint32_t bytes) { SCB_CleanDCache_by_Addr((void *)at, (int32_t)bytes); }\n"
     )

@@ -1,4 +1,7 @@
-"""n6build in somebody else's SConstruct, with options and targets of their own, and beside another build."""
+"""n6build in a host's SConstruct with own options and targets.
+
+Builds at the same time are tested, too.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +170,7 @@ def test_the_cache_of_the_host_holds_nothing_of_ours(host: Project) -> None:
 
 @pytest.mark.slow
 def test_a_second_build_in_one_folder_waits_and_says_so(project: Project) -> None:
-    """The first one is this test: it holds the lock as a build does."""
+    """The test plays the first build: it holds the lock as a build does."""
     folder = project.root / "build/.n6build"
     folder.mkdir(parents=True)
     with (folder / "lock").open("w") as lock:

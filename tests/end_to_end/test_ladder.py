@@ -1,4 +1,4 @@
-"""Target ladder on the virtual board: all rungs, one that differs, and an NPU that is another one."""
+"""Target ladder on the virtual board: all rungs, one difference, a wrong NPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert set(result(project).values()) == {"equal", "near"}
     assert "around the buffers of 11 rungs" in climbed.output
     assert "it settles nothing about the chip" in climbed.output
-    # Other bytes than expected: what comes after is not run, and what that tells is said.
+    # If the outputs differ from the expected bytes, later rungs do not run, and the output explains the
+    # failed rung.
     expected = project.root / "models/ladder/pool/expected.npy"
     changed = bytearray(expected.read_bytes())
     changed[-1] ^= 1
@@ -43,7 +44,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert [name for name, each in result(project).items() if each == "differs"] == ["pool"]
     assert result(project)["dense"] == "not reached"
     assert "4 of 8, dense" not in differs.output
-    # An epoch that writes one line too far, into the guard behind its output; the bytes of the output are right.
+    # An epoch writes one line too far, into the guard behind its output. The bytes of the output are right.
     add = "site_scons/n6build/network/neural_art/operators/add.py"
     project.replace(add, "Frames(Address(name), output.elements)", "Frames(Address(name), output.elements + 32)")
     project.replace(add, "port), output.elements)", "port), output.elements + 32)")
@@ -54,7 +55,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     )
     assert "32 bytes of all guards have changed" in beyond.output
     assert result(project)["sum"] == "stopped"
-    # Versions of another NPU.
+    # The versions are those of another NPU.
     project.replace("firmware/runtime/ll_aton_npu.c", "!= units[i].expected", "== units[i].expected")
     other = project.scons(*CALL)
     assert other.status == 2, other.output
@@ -82,7 +83,7 @@ def test_of_a_board_on_a_cable_the_field_report_takes_it_along_and_grades_rise(
     assert record is not None
     assert not record.virtual
     assert read_field_report(project.root / "build/field/nucleo-n657-keyword.md").ladder == record
-    # By this record keyword is confirmed, since rung logits has all of its forms.
+    # This record confirms keyword, since rung logits has all of its forms.
     confirmed = project.root / "boards/npu/confirmed/mine.json"
     confirmed.write_bytes((project.root / "build/field/nucleo-n657-ladder.json").read_bytes())
     keyword = ("backend=neural_art", "model=keyword", "build")
@@ -96,7 +97,7 @@ def test_of_a_board_on_a_cable_the_field_report_takes_it_along_and_grades_rise(
 
 @pytest.mark.slow
 def test_a_watchdog_gets_the_board_out_of_a_rung_that_hangs_it(project: Project) -> None:
-    """As a bus does that never answers: the CPU does not get to its first poll."""
+    """The CPU does not get to its first poll, as with a bus that never answers."""
     starts = "N6_REG32(N6_NPU_EPOCHCTRL_ADDR) = (uint32_t)blob;"
     hangs = "for (volatile uint32_t i = 0u; i != 1u;) {\n    }\n    "
     project.replace("firmware/runtime/ll_aton_npu.c", starts, hangs + starts)

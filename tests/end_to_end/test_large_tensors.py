@@ -1,4 +1,4 @@
-"""Tensors of a camera's size: inputs that go over the console, and outputs that come back over it, arrive whole."""
+"""Inputs and outputs of a camera's size arrive whole over the console."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ vectors:
 
 @pytest.fixture(scope="module")
 def camera(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A model of 55,074 bytes in and 56,712 out, which changes nothing but the size: every byte counts."""
+    """Return a project with a model that pads 55,074 bytes to 56,712 bytes.
+
+    It computes nothing, so every byte counts.
+    """
     assert BYTES == 55_074
     project = make_project(tmp_path_factory.mktemp("large"))
     folder = project.root / "models" / "camera"

@@ -1,4 +1,4 @@
-"""The next test finds a lent tree as the last one did, whatever that one has done to it."""
+"""A lent tree is restored for the next test, whatever the last one has done."""
 
 from __future__ import annotations
 

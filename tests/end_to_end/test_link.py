@@ -1,4 +1,4 @@
-"""Inputs over the console of the virtual board, outputs back: what a run on a real board does."""
+"""Inputs and outputs over the virtual board's console, as on a real board."""
 
 from __future__ import annotations
 
@@ -100,7 +100,14 @@ def test_noise_in_front_of_requests_does_no_harm(flashed: tuple[Project, Path], 
 
 @dataclass
 class Resetting:
-    """A line on which the board is reset after so many requests. monitor: the emulator's, which answers in JSON."""
+    """A line on which the board is reset after some requests.
+
+    Attributes:
+        stream: The line.
+        monitor: The emulator's monitor socket, which answers in JSON.
+        after: Number of the request in which the reset happens.
+        requests: Requests so far.
+    """
 
     stream: Any
     monitor: Path
@@ -116,7 +123,7 @@ class Resetting:
 
     def write(self, data: bytes) -> int:
         self.requests += 1
-        # In the middle of a request.
+        # Stop in the middle of a request.
         self.stream.write(data[: len(data) // 2])
         if self.requests == self.after:
             with socket.socket(socket.AF_UNIX) as monitor, monitor.makefile("rw") as talk:
@@ -124,7 +131,7 @@ class Resetting:
                 for command in ("qmp_capabilities", "system_reset"):
                     talk.write(json.dumps({"execute": command}))
                     talk.flush()
-                # Only then it has happened.
+                # The reset has only happened when the monitor reports it.
                 while json.loads(talk.readline()).get("event") != "RESET":
                     pass
         self.stream.write(data[len(data) // 2 :])
@@ -172,7 +179,7 @@ def test_more_runs_than_inputs_at_the_highest_clock(project: Project) -> None:
     assert "12 of 12 outputs equal" in result.output, result.output
     assert "ms at 600 MHz" in result.output
     assert "mean of 12" in result.output
-    # What is on the board now may be run again, and nothing is programmed for it.
+    # The programs on the board may run again, and nothing is programmed for it.
     again = project.scons(*arguments[:2], "mode=no-flash", "run")
     assert "10 of 10 outputs equal" in again.output, again.output
     assert "ms at 600 MHz" in again.output
@@ -229,7 +236,7 @@ def test_inputs_of_a_file(project: Project, tmp_path: Path) -> None:
     arguments = ("model=keyword", "probe=virtual", "flash", "run", f"inputs={tmp_path / 'mine.npy'}")
     result = project.scons(*arguments)
     assert result.status == 0, result.output
-    # The reference interpreter is asked what to expect.
+    # The reference interpreter computes the expected outputs.
     assert "Reference build/nucleo-n657/keyword/reference/network.npy" in result.output
     assert "Result 2 of 2 outputs equal the reference interpreter bit for bit" in result.output
     assert "Vector 0  no " in result.output

@@ -1,4 +1,4 @@
-"""Projects of GNU make: what is built again and when, with steps at a time and beside each other, and what is refused."""
+"""GNU make host projects: rebuilds, parallel steps and builds, and refusals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def line_of(host: Host, text: str) -> int:
 
 @pytest.mark.slow
 def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path) -> None:
-    """In one build folder, one after the other; in the end all is as in a new one, byte for byte."""
+    """All changes use one build folder, which finally equals a new one byte for byte."""
     project = make_project(tmp_path)
     host = Host(tmp_path, "make", project.root / "site_scons")
     shutil.copytree(project.root / "boards/nucleo-n657", host.root / "boards/nucleo-n657")
@@ -51,7 +51,7 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path) -> N
     assert not any("conv_2d" in step for step in compiled)
     (host.root / "n6build.local.yaml").write_text("profile: noextmem\n")
     assert "Plan memory_plan.json" in done()
-    # Other pools are another folder, where all is as it was; the program is linked with the library from there.
+    # Other pools have another folder, which is up to date. The program is linked with the library there.
     assert set(done("CHOSEN=profile=extflash")) >= {"Library libn6networks.a"}
 
     made = digests_of(host.root / "build/n6build/nucleo-n657")
@@ -97,7 +97,7 @@ def test_what_is_refused_names_the_line_of_the_host_once(tmp_path: Path, case: s
         f"Makefile:{line_of(host, 'N6_OPTIONS')}: {said}" in output
         or f"Makefile:{line_of(host, 'N6_OPTIONS')}: " in output
     )
-    # A variable of its own.
+    # The host uses variables of its own.
     host.replace("Makefile", OPTIONS.replace(old, new), "N6_MODEL = keyword\nN6_BOARD = nowhere\nN6_APPLI = $(ELF)")
     assert f"Makefile:{line_of(host, 'N6_BOARD')}: error N6-BOARD-001: no board 'nowhere'" in host.refused(
         "make", "all"

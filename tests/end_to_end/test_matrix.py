@@ -1,4 +1,4 @@
-"""Every board with every model in one call, and a second checkout that has nothing left to build."""
+"""Every board with every model in one call, and the cache of a second checkout."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def test_every_pair_is_built_and_run(project: Project) -> None:
 
 @pytest.mark.slow
 def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(project: Project) -> None:
-    """Two machines, which both have what one has built; what has changed is run again, and nothing else."""
+    """Two shards imitate two machines with the same build.
+
+    Afterwards, changed pairs run again, and nothing else.
+    """
     pairs = (*PAIRS[:1], "boards=nucleo-n657", *PAIRS[2:])
     for number in (1, 2):
         result = project.scons(*pairs, f"shard={number}/2")
@@ -73,7 +76,7 @@ def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(projec
 @pytest.mark.slow
 def test_one_pair_that_fails_is_no_reason_not_to_try_the_others(project: Project) -> None:
     assert project.scons(*PAIRS).status == 0
-    # A file that is not the one that its model.yaml knows.
+    # The file's digest is no longer the one in model.yaml.
     path = project.root / "models/keyword/keyword.tflite"
     path.write_bytes(path.read_bytes() + b"\0")
     result = project.scons(*PAIRS)
@@ -91,7 +94,10 @@ def test_one_pair_that_fails_is_no_reason_not_to_try_the_others(project: Project
 def test_a_second_checkout_takes_what_the_first_has_built(
     project: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Runs included, of models that are linked and of those that are installed, and programs its boards itself."""
+    """The second checkout takes linked and installed models from the cache.
+
+    It also takes runs, and programs its boards itself.
+    """
     cache = f"cache={tmp_path / 'cache'}"
     pairs = (*PAIRS[:1], "boards=nucleo-n657", *PAIRS[2:])
     assert project.scons(*pairs, cache).status == 0
@@ -111,7 +117,7 @@ def test_a_second_checkout_takes_what_the_first_has_built(
 
 @pytest.mark.slow
 def test_a_model_in_another_slot_is_run_by_whoever_has_it_there(project: Project, tmp_path: Path) -> None:
-    """The flash memory is another one, which no cache knows."""
+    """The flash memory differs from all that the cache knows."""
     cache = f"cache={tmp_path / 'cache'}"
     assert project.scons(*INSTALLED, cache).status == 0
     for revision in (1, 2):

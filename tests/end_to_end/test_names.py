@@ -1,5 +1,7 @@
-"""Names from outside are names: nothing in them is carried out, and nothing breaks because of them. Every way in is tried, and
-what cannot be supported is refused."""
+"""Names from outside are data: they are not executed and do not break anything.
+
+Every input path is tried, and unsupported names are refused.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ import pytest
 
 from end_to_end.conftest import Project, make_project
 
-# Each would make the file PWNED if SCons substituted it, or a shell saw it. A comma would part it from another model.
+# Each name would make the file PWNED if SCons substituted it or a shell saw it. There is no comma, because it
+# separates models.
 SUBSTITUTED = "${__import__('os').system('touch PWNED')}"
 NAMES = [
     SUBSTITUTED,
@@ -34,7 +37,7 @@ NAMES = [
     ".hidden",
     "..",
 ]
-# Of the project's own SConstruct, for many applications at once; those that are only planned have their nodes.
+# The project's own SConstruct handles many applications at once. Planned-only applications have their nodes.
 SCRIPT = """
 import json
 from dataclasses import replace
@@ -51,7 +54,8 @@ for number, way in enumerate(json.load(open("ways.json"))):
     nodes = env.N6Steps(plan)
     env.Default([nodes[path] for path in nodes if way["made"] and path.endswith(way["made"])])
 """
-# Options that name files, which a plan names and only a board, a page or an editor has to do with; with what they are planned.
+# Options that name files for a board, a page or an editor. They are only planned, with these arguments and
+# goals.
 PLANNED = [
     ({}, ("fsbl", "appli", "linker_map", "linker_script", "data"), ("flash", "run")),
     ({"board": "stm32n6570-dk"}, ("audio", "svd", "base"), ("flash", "run", "vscode", "merge-report")),
@@ -63,8 +67,12 @@ def assert_nothing_was_run(folder: Path) -> None:
 
 
 def ways_of(root: Path, number: int, name: str, compiled: Path) -> Iterator[dict[str, object]]:
-    """Lays out files with this name, and says how an application may be made of them. number: of the name. compiled: a
-    network."""
+    """Write files with this name, and yield the applications that use them.
+
+    Args:
+        number: Number of the name.
+        compiled: A compiled network.
+    """
     own = root / "models/anomaly"
 
     def way(made: str, *goals: str, **arguments: str) -> dict[str, object]:
@@ -103,7 +111,7 @@ def ways_of(root: Path, number: int, name: str, compiled: Path) -> Iterator[dict
 
 
 def file_system(root: Path) -> dict[str, object]:
-    """The way in of a description whose pattern matches files with these names."""
+    """Return a description whose pattern matches files with these names."""
     folder = root / "rom" / SUBSTITUTED
     folder.mkdir(parents=True)
     for name in NAMES:
@@ -130,7 +138,7 @@ def test_every_way_in(project: Project) -> None:
     result = project.scons(N6BUILD_CACHE=str(cache))
     assert result.status == 0, result.output
     assert not set("\x1b\x07") & set(result.output)
-    # A bare file, a description and a folder with a compiled network.
+    # The networks are a bare file, a description and a folder with a compiled network.
     folders = {action for action in result.actions if action.startswith("Network")}
     assert len(folders) == 3 * len(NAMES)
     assert "Romfs romfs/romfs0.img" in result.actions

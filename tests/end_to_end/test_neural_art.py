@@ -1,4 +1,7 @@
-"""A network of our own blobs on the virtual board: compiled without ST's tool, started by our own runtime."""
+"""A network of n6build's blobs on the virtual board.
+
+It is compiled without ST's tool and started by n6build's runtime.
+"""
 
 from __future__ import annotations
 
@@ -18,30 +21,30 @@ def test_a_model_becomes_blobs_that_run_on_the_virtual_board(tmp_path: Path) -> 
     result = project.scons(*arguments, "report")
     assert result.status == 0, result.output
     assert "depthwise 3x3: seen</td>" in (project.root / "build/nucleo-n657/keyword/report.html").read_text()
-    # Said, and said again.
+    # The warning is printed twice.
     assert result.output.count("nothing of it has run on silicon") >= 2
     assert "On CPU operator 11 (SOFTMAX), no such operator was seen on the NPU" in result.output
     assert "Grades 11 seen, 2 smaller" in result.output
     built = project.root / "build/nucleo-n657/keyword"
     figures = json.loads((built / "network/network_npu.json").read_text())
     assert (len(figures["epochs"]), figures["ran_on_silicon"]) == (13, False)
-    # The board says the same of each epoch as the compiler.
+    # The board reports the same values for each epoch as the compiler.
     run = json.loads((built / "run.json").read_text())
     epochs = run["networks"][0]["npu_epochs"]
     assert [epoch["label"] for epoch in epochs] == [epoch["epoch"] for epoch in figures["epochs"]]
     ran = [sum(unit["macs"] for unit in epoch["units"]) for epoch in epochs]
     assert ran == [epoch["macs"] for epoch in figures["epochs"]]
     assert result.output.count("cosine 0.99") >= 10 or "10 of 10 outputs are as the facts say" in result.output
-    # Twice does nothing but run.
+    # A second call only runs the network.
     assert project.scons(*arguments[:3], "build").actions == []
-    # A blob that is not the one that was proved stops the build before anything is flashed.
+    # A blob that differs from the proved one stops the build before anything is flashed.
     header = built / "network/network_ecblobs.h"
     text = header.read_text()
     place = text.index("UL", len(text) // 2) - 1
     header.write_text(text[:place] + ("0" if text[place] != "0" else "1") + text[place + 1 :])
     damaged = project.scons(*arguments[:3], "flash")
     if damaged.status == 0:
-        # It was compiled again instead.
+        # The build compiled it again instead.
         assert header.read_text() == text
     else:
         assert "N6-NPU-016" in damaged.output
@@ -58,7 +61,10 @@ def test_other_models_run_too(model: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_onnx_model_runs_too(tmp_path: Path) -> None:
-    """YAMNet, on noise, of which the classes mean nothing: the tolerance is that of the free run."""
+    """YAMNet runs on noise, whose classes have no meaning.
+
+    The tolerance is that of the free run.
+    """
     project = make_project(tmp_path)
     folder = project.root / "models" / "yamnet"
     folder.mkdir()
@@ -75,8 +81,11 @@ def test_an_onnx_model_runs_too(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_mobilenet_v2_runs_too(tmp_path: Path) -> None:
-    """For re-identification, on noise: a vector for the network, whose 512 numbers are compared with LiteRT's by cosine. What the
-    CPU does between blobs, of layers that are too imprecise for the NPU, is a part of it."""
+    """The network for re-identification runs on noise.
+
+    Its vector of 512 numbers is compared with LiteRT's by cosine. The CPU computes the layers
+    between blobs that are too imprecise for the NPU.
+    """
     project = make_project(tmp_path)
     folder = project.root / "models" / "reid"
     folder.mkdir()

@@ -1,4 +1,7 @@
-"""What the emulator tells of a real network on the NPU, and tensors that are put into its run and got from it."""
+"""The emulator's record of a real network on the NPU.
+
+Tensors are put into its run and read back.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ from end_to_end.conftest import make_project
 BOARD = load_board("nucleo-n657")
 NETWORK = "reid-mobilenetv2-core-3.0"
 EPOCHS = 52
-# Of its first epoch, which makes signed pixels of unsigned ones.
+# The first epoch makes signed pixels from unsigned ones.
 FIRST_LABEL, INPUT, SIGNED, BYTES = 2, 0x342E_0000, 0x3432_0000, 256 * 128 * 3
 
 
 @pytest.fixture(scope="module")
 def nor(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a Nucleo with the network in it."""
+    """Return the NOR file of a Nucleo with the network."""
     project = make_project(tmp_path_factory.mktemp("npu_files"))
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
     result = project.scons(f"model={sample(f'npu/{NETWORK}')}", "probe=virtual", "flash", **environment)
@@ -63,7 +66,7 @@ def test_record_and_trace_tell_what_every_epoch_did_and_are_the_same_each_time(n
     assert recorded(nor, tmp_path / "second") == (epochs, trace)
     assert len(epochs) == EPOCHS
     assert {(epoch.network, epoch.place, epoch.by_blob) for epoch in epochs} == {(0, 0, True)}
-    # A blob with the same words as the compiler's, and its epochs in their order.
+    # The blob has the same words as the compiler's, and its epochs are in order.
     lines = trace.decode().splitlines()
     (blob,) = (number for number, line in enumerate(lines) if line.startswith("blob 0x"))
     words = " ".join(line for line in lines[blob + 1 :] if line.startswith("0x")).split()
@@ -123,7 +126,7 @@ def test_a_tensor_is_replaced_once_it_was_got(nor: Path, tmp_path: Path) -> None
     tensors.write_text(f"replace {where}\nget {where}\n")
     assert output_of(run(nor, NpuFiles(tensors=tensors))) != before
     got = np.frombuffer(tensors.with_name("tensors.out").read_bytes(), np.int8)
-    # The epoch itself made this of the network's inputs, which are seeded random ones.
+    # The epoch itself made this from the network's inputs, which are seeded random ones.
     (inputs,) = (nor.parents[2] / BOARD.name).glob("*/inputs/*.npy")
     assert np.array_equal(got, signed(np.load(inputs)[0]).ravel())
 

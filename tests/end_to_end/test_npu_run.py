@@ -1,4 +1,7 @@
-"""A network that ST's compiler put on the NPU, run on the virtual board: what is told of its epochs, traced and refused."""
+"""A network that ST's compiler put on the NPU, run on the virtual board.
+
+The tests check the report of its epochs, the trace, and refusals.
+"""
 
 from __future__ import annotations
 
@@ -47,28 +50,28 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environment: dict[str, str]) -> None:
     result = project.scons(f"model={NETWORK}", "probe=virtual", "trace=npu", "flash", "run", "report", **environment)
     assert result.status == 0, result.output
-    # Of the console.
+    # The console's table:
     rows = re.findall(r"^ {2} {1,3}(\d+)  .*\d  .*\| in ", result.output, re.MULTILINE)
     assert rows == [str(number) for number in range(2, 54)]
     assert "223,623,168" in result.output
-    # Of run.json: 52 epochs, whose MACs are those of the table.
+    # run.json has 52 epochs, whose MACs are those of the table.
     run = json.loads((project.root / BUILT / "run.json").read_text())
     epochs = run["networks"][0]["npu_epochs"]
     assert [epoch["label"] for epoch in epochs] == list(range(2, 54))
     assert sum(unit["macs"] for epoch in epochs for unit in epoch["units"]) == 223_623_168
-    # Bytes are those of pixels, without the gaps between them.
+    # The bytes are those of the pixels, without the gaps between them.
     engine = next(unit for unit in epochs[4]["units"] if unit["unit"] == "STRENG4")
     assert engine["reads"] == 786_432
-    # Of the trace.
+    # The trace:
     trace = (project.root / BUILT / "npu_trace.txt").read_text().splitlines()
     assert f"begin {NETWORK}, epochs 1 to 54" in trace
     assert [line for line in trace if line.startswith("computed ")] == [f"computed epoch {n}" for n in range(2, 54)]
     assert "  STRSWITCH.DST28      = 0x0000000D  ARITH0.x <- STRENG6.out" in trace
-    # Of the report.
+    # The report's page:
     page = (project.root / BUILT / "report.html").read_text()
     assert "What this network uses of the NPU" in page
     assert 'class="n6-npu"' in page
-    # Again: the same trace, and none if none is asked for.
+    # A second run gives the same trace.
     again = project.scons(f"model={NETWORK}", "probe=virtual", "trace=npu", "run", **environment)
     assert again.status == 0, again.output
     assert (project.root / BUILT / "npu_trace.txt").read_text().splitlines() == trace
@@ -84,7 +87,7 @@ def test_what_is_not_modelled_is_told_before_anything_boots(project: Project, en
         for each in instructions(blob)
         if isinstance(each, Write | WriteSeries) and each.unit == number and each.offset == 0 and _type(each) == 10
     ]
-    # The first value of the instruction, whose type of pooling becomes 12: with index.
+    # In the first value of the instruction, the pooling's type becomes 12 (with index).
     place = blob.at + pool.at + 1
     header.write_text(_with_word(before, place, lambda word: word & ~(15 << 2) | 12 << 2))
     try:
@@ -103,7 +106,7 @@ def _type(write: Write | WriteSeries) -> int:
 
 
 def _with_word(text: str, place: int, change: object) -> str:
-    """The text of a header with one of its words replaced."""
+    """Return the text of a header with one of its words replaced."""
     items = list(re.finditer(r"0x([0-9a-f]{16})UL", text))
     item = items[place // 2]
     value, shift = int(item[1], 16), 32 * (place % 2)
@@ -114,7 +117,10 @@ def _with_word(text: str, place: int, change: object) -> str:
 
 @pytest.mark.slow
 def test_what_structures_in_network_c_tell_is_what_st_s_runtime_writes(tmp_path: Path) -> None:
-    """YAMNet, without a blob: a field that is read from network.c has this value in the register when its epoch is computed."""
+    """YAMNet has no blob: ST's runtime writes each field of network.c to a register.
+
+    The register has this value when its epoch is computed.
+    """
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
     project = make_project(tmp_path)
     folder = sample("npu/yamnet-core-2.2")
@@ -139,7 +145,11 @@ def test_what_structures_in_network_c_tell_is_what_st_s_runtime_writes(tmp_path:
 
 
 def written_settings(trace: list[str], numbers: list[int]) -> dict[int, tuple[UnitSettings, ...]]:
-    """By ST's number of the epoch: of the units that are on when it is computed. numbers: by place in the table of blocks."""
+    """Return the settings of the active units by ST's number of the epoch.
+
+    Args:
+        numbers: ST's numbers, by place in the table of blocks.
+    """
     registers = Registers(names_of(NPU))
     settings: dict[int, tuple[UnitSettings, ...]] = {}
     place = 0
@@ -158,7 +168,7 @@ def written_settings(trace: list[str], numbers: list[int]) -> dict[int, tuple[Un
 def test_a_program_of_somebody_else_is_traced_too(
     project: Project, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """Its Appli is ours under another name; nobody knows its networks."""
+    """The Appli is n6build's under another name, so its networks are unknown."""
     built = project.scons(f"model={NETWORK}", "build", **environment)
     assert built.status == 0, built.output
     shutil.copy(project.root / BUILT / "appli/appli.elf", tmp_path / "appli.elf")

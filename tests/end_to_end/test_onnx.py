@@ -1,4 +1,7 @@
-"""A quantised ONNX model from its file to the virtual board: its outputs are those of onnxruntime, bit for bit."""
+"""A quantised ONNX model, from its file to the virtual board.
+
+Its outputs are those of onnxruntime, bit for bit.
+"""
 
 from pathlib import Path
 

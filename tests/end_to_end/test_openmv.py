@@ -1,4 +1,7 @@
-"""What users of OpenMV cameras asked on the forum and in openmv/openmv, from start to end, with what they saw."""
+"""Questions of OpenMV users from the forum and openmv/openmv, from start to end.
+
+The tests reproduce the users' observations.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,17 @@ from reference_interpreter import outputs
 from end_to_end.conftest import Project
 
 Q = Quantisation(0.05)
-# Two buffers of 64 x 64 x 3453 bytes are what 16 MiB of external RAM and the NPU's RAM hold, and 9,674,752 bytes more.
+# Two buffers of 64 x 64 x 3453 bytes need 9,674,752 bytes more than 16 MiB of external RAM and the NPU's RAM.
 SIZE, CHANNELS, CLASSES = 64, 3453, 5
 CAMERA = ("board=openmv-n6", "profile=allmems", "model=models/segmentation")
 AS_THE_CAMERA = ("loader=reloc", "load=xip", "probe=virtual", "flash", "run")
 
 
 def segmentation(project: Project, output_scale: float = 0.05) -> None:
-    """A network whose activations do not fit, in place of the forum's DeepLab, with a picture and what is expected of it."""
+    """Write a network whose activations do not fit, instead of the forum's DeepLab.
+
+    The folder also has a picture and the expected outputs.
+    """
     random = np.random.default_rng(512)
     wide = random.integers(-9, 9, (CHANNELS, 1, 1, 1), dtype=np.int8)
     deep = random.integers(-9, 9, (CLASSES, 1, 1, CHANNELS), dtype=np.int8)
@@ -53,7 +59,7 @@ def describe(project: Project, more: str) -> None:
 def test_the_conversation_about_the_memory_pool(project: Project) -> None:
     segmentation(project)
 
-    # "total bytes left unallocated=9674752": 16 MiB of the PSRAM's 64 are for networks.
+    # "total bytes left unallocated=9674752": networks have 16 MiB of the PSRAM's 64 MiB.
     refused = project.scons(*CAMERA, "network")
     assert refused.status == 2
     assert "N6-NET-013: the activations need at least 28286976 bytes; 9674752 bytes find no place" in refused.output
@@ -64,8 +70,8 @@ def test_the_conversation_about_the_memory_pool(project: Project) -> None:
     unstable = project.scons(*CAMERA, "network")
     assert "N6-POOL-003: pool hyperRAM needs 32.0 MiB of region 'heap', 4.0 MiB more than its limit" in unstable.output
 
-    # "increase ... to 28MB or so", and "Any model whose activations overflow into hyperRAM causes a hard fault": here it runs, as
-    # the camera installs it, and gives what the reference interpreter gives.
+    # "increase ... to 28MB or so", and "Any model whose activations overflow into hyperRAM causes a hard
+    # fault": here it runs, installed as on the camera, with the reference interpreter's outputs.
     describe(project, "network: {pools: {hyperRAM: 28M}}\n")
     run = project.scons(*CAMERA, *AS_THE_CAMERA)
     assert run.status == 0, run.output
@@ -76,14 +82,16 @@ def test_the_conversation_about_the_memory_pool(project: Project) -> None:
     assert "pool hyperRAM: 27.0 MiB of activations, 100% of all, lie in external RAM" in run.output
     assert "5 to 20 times slower" in run.output
 
-    # "Do the FB/FB_ALLOC and the NPU activations overlap in DRAM?" The heap grows by 4 MiB, and what follows it moves.
+    # "Do the FB/FB_ALLOC and the NPU activations overlap in DRAM?" The heap grows by 4 MiB, and the regions
+    # behind it move.
     plan = json.loads((project.root / "build/openmv-n6/segmentation-allmems-reloc/memory_plan.json").read_text())
     regions = {each["name"]: (each["address"], each["size"]) for each in plan["external_regions"]}
     assert regions["heap"] == (0x9000_0000, 28 << 20)
     assert regions["uma"] == (0x91C0_0000, 31 << 20)
     assert regions["stream"] == (0x93B0_0000, 1 << 20)
 
-    # "without a post-processor ... 512x512x5 * float32 bytes of output space": 80 KiB here, which the heap still has.
+    # "without a post-processor ... 512x512x5 * float32 bytes of output space": the output has 80 KiB here,
+    # for which the heap has room.
     assert "N6-CHECK-015" not in run.output
 
 
@@ -96,7 +104,8 @@ def test_what_was_wrong_with_the_outputs(project: Project) -> None:
     assert "N6-NET-006" in refused.output
     assert "2.95669e+06" in refused.output or "2956686" in refused.output
 
-    # "output_dtype=‘b’ but actual float output": what the application expects is declared, and checked.
+    # "output_dtype=‘b’ but actual float output": model.yaml declares the application's type, and a check
+    # compares it.
     segmentation(project)
     describe(project, "network: {pools: {hyperRAM: 28M}, output_type: float32}\n")
     checked = project.scons(*CAMERA, "check")
@@ -106,7 +115,7 @@ def test_what_was_wrong_with_the_outputs(project: Project) -> None:
 
 
 def camera_tree(folder: Path, *entries: dict[str, object]) -> Path:
-    """Sources of a firmware of release 5.0.0 with a description of its file system."""
+    """Write sources of firmware 5.0.0 with a description of its file system."""
     header = folder / VERSION_HEADER
     header.parent.mkdir(parents=True)
     numbers = zip(("MAJOR", "MINOR", "MICRO", "DEV"), DEFAULT.ll_aton, strict=True)
@@ -118,7 +127,10 @@ def camera_tree(folder: Path, *entries: dict[str, object]) -> Path:
 
 
 def test_models_are_for_the_firmware_in_whose_tree_they_go(project: Project, tmp_path: Path) -> None:
-    """openmv/openmv has had ll_aton 1.1.3-262 since May 2026, whose loader takes models of 1.1.3-8."""
+    """openmv/openmv has had ll_aton 1.1.3-262 since May 2026.
+
+    Its loader accepts models of 1.1.3-8.
+    """
     tree = tmp_path / "openmv"
     models = tree / "lib/models"
     models.mkdir(parents=True)
@@ -133,7 +145,7 @@ def test_models_are_for_the_firmware_in_whose_tree_they_go(project: Project, tmp
     (file,) = read_romfs(image, "romfs0.img")
     assert parse_reloc_file(image[file.offset : file.offset + file.size], file.name).version == DEFAULT.ll_aton
 
-    # The model as another firmware has it, put there by hand.
+    # A model for another firmware is put there by hand.
     (models / "anomaly.tflite").write_bytes(image[file.offset : file.offset + file.size])
     refused = project.scons(*romfs, "firmware=openmv-4.8.1")
     assert refused.status == 2

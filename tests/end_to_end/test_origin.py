@@ -1,4 +1,4 @@
-"""What comes with a flash manifest, from real builds, and the tool that builds a second time."""
+"""Files beside a flash manifest of real builds, and the tool that builds again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_material_is_there_and_a_change_of_any_is_noticed(project: Project
         assert str(project.root) not in text, name
     assert "newlib: libc_nano.a" in texts["notices.txt"]
     assert project.scons(*ARGUMENTS).actions == []
-    # A comment in a header changes no image, and the record of what it was made from.
+    # A comment in a header changes no image, but it changes the record of the image's sources.
     project.replace("firmware/bring_up/n6_reg.h", "\n", "\n/* another comment */\n")
     images = (folder / "flash_manifest.json").read_bytes()
     again = project.scons(*ARGUMENTS)

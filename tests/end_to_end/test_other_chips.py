@@ -1,4 +1,7 @@
-"""A board with another chip and another NOR: firmware, images and virtual board follow its description. All of it is made up."""
+"""A board with another, invented chip and another NOR.
+
+Firmware, images and virtual board follow its description.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ def test_without_its_emulator_a_run_says_how_to_get_it(project: Project) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["opi-dtr", "spi"])
 def test_its_programs_start_and_compute(project: Project, mode: str) -> None:
-    """Slow: it builds the emulator of this chip, once."""
+    """The test is slow, because it builds the emulator of this chip once."""
     with_other_hardware(project)
     project.replace("boards/nucleo-n657/board.yaml", "mode: opi-dtr", f"mode: {mode}")
     board = load_board("nucleo-n657", project.root / "boards")

@@ -1,4 +1,7 @@
-"""The whole path to a board on a cable: real scons, a stand-in of ST's programmer, and the virtual board as the board."""
+"""The whole path to a board on a cable.
+
+The tests use real scons, a stand-in of ST's programmer, and the virtual board as the board.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk
     again = scons(project, desk, "flash")
     assert again.actions == ["Flash 0041-nucleo-n657.json"]
     assert again.flashed == "holds all of it already"
-    # Another colleague's build, and another board at the same probe.
+    # A colleague's build has programmed the board, or another board is at the same probe.
     desk.overwrite(BOARD.slots.appli.address, bytes(1024))
     other = scons(project, desk, "flash")
     assert "it does not hold what its record says at 0x70100000" in other.output
@@ -110,12 +113,12 @@ def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) 
 @pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
-    # Another checkout, for the same board.
+    # Another checkout has built for the same board.
     other = Project(Path(shutil.copytree(project.root, project.root.with_name("other"))), project.home)
     desk.fail(12, "hangs")
     with project.started("model=keyword", "flash", PATH=f"{desk.commands}:{os.environ['PATH']}") as process:
         wait_until((desk.folder / "hangs").exists, process)
-        # A second build finds the board taken.
+        # A second build finds the board in use.
         assert "N6-FLASH-002: another build is using board '0041'" in scons(other, desk, "flash").output
         os.killpg(process.pid, signal.SIGINT)
         output, _ = process.communicate(timeout=NET_S)
@@ -138,7 +141,11 @@ def test_the_wrong_board_is_not_programmed(project: Project, desk: Desk) -> None
 
 @contextmanager
 def console(noise: bytes = b"") -> Iterator[tuple[str, str]]:
-    """A serial cable: the board's end and ours. noise: that comes in front of every some bytes of ours."""
+    """Yield the two ends of a serial cable: the board's and ours.
+
+    Args:
+        noise: Bytes that precede each piece of data that the board receives.
+    """
     ends = [os.openpty(), os.openpty()]
     for end in ends:
         tty.setraw(end[0])
@@ -165,13 +172,16 @@ def console(noise: bytes = b"") -> Iterator[tuple[str, str]]:
 
 
 def switched_on(desk: Desk, port: str) -> Settings:
-    """A board that starts from its NOR when the programmer resets it, or with what was put into its RAM."""
+    """Return a board that starts when the programmer resets it.
+
+    It starts from its NOR, or with the program that was put into its RAM.
+    """
     boot = NorBoot(desk.folder / "nor.bin", BOARD)
     command = nor_command(
         find_emulator(BOARD.soc), boot, desk.folder / "findings.jsonl", port, Limits(instructions=None)
     )
     in_ram = [*command, "-kernel", str(desk.folder / "ram.bin")]
-    # Gone with the test, and with what ran before.
+    # The board ends with the test, and a new start ends the old one.
     script = (
         "import os, pathlib, signal, subprocess, sys\n"
         "pid = pathlib.Path(sys.argv[1])\n"
@@ -214,7 +224,7 @@ def test_load_and_run(project: Project, desk: Desk, noise: bytes, start: str) ->
 @pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
-    """What the board has said of its slots over the console decides where the next model goes."""
+    """The board's report of its slots over the console decides the next slot."""
     with console() as (theirs, ours):
         desk.set(switched_on(desk, theirs))
         options = ("loader=reloc", "slots=2", f"console={ours}")
@@ -270,7 +280,7 @@ def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
 @pytest.mark.slow
 @pytest.mark.built("model=keyword", "build")
 def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
-    """The selectors are still those for programming: it is reset, and nothing is heard of it."""
+    """The board stays silent, because its selectors are still those for programming."""
     with console() as (_, ours):
         result = scons(project, desk, "flash", "run", f"console={ours}")
     assert result.status == 2

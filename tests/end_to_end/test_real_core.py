@@ -1,4 +1,7 @@
-"""ST's own runtime and loader, as ST Edge AI Core installs them, linked with our Appli and run on the virtual board."""
+"""ST's runtime and loader, as ST Edge AI Core installs them.
+
+They are linked with n6build's Appli and run on the virtual board.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 VIRTUAL = ("backend=reference", "probe=virtual", "flash", "run")
 MODELS = ("keyword", "miniresnet", "anomaly")
 RELEASES = ("2.1", "2.2", "3.0", "4.0.0")
-# The loaders of all releases take our models in all of these.
+# The loaders of all releases accept n6build's models in all of these ways.
 WAYS = (
     ("load=copy",),
     ("load=xip",),
@@ -31,7 +34,7 @@ WAYS = (
     ("load=xip", "split=1", "profile=noextmem"),
     ("load=copy", "slots=2"),
 )
-# Whose header and loader differ most from the others'.
+# The header and loader of this release differ most from the others'.
 ALWAYS = ("2.1", "keyword", WAYS[0])
 
 
@@ -100,7 +103,7 @@ def test_headers_that_are_missing_are_said_first(headers: str, message: str, pro
 
 
 def without_debug(objects: Path) -> dict[str, bytes]:
-    """Names and contents, without the lines that code came from."""
+    """Return names and contents of objects, without debug information."""
     found = {}
     for path in sorted(objects.glob("*.o")):
         subprocess.run(["arm-none-eabi-objcopy", "--strip-debug", path, path.with_suffix(".bare")], check=True)
@@ -170,9 +173,10 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
     result = project.scons(f"board={board}", f"model={model}", "probe=virtual", "flash", "run", **tree(release))
     assert result.status == 0, result.output
     assert "n6 appli start model=" in result.output
-    # ReID's are inside slot 'weights' of the Nucleo.
+    # The weights of ReID are inside slot 'weights' of the Nucleo.
     assert (f"Slot 0x{weights:08X} for the weights of" in result.output) == (release == "2.2")
-    # Every bank is on, every unit has its clock, every line is cleaned, RIF lets it.
+    # No finding means that every bank is on, every unit has its clock, every line is cleaned, and RIF allows
+    # the access.
     assert "Finding" not in result.output
     assert (
         f"Result {vectors} inferences, no expected outputs to compare with: model.yaml names no model" in result.output
@@ -187,7 +191,7 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
 def test_a_network_rel_bin_that_is_linked_with_st_s_runtime_runs_under_its_loader(
     backend: str, project: Project, tmp_path: Path
 ) -> None:
-    """Blobs of the epoch controller are found in the file: what they use of the NPU, and what they are expected to take."""
+    """The blobs in the file show their use of the NPU and their expected time."""
     made = ("model=keyword", f"backend={backend}", "profile=noextmem", "loader=reloc", "reloc")
     assert project.scons(*made, **tree("3.0")).status == 0
     model = tmp_path / "network_rel.bin"

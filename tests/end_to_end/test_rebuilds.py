@@ -1,4 +1,4 @@
-"""docs/rebuilds.md: what runs after which change, as tools/rebuilds.py measures it."""
+"""docs/rebuilds.md agrees with the measurement of tools/rebuilds.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a run is compared with where model.yaml has no expected outputs: the reference interpreter, if it is installed."""
+"""Runs without expected outputs in model.yaml.
+
+They are compared with the reference interpreter if it is installed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ vectors: {{inputs: inputs.npy}}
 
 
 def pictures(count: int, seed: int = 3) -> np.ndarray:
-    """Smoothed noise."""
+    """Return pictures of smoothed noise."""
     noise = np.random.default_rng(seed).integers(0, 256, (count, 256, 128, 3)).astype(np.int64)
     for _ in range(2):
         noise = (noise + np.roll(noise, 1, 1) + np.roll(noise, 1, 2) + np.roll(noise, 2, 1)) // 4
@@ -34,7 +37,7 @@ def pictures(count: int, seed: int = 3) -> np.ndarray:
 
 @pytest.fixture
 def reid(project: Project) -> Path:
-    """A network of ST's compiler, described."""
+    """Write a described network of ST's compiler into the project."""
     folder = project.root / "reid"
     shutil.copytree(sample(REID), folder, copy_function=shutil.copyfile)
     folder.chmod(0o755)
@@ -71,14 +74,14 @@ def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, 
     assert "are as the facts say" in " ".join((folder / "report.txt").read_text().split())
     assert "output Quantize_249_out_0, at worst: " in (folder / "report.html").read_text()
 
-    # It is made again for other inputs only.
+    # Only other inputs cause a new reference.
     assert "Reference reid/reference/reid.npy" not in project.scons("model=reid", *VIRTUAL, **st).actions
     np.save(reid / "inputs.npy", pictures(1, seed=4))
     again = project.scons("model=reid", *VIRTUAL, **st)
     assert "Reference reid/reference/reid.npy" in again.actions
     assert "1 of 1 outputs are as the facts say" in again.output
 
-    # Outputs of another picture are as far from these as outputs can be.
+    # The outputs of the picture in reverse order differ as much as those of another one.
     (reid / "model.yaml").write_text(DESCRIPTION.replace("inputs.npy", "inputs.npy, expected: expected.npy"))
     np.save(reid / "expected.npy", expected[:1, :, ::-1])
     wrong = project.scons("model=reid", *VIRTUAL, **st)
@@ -125,7 +128,7 @@ def test_a_typo_is_said_with_its_line(project: Project, reid: Path, old: str, ne
 
 
 def packages_without_interpreters(folder: Path) -> str:
-    """As of an environment that was set up without the extra."""
+    """Return packages of an environment that was set up without the extra."""
     folder.mkdir()
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         if (
@@ -140,7 +143,7 @@ def packages_without_interpreters(folder: Path) -> str:
 def test_without_the_extra_a_run_says_what_is_missing(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And it compares again once the extra is there."""
+    """Once the extra is installed, the run compares again."""
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
     compared = "10 of 10 outputs equal the reference interpreter bit for bit"
     assert compared in project.scons("model=keyword", *VIRTUAL).output
@@ -169,7 +172,7 @@ def test_a_reason_not_to_compare_is_repeated(project: Project) -> None:
 
 
 def spectrograms(count: int) -> np.ndarray:
-    """Smoothed noise in the type of the network's input."""
+    """Return smoothed noise in the type of the network's input."""
     noise = np.random.default_rng(3).normal(size=(4, 64, 96, 1))
     for _ in range(3):
         noise = (noise + np.roll(noise, 1, 1) + np.roll(noise, 1, 2)) / 2
@@ -178,7 +181,10 @@ def spectrograms(count: int) -> np.ndarray:
 
 @pytest.mark.slow
 def test_a_network_whose_last_epochs_are_on_the_cpu_gets_what_the_npu_wrote(project: Project) -> None:
-    """YAMNet of an ONNX file: int8 in, floats out of ST's library, both of them floats in the model."""
+    """YAMNet, from an ONNX file, has int8 inputs and float outputs of ST's library.
+
+    Both are floats in the model.
+    """
     folder = project.root / "yamnet"
     shutil.copytree(sample("npu/yamnet-core-2.2"), folder, copy_function=shutil.copyfile)
     folder.chmod(0o755)
@@ -186,7 +192,8 @@ def test_a_network_whose_last_epochs_are_on_the_cpu_gets_what_the_npu_wrote(proj
     (folder / "model.yaml").write_text(
         "name: yamnet\nnetwork: {folder: .}\nresult: classification\nclasses: [a, b, c, d, e, f, g, h, i, j]\n"
         "reference: {model: yamnet_1024_64x96_tl_qdq_int8.onnx}\nvectors: {inputs: inputs.npy}\n"
-        # A softmax of noise, where several classes are near each other, is less robust than a sound.
+        # The noise gives several classes near each other, so its top class is less robust than that of a
+        # sound.
         "tolerance: {cosine: 0.9, top1: false}\n"
     )
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}

@@ -1,7 +1,10 @@
-"""Networks with epochs on the NPU as relocatable models: through npu_driver.py, into ST's loader, on the virtual board.
+"""Networks with NPU epochs as relocatable models, in ST's loader.
 
-A model needs weights in a relative pool. The samples have one such network, of Core 4.0.1, and no library for relocatable models
-of that release: here it asks for 4.0.0, and that number alone is changed. The others are made relative (relative_network.py).
+They go through npu_driver.py and run on the virtual board.
+
+A model needs weights in a relative pool. The samples have one such network, of Core 4.0.1, and no
+library for relocatable models of that release. So the test changes its required version to 4.0.0,
+and only that number. The others are made relative (relative_network.py).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from end_to_end.conftest import Project, Result
 
 
 def _square(folder: Path) -> None:
-    """As the tool put it into the project: its weights are a C array."""
+    """Write the network as the tool puts it into a project, with weights as a C array."""
     folder.mkdir(parents=True)
     source = sample("npu/square-seg-core-4.0.1")
     for name in ("network.c", "network.h", "network_ecblobs.h", "network_atonbuf.xSPI2.c"):
@@ -37,12 +40,13 @@ class Network:
     """A network of ST's compiler.
 
     Attributes:
-        release: of ST Edge AI Core.
-        put: writes it into a folder, with its flash pool relative.
-        inputs: shape and type of its input.
-        sample: its folder in the samples.
-        reference: the model that it was compiled from, in its folder of the samples; None where that is not published.
-        board: where its weights fit at their fixed address.
+        release: Release of ST Edge AI Core.
+        put: Function that writes it into a folder, with its flash pool relative.
+        inputs: Shape and type of its input.
+        sample: Its folder in the samples.
+        reference: The model that it was compiled from, in its folder of the samples; None if it is
+            not published.
+        board: A board on which its weights fit at their fixed address.
     """
 
     name: str
@@ -80,7 +84,11 @@ def noise(network: Network) -> np.ndarray:
 
 
 def described(project: Project, network: Network, put: Callable[[Path], object], expected: int = 0) -> Path:
-    """A model with two inputs. expected: elements of its output, for outputs that no network has; 0: what the model says."""
+    """Write a model with two inputs.
+
+    Args:
+        expected: Elements of an output that no network has; 0 for the model's own outputs.
+    """
     folder = project.root / "models" / network.name
     put(folder / "net")
     np.save(folder / "inputs.npy", noise(network))
@@ -111,12 +119,12 @@ def run(project: Project, network: Network, *options: str) -> Result:
 
 
 def outputs(result: Result) -> list[str]:
-    """How far the output of each vector is from the expected one, without the instructions that it took."""
+    """Return the comparison of each vector's output, without the instruction counts."""
     return re.findall(r"Vector \d  done, [\d,]+ instructions, (.*)", result.output)
 
 
 def made_by_npu_driver(project: Project, network: Network, *options: str) -> bytes:
-    """network_rel.bin."""
+    """Return the relocatable model that npu_driver.py makes."""
     out = project.root / "by-npu-driver"
     source = project.root / "models" / network.name / "net"
     (network_c,) = (each for each in source.glob("*.c") if "_atonbuf" not in each.name)
@@ -126,7 +134,7 @@ def made_by_npu_driver(project: Project, network: Network, *options: str) -> byt
 
 
 def installed(project: Project, network: Network) -> bytes:
-    """What the run installed."""
+    """Return the model that the run installed."""
     (file,) = (project.root / f"build/{network.board}/{network.name}-reloc").glob("*_rel/*_rel.bin")
     return file.read_bytes()
 
@@ -148,7 +156,7 @@ def test_a_network_with_a_relative_pool_runs_on_the_npu(project: Project) -> Non
 def test_it_gives_what_the_linked_network_gives_however_it_is_installed(
     network: Network, elements: int, project: Project
 ) -> None:
-    """In every run: the test above, for the way to get there."""
+    """The test above runs always and covers the way to get there."""
     folder = described(project, network, network.put, elements)
     ways = (("load=copy",), ("load=xip", "split=1"), ("load=copy", "slots=2"))
     relocated = [outputs(run(project, network, "loader=reloc", *way)) for way in ways]
@@ -162,7 +170,10 @@ def test_it_gives_what_the_linked_network_gives_however_it_is_installed(
 
 @pytest.mark.slow
 def test_its_outputs_are_those_of_the_model(project: Project) -> None:
-    """In every run: the first test above, for the way to get there; its model is not published."""
+    """The first test above runs always and covers the way to get there.
+
+    The model of that test is not published.
+    """
     described(project, REID, REID.put)
     result = run(project, REID, "loader=reloc")
     assert "Result 2 of 2 outputs are as the facts say, expected of the chip, cosine 0.99" in result.output, (

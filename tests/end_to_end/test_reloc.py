@@ -1,4 +1,7 @@
-"""Relocatable models: made, programmed, installed and run by real scons on the virtual board; updated, damaged, interrupted."""
+"""Relocatable models in real scons on the virtual board.
+
+They are made, programmed, installed, run, updated, damaged and interrupted.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ def test_a_network_rel_bin_of_another_tool_is_a_model(project: Project) -> None:
         check=False,
     )
     assert (tool.returncode, tool.stderr) == (0, ""), tool.stdout
-    # The words of ST's readme, in its order.
+    # The words of ST's readme appear in its order.
     lines = iter(tool.stdout.splitlines())
     for start in (
         "NPU Utility - ST Load and run (dev environment) (version 1.0)",
@@ -161,7 +164,7 @@ def show(project: Project, application: str, name: str = "network") -> dict[str,
 
 @pytest.mark.slow
 def test_a_model_is_replaced_at_run_time_by_another_one(project: Project) -> None:
-    """In the same RAM, after the first has run."""
+    """The second model is loaded into the same RAM after the first has run."""
     main = "firmware/appli_reloc/main.c"
     project.replace(main, "i < n6_model_count; i++) {\n        if (", "i < 1u; i++) {\n        if (")
     project.replace(
@@ -193,7 +196,7 @@ def test_st_s_loader_and_runtime_are_linked_where_their_folder_is_named(
     assert EQUAL in result.output, result.output
     assert f"Compile {core}/Middlewares/ST/AI/Npu/ll_aton/ll_aton_reloc_network.c" in result.output
     assert show(project, FOLDER)["ll_aton"] == "{}.{}.{}-{}".format(*ll_aton)
-    # A model for one of them does not run on the other: the callbacks are in another order.
+    # A model for one version does not run on the other, because the callbacks are in another order.
     assert project.scons(*RELOC, "model=keyword", "load=xip", "flash").status == 0
     (core / "Middlewares/ST/AI/Npu/ll_aton/ll_aton_reloc_callbacks.c").unlink()
     missing = project.scons(*arguments, STEDGEAI_CORE_DIR=str(core))
@@ -213,7 +216,7 @@ def test_a_network_of_st_s_compiler_or_from_elsewhere_is_relocated(project: Proj
     assert "n6 done runs=2" in result.output
 
 
-# What a change may run and program.
+# Steps and sectors of each change.
 
 FOLDER = "keyword-reloc"
 NETWORK = f"Network {FOLDER}/network/network.c"
@@ -253,7 +256,10 @@ def test_one_weight_programs_one_sector_of_the_model(split: str, actions: list[s
 @pytest.mark.slow
 @pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_other_expected_outputs_are_programmed_with_the_weights(project: Project) -> None:
-    """Which make them: of a model whose weights are a file of their own nothing else is touched."""
+    """The expected outputs belong to the self-test, which is stored with the weights.
+
+    If the weights are in their own file, only that file changes.
+    """
     arguments = (*RELOC, "model=keyword", "split=1")
     assert project.scons(*arguments, "flash").status == 0
     path = project.root / "models/keyword/expected.npy"
@@ -323,7 +329,7 @@ def test_name_and_parse_only(project: Project) -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """keyword with two slots, flashed and confirmed in slot A."""
+    """Return a project with `keyword` in two slots, flashed and confirmed in slot A."""
     project = make_project(tmp_path_factory.mktemp("two-slots"))
     result = project.scons(*RELOC, "model=keyword", "split=1", "slots=2", "flash", "run")
     assert EQUAL in result.output, result.output
@@ -389,13 +395,20 @@ REFUSED = {
 
 
 def pool_offset(data: bytearray, value: int) -> None:
-    """Of the first memory pool, which holds the weights: name, flags, offset, destination, size."""
+    """Change the offset of the first memory pool, which holds the weights.
+
+    A pool has name, flags, offset, destination and size.
+    """
     model = parse_reloc_file(bytes(data), "model.bin")
     struct.pack_into("<I", data, model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 2 * WORD, value)
 
 
 def second_pool(data: bytearray, field: int, value: int) -> None:
-    """The one of the activations. field: 1 flags, 3 destination, 4 bytes."""
+    """Change the pool of the activations.
+
+    Args:
+        field: 1 for flags, 3 for destination, 4 for bytes.
+    """
     model = parse_reloc_file(bytes(data), "model.bin")
     at = model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 5 * WORD
     struct.pack_into("<I", data, at + field * WORD, value)
@@ -412,14 +425,18 @@ def relocated_word(data: bytearray, value: int) -> None:
 
 
 def first_epoch(data: bytearray, instruction: int) -> None:
-    """What the list of epochs is read by is another instruction."""
+    """Replace an instruction of the function that returns the list of epochs."""
     model = parse_reloc_file(bytes(data), "model.bin")
     struct.pack_into("<H", data, model.entries["epoch_items"] & 0x0FFFFFFE, instruction)
 
 
 def resealed(image: bytes, size: int, change: Callable[[bytearray], None], *, outputs: bool = False) -> bytes:
-    """The image of a slot with another file in it, and a trailer that fits: only the file itself is wrong. size: of the file.
-    outputs: that the self-test expects others."""
+    """Return the image of a slot with a changed file and a valid trailer.
+
+    Args:
+        size: Bytes of the file.
+        outputs: Let the self-test expect other outputs.
+    """
     trailer = read_trailer(image, size)
     assert trailer is not None
     data = bytearray(image[:size])
@@ -434,7 +451,7 @@ def resealed(image: bytes, size: int, change: Callable[[bytearray], None], *, ou
 
 
 def _has_a_new_id(name: str) -> bool:
-    """Whether no reason before it is told by the same id."""
+    """Return whether no earlier case has the same id."""
     names = list(REFUSED)
     return REFUSED[name][1] not in [REFUSED[other][1] for other in names[: names.index(name)]]
 
@@ -517,7 +534,8 @@ def test_updates_alternate_and_an_unchanged_model_programs_nothing(project: Proj
     assert "Update keyword, written to slot a as revision 0" in project.scons(*arguments, "flash").output
     for slot, revision in (("b", 1), ("a", 2), ("b", 3)):
         project.change_one_weight("keyword")
-        # Another outcome of the self-test is what another weight has to give; without expected outputs none is compared.
+        # Another weight gives another outcome of the self-test. Without expected outputs, no outcome is
+        # compared.
         project.replace("models/keyword/model.yaml", "expected:", "# expected:") if revision == 1 else None
         result = project.scons(*arguments, "flash-model")
         assert f"Update keyword, written to slot {slot} as revision {revision}" in result.output, result.output
@@ -527,7 +545,7 @@ def test_updates_alternate_and_an_unchanged_model_programs_nothing(project: Proj
 
 @pytest.mark.slow
 def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project: Project) -> None:
-    """The weights are others, the outputs that model.yaml expects are not: what a broken export looks like."""
+    """The weights change without the expected outputs, as after a broken export."""
     arguments = (*RELOC, "model=keyword", "slots=2")
     assert project.scons(*arguments, "flash").status == 0
     break_weights(project)
@@ -540,7 +558,7 @@ def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project:
 
 
 def break_weights(project: Project) -> None:
-    """Every weight of the largest buffer is another one."""
+    """Change every weight of the largest buffer."""
     import hashlib
 
     import tflite
@@ -560,8 +578,11 @@ def break_weights(project: Project) -> None:
 
 
 def states_of_a_cut(update: Update, nor: Path) -> Iterator[tuple[str, bool]]:
-    """Leaves the NOR's file as a power cut would, before and in each sector's erase and write. Yields a name, and whether all
-    of the update is there."""
+    """Write the NOR's file as power cuts before and in each sector's update leave it.
+
+    Yields:
+        The name of the state, and whether the update is complete.
+    """
     sectors = [sector for image in images_of(update) for sector in sectors_of([image], BOARD.nor.sector)]
     with nor.open("r+b", buffering=0) as file:
 
@@ -581,7 +602,7 @@ def states_of_a_cut(update: Update, nor: Path) -> Iterator[tuple[str, bool]]:
 
 
 def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(built: Project, tmp_path: Path) -> None:
-    """Onto an empty slot, then onto one that holds an older model."""
+    """The updates go to an empty slot, and then to one with an older model."""
     folder = tmp_path / "board"
     shutil.copytree(board_folder(built), folder)
     app = tmp_path / "application"
@@ -599,7 +620,13 @@ def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(built: Pro
 
 
 def new_test(file: Path, size: int) -> None:
-    """Another image of the same model or weights: with another self-test, of which no outcome is known. size: of the file."""
+    """Write another image of the same model or weights, with another self-test.
+
+    The outcome of this self-test is unknown.
+
+    Args:
+        size: Bytes of the file.
+    """
     image = file.read_bytes()
     trailer = read_trailer(image, size)
     assert trailer is not None
@@ -611,7 +638,7 @@ def new_test(file: Path, size: int) -> None:
 
 @pytest.mark.slow
 def test_a_model_needs_an_application_to_be_tried_by(project: Project) -> None:
-    """A board that is blank but for its models."""
+    """The board is blank but for its models."""
     result = project.scons(*RELOC, "model=keyword", "slots=2", "flash-model")
     assert result.status == 2
     assert "Traceback" not in result.output

@@ -1,4 +1,4 @@
-"""Steps done by the workers of a real server: what comes of them is what this machine makes, and so is what is said."""
+"""Steps on the workers of a real server give local results and messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENT = {"N6BUILD_REMOTE_TIMEOUT": "300", "N6BUILD_REMOTE_PATIENCE": "300"}
 
 @pytest.fixture(scope="module")
 def farm() -> Iterator[Farm]:
-    """Two workers, with the compiler and the Python of this machine."""
+    """Yield a farm of two workers with this machine's compiler and Python."""
     with running_farm() as farm:
         for name in ("w1", "w2"):
             farm.add_worker(name, properties=platform())
@@ -34,25 +34,28 @@ def farm() -> Iterator[Farm]:
 
 
 def platform() -> list[str]:
-    """NAME=VALUE of this machine."""
+    """Return NAME=VALUE of this machine's properties."""
     command = [sys.executable, "-m", "n6build.command_line.worker_platform"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def made_in(project: Project) -> dict[str, bytes]:
-    """Path -> content, of all that was built; not what n6build notes about it."""
+    """Return path -> content of all built files, without n6build's records."""
     build = project.root / "build"
     files = (path for path in build.rglob("*") if path.is_file() and ".n6build" not in path.parts)
     return {str(path.relative_to(build)): path.read_bytes() for path in files}
 
 
 def built(project: Project, farm: Farm, *goals: str) -> Result:
-    """By the farm, however busy the machine is."""
+    """Build on the farm, however busy the machine is."""
     return project.scons(*goals, N6BUILD_REMOTE=farm.address, **PATIENT)
 
 
 def told(result: Result) -> list[str]:
-    """Lines, without those about the server and the time; in any order, since steps are begun as soon as they can."""
+    """Return the output's lines, without those about the server and the time.
+
+    They are sorted, since steps begin as soon as they can.
+    """
     return sorted(line for line in result.output.splitlines() if not line.strip().startswith(("Remote ", "Time ")))
 
 
@@ -61,19 +64,22 @@ def forget(project: Project) -> None:
 
 
 def runs_in(project: Project) -> dict[str, bytes]:
-    """What the runs have found, by path."""
+    """Return the results of runs, by path."""
     return {path: data for path, data in made_in(project).items() if "/run." in path}
 
 
 def origins_of_runs(project: Project) -> set[str]:
-    """Where they were done."""
+    """Return the places where the runs were done."""
     entries = read_ledger(project.root / "build", may_write=False).entries
     return {entry.origin for name, entry in entries.items() if name.endswith("/run.json")}
 
 
 @pytest.mark.slow
 def test_runs_of_a_matrix_are_done_by_workers_with_a_virtual_board(project: Project, farm: Farm) -> None:
-    """Of their own, with the flash memory that this machine has programmed; where no worker has one, all but the runs."""
+    """The workers' virtual boards use the flash memory that this machine programmed.
+
+    If no worker has a virtual board, this machine does the runs.
+    """
     for loader in (("loader=reloc", "slots=2"), ()):
         here = project.scons(*PAIRS, *loader)
         found = runs_in(project)
@@ -85,7 +91,7 @@ def test_runs_of_a_matrix_are_done_by_workers_with_a_virtual_board(project: Proj
         assert origins_of_runs(project) == {"elsewhere"}
         assert "Run " not in project.scons(*PAIRS, *loader).output
         forget(project)
-    # The other server does not even know the property, and says so at once.
+    # The other server does not even know the property, and reports this at once.
     without = [each for each in KNOWN if "qemu" not in each]
     with running_farm(known=without) as poor:
         poor.add_worker("w1", properties=[each for each in platform() if "qemu" not in each])
@@ -101,14 +107,17 @@ def test_runs_of_a_matrix_are_done_by_workers_with_a_virtual_board(project: Proj
 # tests/proof/test_server_cache.py (scons and a server).
 @pytest.mark.slow
 def test_two_workers_make_what_this_machine_makes(project: Project, farm: Farm) -> None:
-    """Byte for byte, from the generated headers to the image; nothing is made twice, and an error is the same one."""
+    """The files are equal byte for byte, from the generated headers to the image.
+
+    No step runs twice, and an error is the same as here.
+    """
     here = project.scons(FSBL, "-j2")
     files = made_in(project)
     forget(project)
     there = built(project, farm, FSBL)
     assert (there.status, there.output.count("Remote ")) == (0, 1), there.output
     assert told(there) == told(here)
-    # Known are those that another test has had done by the same farm.
+    # Known steps are those that the same farm did for another test.
     (counts,) = re.findall(r"(\d+) steps done by workers(?:, (\d+) known)?", there.output)
     assert sum(int(count or 0) for count in counts) == len(told(here))
     assert made_in(project) == files
@@ -127,7 +136,10 @@ def test_two_workers_make_what_this_machine_makes(project: Project, farm: Farm) 
 @pytest.mark.slow
 @pytest.mark.parametrize("loader", ["linked", "reloc"])
 def test_places_of_checkout_compiler_and_worker_are_in_no_file(loader: str, project: Project, tmp_path: Path) -> None:
-    """Compare the build folders: objects, archives, ELF files, maps, images, hex files and notes about them."""
+    """Compare the build folders, including objects, ELF files, maps and images.
+
+    Archives, hex files and n6build's notes about the files are compared, too.
+    """
     goals = ["model=anomaly", f"loader={loader}", "build", "hex", *(["library"] if loader == "linked" else [])]
     installed = path_with(Path(real_compiler() or "").parent)
     here = project.scons(*goals, PATH=installed)
@@ -150,11 +162,14 @@ def test_places_of_checkout_compiler_and_worker_are_in_no_file(loader: str, proj
 
 
 def path_with(programs: Path) -> str:
-    """Return PATH with this compiler, which no cache is in front of."""
+    """Return a PATH in which this compiler comes first, without a compiler cache."""
     return os.pathsep.join((str(programs), "/usr/bin", "/bin"))
 
 
 def differing(found: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
-    """Return names of files; notices are copied from what is installed beside a compiler, which are among their sources."""
+    """Return the names of files that differ, except for notices.
+
+    Notices are copied from files beside a compiler, which belong to their sources.
+    """
     found, wanted = ({k: v for k, v in each.items() if not k.endswith("/notices.txt")} for each in (found, wanted))
     return sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name))

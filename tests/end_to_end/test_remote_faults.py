@@ -1,5 +1,7 @@
-"""Workers that die, lie or live in another year, and a server that is killed in the middle: the build ends right, and says what
-happened once."""
+"""Faulty workers and a killed server: the build ends right and reports once.
+
+Workers die, lie or have a wrong clock.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def farm() -> Iterator[Farm]:
 
 
 def remarks(output: str) -> list[str]:
-    """Lines about the server, but for the last one, with the sums."""
+    """Return the lines about the server, except for the last one with the sums."""
     lines = [line.strip() for line in output.splitlines()]
     return [line for line in lines if line.startswith("Remote ") and " sent, " not in line]
 
@@ -38,7 +40,7 @@ def test_a_worker_that_dies_lies_or_has_another_clock_changes_nothing(project: P
     assert farm.workers["dies"].wait(60) != 0
     farm.kill_worker("late")
     farm.add_worker("lies", "--lie", properties=platform())
-    # Nothing that the server remembers.
+    # The option gives steps that the server does not remember.
     project.replace("site_scons/n6build/compiler/toolchain.py", '"-Werror",', '"-Werror", "-DOTHER",')
     forget(project)
     lied = project.scons(FSBL, N6BUILD_REMOTE=farm.address, N6BUILD_REMOTE_TIMEOUT="300")

@@ -1,4 +1,7 @@
-"""The romfs image of an OpenMV description: every input of every model in it is an input of the image."""
+"""The romfs image of an OpenMV description.
+
+Every input of every model in it is an input of the image.
+"""
 
 from __future__ import annotations
 

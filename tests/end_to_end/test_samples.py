@@ -1,4 +1,7 @@
-"""The networks of the samples, each with the runtime of its release: run, or refused for a reason that is named."""
+"""The networks of the samples, each with the runtime of its release.
+
+Each runs or is refused for a named reason.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ class Row:
     Attributes:
         network: Its folder.
         core: A folder that has ST's runtime of its release.
-        board: That it was compiled for.
+        board: The board that it was compiled for.
         ends: A part of the last lines of `flash run`.
-        weights: The file with its weights, where that is not beside network.c.
+        weights: The file with its weights if it is not beside network.c.
     """
 
     network: str
@@ -35,19 +38,20 @@ class Row:
     weights: str = ""
 
 
-# Its model is not among the samples.
+# The samples do not have the model of these networks.
 RUNS = "Result 2 inferences, no expected outputs to compare with: the model that it was compiled from, "
-# Its model lies beside it.
+# The model is beside the network.
 EQUALS = "outputs are as the facts say, expected of the chip, cosine 0.9"
 ROWS = {
     "YAMNet, Core 2.2": Row("npu/yamnet-core-2.2", "core/2.2", DK, f"Result 2 of 2 {EQUALS}"),
-    # Images of 96 KiB: one vector.
+    # The images have 96 KiB, so there is only one vector.
     "ReID MobileNetV2, Core 3.0": Row("npu/reid-mobilenetv2-core-3.0", "core/3.0", NUCLEO, f"Result 1 of 1 {EQUALS}"),
     "segmentation, Core 4.0.1, weights as a C array": Row("npu/square-seg-core-4.0.1", "core/4.0.1", DK, RUNS),
     "MobileNetV2 of STM32CubeMX, Core 2.1": Row(
         f"{CUBE_MX}/Appli/X-CUBE-AI/App", CUBE_MX, DK, RUNS, weights=f"{CUBE_MX}/network_atonbuf.xSPI2.raw"
     ),
-    # The virtual board's data cache is too strict for ST's Concat: the outputs are wrong there, not on silicon.
+    # The virtual board's data cache is too strict for ST's Concat: the outputs are wrong there, not on
+    # silicon.
     "YOLO-X of the DK, Core 2.1": Row(f"{DETECTION}/Model/STM32N6570-DK", DETECTION, DK, "error N6-RUN-005"),
     "YOLO of the Nucleo, without weights": Row(
         f"{DETECTION}/Model/NUCLEO-N657X0-Q",
@@ -55,16 +59,19 @@ ROWS = {
         NUCLEO,
         "error N6-NET-025: the weights of pool xSPI2 are missing",
     ),
-    # The virtual NPU does not model these yet; silicon runs both.
+    # The virtual NPU does not model the needed units yet; silicon runs both.
     "MoveNet, Core 2.1": Row("npu/pose-movenet-core-2.1", DETECTION, DK, "error N6-NPU-004"),
     "SSD, Core 2.1": Row("npu/fallguard-ssd-core-2.1", DETECTION, DK, "error N6-NPU-002"),
-    # What it wants from the application is more than the Appli's RAM.
+    # The network needs more RAM for its application than the Appli has.
     "YOLO-X, Core 2.2": Row("npu/yolox-core-2.2", "core/2.2", DK, "error N6-NPU-002"),
 }
 
 
 def folder_of(row: Row, tmp_path: Path) -> Path:
-    """Return the network's folder, with links where the weights are elsewhere, as `n6build adopt` makes them."""
+    """Return the network's folder, with links to weights in other folders.
+
+    `n6build adopt` makes such links.
+    """
     if not row.weights:
         return sample(row.network)
     folder = tmp_path / "network"

@@ -1,4 +1,7 @@
-"""n6build as a git submodule of a project, with one line in its SConstruct, and what is said where something is missing."""
+"""n6build as a git submodule of a project, with one line in its SConstruct.
+
+Errors about missing files are tested, too.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +44,18 @@ def test_one_line_for_a_submodule(tmp_path: Path) -> None:
     assert first.returncode == 0, first.stdout + first.stderr
     assert "libn6networks.a" in first.stdout
     assert "is up to date" in call(*scons, cwd=tmp_path).stdout
-    # Nothing is written into it, and it is the one whose library is used.
+    # The submodule stays unchanged, and its library is the one that is used.
     assert call("git", "-C", "third_party/n6build", "status", "--short", cwd=tmp_path).stdout == ""
     (tmp_path / "SConstruct").write_text(LINE + "import n6build\nprint(n6build.__file__)\n")
     assert f"{tmp_path}/third_party/n6build/site_scons/n6build/" in call(*scons, cwd=tmp_path).stdout
 
 
 def scons_after(before: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """SCons of a project that embeds this checkout. before: what is done in the same Python first."""
+    """Run SCons in a project that embeds this checkout.
+
+    Args:
+        before: Code that runs first in the same Python.
+    """
     tools = ROOT / "site_scons/site_tools"
     (folder / "SConstruct").write_text(LINE.replace("third_party/n6build/site_scons/site_tools", str(tools)) + REST)
     code = f"import sys, SCons\n{before}\nfrom SCons.Script.Main import main\nsys.argv = ['scons', '-Q']\nmain()"

@@ -1,4 +1,4 @@
-"""What scons says of the time that a network takes on boards that nobody here owns."""
+"""scons's estimate of a network's time on boards that were not measured."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_target_time_says_what_to_expect_of_every_board_without_a_compiler_for_t
         time = each["time"]
         assert time["at"]["cpu_hz"] == 600_000_000
         assert all(epoch["low"] <= epoch["ms"] for epoch in time["epochs"])
-        # Weights are read from the flash by the CPU: nobody knows how fast.
+        # The CPU reads the weights from the flash, and its speed is unknown.
         assert time["high"] is None
         assert any("as the board is described, not at 200 MHz" in note for note in time["notes"])
 

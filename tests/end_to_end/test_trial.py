@@ -1,4 +1,4 @@
-"""Trials of new models on the virtual board: one that hangs, resets or faults leads back to the old one."""
+"""Trials of new models: one that hangs, resets or faults leads to the old one."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from end_to_end.test_reloc import application, board_folder, images_of, new_test
 BOARD = load_board("nucleo-n657")
 ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "slots=2", "trial=on")
 STARTS = 3
-# Guest time that a start with a self-test and ten vectors takes is a tenth of it.
+# A start with a self-test and ten vectors takes a tenth of this guest time.
 WATCHDOG_MS = 500
-# Bytes of the journal: a copy, a record in it.
+# Bytes of a journal's copy, and of a record in it.
 COPY, RECORD = 4096, 256
 ENDS = ("n6 done", "n6 fsbl error")
 OLD, NEW = "slot=a revision=0 ", "slot=b revision=1 "
@@ -42,7 +42,7 @@ OLD, NEW = "slot=a revision=0 ", "slot=b revision=1 "
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """keyword in slot A, confirmed."""
+    """Return a project with `keyword` in slot A, confirmed."""
     project = make_project(tmp_path_factory.mktemp("trial"))
     project.replace("boards/nucleo-n657/board.yaml", "watchdog_ms: 20_000", f"watchdog_ms: {WATCHDOG_MS}")
     result = project.scons(*ARGUMENTS, "flash")
@@ -54,7 +54,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def boot(project: Project, folder: Path, cut: int | None = None) -> RunResult:
-    """Until the models have run or the board cannot go on, over as many resets as that takes."""
+    """Boot, with resets, until the models have run or the board cannot go on."""
     elves = [project.root / "build/nucleo-n657/fsbl/fsbl.elf", application(project) / "appli/appli.elf"]
     return run_nor(
         find_emulator(BOARD.soc),
@@ -71,14 +71,14 @@ def trials(result: RunResult) -> list[str]:
 
 
 def runs(result: RunResult) -> str:
-    """The slot and revision that run in the end."""
+    """Return the slot and revision that run in the end."""
     assert result.lines[-1] == "n6 done runs=10", result.lines
     (found,) = re.findall(r"(slot=\S+ revision=\S+ )", [line for line in result.lines if "revision=" in line][-1])
     return str(found)
 
 
 def new_model(project: Project, folder: Path, code: bytes) -> Update:
-    """Of slot B, newer than the old one, with `code` where its inputs are asked for; empty: one that works, too."""
+    """Return a newer model for slot B, whose inputs function is `code`, if any."""
     app = folder.parent / "application"
     shutil.copytree(application(project), app, dirs_exist_ok=True)
     file = app / "model.bin"
@@ -108,7 +108,7 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
 
 @pytest.mark.slow
 def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> None:
-    """Before anything is built."""
+    """The build is refused before anything is built."""
     (project.root / "mine.bin").write_bytes(bytes(70_000))
     result = project.scons(*ARGUMENTS, "data=mine.bin@0x70DF0000", "build")
     assert result.status == 2
@@ -119,7 +119,7 @@ def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> No
 
 @pytest.fixture
 def folder(built: Project, tmp_path: Path) -> Path:
-    """A board with the old model."""
+    """Return the folder of a board with the old model."""
     shutil.copytree(board_folder(built), tmp_path / "board")
     return tmp_path / "board"
 
@@ -163,7 +163,7 @@ def test_a_model_that_works_is_confirmed_and_then_started_without_the_watchdog(b
 
 @pytest.mark.slow
 def test_a_journal_that_cannot_be_written_leaves_the_old_model(built: Project, folder: Path, tmp_path: Path) -> None:
-    """The part says that it is not enabled to write. On a board with one slot for the Appli, which is not on trial."""
+    """The part is not enabled to write, and the only Appli is not on trial."""
     project = Project(tmp_path / "project", built.home)
     shutil.copytree(built.root, project.root, symlinks=True)
     project.replace("firmware/trial/n6_nor_write.c", "(status & WRITE_ENABLED) != 0u", "(status & WRITE_ENABLED) == 0u")
@@ -177,7 +177,7 @@ def test_a_journal_that_cannot_be_written_leaves_the_old_model(built: Project, f
 
 
 def cuts(project: Project, before: Path, tmp_path: Path) -> Iterator[tuple[int, Path]]:
-    """Boards whose power went in the middle of a write of the journal: of the first, the second and so on, until none is left."""
+    """Yield boards whose power went in the first, second ... write of the journal."""
     for cut in itertools.count(1):
         board = tmp_path / f"cut-{cut}"
         shutil.copytree(before, board)
@@ -189,9 +189,9 @@ def cuts(project: Project, before: Path, tmp_path: Path) -> Iterator[tuple[int, 
 @pytest.mark.parametrize(
     ("code", "ends", "writes"),
     [
-        # Its starts, and that it failed.
+        # The writes are its starts and its failure.
         pytest.param(RESETS, OLD, STARTS + 1, id="resets", marks=pytest.mark.slow),
-        # Its start, and that it works.
+        # The writes are its start and its confirmation.
         pytest.param(b"", NEW, 2, id="works", marks=pytest.mark.slow),
     ],
 )
@@ -207,7 +207,7 @@ def test_the_power_goes_in_every_write_of_the_journal(
 
 
 def fill_journal(board: Path) -> None:
-    """Its first copy, with what it says now: the next record is written to the second one, which is erased first."""
+    """Fill the journal's first copy, so that the next record erases the second copy."""
     assert BOARD.trial is not None
     with (board / "nor.bin").open("r+b") as nor:
         start = BOARD.trial.journal.address - BOARD.nor.base
@@ -224,7 +224,7 @@ def fill_journal(board: Path) -> None:
 
 @pytest.mark.slow
 def test_the_power_goes_in_every_write_of_a_full_journal(built: Project, folder: Path, tmp_path: Path) -> None:
-    """Among them the erase of the older copy."""
+    """One of the writes erases the older copy."""
     fill_journal(folder)
     put_new_model(built, folder, b"")
     tried = 0
@@ -240,14 +240,14 @@ def test_the_power_goes_at_every_sector_of_an_update(built: Project, folder: Pat
         assert runs(boot(built, folder)) == (NEW if complete else OLD), name
 
 
-# The Appli itself.
+# Trials of the Appli itself.
 
 SLOTS: tuple[Slot, ...] = (BOARD.slots.appli, BOARD.trial.appli) if BOARD.trial and BOARD.trial.appli else ()
 APPLI_TIMES = [f"appli {each}" for each in TIMES]
 
 
 def started(result: RunResult) -> list[str]:
-    """Slot and revision of each Appli that the FSBL has started."""
+    """Return slot and revision of each Appli that the FSBL has started."""
     return [line.partition("slot=")[2] for line in result.lines if line.startswith("n6 fsbl appli bytes=")]
 
 
@@ -256,7 +256,7 @@ def appli_image(project: Project) -> bytes:
 
 
 def with_code(image: bytes, code: bytes) -> bytes:
-    """An Appli that begins with this code."""
+    """Return an Appli that begins with this code."""
     changed = bytearray(image)
     at = (BASE.unpack(image)["entry"] & ~1) - BOARD.soc.load_and_run.load_address
     changed[at : at + len(code)] = code
@@ -265,7 +265,7 @@ def with_code(image: bytes, code: bytes) -> bytes:
 
 
 def put_appli(folder: Path, image: bytes) -> AppliUpdate:
-    """As `scons flash` programs it."""
+    """Program an Appli as `scons flash` does."""
     assert BOARD.trial is not None
     with (folder / "nor.bin").open("r+b") as nor:
 
@@ -307,7 +307,7 @@ def test_an_appli_that_does_not_work_leads_back_to_the_old_one(
 
 @pytest.mark.slow
 def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Project, tmp_path: Path) -> None:
-    """As a user does it: the virtual board keeps what its firmware writes, and a flash after a run has nothing to do."""
+    """The virtual board keeps its firmware's writes: another flash does nothing."""
     project = Project(tmp_path / "project", built.home)
     shutil.copytree(built.root, project.root, symlinks=True)
     other = ("firmware/appli_reloc/main.c", "n6 appli start loader=reloc", "n6 appli start again loader=reloc")
@@ -320,7 +320,7 @@ def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Pro
     second = project.scons(*ARGUMENTS, "flash", "verify", "run")
     assert (second.status, second.flashed) == (0, "nothing"), second.output
     assert "n6 trial" not in second.output
-    # One that never gets to its end, programmed behind the back of n6build.
+    # This Appli never ends, and n6build has no record of it.
     update = put_appli(board_folder(project), with_code(appli_image(project), MASKED + HANGS))
     assert (update.letter, update.revision) == ("a", 2)
     third = project.scons(*ARGUMENTS, "mode=no-flash", "run")
@@ -333,7 +333,7 @@ def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Pro
 def test_the_power_goes_in_every_write_of_the_journal_for_an_appli(
     built: Project, folder: Path, tmp_path: Path
 ) -> None:
-    """Of one that resets the chip: its starts, and that it is given up."""
+    """The Appli resets the chip; the writes are its starts and the giving up."""
     put_appli(folder, with_code(appli_image(built), RESETS))
     tried = 0
     for _, board in cuts(built, folder, tmp_path):
@@ -346,7 +346,7 @@ def test_the_power_goes_in_every_write_of_the_journal_for_an_appli(
 
 @pytest.mark.slow
 def test_the_power_goes_while_an_appli_is_programmed(built: Project, folder: Path) -> None:
-    """The host's tests have every state of every sector."""
+    """The host's tests cover every state of every sector."""
     nor = folder / "nor.bin"
     before = nor.read_bytes()
     update = put_appli(folder, appli_image(built))
@@ -364,7 +364,7 @@ def test_the_power_goes_while_an_appli_is_programmed(built: Project, folder: Pat
 
 @pytest.mark.slow
 def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: Path) -> None:
-    """What was not signed, or is too old for the fuses, is not even tried out."""
+    """An Appli that is not signed or too old for the fuses is not even tried."""
     signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=appli:2")
     first = project.scons(*signed, "flash", "run")
     assert "n6 trial confirmed" in first.output, first.output
@@ -382,7 +382,7 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
     altered = start(BOARD)
     assert (started(altered), trials(altered)) == (["a revision=0"], [])
     assert "n6 fsbl appli slot=b refused N6-FW-091" in "\n".join(altered.lines)
-    # The same one again, in slot B: its signature is whole, and it is tried out.
+    # The same Appli is copied to slot B. Its signature is whole, so it is tried.
     with (folder / "nor.bin").open("r+b") as nor:
         nor.seek(SLOTS[1].address - BOARD.nor.base)
         nor.write(stored_appli(image, 5))

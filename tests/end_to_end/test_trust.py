@@ -1,4 +1,7 @@
-"""Signed applications on the virtual board: they run, and stop at what somebody changed who can make checksums."""
+"""Signed applications on the virtual board.
+
+They run, and stop at changes by an attacker who can make checksums.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from end_to_end.conftest import Project
 BOARD = load_board("nucleo-n657")
 EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 _WORD = struct.Struct("<I")
-# Of the NOR as a file.
+# A change gets the NOR's content.
 Change = Callable[[bytearray], None]
 
 
@@ -39,7 +42,7 @@ def signed(project: Project, *options: str) -> tuple[str, ...]:
 
 
 def says(project: Project, change: Change, board: Board = BOARD) -> str:
-    """On the console, of a board with this change in its NOR."""
+    """Return the console's output of a board with this change in its NOR."""
     nor = bytearray((project.root / "build/virtual_board/nucleo-n657/nor.bin").read_bytes())
     change(nor)
     path = project.home / "nor.bin"
@@ -58,7 +61,7 @@ def at(address: int) -> int:
 
 
 def change_model_file(address: int, file_bytes: int, place: int) -> Change:
-    """One bit of a model or of its weights, with trailers that fit again."""
+    """Change one bit of a model or of its weights, with valid trailers."""
 
     def change(nor: bytearray) -> None:
         start = at(address)
@@ -72,7 +75,7 @@ def change_model_file(address: int, file_bytes: int, place: int) -> Change:
 
 
 def change_data(address: int, size: int, place: int) -> Change:
-    """One bit of weights or test vectors, with a trailer that fits again."""
+    """Change one bit of weights or test vectors, with a valid trailer."""
 
     def change(nor: bytearray) -> None:
         start = at(address)
@@ -84,7 +87,7 @@ def change_data(address: int, size: int, place: int) -> Change:
 
 
 def lengthen(address: int, file_bytes: int) -> Change:
-    """A model whose table of relocations does not end where it did, with a trailer behind it that fits."""
+    """Make a model's table of relocations longer, with a valid trailer behind it."""
     longer = file_bytes + (1 << 20)
 
     def change(nor: bytearray) -> None:
@@ -101,12 +104,12 @@ def lengthen(address: int, file_bytes: int) -> Change:
     return change
 
 
-# A multiple of CRC-32's polynomial: a change by it is one that the CRC does not see.
+# The value is a multiple of CRC-32's polynomial, so a change by it leaves the CRC unchanged.
 UNSEEN = 0x1DB710641
 
 
 def change_unseen(address: int, place: int) -> Change:
-    """Some bits of what has a CRC, which stays as it is."""
+    """Change some bits of data without changing their CRC."""
 
     def change(nor: bytearray) -> None:
         start = at(address) + place
@@ -128,7 +131,7 @@ def test_a_signed_model_is_installed_updated_and_otherwise_refused(project: Proj
     again = project.scons(*options, "build")
     assert again.actions == [], again.output
     assert_no_private_key(project)
-    # An update keeps its signature when it gets its revision, and so does what it leaves alone.
+    # An update keeps its signature when it gets its revision, and so does the unchanged file.
     project.change_one_weight("keyword")
     update = project.scons(*options, "flash-model")
     assert "written to slot b as revision 1" in update.output, update.output
@@ -143,7 +146,7 @@ def test_a_signed_model_is_installed_updated_and_otherwise_refused(project: Proj
         assert "slot=a revision=0" in refused
     assert "slot=b refused N6-FW-094" in says(project, lengthen(b.file, model))
     assert "error N6-FW-091" in says(project, change_data(*vectors_of(plan), 3))
-    # Its counter is enough for a board that has counted to 1, and not for one that has counted to 2.
+    # The image's counter is enough for a board that has counted to 1, but not for one that has counted to 2.
     assert "slot=b revision=1" in says(project, nothing, counted(1))
     newer = says(project, nothing, counted(2))
     assert len(re.findall(r"slot=[ab] refused N6-FW-093", newer)) == 2
@@ -155,7 +158,7 @@ def counted(number: int) -> Board:
 
 
 def assert_no_private_key(project: Project) -> None:
-    """Neither as text nor as bytes, in anything that scons has left."""
+    """Check that no file of scons has the private key, as text or as bytes."""
     pem = key_file(project.home).read_text()
     secret = base64.b64decode("".join(line for line in pem.splitlines() if "-----" not in line))
     number = (18).to_bytes(32, "big")
@@ -180,13 +183,13 @@ def test_swapped_weights_of_a_linked_network_are_refused_by_full_alone(profile: 
         assert "error N6-FW-091" in says(project, change_data(image.source, image.bytes, image.bytes // 2))
         unseen = says(project, change_unseen(image.source, image.bytes // 2))
         assert ("error N6-FW-091" in unseen) == (level == "full"), unseen
-        # Whose weights they are is said in either case: a claim of another kind of data is not enough.
+        # A claim names the kind of its data on both levels, so a claim of other data is refused.
         moved = says(project, move_claim(plan))
         assert "error N6-FW-091" in moved, moved
 
 
 def move_claim(plan: MemoryPlan) -> Change:
-    """The claim of the test vectors behind the weights."""
+    """Copy the claim of the test vectors behind the weights."""
     source, size = vectors_of(plan)
     image = plan.images[0]
 

@@ -1,6 +1,7 @@
-"""What older and newer versions of n6build have left: read, made anew, or refused with a sentence.
+"""Files of older and newer n6build versions: read, remade, or refused.
 
-The old files are copies of what the releases wrote; `git archive` of a release made whole build folders, which were tried once.
+The old files are copies of files that the releases wrote. `git archive` of a release made whole
+build folders, which were tried once.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def test_a_virtual_board_of_another_version_is_read_back_and_programmed(project:
 @pytest.mark.slow
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_what_0_5_has_flashed_is_not_flashed_again(project: Project) -> None:
-    """Its receipts say no format, and its record neither."""
+    """The receipts and the record of 0.5 have no format number."""
     for path in (project.root / RECORD, project.root / "build/flash/virtual-nucleo-n657.json"):
         values = json.loads(path.read_text())
         del values["format"]

@@ -1,4 +1,4 @@
-"""The command n6build in a folder of its own, and in turn with scons in one folder."""
+"""The command n6build in its own folder, and in turn with scons in one folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODEL = "model=anomaly"
 
 
 def n6build(project: Project, *words: str, folder: Path | None = None, **environment: str) -> Result:
-    """With the library of the copy, in its folder or in another one."""
+    """Run n6build with the library of the copy, in its folder or in another one."""
     result = subprocess.run(
         [sys.executable, "-m", "n6build", *words],
         cwd=folder or project.root,
@@ -70,7 +70,7 @@ def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(proj
     assert again[0] == "Compile firmware/fsbl/main.c"
     assert "Network anomaly/network/network.c" not in again
     assert project.scons(MODEL).actions == []
-    # As SCons itself has seen it last.
+    # The source is again as SCons itself has last seen it.
     project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
     assert project.scons(MODEL).actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
 

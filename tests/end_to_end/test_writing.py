@@ -1,4 +1,7 @@
-"""What a call of scons writes, and what it says where it cannot: dry runs, cleaning, databases of SCons, full disks."""
+"""Files that a call of scons writes, and its errors if it cannot.
+
+The tests cover dry runs, cleaning, SCons databases and full disks.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ BOARD = ("model=anomaly", "probe=virtual", "flash", "run")
 
 
 def tree(folder: Path) -> dict[str, tuple[str, int]]:
-    """Digest and time of each file, and each folder. Python's own cache of code is left out."""
+    """Return the digest and time of each file and folder, without Python's cache."""
     return {
         str(path.relative_to(folder)): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
         if path.is_file()
@@ -89,7 +92,7 @@ def test_a_database_of_scons_is_neither_read_nor_written(built: Project, name: s
 # In every run: tests/proof/test_file_times.py[years ago, the library].
 @pytest.mark.slow
 def test_an_edit_with_an_old_time_is_noticed(built: Project) -> None:
-    """SCons would trust a file older than two days, whatever is in it."""
+    """SCons would trust a file older than two days, with any content."""
     model = built.root / "models/keyword/model.yaml"
     other = built.root / "models/keyword/keyword.tflite"
     times = {path: path.stat().st_mtime_ns - 10 * 86_400 * 10**9 for path in (model, other)}
@@ -161,7 +164,11 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.parametrize("lefts", [(4, 200), pytest.param((0, 12, 40, 120, 330, 600), marks=pytest.mark.slow)])
 def test_a_full_disk(tmp_path: Path, lefts: tuple[int, ...]) -> None:
-    """Wherever the space ends, while an error is written, too. lefts: KiB that are free."""
+    """The space ends at several places, also while an error is written.
+
+    Args:
+        lefts: KiB that are free.
+    """
     folder = tmp_path / "disk"
     folder.mkdir()
     with mounted(folder, "-t", "tmpfs", "-o", "size=24m", "none"):

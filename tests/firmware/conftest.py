@@ -1,4 +1,4 @@
-"""The real FSBL, ready for a NOR."""
+"""Fixtures with the real FSBL, ready for a NOR."""
 
 from __future__ import annotations
 

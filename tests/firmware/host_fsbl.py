@@ -1,4 +1,7 @@
-"""The FSBL's choice between two Applis (firmware/trial), compiled for this host, on a flash whose power can go at any byte."""
+"""The FSBL's choice between two Applis (firmware/trial), compiled for the host.
+
+The power of its flash can go at any byte.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,16 @@ _BASE = 0x70000000
 A, B = Slot(_BASE + 0x10000, 2 * SECTOR), Slot(_BASE + 0x20000, 2 * SECTOR)
 JOURNAL = Slot(_BASE + 0x30000, 2 * SECTOR)
 TRIAL = Trial(JOURNAL, STARTS, 1000, B)
-# Where the Appli runs: behind all that is flash.
+# The Appli runs behind all that is flash.
 _RUNS_AT = _BASE + 0x800000
 _USED_BYTES = 0x40000
 
 
 def small_board() -> Board:
-    """Small slots and sectors, and an Appli that runs at an address that this host can map."""
+    """Return a board with small slots and sectors.
+
+    Its Appli runs at an address that this host can map.
+    """
     board = load_board("nucleo-n657")
     runs = replace(board.soc.load_and_run, load_address=_RUNS_AT)
     return replace(
@@ -49,7 +55,11 @@ def small_board() -> Board:
 
 
 def appli(number: int, size: int = 5000) -> bytes:
-    """An image; each number has another. size: of the program, in bytes; with trailer, two sectors."""
+    """Return an image; each number gives another one.
+
+    Args:
+        size: Bytes of the program; with the trailer, the image has two sectors.
+    """
     offset = HEADER_BYTES + 0x1C0
     program = struct.pack("<II", 0x34001000, 0x34000409) + number.to_bytes(4, "little") + bytes(size - 12)
     return with_boot_header(program, 0x34000400, BinaryType.SSBL, offset)
@@ -57,7 +67,7 @@ def appli(number: int, size: int = 5000) -> bytes:
 
 @dataclass(frozen=True)
 class HostBoard:
-    """Its flash is mapped into this process."""
+    """A board whose flash is mapped into this process."""
 
     library: ctypes.CDLL
 
@@ -82,14 +92,14 @@ class HostBoard:
         ctypes.memmove(address, data, len(data))
 
     def boot(self, power: int = POWERED) -> int:
-        """Address of the slot that is started; NONE, or OFF."""
+        """Return the address of the started slot, NONE, or OFF."""
         return int(self.library.host_boot(ctypes.c_uint32(power)))
 
     def confirm(self, power: int = POWERED) -> bool:
         return bool(self.library.host_confirm(ctypes.c_uint32(power)))
 
     def used(self) -> int:
-        """Bytes that were erased or programmed since the last call of `boot` or `confirm` began."""
+        """Return the bytes erased or programmed since the last `boot` or `confirm` began."""
         return int(self.library.host_used())
 
     def said(self) -> str:
@@ -106,17 +116,21 @@ class HostBoard:
             self.write(address, data)
 
     def remembered(self) -> list[Entry]:
-        """Of Applis."""
+        """Return the journal's entries of Applis."""
         return [each for each in read_journal(JOURNAL, self.read) if each.subject == APPLI]
 
     def ends_with(self) -> int:
-        """Slot that is started in the end by starts without a confirmation; NONE if there is none."""
+        """Return the slot that is finally started if nothing confirms, or NONE."""
         return [self.boot() for _ in range(2 * STARTS + 2)][-1]
 
 
 @contextmanager
 def host_board(folder: Path) -> Iterator[HostBoard]:
-    """Undefined behaviour ends the process. Unmapped at the end: a process may have several boards, one after another."""
+    """Build the library, map its flash, and yield the board.
+
+    Undefined behaviour ends the process. The flash is unmapped at the end, because a process may
+    use several boards, one after another.
+    """
     include = headers(folder / "include", small_board())
     library = folder / "libfsbl.so"
     trial = FIRMWARE / "trial"

@@ -1,4 +1,7 @@
-"""The journal of trials and its rules, compiled for this host, on a flash whose power can go at any byte."""
+"""The journal of trials and its rules, compiled for the host.
+
+The power of its flash can go at any byte.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +56,14 @@ class _Flash(ctypes.Structure):
 
 @dataclass
 class Power:
-    """left: bytes that the flash still erases or programs before the power goes; None: it stays. backwards: an erase begins with
-    the last byte. used: bytes so far. is_off: it went."""
+    """The power supply of the flash.
+
+    Attributes:
+        left: Bytes that the flash still erases or programs before the power goes; None if it stays.
+        backwards: An erase begins with the last byte.
+        used: Bytes erased or programmed so far.
+        is_off: The power has gone.
+    """
 
     left: int | None = None
     backwards: bool = False
@@ -63,8 +72,13 @@ class Power:
 
 
 class Journal:
-    """library: of `build`. content: both copies. torn: what becomes of the byte that the power goes in, from what it was and what
-    was wanted."""
+    """A journal on a flash of this process.
+
+    Attributes:
+        library: The result of `build`.
+        content: Bytes of both copies.
+        torn: Function that returns the byte in which the power goes, from its old and wanted value.
+    """
 
     def __init__(self, library: ctypes.CDLL, torn: Callable[[int, int], int] = lambda old, _: old) -> None:
         self.library = library
@@ -112,12 +126,12 @@ class Journal:
 
 
 def states(record: Record) -> dict[tuple[int, int], tuple[int, int]]:
-    """(subject, image) -> (state, starts)."""
+    """Return (subject, image) -> (state, starts)."""
     return {(each.subject, each.image): (each.state, each.starts) for each in record.entries if each.state != UNKNOWN}
 
 
 def build(folder: Path) -> ctypes.CDLL:
-    """Undefined behaviour ends the process."""
+    """Compile the journal; undefined behaviour ends the process."""
     library = folder / "libtrial.so"
     sources = [
         FIRMWARE / "trial" / "n6_journal.c",

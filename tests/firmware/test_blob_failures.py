@@ -1,6 +1,6 @@
-"""What the runtime says of an NPU that is another one or does not answer, and of blobs that are none or do not end.
+"""Reports of the runtime about a wrong or silent NPU and about bad blobs.
 
-On the host, with registers that are told how to fail.
+Blobs are invalid or do not end. The test runs on the host, with registers that can be set to fail.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from n6build.hardware.soc import field_bits
 
 FAKE = Path(__file__).parent / "fake_npu"
 FIELDS = BOARD.soc.npu.registers["EPOCHCTRL"]["IRQ"].fields
-# n6_blob_status_t
+# The values of n6_blob_status_t.
 OK, NOT_READY, OTHER_VERSION, NONE, ERROR, TOO_LONG = range(6)
 EPOCH = 7
 
@@ -70,7 +70,7 @@ def npu(tmp_path_factory: pytest.TempPathFactory) -> Npu:
     folder = tmp_path_factory.mktemp("fake_npu")
     include = headers(folder / "include")
     library = folder / "npu.so"
-    # The registers in front of those of bring_up.
+    # The fake registers are found before those of bring_up.
     paths = [f"-I{FAKE}", f"-I{include}", f"-I{FIRMWARE / 'runtime'}"]
     sources = [str(FIRMWARE / "runtime" / "ll_aton_npu.c"), str(FAKE / "fake_npu.c")]
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-D__ARM_ARCH_PROFILE='M'"]

@@ -1,4 +1,7 @@
-"""bring_up compiles in another project: with generated headers, nothing else of ours, and no warning."""
+"""bring_up compiles in another project, without warnings.
+
+It needs the generated headers and nothing else of n6build.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def test_compiles_alone_without_a_warning(tmp_path: Path, source: Path, optimisa
 
 
 def test_a_program_of_ones_own_has_everything_by_one_include(tmp_path: Path) -> None:
-    """Macros are taken by name: those of a header that n6_board.h does not include would be undefined."""
+    """Each macro is defined, so n6_board.h includes all generated headers."""
     include = board_headers(tmp_path / "include")
     names = {
         name
@@ -42,7 +45,7 @@ def test_a_program_of_ones_own_has_everything_by_one_include(tmp_path: Path) -> 
 
 
 def test_no_file_of_ours_includes_everything() -> None:
-    """It would be compiled again for each memory and pin."""
+    """A file that includes everything would be compiled again for each memory and pin."""
     files = [path for path in FIRMWARE.rglob("*") if path.suffix in (".c", ".h", ".j2")]
     found = [path.name for path in files if re.search(r'#include "n6_(board|soc)\.h"', path.read_text())]
     assert FIRMWARE / "fsbl" / "main.c" in files

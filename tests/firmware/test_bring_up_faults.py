@@ -1,4 +1,7 @@
-"""A program that cannot go on says why on the console, also where its stack is what broke."""
+"""A program that cannot go on reports the cause on the console.
+
+This also holds if its stack is broken.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ SUPERVISOR_CALL = 11
 
 
 def last_line(tmp_path: Path, fsbl: bytes, does: str) -> tuple[str, Path]:
-    """What the program says at its end, and its ELF file."""
+    """Return the program's last line and its ELF file."""
     extra = [f"-DDOES={does}", "-Wno-infinite-recursion"]
     elf = build(tmp_path, "faulty", [PROGRAM, *bring_up()], program_script(appli_ram(BOARD.soc)), of_first=extra)
     parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}

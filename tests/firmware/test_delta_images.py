@@ -1,4 +1,7 @@
-"""Images made for deltas: an edit changes the sectors that it is in, not all that stand behind it."""
+"""Images made for deltas: an edit changes only the sectors that it is in.
+
+The sectors behind the edit stay the same.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ FILES, FUNCTIONS = 6, 50
 
 
 def source_of(folder: Path, number: int, *, body: str = "", constant: str = "") -> Path:
-    """Functions that use tables, strings and variables of their own: their addresses stand in the code."""
+    """Write functions that use their own tables, strings and variables.
+
+    The addresses of these are in the code.
+    """
     lines = ["#include <stdint.h>", '#include "n6_console.h"']
     for index in range(FUNCTIONS):
         name = f"{number}_{index}"
@@ -47,7 +53,13 @@ def main_of(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Image:
-    """code, constants: offsets of the first and behind the last byte of the application's own, in the image."""
+    """An image with the places of the application's own code and constants.
+
+    Attributes:
+        data: The whole image.
+        code: Offsets in the image of the first byte and of the end of the application's code.
+        constants: The same offsets of its constants.
+    """
 
     data: bytes
     code: tuple[int, int]
@@ -55,10 +67,14 @@ class Image:
 
 
 def image(folder: Path, **last: str) -> Image:
-    """last: what is edited in the file that is linked last."""
+    """Build an image.
+
+    Args:
+        last: Edits of the file that is linked last.
+    """
     folder.mkdir()
     sources = [source_of(folder, number, **(last if number == FILES - 1 else {})) for number in range(FILES)]
-    # The application comes last: what is edited, and what calls it.
+    # The application comes last: the edited file and the code that calls it.
     elf = build(
         folder,
         "large",
@@ -77,7 +93,7 @@ def image(folder: Path, **last: str) -> Image:
 
 
 def sectors(old: bytes, new: bytes) -> set[int]:
-    """That a flash would program."""
+    """Return the sectors that a flash would program."""
     size = max(len(old), len(new))
     return {
         at // SECTOR
@@ -100,7 +116,7 @@ def test_a_large_image_is_one(before: Image) -> None:
     assert len(spanned(before.code)) <= 2
 
 
-# The header, with the sum of all bytes, is in the first sector.
+# The first sector changes, too: its header holds the sum of all bytes.
 @pytest.mark.parametrize(
     "edit",
     [{"body": "x ^= 1u;"}, {"body": "for (uint32_t i = 0; i < x; i++) { x = x * 3u + i; n6_put_u32(x); }"}],

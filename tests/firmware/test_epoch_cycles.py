@@ -1,4 +1,7 @@
-"""What ST's runtime inserts for a hybrid epoch counts as part of that epoch, and not as the first epochs of the network."""
+"""Blocks that ST's runtime inserts for a hybrid epoch count as part of it.
+
+They do not count as the first epochs of the network.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ def test_cycles_of_inserted_blocks_are_those_of_their_epoch(tmp_path: Path, fsbl
     result = run_nor(find_emulator(BOARD.soc), boot, programs=[elf], stop=ends_run)
     assert result.ended == "stopped"
     hybrid, software = (read_console(result.lines).inferences[1].epoch_cycles[place] for place in (1, 2))
-    # Two blocks of 10 in their core and one of 1 at its end; then one of 10 at its end. A turn is the same everywhere.
+    # The hybrid epoch has two blocks of 10 in its core and one of 1 at its end. The software epoch has one of
+    # 10 at its end. One turn takes the same time everywhere.
     turn = software.end / 10_000
     assert [round(part / turn / 1000) for part in (hybrid.start, hybrid.core, hybrid.end)] == [0, 20, 1]
     assert [round(part / turn / 1000) for part in (software.start, software.core, software.end)] == [0, 0, 10]

@@ -1,4 +1,7 @@
-"""The Appli tells which epoch block runs, and when it has ended: what ST's runtime inserts for a hybrid epoch is part of it."""
+"""The Appli reports which epoch block runs and when it has ended.
+
+Blocks that ST's runtime inserts for a hybrid epoch are part of that epoch.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from n6build.virtual_board.npu_files import NpuFiles
 from n6build.virtual_board.run import NorBoot, run_nor
 
 PROGRAM = Path(__file__).parent / "programs" / "hybrid_epochs.c"
-# Of the first inference: an outer block and two that are inserted; then one of software, before which the counter is changed.
+# The first inference has an outer block with two inserted ones, then one of software. The test changes the
+# counter before the latter.
 PUT = 100
 ENDED_AFTER = {0: 3, 1: PUT + 1}
 
@@ -42,6 +46,6 @@ def test_blocks_are_told_when_they_begin_and_when_they_have_ended(tmp_path: Path
     result = run_nor(find_emulator(BOARD.soc), boot, programs=[elf], stop=ends_run)
     assert result.findings == ()
     assert files.trace.read_text() == "epoch 0 0\nepoch 0 1\n" * 2
-    # In the data cache, which nobody has cleaned.
+    # The values are still in the data cache, which no code has cleaned.
     assert struct.unpack("<2I", files.tensors.with_name("tensors.out").read_bytes()) == tuple(ENDED_AFTER.values())
     assert files.record.read_bytes() == b""

@@ -1,4 +1,4 @@
-"""The FSBL starts no Appli whose header and vectors do not fit together, and says what is wrong with it."""
+"""The FSBL rejects an Appli whose header and vectors disagree, with a reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAYLOAD_BYTES = 8 + len(SLEEP_FOR_EVER)
 
 
 def image(changes: dict[int, int]) -> bytes:
-    """A program that only sleeps, with some words of its image changed and the checksum made to fit again."""
+    """Return an Appli that only sleeps, with changed words and a valid checksum."""
     payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + SLEEP_FOR_EVER
     data = bytearray(with_boot_header(payload, ORIGIN, BinaryType.SSBL, PAYLOAD_OFFSET))
     for offset, word in changes.items():

@@ -1,4 +1,7 @@
-"""Two Applis: an update goes to the slot that is not in use, and whenever the power goes, the board starts one that works."""
+"""Two Applis: an update goes to the unused slot, and the board always starts.
+
+Whenever the power goes, the board starts an Appli that works.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from n6build.formats.boot_header import HEADER_BYTES
 from firmware.host_fsbl import JOURNAL, NONE, OFF, POWERED, SECTOR, STARTS, TRIAL, A, B, HostBoard, appli, host_board
 
 OLD, NEW = appli(1), appli(2)
-# Of the bytes of an erase, which take the same way.
+# Only each seventh byte of an erase is tried, because all of them take the same path.
 STRIDE = 7
 
 
@@ -32,7 +35,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostBoard]:
 
 @pytest.fixture
 def board(host: HostBoard) -> HostBoard:
-    """The old Appli in slot A, confirmed."""
+    """Return a board with the old Appli in slot A, confirmed."""
     host.erase_all()
     host.program(host.plan(OLD))
     assert (host.boot(), host.confirm()) == (A.address, True)
@@ -59,7 +62,7 @@ def test_a_new_appli_is_started_a_few_times_and_then_the_old_one(board: HostBoar
     board.program(board.plan(NEW))
     assert [board.boot() for _ in range(STARTS + 2)] == [B.address] * STARTS + [A.address] * 2
     assert "slot=b refused N6-FW-080 was started on trial and has not confirmed itself" in board.said()
-    # It stays where it is, and is tried out anew when it is programmed anew.
+    # The new Appli stays in its slot, and programming it again starts a new trial.
     again = board.plan(NEW)
     assert (again.letter, again.revision, again.is_new) == ("b", 2, True)
     board.program(again)
@@ -115,11 +118,14 @@ def test_an_appli_whose_trailer_does_not_fit_is_refused(board: HostBoard) -> Non
         plan_appli(appli(4, room), (A, B), TRIAL, board.read, "appli_image.bin")
 
 
-# The power goes.
+# Power cuts.
 
 
 def torn(before: bytes, after: bytes) -> Iterator[bytes]:
-    """A sector that is being erased and programmed: as it was, partly erased, erased, partly programmed, done."""
+    """Yield the states of a sector during an update.
+
+    The states are: as before, partly erased, erased, partly programmed, done.
+    """
     half = len(after) // 2
     yield before
     yield b"\xff" * half + before[half:]
@@ -132,7 +138,10 @@ def torn(before: bytes, after: bytes) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("backwards", [False, True])
 def test_the_power_goes_while_an_appli_is_programmed(board: HostBoard, backwards: bool) -> None:
-    """What is started in the end without a confirmation is the old one, however far the new one got; and it can be repaired."""
+    """The board falls back to the old Appli, however far the new one got.
+
+    The update can then be repeated.
+    """
     board.program(board.plan(appli(9, 5500)))
     assert (board.boot(), board.confirm()) == (B.address, True)
     board.program(board.plan(appli(8, 5200)))
@@ -159,7 +168,10 @@ def test_the_power_goes_while_an_appli_is_programmed(board: HostBoard, backwards
 
 
 def fill_journal(board: HostBoard) -> None:
-    """Its first copy, with what it says now: the next record erases the second one."""
+    """Fill the journal's first copy with its newest record.
+
+    The next record then erases the second copy.
+    """
     written = [board.read(JOURNAL.address + start, RECORD.size) for start in range(0, SECTOR, RECORD.size)]
     newest = [each for each in written if each[:4] == MAGIC.to_bytes(4, "little")]
     for number in range(len(newest), len(written)):
@@ -169,7 +181,10 @@ def fill_journal(board: HostBoard) -> None:
 
 @pytest.mark.parametrize("is_full", [False, True])
 def test_the_power_goes_at_any_byte_that_the_trial_of_an_appli_writes(board: HostBoard, is_full: bool) -> None:
-    """Of one that never confirms itself. Each of its starts, and that it is given up, is cut once at each byte."""
+    """The Appli never confirms itself.
+
+    Each of its starts, and the giving up, is cut once at each byte.
+    """
     if is_full:
         fill_journal(board)
     board.program(board.plan(NEW))
@@ -201,7 +216,7 @@ def test_the_power_goes_at_any_byte_of_a_confirmation(board: HostBoard) -> None:
         board.restore(before)
         assert board.boot() == B.address
         assert not board.confirm(power)
-        # It was confirmed or was not; either way it is started, and may confirm itself.
+        # The Appli was confirmed or not; either way it is started, and may confirm itself.
         assert (board.boot(), board.confirm(), board.boot(POWERED)) == (B.address, True, B.address)
 
 
@@ -221,7 +236,10 @@ STATES = st.sampled_from(State)
 def test_an_update_leaves_what_the_board_goes_back_to(
     host: HostBoard, contents: tuple[str, str], states: tuple[State, State], revisions: tuple[int, int]
 ) -> None:
-    """Whatever both slots hold: a confirmed Appli that the board starts in the end is still there after an update that fails."""
+    """The confirmed Appli that the board falls back to survives an update that fails.
+
+    This holds for every content of the two slots.
+    """
     host.erase_all()
     entries = b""
     for number, slot in enumerate((A, B)):

@@ -1,4 +1,7 @@
-"""What a board remembers of its images survives a power cut at any byte, and no image is started more often than it may be."""
+"""A board's memory of its images survives a power cut at any byte.
+
+No image is started more often than allowed.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def write_number(journal: Journal, number: int) -> bool:
 
 
 def number_in(journal: Journal) -> int:
-    """The one that was written last; 0: none."""
+    """Return the number that was written last, or 0."""
     return int(journal.read().entries[0].image)
 
 
@@ -58,7 +61,8 @@ def journal_after(library: ctypes.CDLL, writes: int) -> Journal:
     return journal
 
 
-# From nothing until both copies are full and one begins anew; among them those where a copy is erased.
+# The states go from an empty journal until both copies are full and one begins anew. ERASING are those in
+# which a copy is erased.
 EVERY_STATE = range(2 * RECORDS + 1)
 ERASING = EVERY_STATE[::RECORDS]
 
@@ -82,7 +86,8 @@ def test_a_cut_at_any_byte_leaves_the_old_record_or_the_new_one(
             journal.content[:] = list(before)
             journal.power = Power(cut, backwards)
             assert not write_number(journal, writes + 1)
-            # The last bytes of a record may be those that are erased anyhow.
+            # The last bytes of a record may equal erased flash, so that the new record is complete without
+            # them.
             assert number_in(journal) in (writes, writes + 1), (writes, cut)
             journal.power = Power()
             assert write_number(journal, 99), (writes, cut)
@@ -140,7 +145,7 @@ def test_sequence_numbers_wrap(library: ctypes.CDLL) -> None:
     assert number_in(journal) == 50
 
 
-# Rules.
+# The rules of trials.
 
 
 def test_a_new_image_is_started_a_few_times_and_then_never(library: ctypes.CDLL) -> None:
@@ -168,8 +173,14 @@ def test_images_that_are_gone_are_forgotten(library: ctypes.CDLL) -> None:
 
 
 def boot(journal: Journal, works: dict[int, bool], started: list[int]) -> int | None:
-    """As the firmware does: the newest image first. -> the image that runs; None where the board resets. started: images, one for
-    each start on trial."""
+    """Start the newest possible image first, as the firmware does.
+
+    Args:
+        started: Receives one image for each start on trial.
+
+    Returns:
+        The image that runs, or None if the board resets.
+    """
     record = journal.read()
     for image in (NEW, OLD):
         verdict = journal.judge(record, MODEL, image, STARTS)

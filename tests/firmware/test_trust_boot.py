@@ -1,4 +1,4 @@
-"""An FSBL that verifies starts what was signed, and stops with an id at whatever else is in the slot."""
+"""A verifying FSBL starts signed Applis, and stops with an id at any other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def verifying_fsbl(folder: Path) -> bytes:
 
 
 def signed(folder: Path, *, secret: int = 18, counter: int = 0, board: str = BOARD.name) -> bytearray:
-    """A program that only sleeps, with a kilobyte of something behind it."""
+    """Return a signed program that only sleeps, followed by a kilobyte of data."""
     payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + SLEEP_FOR_EVER + bytes(range(256)) * 4
     image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
     key = key_file(folder, secret)
@@ -69,14 +69,14 @@ def counted_to(number: int) -> Board:
 
 
 def summed(image: bytearray) -> bytearray:
-    """With a checksum that fits, as somebody would make who wants it to start."""
+    """Give the image a valid checksum, as an attacker would."""
     struct.pack_into("<I", image, BASE.offset_of("checksum"), sum(image[HEADER_BYTES:]) % 2**32)
     return image
 
 
 def test_a_signed_appli_starts(folder: Path, verifying_fsbl: bytes) -> None:
     assert says(folder, verifying_fsbl, signed(folder))[-1].startswith(STARTED)
-    # On a board that has counted as far as the image has.
+    # The board's counter may equal the image's.
     assert says(folder, verifying_fsbl, signed(folder, counter=3), counted_to(3))[-1].startswith(STARTED)
 
 
@@ -86,7 +86,7 @@ def flipped(image: bytearray, offset: int) -> bytearray:
 
 
 def shortened(image: bytearray) -> bytearray:
-    """Ends earlier, and its header agrees."""
+    """Remove the image's end and adapt its header."""
     struct.pack_into("<I", image, BASE.offset_of("image_bytes"), len(image) - 256 - HEADER_BYTES)
     return summed(image[:-256])
 

@@ -1,4 +1,4 @@
-"""What verification costs at a start stays within what docs/security.md promises."""
+"""Verification at a start stays within the cost that docs/security.md promises."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from trust_build import cost
 
 
-# In every run: test_trust_boot.py (that it works; its cost is a figure of docs/signed-images.md, which make
-# bench prints, too).
+# In every run: test_trust_boot.py (verification works). The cost is a figure of docs/signed-images.md, which
+# make bench prints, too.
 @pytest.mark.slow
 def test_a_signature_and_a_byte_cost_no_more_than_promised(tmp_path: Path) -> None:
     found = cost(tmp_path)

@@ -1,4 +1,4 @@
-"""What a board sends and holds, and what emulators and programmers say of one."""
+"""Fuzz targets for board data: flash, console, emulator and programmer output."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _slot_image() -> list[bytes]:
 
 
 def _slot(data: bytes, folder: Path) -> None:
-    """A board's flash with these bytes in slot A."""
+    """Plan an update of a board whose slot A holds these bytes."""
     board = SlotBoard(folder, parse_reloc_file(synthetic_model(VERSION), "model.bin"))
     board.nor[: len(data[: 1 << 18])] = data[: 1 << 18]
     board.offer(b"abc")
@@ -113,7 +113,10 @@ _JOURNAL = Slot(4096, 2 * COPY_BYTES)
 
 
 def _appli_slots() -> list[bytes]:
-    """A flash of both slots and the journal, whose newest record knows the Appli in the first."""
+    """Return a flash with both slots and the journal as the only seed.
+
+    The newest journal record knows the Appli in the first slot.
+    """
     program = (0x34001000).to_bytes(4, "little") + (0x34000409).to_bytes(4, "little") + bytes(200)
     image = with_boot_header(program, 0x34000400, BinaryType.SSBL, 0x400)
     stored = stored_appli(image, 3)
@@ -158,7 +161,7 @@ def _answered(data: bytes, folder: Path) -> None:
     try:
         worker.unpack_answer(data)
     except WRONG_FIELDS:
-        # Which the one who asked turns into an error with the model's name.
+        # The caller turns these exceptions into an error with the model's name.
         return
 
 

@@ -1,4 +1,4 @@
-"""The firmware's parsers on the host, under the sanitizers for addresses and undefined behaviour."""
+"""The firmware's parsers on the host, under the address and UB sanitizers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from virtual_board.npu.damage import SANITIZERS
 _HERE = Path(__file__).parent / "c"
 _FOLDERS = ("reloc", "runtime", "runtime/reloc", "appli", "appli_reloc", "bring_up")
 VERSION = (1, 1, 3, 8)
-# One of each kind: placed, copied, cleared; external RAM with content.
+# One pool of each kind: placed, copied, cleared, and external RAM with content.
 POOLS = (
     Pool("xSPI2", 0x01010500, 0, 0, 61),
     Pool("AXISRAM3", 0x02010200, 8, 0x342E0000, 40),
@@ -30,7 +30,13 @@ POOLS = (
 
 @dataclass(frozen=True)
 class Tried:
-    """reached: inputs that got behind the first checks. said: of a sanitizer, empty where it had nothing to say."""
+    """The result of one run of a parser program.
+
+    Attributes:
+        inputs: Number of inputs.
+        reached: Inputs that passed the first checks.
+        said: The sanitizer's report, empty if it reported nothing.
+    """
 
     inputs: int
     reached: int
@@ -39,7 +45,13 @@ class Tried:
 
 @dataclass(frozen=True)
 class CParser:
-    """program: of tests/fuzz/c. sources: of the firmware, linked with it. seed: a sound input."""
+    """A parser of the firmware and the program that runs it.
+
+    Attributes:
+        program: Name of the program in tests/fuzz/c.
+        sources: Firmware sources that are linked with the program.
+        seed: Function that returns a sound input.
+    """
 
     name: str
     program: str
@@ -73,7 +85,11 @@ C_PARSERS = (
 
 
 def built(parser: CParser, folder: Path, instead: Mapping[str, str] = MappingProxyType({})) -> Path:
-    """The program, made in this folder. instead: texts of the firmware's sources -> what stands there."""
+    """Compile the parser's program in a folder and return its path.
+
+    Args:
+        instead: Texts of the firmware's sources -> their replacements.
+    """
     for described in FORMATS:
         (folder / described.header).write_text(header_text(described))
     (folder / "n6_board_clock.h").write_text("#define N6_CPU_HZ 600000000u\n")
@@ -89,7 +105,10 @@ def built(parser: CParser, folder: Path, instead: Mapping[str, str] = MappingPro
 
 
 def _for_host(source: Path, folder: Path, instead: Mapping[str, str]) -> str:
-    """A copy: registers of the CPU say what those of a Cortex-M55 do, and nothing of a model is called."""
+    """Copy a source, changed to run on the host, and return the copy's path.
+
+    Reads of CPU registers return the values of a Cortex-M55, and no code of a model is called.
+    """
     text = source.read_text()
     text = text.replace(
         "*(volatile const uint32_t *)(uintptr_t)address", "address == CPUID ? 0x410FD220u : 0x00F00000u"
@@ -106,7 +125,11 @@ def _for_host(source: Path, folder: Path, instead: Mapping[str, str]) -> str:
 
 
 def tried(parser: CParser, program: Path, inputs: int, number: int) -> Tried:
-    """number: another one makes other inputs."""
+    """Run a parser program on mutated inputs.
+
+    Args:
+        number: Seed of the mutations; another number makes other inputs.
+    """
     seed = program.with_suffix(".seed")
     seed.write_bytes(parser.seed())
     command = [str(program), str(seed), str(inputs), str(number)]

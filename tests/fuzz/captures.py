@@ -1,4 +1,4 @@
-"""What a comparison is given of any board: arrays, bytes, and console logs with dumps."""
+"""Fuzz targets for captures of any board: arrays, bytes, console logs with dumps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML that people write: boards, chips, models, partitions, pools."""
+"""Fuzz targets for handwritten YAML: boards, chips, models, partitions, pools."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ROMFS = b'"0":\n  size: "0x1000"\n  entries:\n    - {type: file, path: "a.txt",
 POOLS = mpool_text(pools_of(load_board("stm32n6570-dk"), "allmems")).encode()
 
 
-# Takes longest, and has a target of its own.
+# Reading the chip takes longest, and it has its own target, so it is done once.
 _soc = cache(read_soc)
 
 

@@ -1,4 +1,4 @@
-"""Inputs that once ended in a traceback, or did not end."""
+"""Inputs that once caused a traceback or an endless run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged inputs: of bytes, of words, and of what numbers and texts of a format may be."""
+"""Mutations of inputs: bytes, words, and the numbers and texts of a format."""
 
 from __future__ import annotations
 
@@ -77,7 +77,12 @@ _MOST_BYTES = 1 << 18
 
 
 def mutated(data: bytes, others: Sequence[bytes], words: Sequence[bytes], random: Random) -> bytes:
-    """others: seeds that parts are taken from. words: of the format."""
+    """Return a damaged copy of the data.
+
+    Args:
+        others: Seeds from which pieces are taken.
+        words: Words of the format.
+    """
     for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
         data = random.choice(_MUTATIONS)(data, others, words, random)[:_MOST_BYTES]
     return data
@@ -109,7 +114,7 @@ def _number(data: bytes, others: Sequence[bytes], words: Sequence[bytes], random
 
 
 def _token(data: bytes, others: Sequence[bytes], words: Sequence[bytes], random: Random) -> bytes:
-    """One of the first ten thousand."""
+    """Change one of the first ten thousand tokens."""
     found = [match.span() for match, _ in zip(_TOKEN.finditer(data), range(10_000), strict=False)]
     if not found:
         return data + random.choice(_INSTEAD)
@@ -148,7 +153,7 @@ def _spliced(data: bytes, others: Sequence[bytes], words: Sequence[bytes], rando
 
 
 def _line(data: bytes, others: Sequence[bytes], words: Sequence[bytes], random: Random) -> bytes:
-    """Lines in another order, twice or gone."""
+    """Reorder, repeat or delete lines."""
     lines = data.split(b"\n")
     one, other = random.randrange(len(lines)), random.randrange(len(lines))
     lines[one : one + random.randrange(3)] = [lines[other]] * random.randrange(3)

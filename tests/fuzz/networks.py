@@ -1,4 +1,4 @@
-"""Networks and what compilers make of them."""
+"""Fuzz targets for networks and the outputs of their compilers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _SETTINGS = b"""static void LL_ATON_Start_EpochBlock_2(const void *block) {
 
 
 def _c_info() -> bytes:
-    """Of a network with one operator, as our own compiler describes it."""
+    """Return the c_info of a network with one operator, as our compiler writes it."""
     with TemporaryDirectory() as folder:
         model = Path(folder) / "network.tflite"
         model.write_bytes(TFLITE)
@@ -97,7 +97,7 @@ def _compiled(data: bytes, folder: Path) -> None:
 
 
 def _artifacts(data: bytes, folder: Path) -> None:
-    """A folder with network.c and its weights."""
+    """Read a folder with network.c and its weights."""
     (folder / "network.c").write_bytes(data)
     (folder / "network_atonbuf.xSPI2.raw").write_bytes(bytes(4704))
     inspect.unwrap(read_artifacts)(folder, "network")

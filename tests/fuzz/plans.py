@@ -1,4 +1,4 @@
-"""What the planning of a build reads again: its ledger, plans, digests, and what compilers say."""
+"""Fuzz targets for planning: ledger, plans, digests and compiler output."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def _ledger(data: bytes, folder: Path) -> None:
 
 
 def _answer(data: bytes, folder: Path) -> None:
-    """The rest of the file behind the digest of it, which damage alone does not get past."""
+    """Read the file behind its digest, which plain damage would not get past."""
     call, looked = b"c", [(b"-", b"/a"), (b"1 2 3 4 5 6", b"/b")]
     for told in (data, b"done\n"):
-        # Which is to step aside.
+        # A ValueError means that the answer is not used.
         with suppress(ValueError):
             understood(written(call, told, [*looked, (data, data)]), call)
 

@@ -1,4 +1,4 @@
-"""Programs and images, ours and somebody else's."""
+"""Fuzz targets for programs and images, of n6build and third-party."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ static int zeros[2];
 int camera(void) { return frames[3] + zeros[0]; }
 int main(void) { return camera(); }
 """
-# The words of a header that stage 2 looks at, and a pointer in each part of the data.
+# The words of a header that stage 2 reads, and a pointer in each part of the data.
 _LINKED = """
 .section .flash, "ax"
 .word 0x4E49424E, 0x80785D22, 0x40000000, 0x4000000C, 0x2000006A, 0x4000000C

@@ -1,4 +1,4 @@
-"""Files of a project that embeds n6build, and texts of its options."""
+"""Fuzz targets for files of host projects, and for texts of their options."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _count(data: bytes, folder: Path) -> None:
 
 
 def _script(name: str) -> Parse:
-    """Reads a project whose only script is of this name."""
+    """Return a target's parse function for a project with one script of this name."""
 
     def parse(data: bytes, folder: Path) -> None:
         (folder / name).write_bytes(data)

@@ -1,4 +1,4 @@
-"""What n6build itself has written into the build folder or beside it: records of boards, and results of steps."""
+"""Fuzz targets for files that n6build wrote: board records and step results."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _receipt(path: Path) -> None:
     read_receipt(path)
     receipt = path.with_name("sound_receipt")
     write_receipt(receipt, _RECEIPT)
-    # As a record of the virtual board, and as the receipt that is compared with one.
+    # The receipt is used as the virtual board's record, and as the receipt that is compared with one.
     still_holds(receipt, path, receipt)
     still_holds(path, path, receipt)
 

@@ -1,5 +1,7 @@
-"""A parser of outside data, and the rule that every one of them keeps: whatever the bytes are, it returns or raises an N6Error,
-within bounded time and memory."""
+"""A parser of outside data, and the rule that each parser keeps.
+
+The rule: for any bytes, the parser returns or raises an N6Error, within bounded time and memory.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from typing import Any, Literal
 import msgspec
 from n6build.base.errors import N6Error
 
-# Of the processor's time, which does not depend on how busy the machine is.
+# Processor time does not depend on how busy the machine is.
 HANGS_S = 10.0
 Parse = Callable[[bytes, Path], object]
 Result = Literal["read", "refused", "traceback", "hang"]
@@ -27,8 +29,13 @@ Result = Literal["read", "refused", "traceback", "hang"]
 
 @dataclass(frozen=True)
 class Target:
-    """seeds(): what it reads, small and sound. parse(data, folder): folder is empty, or has what earlier calls have left. words:
-    of the format, which mutations put in."""
+    """A parser with its seeds.
+
+    Attributes:
+        seeds: Function that returns small, sound inputs.
+        parse: Called with the data and a folder, which is empty or holds files of earlier calls.
+        words: Words of the format, which mutations insert.
+    """
 
     name: str
     seeds: Callable[[], Sequence[bytes]]
@@ -38,8 +45,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Trial:
-    """seconds: of the processor. said: the error's text, or the end of the traceback. where: of a traceback, the innermost line
-    of this project."""
+    """The result of one input.
+
+    Attributes:
+        seconds: Processor time in seconds.
+        said: The error's text, or the end of the traceback.
+        where: The innermost line of this project in the traceback.
+    """
 
     result: Result
     seconds: float
@@ -48,7 +60,7 @@ class Trial:
 
 
 class _HangError(BaseException):
-    """Nothing that reads catches it."""
+    """An exception that no reader catches."""
 
 
 @contextmanager
@@ -66,7 +78,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def tried(target: Target, data: bytes, folder: Path) -> Trial:
-    """One input."""
+    """Parse one input and return the result."""
     start = time.process_time()
     result: Result = "read"
     said = where = ""
@@ -89,7 +101,7 @@ def _place(error: BaseException) -> str:
 
 
 def of_file(name: str, read: Callable[[Path], object]) -> Parse:
-    """For what reads a file of this name."""
+    """Return a parse function that writes the data to a named file and reads it."""
 
     def parse(data: bytes, folder: Path) -> object:
         path = folder / name
@@ -100,7 +112,10 @@ def of_file(name: str, read: Callable[[Path], object]) -> Parse:
 
 
 def sample_of(kind: Any) -> Any:  # noqa: PLR0911 - a kind of type each
-    """A JSON value that reads as this type: one item in each list and mapping, no value that could be absent left out."""
+    """Return a JSON value that reads as this type.
+
+    Each list and mapping has one item, and optional values are present.
+    """
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return {name: sample_of(each) for name, each in typing.get_type_hints(kind).items()}
@@ -119,5 +134,9 @@ def sample_of(kind: Any) -> Any:  # noqa: PLR0911 - a kind of type each
 
 
 def json_of(kind: Any, **values: object) -> bytes:
-    """`sample_of`, as text. values: that a field needs."""
+    """Return `sample_of` as JSON text.
+
+    Args:
+        values: Values of fields that need a certain one.
+    """
     return msgspec.json.encode({**sample_of(kind), **values})

@@ -1,4 +1,4 @@
-"""What the firmware reads of flash and of its console, on the host: no input makes it touch anything else."""
+"""Firmware parsers on the host: no input makes them access other memory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ def test_damaged_input_is_refused_without_touching_anything_else(parser: CParser
     program = built(parser, tmp_path)
     found = tried(parser, program, INPUTS, 1)
     assert not found.said
-    # A sound part of them is understood, or the others would not get far.
+    # Enough inputs must be understood, or the others would not reach the code behind the first checks.
     assert found.reached > INPUTS // 100
 
 
 def test_the_sanitizer_sees_a_loader_that_believes_what_a_pool_is_called(tmp_path: Path) -> None:
-    """A copied pool that is said to hold activations was not compared with the weights that it is copied from."""
+    """A copied pool labelled as activations is also compared with its weights.
+
+    The old loader, which the test restores, left this comparison out.
+    """
     parser = next(each for each in C_PARSERS if each.program == "reloc")
     program = built(parser, tmp_path, {"return type == N6_RELOC_POOL_COPY ||": "return"})
     assert "in place_pools" in tried(parser, program, 300_000, 1).said

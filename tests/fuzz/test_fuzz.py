@@ -1,4 +1,7 @@
-"""No file, record, log or board ends a build with a traceback, or without an end: `make fuzz` tries the same for longer."""
+"""No file, record, log or board causes a traceback or an endless build.
+
+`make fuzz` tries the same for longer.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def seeds_of(name: str) -> Sequence[bytes]:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_each_seed_is_read(name: str, tmp_path: Path) -> None:
-    """Otherwise its damaged copies would not get far."""
+    """Damaged copies of an unreadable seed would not reach much code."""
     for seed in seeds_of(name):
         trial = tried(TARGETS[name], seed, tmp_path)
         assert trial.result == "read", trial.said

@@ -1,4 +1,7 @@
-"""The common changes of CONTRIBUTING.md: the files of an example, laid over a copy of the project, are all that each takes."""
+"""The common changes of CONTRIBUTING.md need only the files of their example.
+
+Each example is laid over a copy of the project.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ _ROW = re.compile(r"^\| \[(\w+)\]\(tests/house/examples/(\w+)\) \| (\d+) \|", re
 
 
 def with_example(folder: Path, name: str) -> Project:
-    """A copy of the project with the files of an example, and with its patch applied."""
+    """Copy the project, add the files of an example, and apply its patch."""
     project = make_project(folder)
     shutil.copytree(EXAMPLES / name, project.root, dirs_exist_ok=True)
     for patch in project.root.glob("*.patch"):
@@ -31,12 +34,12 @@ def with_example(folder: Path, name: str) -> Project:
 
 
 def _counts(path: Path) -> bool:
-    """Tests, and the one line that says what a package is for, are beside the count."""
+    """Return whether a file counts; tests and `__init__.py` do not."""
     return path.name != "__init__.py" and path.parts[0] != "tests"
 
 
 def files_of(name: str) -> list[Path]:
-    """In the project: new ones, and those that a patch edits."""
+    """Return the example's paths in the project: new files and patched files."""
     found = [path for path in sorted((EXAMPLES / name).rglob("*")) if path.is_file() and path.suffix != ".pyc"]
     patches = [path for path in found if path.suffix == ".patch"]
     edited = [re.findall(r"^\+\+\+ b/(.*)$", path.read_text(), re.MULTILINE) for path in patches]
@@ -159,7 +162,7 @@ def test_a_programmer(tmp_path: Path) -> None:
     assert verbs[0] == "id"
     assert {"read", "write"} <= set(verbs)
     assert project.scons("model=keyword", "probe=flashcat", "flash", PATH=path).flashed == "holds all of it already"
-    # Whoever asks what there is hears of it, too.
+    # The help, `doctor` and spelling hints list the new programmer, too.
     assert "(flashcat, openocd, pyocd, stm32cubeprogrammer)" in " ".join(project.scons("-h").output.split())
     assert "programs a real board: probe=flashcat" in project.scons("doctor", PATH=path).output
     assert "did you mean 'flashcat'" in project.scons("probe=flashcap:0041", "flash", PATH=path).output

@@ -12,7 +12,7 @@ HOOK = ROOT / "tools/hooks/commit-msg"
 
 
 def refused(message: str, folder: Path) -> str:
-    """Return the hook's objection, empty where it has none."""
+    """Return the hook's objection, or an empty string if it has none."""
     (folder / "message").write_text(message)
     result = subprocess.run([HOOK, folder / "message"], capture_output=True, text=True, check=False)
     assert bool(result.returncode) == bool(result.stderr)

@@ -1,4 +1,7 @@
-"""What the tests compile through ccache is what the compiler would make: also of a header that appears in front of another."""
+"""ccache gives the tests the same objects as the compiler.
+
+This also holds for a header that appears in front of another one.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def test_a_header_that_appears_or_changes_is_compiled(tmp_path: Path) -> None:
         path = tmp_path / name / "below/value.h"
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"#define VALUE {value}\n")
-        # ccache trusts no header that is as young as its object.
+        # ccache distrusts a header that is as new as its object.
         os.utime(path, (1, 1))
 
     for number, name in enumerate(("second", "second", "first", "first")):
@@ -46,7 +49,7 @@ def test_the_second_time_nothing_is_compiled(tmp_path: Path, monkeypatch: pytest
     assert launched is not None
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-    # Never compiled before.
+    # The folder's name in the source makes it new to the cache.
     (tmp_path / "source.c").write_text(f'int value(void) {{ return sizeof "{tmp_path}"; }}\n')
     os.utime(tmp_path / "source.c", (1, 1))
     log = tmp_path / "log"

@@ -1,4 +1,4 @@
-"""The site of the documentation: it names everything, its links lead somewhere, and equal input gives equal bytes."""
+"""The documentation site is complete, its links work, and it is reproducible."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _GENERATE = (
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """In a process of its own: the tools of SCons change theirs."""
+    """Generate the pages in another process, because SCons's tools change their own."""
     command = [sys.executable, "-c", _GENERATE, str(ROOT)]
     environment = {"PYTHONPATH": f"{ROOT / 'tools'}:{ROOT / 'site_scons'}", "PATH": ""}
     found: dict[str, str] = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
@@ -58,12 +58,12 @@ def pages() -> dict[str, str]:
 
 
 def plain(page: str) -> str:
-    """Without the numbers of letters that could be markup."""
+    """Return the page with numeric character references decoded."""
     return re.sub(r"&#(\d+);", lambda found: chr(int(found[1])), page)
 
 
 def first_cells(page: str) -> set[str]:
-    """The code that rows of tables begin with."""
+    """Return the code in the first cell of each table row."""
     return set(re.findall(r"^\| (?:<a id=\"[^\"]+\"></a>)?<code>(.*?)</code>", plain(page), re.MULTILINE))
 
 
@@ -161,7 +161,7 @@ def test_no_text_of_the_code_is_taken_for_markup(words: str) -> None:
 def test_troubleshooting_has_every_finding_of_the_virtual_board() -> None:
     source = " ".join(path.read_text() for path in sorted((ROOT / "tools/virtual_board").glob("*.c")))
     said = re.findall(r"n6virt_finding(?:_at)?\((?:[^\";]*?, )?\"([a-z]+(?:-[a-z]+)*)\",", source)
-    # Those that a file's own short name says.
+    # Some files report their findings through a short local macro or function.
     said += re.findall(r"(?<!\w)finding\(\"([a-z]+(?:-[a-z]+)*)\",", source)
     table = (ROOT / "docs/troubleshooting.md").read_text().partition("| finding | means |")[2]
     assert len({*said}) > 20
@@ -191,7 +191,7 @@ def build(folder: Path, site: str) -> subprocess.CompletedProcess[str]:
 
 
 def copied(folder: Path) -> Path:
-    """The pages, with the configuration, in another folder."""
+    """Copy the pages and their configuration to another folder."""
     shutil.copytree(ROOT / "docs", folder / "docs")
     configuration = (ROOT / "mkdocs.yml").read_text()
     hook = "tools/reference_docs/mkdocs_hook.py"
@@ -215,7 +215,7 @@ def test_the_site_builds_without_a_warning_to_the_same_bytes_anywhere(tmp_path: 
     text = b"".join(data for name, data in sorted(site.items()) if name.endswith((".html", ".json", ".xml")))
     assert str(ROOT).encode() not in text
     assert b"Build Date" not in text
-    # Whoever reads it tells nobody else.
+    # No reader's browser sends a request to another server.
     assert (
         re.findall(rb'(?:src|srcset)="(https?:[^"]*)"|<link[^>]*rel="stylesheet"[^>]*href="(https?:[^"]*)"', text) == []
     )

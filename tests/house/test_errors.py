@@ -1,4 +1,4 @@
-"""Every error has an id that means one thing, stands in docs/errors.md with what to do, and is provoked by a test."""
+"""Each error id has one meaning, a row in docs/errors.md, and a test."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ INDEX = ROOT / "docs/errors.md"
 _ID = re.compile(r"N6-[A-Z]+-\d{3}(?!\d)")
 _ROW = re.compile(r"^\| (N6-[A-Z]+-\d{3}) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 _DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
-# Hints to what the firmware says, a comparison with what was raised elsewhere, a mention in a sentence.
+# These texts mention an id without raising it: hints to the firmware's messages, comparisons, and sentences.
 _SPOKEN_OF = re.compile(r"_FIRMWARE_HINTS = \{.*?\n\}|\.id [!=]= \"[-\w]+\"|\(N6-FW-\d{3}\)", re.DOTALL)
 
-# One id from several modules: why it means the same there.
+# Ids that several modules raise -> the reason why the meaning is the same.
 SAME_MEANING = {
     "N6-BOARD-003": "a clock that the board cannot have, in board.yaml or on the command line",
     "N6-CAPTURE-001": "a captured file that has nothing to compare, or is not there",
@@ -78,7 +78,10 @@ NOT_YET_PROVOKED: frozenset[str] = frozenset()
 
 
 def raised() -> dict[str, set[str]]:
-    """Id -> files that raise or print it; docstrings and tables of hints only speak of it."""
+    """Return id -> files that raise or print it.
+
+    Docstrings and tables of hints only mention ids, so they do not count.
+    """
     places: dict[str, set[str]] = defaultdict(set)
     for folder, suffixes in (("site_scons", {".py"}), ("tools", {".py"}), ("firmware", {".c", ".h"})):
         for path in sorted((ROOT / folder).rglob("*")):

@@ -1,4 +1,7 @@
-"""What a message tells somebody to do can be done: targets, options, make targets, tools and keys that it names are there."""
+"""Hints in messages are valid: the named targets, options and files exist.
+
+The same holds for make targets, tools and keys.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +26,15 @@ from n6build.options.targets import TARGETS
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*ROOT.glob("site_scons/**/*.py"), *ROOT.glob("tools/*.py")])
 _OPTIONS = {option.name: option for option in OPTIONS}
-# Of a message: the arguments of what makes one, and the names under which its parts are put together before.
+# A message is an argument of one of these calls, or is first assembled under one of these names.
 _CALLS = {"N6Error", "Finding", "Meaning", "_error", "_wrong", "_fail", "_failure", "_damaged", "_text", "fail"}
 _NAMES = {"hint", "what", "_HINTS", "_TEXTS", "_MESSAGE_HINTS", "_FIRMWARE_HINTS", "UNPLUG", "fix"}
-# In messages, but of other programs, or of a line of a table.
-# The last four are arguments of onnxruntime's quantize_static.
+# These names occur in messages, but belong to other programs or to a line of a table. The last four are
+# arguments of onnxruntime's quantize_static.
 _NOT_OURS = {"signo", "kind", "off", "quant_format", "per_channel", "activation_type", "weight_type"}
 
 
-# Keys whose schema the backends have.
+# The backends own the schema of these keys.
 _OF_BACKENDS = {
     *(f"network.{name}" for name in backend_names()),
     *(f"network.st_edge_ai.{field.name}" for field in fields(CompilerOptions)),
@@ -44,7 +47,7 @@ def make_targets() -> set[str]:
 
 
 def text_of(node: ast.AST) -> str:
-    """A literal; what is filled in becomes '{}'."""
+    """Return a literal's text, with '{}' for each inserted value."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
@@ -53,7 +56,7 @@ def text_of(node: ast.AST) -> str:
 
 
 def literals_in(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """(line, text), an f-string as one."""
+    """Yield (line, text) for each literal; an f-string is one literal."""
     if isinstance(node, ast.Constant | ast.JoinedStr):
         if text := text_of(node):
             yield node.lineno, text
@@ -73,7 +76,7 @@ def messages(path: Path) -> list[tuple[int, str]]:
             named = {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
             parts = [node.value] if named & _NAMES else []
         elif isinstance(node, ast.Return) and node.value is not None:
-            # Sentences that a function puts together for others.
+            # A function may return sentences that another one prints.
             parts = [node.value]
         else:
             continue
@@ -84,7 +87,7 @@ def messages(path: Path) -> list[tuple[int, str]]:
 
 @cache
 def all_messages() -> list[tuple[str, str]]:
-    """(where, text) of the sources and of the index of errors."""
+    """Return (place, text) of all messages in the sources and the index of errors."""
     found = [(f"{path.relative_to(ROOT)}:{line}", text) for path in SOURCES for line, text in messages(path)]
     return found + [
         (f"docs/errors.md:{number}", line)
@@ -94,7 +97,10 @@ def all_messages() -> list[tuple[str, str]]:
 
 
 def of(pattern: str) -> list[tuple[str, Any]]:
-    """(where, a text, or a tuple of those that a pattern with several groups finds)"""
+    """Return (place, match) for each match of the pattern in a message.
+
+    A match is a text, or a tuple if the pattern has several groups.
+    """
     return [(where, found) for where, text in all_messages() for found in re.findall(pattern, text)]
 
 
@@ -104,7 +110,7 @@ def test_messages_are_found() -> None:
 
 
 def test_targets() -> None:
-    """The first word behind scons that is neither an option nor a switch."""
+    """The first word behind `scons` that is no option and no switch is a target."""
     known = set(TARGETS)
     named = of(r"(?<!\w)scons((?: (?:\.\.\.|-\w+|[a-z_]+=[^ `]*))*) ([a-z][\w-]*)")
     assert len(named) > 20
@@ -135,7 +141,7 @@ def test_options() -> None:
 
 
 def test_files() -> None:
-    """Of this project, by their path."""
+    """Paths of this project in messages exist."""
     named = of(r"(?<![\w/])((?:tools|firmware|boards|models|site_scons|docs)/[\w/.-]*\w)")
     missing = [(where, path) for where, path in named if not (ROOT / path).exists()]
     assert named
@@ -160,7 +166,7 @@ def keys(kind: Any, prefix: str = "") -> Iterator[str]:
     ],
 )
 def test_keys(kind: Any, roots: str) -> None:
-    """Of model.yaml and board.yaml."""
+    """Keys of model.yaml and board.yaml in messages exist."""
     known = {*keys(kind), *_OF_BACKENDS}
     named = of(rf"(?<![\w./])((?:{roots})\.[a-z_][\w.]*\w)(?![\w./(])")
     unknown = [

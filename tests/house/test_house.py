@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md promises of the tree, where no other tool looks."""
+"""CONTRIBUTING.md's promises about the tree that no other tool checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIBRARY = ROOT / "site_scons/n6build"
 MODULES = sorted(LIBRARY.rglob("*.py"))
 TOOLS = sorted((ROOT / "site_scons/site_tools").glob("*.py"))
 LONGEST = 400
-# So many statements in a row, told apart by more than their line breaks, are worth one place.
+# A run of this many equal statements, compared by more than their line breaks, belongs in one place.
 RUN = 6
 
 
@@ -30,7 +30,10 @@ def test_a_module_has_one_reason_to_exist_and_less_than_400_lines() -> None:
 
 @pytest.mark.parametrize("path", TOOLS, ids=shown)
 def test_a_tool_of_scons_is_thin(path: Path) -> None:
-    """What is wrong is said by the library, what a file holds is known there; about a page, two for the one that makes nodes."""
+    """A tool does not report errors or parse files; the library does.
+
+    A tool has about one page, and the one that makes nodes has two.
+    """
     tree = ast.parse(path.read_text())
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
@@ -46,7 +49,10 @@ def _docstring(node: ast.AST) -> str | None:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    """(number, text) of the lines that do something: no imports, comments, docstrings, lone brackets or names of arguments."""
+    """Return (number, text) of the lines with statements.
+
+    Imports, comments, docstrings, lone brackets and names of arguments do not count.
+    """
     text = path.read_text()
     without = set()
     for node in ast.walk(ast.parse(text)):
@@ -58,7 +64,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     return [
         (number, line)
         for number, line in lines
-        # Nor what hands a thing on under its own name.
+        # A line that only passes an argument on under its own name does not count either.
         if number not in without and any(map(str.isalnum, line)) and not re.fullmatch(r"(\w+)=_?\1,", line)
     ]
 

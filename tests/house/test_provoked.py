@@ -1,4 +1,4 @@
-"""Errors that no other test asks for by their id, provoked through the library."""
+"""Errors without a test elsewhere, provoked through the library."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ OF_A_NOR = NorBoot(Path("nor.bin"), NUCLEO)
 
 
 def of_board(folder: Path, file: str, old: str, new: str, board: str = "nucleo-n657") -> Board:
-    """Loads the board after an edit of its description, or of the chip's."""
+    """Load the board after an edit of its description or of the chip's."""
     boards = folder / "boards"
     shutil.copytree(BOARDS, boards)
     path = boards / file
@@ -103,7 +103,7 @@ def a_folder_in_place_of_the_nor(folder: Path) -> None:
 
 
 def short_reading(folder: Path) -> None:
-    """A programmer that says that all is well, and writes half of what it was asked for."""
+    """Read with a programmer that reports success but writes half of the bytes."""
     script = '#!/bin/sh\nfor words; do :; done\nfor file in $words; do :; done\nprintf ab > "$file"\n'
     command = written(folder, script.encode(), "pyocd")
     command.chmod(0o755)
@@ -184,7 +184,7 @@ def a_network_that_lists_no_buffers(folder: Path) -> None:
 
 
 def a_header_of(**words: int) -> bytes:
-    """A relocatable model as its header tells, with nothing behind."""
+    """Return a relocatable model with these header words and no content."""
     header = dict.fromkeys(HEADER_FIELDS, 0) | {"magic": MAGIC} | words
     return struct.pack(f"<{len(HEADER_FIELDS)}I", *header.values()).ljust(4096, b"\0")
 

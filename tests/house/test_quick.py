@@ -1,4 +1,4 @@
-"""What `make quick` chooses: tests that a change reaches, the most direct ones first."""
+"""`make quick` chooses the tests that a change reaches, the nearest first."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_imports_lead_to_tests_the_nearest_first(tree: Tree) -> None:
         "tests/run/test_far.py": 3,
         "tests/end_to_end/test_scons.py": 1,
     }
-    # A whole build comes last, however direct it is.
+    # A whole build comes last, even if the change reaches it directly.
     assert next(iter(found)) == "tests/base/test_text.py"
     assert [*found][-1] == "tests/end_to_end/test_scons.py"
     assert is_build([*found][-1])

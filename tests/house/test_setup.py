@@ -1,4 +1,7 @@
-"""Set-up: what it names on each system, what it goes on without, and that it installs what is locked."""
+"""Set-up names its needs on each system and installs the locked versions.
+
+It also goes on without optional parts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from tools.try_setup import STEPS, mirror
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-# The Pythons of Debian 12 and 13.
+# Debian 12 and 13 ship these Pythons.
 PYTHONS = ("3.11", "3.13")
 
 SYSTEMS = {
@@ -38,7 +41,12 @@ SYSTEMS = {
 def set_up(
     folder: Path, system: dict[str, str] | None = None, python: str = sys.executable, before: str = "", path: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Where there is neither a compiler nor apt-get. system: os-release of the computer. before: done in the same Python."""
+    """Run set-up where there is neither a compiler nor apt-get.
+
+    Args:
+        system: The computer's os-release.
+        before: Code that runs first in the same Python.
+    """
     code = f"import platform, sys; platform.freedesktop_os_release = lambda: {system or {}!r}\n{before}\nimport setup\n"
     code += f"setup.VENV = setup.Path({str(folder)!r}) / 'venv'; sys.exit(setup.main())"
     return subprocess.run(
@@ -96,7 +104,11 @@ def test_a_real_python_3_10_reads_the_file(tmp_path: Path) -> None:
 def test_only_the_virtual_board_is_missing_where_only_that_cannot_be_had(
     status: int, ends_with: int, tmp_path: Path
 ) -> None:
-    """status: of the emulator's build."""
+    """Set-up ends well if only the emulator's build cannot be had.
+
+    Args:
+        status: Exit status of the emulator's build.
+    """
     before = f"""
 import setup
 setup.missing_parts = lambda: []
@@ -122,7 +134,7 @@ def test_a_fresh_system_gets_the_steps_of_ci() -> None:
 
 
 def pins(name: str) -> dict[str, list[Requirement]]:
-    """Name of a package -> its pins in a lock file, of which markers select one."""
+    """Return package name -> its pins in a lock file, of which markers select one."""
     found: dict[str, list[Requirement]] = {}
     for line in (ROOT / f"requirements/{name}.lock").read_text().splitlines():
         if line and not line.startswith(("#", " ")):
@@ -183,7 +195,7 @@ def test_pyproject_has_ranges_and_no_pins() -> None:
     assert not [each for each in declared("compare", "test", "virtual-board") if "==" in str(each.specifier)]
     (scons,) = (each for each in declared() if each.name == "scons")
     assert scons.specifier.contains("4.11.1")
-    # What a checkout says of itself, where pip is not asked.
+    # A checkout compares with these constants, because pip is not involved there.
     oldest = ".".join(map(str, OLDEST_SCONS))
     assert scons.specifier.contains(oldest)
     assert f">={oldest}" in str(scons.specifier)

@@ -1,4 +1,4 @@
-"""A copied tree with the .venv of another one refuses to test that other one."""
+"""A copied tree with another tree's .venv refuses to test the other tree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_TESTS = (
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of what every test starts with, and one test, which leaves a file."""
+    """Copy the files that every test starts with, and add a test that leaves a file."""
     copy = tmp_path / "copy"
     (copy / "tests").mkdir(parents=True)
     for name in _OF_TESTS:
@@ -58,7 +58,7 @@ def test_the_code_of_this_tree_is_tested(tree: Path) -> None:
 
 
 def environment_in(tree: Path) -> Path:
-    """A copy of the .venv that runs this test, without its packages."""
+    """Copy the .venv that runs this test, without its packages."""
     ours = Path(sys.prefix)
     (tree / ".venv" / "bin").mkdir(parents=True)
     shutil.copy(ours / "pyvenv.cfg", tree / ".venv")

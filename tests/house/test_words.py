@@ -1,5 +1,7 @@
-"""Every public name of the library says what a reader needs to know: it has a docstring, its signature has types, and the errors
-that it raises are named."""
+"""Every public name of the library is described.
+
+It has a docstring, its signature has types, and the errors that it raises are named.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# Their results are fields of a dataclass, whose type checkers see the type that the field declares.
+# Their results are fields of a dataclass, so type checkers see the type that the field declares.
 FIELDS = {
     *("word", "names", "switch", "number", "count", "path", "paths", "folder", "size", "placed_files", "listed_paths"),
 }
@@ -22,7 +24,12 @@ _ID = re.compile(r"N6-([A-Z]+)-(\d[\dx]{2})((?:(?:,| and| or| to) -\d{3})*)")
 
 @dataclass(frozen=True)
 class Definition:
-    """place: file and line. name: dotted, within its module."""
+    """A public function or class.
+
+    Attributes:
+        place: File and line.
+        name: Dotted name within its module.
+    """
 
     place: str
     name: str
@@ -82,7 +89,7 @@ def test_public_signatures_do_not_say_any() -> None:
 
 
 def raised_by(function: ast.FunctionDef) -> set[str]:
-    """Ids of the errors that it raises itself, not in a function within it."""
+    """Return the ids of errors that a function raises itself, not in a nested one."""
     found = set()
     waiting: list[ast.AST] = [*function.body]
     while waiting:
@@ -98,7 +105,10 @@ def raised_by(function: ast.FunctionDef) -> set[str]:
 
 
 def is_named(id: str, text: str) -> bool:
-    """As it is, as one of several such as 'N6-OPTION-006 to -009 and -011', or as 'N6-YAML-00x'."""
+    """Return whether the text names the id, also as part of a list or range.
+
+    Examples of lists are 'N6-OPTION-006 to -009 and -011' and 'N6-YAML-00x'.
+    """
     area, number = id.removeprefix("N6-").split("-")
     for named, first, more in _ID.findall(text):
         numbers = re.findall(r"(,| and| or| to) -(\d{3})", more)
@@ -111,7 +121,7 @@ def is_named(id: str, text: str) -> bool:
             if named == area and word == " to" and before <= number <= last:
                 return True
             before = last
-    # 'N6-SOC-001 to N6-SOC-007'.
+    # A range may have two full ids: 'N6-SOC-001 to N6-SOC-007'.
     ranges = re.findall(rf"N6-{area}-(\d{{3}}) to N6-{area}-(\d{{3}})", text)
     return any(low <= number <= high for low, high in ranges)
 

@@ -1,4 +1,4 @@
-"""The workflows that are shipped: they check all there is, and no cache brings back what older code has built."""
+"""The shipped workflows check everything, and no cache restores stale builds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def github_cache(path: str) -> dict[str, str]:
 
 
 def hashed(key: str) -> set[str]:
-    """Files and folders whose content is in the key."""
+    """Return the files and folders whose content is in the key."""
     (arguments,) = re.findall(r"hashFiles\((.*?)\)", key)
     return {name.removesuffix("/**") for name in re.findall(r"'(.*?)'", arguments)}
 
@@ -63,7 +63,7 @@ def test_the_emulator_is_taken_for_what_it_is_made_of() -> None:
     cache = github_cache(".cache/n6build")
     parts = hashed(cache["key"])
     assert {"tools/virtual_board", "boards/soc", "site_scons/n6build/virtual_board", "pyproject.toml"} <= parts
-    # What is generated for it.
+    # Files that are generated for the emulator come from these folders.
     assert {"firmware/templates", "site_scons/n6build/formats", "site_scons/n6build/hardware"} <= parts
     assert "restore-keys" not in cache
     assert all(list(ROOT.glob(part)) for part in parts)

@@ -1,4 +1,7 @@
-"""Cases of kernels from models of one operator: the call that the compiler makes of it, with all that it takes."""
+"""Cases of kernels, made from models of one operator.
+
+A case is the call that the compiler makes of the operator, with all its operands.
+"""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -24,8 +27,13 @@ Array = NDArray[np.generic]
 
 
 def case_of(name: str, model: bytes, inputs: Sequence[Array], work: int = 0) -> Case:
-    """model: of one operator; of several calls, the case is the last one. inputs: as the model takes them. work: as in Case, else
-    what the call says."""
+    """Return the case of a model's operator.
+
+    Args:
+        model: A model of one operator; of several calls, the case is the last one.
+        inputs: Inputs of the model.
+        work: As in Case; 0 for the call's own number.
+    """
     graph = _graph(model)
     operator = next(operator for operator in graph.operators if not operator.added)
     operands = operands_of(graph, operator)
@@ -53,7 +61,14 @@ def case_of_call(
     inputs: Sequence[Array] = (),
     work: int = 0,
 ) -> Case:
-    """content: of each activation and state that the call reads. model, inputs, work: as in Case."""
+    """Return the case of a call.
+
+    Args:
+        content: Function that returns each activation and state that the call reads.
+        model: As in Case.
+        inputs: As in Case.
+        work: As in Case; 0 for the call's own number.
+    """
     values: dict[str, object] = {}
     buffers: dict[str, Array] = {}
     scratch, states = 0, []

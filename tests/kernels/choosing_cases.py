@@ -14,7 +14,7 @@ from kernels.elementwise_cases import reals, shapes
 from kernels.kernel_descriptors import Case
 from kernels.sequence_cases import a_shape
 
-# What memory holds before a kernel writes there (kernel_descriptors.lay_out).
+# Memory holds this byte before a kernel writes there (kernel_descriptors.lay_out).
 _UNTOUCHED = b"\xc3"
 _TYPES: tuple[type[np.generic], ...] = (np.int8, np.int16, np.int32, np.float32, np.int64)
 
@@ -24,7 +24,7 @@ def _one_of(rng: np.random.Generator, *choices: Any) -> Any:
 
 
 def compare(rng: np.random.Generator) -> Case:
-    """Many pairs are equal."""
+    """Return a comparison in which many pairs are equal."""
     relation = _one_of(rng, *ops.RELATIONS)
     without_order = [np.bool_] if relation in ("Equal", "NotEqual") else []
     dtype = _one_of(rng, np.int8, np.int8, np.int32, np.int64, np.float32, *without_order)
@@ -36,7 +36,7 @@ def compare(rng: np.random.Generator) -> Case:
 
 
 def select(rng: np.random.Generator) -> Case:
-    """Where nothing is chosen, the memory stays as it was."""
+    """Return a select; memory stays as before if nothing is chosen."""
     dtype = _one_of(rng, *_TYPES)
     condition, chosen = shapes(rng)
     whole = tuple(int(size) for size in np.broadcast_shapes(condition, chosen))
@@ -64,7 +64,7 @@ def take(rng: np.random.Generator) -> Case:
 
 
 def arg_float32(rng: np.random.Generator) -> Case:
-    """Some elements are there twice."""
+    """Return a search in which some elements occur twice."""
     kind, shape = _one_of(rng, "Max", "Min"), a_shape(rng)
     axis = int(rng.integers(len(shape)))
     values = rng.choice(reals(rng, (int(np.prod(shape)),)), shape)

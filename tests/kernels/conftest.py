@@ -1,4 +1,7 @@
-"""What the kernel tests run on: the plain twins compiled for this host, and the Helium paths on an emulated Cortex-M55."""
+"""Fixtures that run kernels: plain twins here, Helium paths on a Cortex-M55.
+
+The plain twins are compiled for this host. The Cortex-M55 is emulated.
+"""
 
 from pathlib import Path
 
@@ -19,7 +22,10 @@ def machine() -> cortex_m55.Machine:
 
 
 class Runners(dict[str, Path]):
-    """By optimisation, the program that runs kernels on the machine: built when it is first asked for."""
+    """Programs that run kernels on the machine, by optimisation.
+
+    Each is built when it is first used.
+    """
 
     def __init__(self, machine: cortex_m55.Machine, folder: Path) -> None:
         super().__init__()

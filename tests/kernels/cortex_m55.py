@@ -34,9 +34,13 @@ _RESULT = struct.Struct("<I")
 
 @dataclass(frozen=True)
 class Machine:
-    """`command` runs an ELF file whose path is appended to it; addresses are where that machine has memory.
+    """A machine that runs the Helium kernels.
 
-    edge: where one of its memories ends and nothing follows, so that a kernel which reads on faults.
+    Addresses are those of the machine's memory.
+
+    Attributes:
+        command: Command that runs an ELF file whose path is appended.
+        edge: End of a memory with nothing behind it, so that a kernel that reads on faults.
     """
 
     command: tuple[str, ...]
@@ -49,7 +53,11 @@ class Machine:
 
 @dataclass(frozen=True)
 class Result:
-    """What a call left in memory; instructions: executed by one call of the kernel."""
+    """The memory after a call.
+
+    Attributes:
+        instructions: Instructions that one call of the kernel executed.
+    """
 
     output: bytes
     instructions: int
@@ -62,7 +70,10 @@ _SEMIHOSTING = ("-semihosting-config", "enable=on,target=native")
 
 
 def virtual_board() -> Machine:
-    """The project's machine: real STM32N6 addresses, and an instruction counter in DWT_CYCCNT."""
+    """Return the project's machine.
+
+    It has real STM32N6 addresses, and an instruction counter in DWT_CYCCNT.
+    """
     return Machine(
         command=(
             str(find_emulator(load_board("nucleo-n657").soc)),
@@ -113,7 +124,12 @@ def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> P
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a kernel. at_edge: the buffer that ends where the machine's memory ends, None: all in the arena."""
+    """One call of a kernel.
+
+    Attributes:
+        at_edge: The buffer that ends at the end of the machine's memory; None if all are in the
+            arena.
+    """
 
     case: Case
     at_edge: str | None = None
@@ -134,7 +150,11 @@ def _image(machine: Machine, call: Call) -> tuple[int, Image]:
 
 
 def run(machine: Machine, elf: Path, calls: Sequence[Call], folder: Path, repeats: int = 1) -> list[Result]:
-    """Runs every call in one boot of the machine; `folder` receives the files exchanged with it."""
+    """Run every call in one boot of the machine.
+
+    Args:
+        folder: Receives the files exchanged with the machine.
+    """
     images = [_image(machine, call) for call in calls]
     stream = bytearray()
     for call, (base, image) in zip(calls, images, strict=True):

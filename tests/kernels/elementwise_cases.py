@@ -12,7 +12,10 @@ from kernels.kernel_descriptors import Case
 
 
 def _quantisation(rng: np.random.Generator) -> Quantisation:
-    """Every other one with a power of two, with which many values lie halfway between integers."""
+    """Return a quantisation, of which every other one has a power of two as scale.
+
+    With it, many values are halfway between integers.
+    """
     scale = float(np.float32(10 ** rng.uniform(-2.5, -0.5)))
     return Quantisation(scale if rng.random() < 0.5 else 2.0 ** round(np.log2(scale)), int(rng.integers(-128, 128)))
 
@@ -25,7 +28,10 @@ def lookup(rng: np.random.Generator, elements: int) -> Case:
 
 
 def shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Two that broadcast: equal, along some dimensions, with fewer dimensions."""
+    """Return two shapes that broadcast.
+
+    They are equal, differ along some dimensions, or one has fewer dimensions.
+    """
     rank = int(rng.integers(1, 5))
     whole = rng.integers(1, (90, 20, 7, 4)[rank - 1] + 1, rank)
     a, b = (np.where(rng.random(rank) < rng.choice((0.0, 0.5)), 1, whole).tolist() for _ in range(2))
@@ -33,7 +39,7 @@ def shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def integers(rng: np.random.Generator, operator: str) -> Case:
-    """Of int32, small ones and such that overflow."""
+    """Return an operator on int32, with small operands or some that overflow."""
     a, b = shapes(rng)
     limit = int(rng.choice((10, 1000, 2**31 - 1)))
     values = [rng.integers(-limit, limit, shape, dtype=np.int32) for shape in (a, b)]
@@ -43,7 +49,7 @@ def integers(rng: np.random.Generator, operator: str) -> Case:
 
 
 def reals(rng: np.random.Generator, shape: tuple[int, ...], positive: bool = False) -> NDArray[np.float32]:
-    """Of all sizes, subnormal ones and such that overflow among them; none is 0."""
+    """Return values of all sizes, some subnormal or overflowing; none is 0."""
     exponents = rng.uniform(*((-6, 6) if rng.random() < 0.7 else (-148, 128)), shape)
     values = np.maximum(2.0**exponents, 2.0**-149) * (1 if positive else rng.choice([-1, 1], shape))
     return values.astype(np.float32)
@@ -70,7 +76,10 @@ FLOAT_CASES = {"arithmetic_float32": float_arithmetic, "function_float32": float
 
 
 def quotient_scale(rng: np.random.Generator, a: float, b: float) -> float:
-    """Of an output: fine, and so coarse that the reference resolver's shifts have more than 31 bits."""
+    """Return an output's scale, from fine to very coarse.
+
+    With the coarsest ones, the reference resolver's shifts have more than 31 bits.
+    """
     return float(np.float32(a / b / 2 ** rng.uniform(-4, 11)))
 
 
@@ -81,7 +90,12 @@ def broadcast(
     both: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
     constant: str = "",
 ) -> Case:
-    """both: shapes, else random. constant: a or b."""
+    """Return an operator on two operands that broadcast.
+
+    Args:
+        both: Shapes; random ones if None.
+        constant: Operand that is constant: "a", "b" or neither.
+    """
     a, b = both or shapes(rng)
     if operator == "PRELU":
         a = tuple(int(size) for size in np.broadcast_shapes(a, b))
@@ -110,7 +124,7 @@ def broadcast(
 
 
 def every_pair(rng: np.random.Generator, operator: str) -> Case:
-    """All 65,536 pairs of elements."""
+    """Return an operator on all 65,536 pairs of elements."""
     shape = (1, 256, 256, 1)
     case = broadcast(rng, operator, both=(shape, shape))
     every = np.arange(-128, 128).astype(np.int8)

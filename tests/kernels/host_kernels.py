@@ -15,7 +15,7 @@ from kernels.kernel_descriptors import Case, lay_out
 
 
 class HostKernels:
-    """Calls the twins in this process; undefined behaviour ends it."""
+    """The twins, called in this process; undefined behaviour ends it."""
 
     def __init__(self, folder: Path) -> None:
         library = folder / "libkernels.so"

@@ -18,13 +18,16 @@ _Shape = tuple[int, ...]
 
 
 def int16(rng: np.random.Generator, shape: _Shape) -> NDArray[np.int16]:
-    """Of all sizes, some at the ends of the range."""
+    """Return values of all sizes, some at the ends of the range."""
     values = rng.integers(-32768, 32768, shape) >> rng.integers(0, 12)
     return np.where(rng.random(shape) < 0.1, rng.choice([-32768, 32767], shape), values).astype(np.int16)
 
 
 def _scale(rng: np.random.Generator, low: float, high: float) -> float:
-    """Some are powers of two, with which many scaled values are halfway between integers."""
+    """Return a scale, sometimes a power of two.
+
+    With it, many scaled values are halfway between integers.
+    """
     value = float(np.exp(rng.uniform(np.log(low), np.log(high))))
     return 2.0 ** round(np.log2(value)) if rng.random() < 0.4 else float(np.float32(value))
 
@@ -135,7 +138,7 @@ def softmax(rng: np.random.Generator, rows: int = 0, depth: int = 0) -> Case:
 def quantize(rng: np.random.Generator, elements: int = 0) -> Case:
     elements, scale = elements or int(rng.integers(1, 200)), _scale(rng, 1e-5, 1e-2)
     values = rng.normal(0, 20_000 * scale, (1, elements)).astype(np.float32)
-    if rng.random() < 0.5:  # halves
+    if rng.random() < 0.5:  # All values are halfway between steps.
         values = ((rng.integers(-70_000, 70_000, (1, elements)) + 0.5) * np.float32(scale)).astype(np.float32)
     model = models.quantize((1, elements), np.float32, np.int16, None, Quantisation(scale))
     return case_of(f"float32 to int16 {elements}", model, [values])

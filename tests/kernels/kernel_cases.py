@@ -1,4 +1,4 @@
-"""Random operators: each as a kernel's descriptor and as a .tflite model of the same operator."""
+"""Random operators, each as a kernel's descriptor and as a .tflite model."""
 
 import ctypes
 import math
@@ -20,7 +20,10 @@ _LIMITS = {"NONE": (-math.inf, math.inf), "RELU": (0.0, math.inf), "RELU6": (0.0
 
 
 def multiplier_and_shift(real: float) -> tuple[int, int]:
-    """real = multiplier * 2^(shift - 31), multiplier in Q31."""
+    """Return (multiplier, shift) with real = multiplier * 2^(shift - 31).
+
+    The multiplier is in Q31.
+    """
     mantissa, shift = math.frexp(real)
     multiplier = math.floor(mantissa * 2**31 + 0.5)
     if multiplier == 2**31:
@@ -47,7 +50,12 @@ def _int8(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int8]:
 
 
 def _scale(value: float, binary: bool = False) -> float:
-    """A float32 scale; binary: the nearest power of two, with which many scaled values are halfway between integers."""
+    """Return a float32 scale.
+
+    Args:
+        binary: Use the nearest power of two, with which many scaled values are halfway between
+            integers.
+    """
     return 2.0 ** round(math.log2(value)) if binary else float(np.float32(value))
 
 
@@ -62,16 +70,20 @@ def _weight_scales(rng: np.random.Generator, channels: int, binary: bool) -> lis
 def _output_for(
     rng: np.random.Generator, source: Quantisation, taps: int, scale_gain: float, binary: bool
 ) -> Quantisation:
-    """A quantisation under which a sum of that many products spreads over the int8 range, some of it clamped.
+    """Return a quantisation for sums of `taps` products.
 
-    scale_gain > 1 raises the scaling of the accumulators, so that shifts become zero or positive.
+    The sums spread over the int8 range, some of them clamped. scale_gain > 1 raises the scaling of
+    the accumulators, so that shifts become zero or positive.
     """
     typical = math.sqrt(taps) * 74 * 74 * _float_scale(source) * 0.01
     return Quantisation(_scale(typical * 4 / 255 / scale_gain, binary), int(rng.integers(-60, 60)))
 
 
 def _real_scales(input_scale: float, weight_scales: Sequence[float], output_scale: float, channels: int) -> list[float]:
-    """One for each channel, in the precision of the reference: double, from float32 scales."""
+    """Return a scale for each channel, in the precision of the reference.
+
+    This is double, from float32 scales.
+    """
     scales = weight_scales if len(weight_scales) == channels else [weight_scales[0]] * channels
     return [input_scale * scale / output_scale for scale in scales]
 
@@ -155,7 +167,12 @@ def depthwise_conv_2d(
     scale_gain: float = 1.0,
     binary: bool = False,
 ) -> Case:
-    """extreme: weights and inputs at the ends of their ranges, so that sums of products grow as large as they can."""
+    """Return a depthwise convolution.
+
+    Args:
+        extreme: Weights and inputs are at the ends of their ranges, so that sums of products are as
+            large as possible.
+    """
     height, width, in_channels = in_shape
     channels = in_channels * depth_multiplier
     values = _int8(rng, (1, *in_shape))
@@ -202,7 +219,11 @@ def depthwise_conv_2d(
 def depthwise_scratch(
     out: tuple[int, int], window: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]
 ) -> int:
-    """N6K_DEPTHWISE_CONV_2D_SCRATCH. out: height and width of the output."""
+    """Return N6K_DEPTHWISE_CONV_2D_SCRATCH.
+
+    Args:
+        out: Height and width of the output.
+    """
     rows, columns = (
         (size - 1) * step + (taps - 1) * apart + 1
         for size, step, taps, apart in zip((min(out[0], 4), min(out[1], 64)), stride, window, dilation, strict=True)
@@ -252,7 +273,10 @@ def fully_connected(
 
 
 def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_channel: bool) -> Case:
-    """An operator with weights whose accumulators are their biases, scaled to within one step of n + 1/2."""
+    """Return an operator whose accumulators are its biases, next to halves.
+
+    The scaled accumulators are within one step of n + 1/2.
+    """
     channels = 400
     source = Quantisation(_scale(rng.uniform(0.1, 1)), 0)
     target = Quantisation(float(rng.choice([6.0, 10.0, 24.0, 2.0**14, _scale(rng.uniform(10, 3e4))])), 0)
@@ -323,7 +347,7 @@ def add(
 
 
 def add_of_every_pair(rng: np.random.Generator, binary: bool) -> Case:
-    """All 65,536 pairs of elements."""
+    """Return an addition of all 65,536 pairs of elements."""
     case = add(rng, (256, 256), binary=binary)
     every = np.arange(INT8_MIN, INT8_MAX + 1).astype(np.int8)
     first, second = np.repeat(every[:, None], 256, 1), np.repeat(every[None, :], 256, 0)
@@ -336,7 +360,11 @@ def pad(
     paddings: Sequence[tuple[int, int]],
     value: int | None = None,
 ) -> Case:
-    """paddings: (before, after) of height, width and channels."""
+    """Return a padding.
+
+    Args:
+        paddings: (before, after) of height, width and channels.
+    """
     quantisation = _quantisation(rng)
     values = _int8(rng, (1, *in_shape))
     out = [size + sum(both) for size, both in zip(in_shape, paddings, strict=True)]
@@ -369,7 +397,12 @@ def pool_2d(
     activation: str = "NONE",
     value: int | None = None,
 ) -> Case:
-    """kind: MAX or AVERAGE; value: every input element the same."""
+    """Return a pooling.
+
+    Args:
+        kind: MAX or AVERAGE.
+        value: The value of every input element; random values if None.
+    """
     height, width, channels = in_shape
     quantisation = _quantisation(rng)
     values = _int8(rng, (1, *in_shape))
@@ -428,7 +461,11 @@ def _eight_bit(rng: np.random.Generator, unsigned: bool, elements: int) -> tuple
 def requantize(
     rng: np.random.Generator, elements: int, from_unsigned: bool, to_unsigned: bool, ratio: float | None = None
 ) -> Case:
-    """ratio: input scale / output scale, else random."""
+    """Return a requantisation.
+
+    Args:
+        ratio: Input scale / output scale; random if None.
+    """
     values, source = _eight_bit(rng, from_unsigned, elements)
     values = np.concatenate([np.arange(256).astype(values.dtype), values])[-elements:]
     _, target = _eight_bit(rng, to_unsigned, 1)
@@ -457,7 +494,11 @@ def requantize(
 
 
 def quantize(rng: np.random.Generator, elements: int, to_unsigned: bool, halves: bool = False) -> Case:
-    """halves: a power-of-two scale and inputs that are odd multiples of half of it."""
+    """Return a quantisation of floats.
+
+    Args:
+        halves: Use a power-of-two scale, and inputs that are odd multiples of half of it.
+    """
     _, target = _eight_bit(rng, to_unsigned, 1)
     if halves:
         target = Quantisation(0.125, target.zero_point)
@@ -530,7 +571,7 @@ class _Sliding:
     padding: str
 
     def least(self, dimension: int) -> int:
-        """The smallest input that the window fits in."""
+        """Return the smallest input that the window fits in."""
         return (self.window[dimension] - 1) * self.dilation[dimension] + 1
 
 
@@ -548,7 +589,10 @@ def _random_input(rng: np.random.Generator, sliding: _Sliding, channels: int) ->
 
 
 def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
-    """Any operator of that kernel that the descriptor can express, small enough to be quick."""
+    """Return any operator that the kernel's descriptor can express.
+
+    It is small enough to be quick.
+    """
     elements = int(rng.integers(1, 100))
     flag, other, rare = (bool(chance) for chance in rng.random(3) < (0.5, 0.5, 0.25))
     activation = _one_of(rng, ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1"))

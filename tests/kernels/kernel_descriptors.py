@@ -1,4 +1,4 @@
-"""The kernels' descriptors in the layout of a machine, and the cases that run on them."""
+"""The kernels' descriptors in the layout of a machine, and cases that use them."""
 
 import ctypes
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,11 @@ _SCALARS = {
 
 @cache
 def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
-    """pointer: the type of an address on the machine."""
+    """Return a structure's layout.
+
+    Args:
+        pointer: The type of an address on the machine.
+    """
 
     def kind(member: Member) -> type:
         match member.type:
@@ -42,12 +46,12 @@ def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
 
 
 def inner_layout(structure: Structure) -> type[ctypes.Structure]:
-    """One without pointers: its layout is the same on every machine."""
+    """Return the layout of a structure without pointers, equal on all machines."""
     return _layout(structure, ctypes.c_uint32)
 
 
 def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
-    """A member without pointers, with its values."""
+    """Return a member without pointers, with its values."""
     inner = {member.name: member.type for member in structure.members}
     values: dict[str, object] = {}
     for name, value in fields.members:
@@ -58,7 +62,8 @@ def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
 
 Shape, Window, Output = map(inner_layout, (SHAPE, WINDOW, RANGE))
 DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
-# Of .tflite models: each has random cases, which are compared with LiteRT. Those of ONNX alone: test_onnx_kernels.py.
+# Kernels of .tflite models have random cases, which are compared with LiteRT. test_onnx_kernels.py has those
+# that only ONNX models use.
 KERNELS = list(dict.fromkeys(kernel.name for kind in TFLITE_KINDS.values() for kernel in kind.kernels))
 
 
@@ -66,11 +71,15 @@ KERNELS = list(dict.fromkeys(kernel.name for kind in TFLITE_KINDS.values() for k
 class Case:
     """One call of a kernel.
 
-    `buffers`: what its pointers read. `output`: what it writes, by shape and type. `scratch`: bytes that it may spoil. `state`:
-    buffers that it changes.
-    `model` and `inputs`: the same operator as a .tflite model, and the activations among the buffers.
-    `work`: multiply-accumulates (or elements) that the call does. `in_place`: the buffer whose memory the output takes, empty
-    where it has its own.
+    Attributes:
+        buffers: The buffers that its pointers read.
+        output: Shape and type of its output.
+        scratch: Bytes that it may overwrite.
+        state: Buffers that it changes.
+        model: The same operator as a .tflite model.
+        inputs: The model's inputs, which are the activations among the buffers.
+        work: Multiply-accumulates (or elements) of the call.
+        in_place: The buffer whose memory the output takes; empty if the output has its own.
     """
 
     name: str
@@ -91,14 +100,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Image:
-    """A case laid out in memory: between neighbouring buffers lies a guard."""
+    """A case laid out in memory, with guards between neighbouring buffers."""
 
     descriptor: bytes
     memory: bytes
     output_offset: int
     output_bytes: int
     scratch_offset: int
-    states: tuple[tuple[int, int], ...] = ()  # (offset, bytes) of each
+    states: tuple[tuple[int, int], ...] = ()  # Offset and bytes of each.
 
     def output_of(self, memory: bytes) -> bytes:
         return memory[self.output_offset : self.output_offset + self.output_bytes]
@@ -107,7 +116,7 @@ class Image:
         return b"".join(memory[offset : offset + size] for offset, size in self.states)
 
     def untouched(self, memory: bytes, scratch: int) -> bool:
-        """Whether nothing but output, state and scratch differs between the laid out memory and `memory`."""
+        """Return whether `memory` only differs in output, state and scratch."""
         masked = []
         for image in (self.memory, memory):
             copy = bytearray(image)
@@ -122,10 +131,13 @@ _GUARD = b"\x5a\xa5\x80\x7f" * 8
 
 
 def lay_out(case: Case, base: int, pointer: type, last: str = "output", size: int | None = None) -> Image:
-    """Memory for a case at a 16-byte aligned address `base`, and its descriptor with pointers of that type.
+    """Lay out a case and its descriptor at a 16-byte aligned address `base`.
 
-    Buffers are as little aligned as their elements allow, scratch by 16 bytes. The buffer named `last` comes last and, if a
-    `size` of the memory is given, ends with it.
+    Buffers are as little aligned as their elements allow, scratch by 16 bytes. The buffer named
+    `last` comes last and, if a `size` of the memory is given, ends with it.
+
+    Args:
+        pointer: The type of the descriptor's pointers.
     """
     shape, dtype = case.output
     output_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize

@@ -1,4 +1,7 @@
-"""Random calls of the kernels that move elements or resize: models of one operator as the compiler lowers them."""
+"""Random calls of the kernels that move elements or resize.
+
+They are models of one operator, as the compiler lowers them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +39,7 @@ def move(rng: np.random.Generator) -> Case:
     strides = [int(rng.integers(1, 4)) for _ in shape]
     masks = 0
     if rng.random() < 0.3:
-        # Backwards to the start of the last dimension, which only a mask can say.
+        # A slice backwards to the start of the last dimension needs a mask.
         begin[-1], strides[-1], masks = shape[-1] - 1, -strides[-1], 1 << (rank - 1)
     model = ops.strided_slice(shape, begin, end, strides, dtype, endMask=masks)
     return _case(model, seed, f"slice {shape} from {begin} to {end} by {strides} {dtype.__name__}")
@@ -68,7 +71,7 @@ def _resized(rng: np.random.Generator, name: str, dtype: type[np.generic]) -> by
     given = (int(rng.integers(1, 9)), int(rng.integers(1, 9)))
     factor = int(rng.integers(0, 5))
     made = (given[0] * factor, given[1] * factor) if factor else (int(rng.integers(1, 20)), int(rng.integers(1, 20)))
-    # The interpreter knows nearest neighbours of fewer types.
+    # The interpreter supports nearest neighbours of fewer types.
     known = dtype if dtype in (np.int8, np.uint8, np.int16, np.float32) else np.int8
     way = int(rng.integers(3))
     return ops.resize(name, given, made, int(rng.integers(1, 25)), way == 1, way == 2, known)
@@ -80,7 +83,7 @@ def cast(rng: np.random.Generator) -> Case:
     model = ops.cast((int(rng.integers(1, 50)),), given, made)
     inputs = ops.random_inputs(model, int(rng.integers(1000)))
     if given is np.float32:
-        # What every type holds.
+        # Every type can hold these values.
         inputs = [np.abs(inputs[0])]
     return case_of(f"cast {given.__name__} to {made.__name__}", model, inputs)
 

@@ -19,14 +19,14 @@ from kernels.case_of_call import case_of_call
 from kernels.kernel_descriptors import Case
 
 _OF_TFLITE = {kernel for kind in TFLITE_KINDS.values() for kernel in kind.kernels}
-# What no other test of the kernels has.
+# These kernels have no other test.
 KERNELS = sorted({kernel.name for kind in ONNX_KINDS.values() for kernel in kind.kernels if kernel not in _OF_TFLITE})
 
 Random = np.random.Generator
 
 
 def random_case(kernel: str, rng: Random) -> Case:
-    """Any call of a kernel, small enough to be quick."""
+    """Return any call of a kernel, small enough to be quick."""
     model = _MODELS[kernel](Layers(int(rng.integers(1 << 30)), 18, ("int8", "uint8")[int(rng.integers(2))]), rng)
     graph = _graph(model)
     for operator in graph.operators:
@@ -62,7 +62,7 @@ def _one_of(rng: Random, *choices: int) -> int:
 
 
 def _window(rng: Random, shape: tuple[int, ...]) -> dict[str, Any]:
-    """Strides and paddings of a window of this shape."""
+    """Return strides and paddings of a window of this shape."""
     pads = [int(rng.integers(0, size)) for size in (*shape, *shape)]
     return {"strides": [int(rng.integers(1, 4)) for _ in shape], "pads": pads}
 
@@ -141,7 +141,7 @@ def _quantised_softmax(layers: Layers, rng: Random) -> bytes:
 
 
 def _mean(layers: Layers, rng: Random) -> bytes:
-    """Over the last dimensions, or the first."""
+    """Return a mean over the last dimensions, or the first."""
     axes = [[2, 3], [1], [1, 2]][int(rng.integers(3))]
     name = layers.input(_image(rng, int(rng.integers(1, 12))), layers.any_scale(0.03))
     made = layers.node("ReduceMean" if rng.random() < 0.7 else "ReduceSum", [name, *_axes(layers, axes)])

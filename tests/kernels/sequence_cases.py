@@ -1,4 +1,7 @@
-"""Random operators that reduce, normalise, search or keep a state, as calls of their kernels."""
+"""Random operators that reduce, normalise, search or keep a state.
+
+They are calls of their kernels.
+"""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -21,13 +24,19 @@ def scale(value: float) -> float:
 
 
 def quantisation(rng: np.random.Generator) -> Quantisation:
-    """One time in three with a power of two, under which many scaled values are halfway between integers."""
+    """Return a quantisation, one time in three with a power of two as scale.
+
+    With it, many scaled values are halfway between integers.
+    """
     value = 2.0 ** int(rng.integers(-8, -2)) if rng.random() < 0.3 else rng.uniform(0.005, 0.2)
     return Quantisation(scale(value), int(rng.integers(-128, 128)))
 
 
 def a_shape(rng: np.random.Generator, ranks: tuple[int, int] = (1, 5), elements: int = 4000) -> tuple[int, ...]:
-    """Small sizes, many of them 1; sometimes a last one that is larger than a vector."""
+    """Return a shape of small sizes, many of them 1.
+
+    One size may be larger than a vector.
+    """
     rank = int(rng.integers(ranks[0], ranks[1] + 1))
     shape = [int(rng.choice([1, 1, 2, 3, 4, 5, 7, 9])) for _ in range(rank)]
     shape[int(rng.integers(rank))] = int(rng.integers(1, 50))
@@ -45,7 +54,11 @@ def some_axes(rng: np.random.Generator, rank: int) -> tuple[int, ...]:
 def mean(
     rng: np.random.Generator, shape: tuple[int, ...], axes: Sequence[int], keep_dims: bool = True, gain: float = 1.0
 ) -> Case:
-    """gain: input scale / output scale."""
+    """Return a mean.
+
+    Args:
+        gain: Input scale / output scale.
+    """
     return _sum("MEAN", rng, shape, axes, keep_dims, gain)
 
 
@@ -61,14 +74,22 @@ def _sum(
 def extreme(
     kind: str, rng: np.random.Generator, shape: tuple[int, ...], axes: Sequence[int], keep_dims: bool = True
 ) -> Case:
-    """kind: REDUCE_MAX or REDUCE_MIN."""
+    """Return a maximum or minimum.
+
+    Args:
+        kind: REDUCE_MAX or REDUCE_MIN.
+    """
     given = quantisation(rng)
     model = models.reduction(kind, shape, axes, given, given, keep_dims)
     return case_of(f"{kind} {shape} over {axes}", model, [int8(rng, shape)], int(np.prod(shape)))
 
 
 def sum_within_bytes(rng: np.random.Generator) -> Case:
-    """A SUM in whose elements, zero points and results the reference's mistake of reading them as uint8 does not show."""
+    """Return a SUM that the reference computes correctly.
+
+    The reference reads int8 elements as uint8, which does not show in these elements, zero points
+    and results.
+    """
     shape = (1, int(rng.integers(1, 9)), int(rng.integers(1, 40)))
     given = Quantisation(scale(rng.uniform(0.005, 0.2)), int(rng.integers(0, 10)))
     target = Quantisation(scale(given.per_tensor * shape[1] * rng.uniform(1.3, 4)), int(rng.integers(5, 20)))
@@ -77,13 +98,13 @@ def sum_within_bytes(rng: np.random.Generator) -> Case:
 
 
 def sum_of(rng: np.random.Generator) -> Case:
-    """Any SUM."""
+    """Return any SUM."""
     shape, axes = _shape_and_axes(rng)
     return _sum("SUM", rng, shape, axes, bool(rng.random() < 0.5), float(10 ** rng.uniform(-2.5, 1)))
 
 
 def _shape_and_axes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Axes that lie in one or two places."""
+    """Return a shape with axes in one or two places."""
     while True:
         shape = a_shape(rng)
         axes = some_axes(rng, len(shape))
@@ -104,7 +125,11 @@ def _random_extreme(kind: str, rng: np.random.Generator) -> Case:
 def lstm(
     rng: np.random.Generator, steps: int, inputs: int, cells: int, loud: float = 1.0, cell_clip: float = 0.0
 ) -> Case:
-    """loud: how far the gates are driven, 1: over most of the range of their functions."""
+    """Return an LSTM.
+
+    Args:
+        loud: Range of the gates; 1 is most of the range of their functions.
+    """
     given = Quantisation(scale(rng.uniform(0.01, 0.1)), int(rng.integers(-128, 128)))
     output = Quantisation(scale(rng.uniform(0.004, 0.0079)), int(rng.integers(-20, 20)))
     hidden = Quantisation(scale(rng.uniform(0.004, 0.0079)), int(rng.integers(-20, 20)))
@@ -136,7 +161,11 @@ def _random_lstm(rng: np.random.Generator) -> Case:
 
 
 def svdf(rng: np.random.Generator, inputs: int, units: int, rank: int, memory: int, gain: float = 1.0) -> Case:
-    """gain: how much of the int16 range the features fill."""
+    """Return an SVDF.
+
+    Args:
+        gain: Share of the int16 range that the features fill.
+    """
     filters = units * rank
     given = quantisation(rng)
     feature_scale = scale(rng.uniform(0.0005, 0.02))
@@ -162,7 +191,13 @@ def _random_svdf(rng: np.random.Generator) -> Case:
 
 
 def by_rows(kind: str, rng: np.random.Generator, shape: tuple[int, ...], given: Quantisation) -> Case:
-    """kind: LOG_SOFTMAX or L2_NORMALIZATION. A row in ten is all the same, or all but the zero point."""
+    """Return an operator on rows.
+
+    A row in ten has equal elements, and a row in ten is the zero point.
+
+    Args:
+        kind: LOG_SOFTMAX or L2_NORMALIZATION.
+    """
     values = int8(rng, shape)
     rows = values.reshape(-1, shape[-1])
     for row in rows[rng.random(len(rows)) < 0.1]:
@@ -186,7 +221,11 @@ def _random_l2_normalization(rng: np.random.Generator) -> Case:
 def search(
     kind: str, rng: np.random.Generator, shape: tuple[int, ...], axis: int, index_type: type[np.generic] = np.int32
 ) -> Case:
-    """kind: Max or Min. Half of the time with few different elements, so that many are equal."""
+    """Return a search, half of the time with many equal elements.
+
+    Args:
+        kind: Max or Min.
+    """
     values = int8(rng, shape) // (1 if rng.random() < 0.5 else 40)
     model = models.search(kind, shape, axis, index_type, quantisation(rng))
     return case_of(f"Arg{kind} {shape} along {axis}", model, [values], values.size)
@@ -206,7 +245,11 @@ def batch_matmul(
     adj_y: bool = False,
     constant: bool = False,
 ) -> Case:
-    """constant: whether the second matrix is one."""
+    """Return a matrix multiplication.
+
+    Args:
+        constant: The second matrix is a constant.
+    """
     x, y = quantisation(rng), quantisation(rng)
     depth = x_shape[-2 if adj_x else -1]
     target = scale(np.sqrt(depth) * 100 * 100 * x.per_tensor * y.per_tensor / 80 / rng.uniform(0.3, 3))
@@ -283,5 +326,5 @@ _RANDOM: dict[str, Callable[[np.random.Generator], Case]] = {
 
 
 def random_case(kernel: str, rng: np.random.Generator) -> Case:
-    """Any operator of that kernel, small enough to be quick."""
+    """Return any operator of that kernel, small enough to be quick."""
     return _RANDOM[kernel](rng)

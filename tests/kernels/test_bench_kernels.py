@@ -1,4 +1,4 @@
-"""The figures of tools/bench_kernels.py: whose instructions they count."""
+"""The figures of tools/bench_kernels.py count the right instructions."""
 
 from itertools import pairwise
 from math import prod
@@ -27,7 +27,7 @@ def test_a_layer_costs_the_instructions_that_the_machine_counted(
     counted = cortex_m55.run(machine, runners["-O2"], [Call(layer.ours) for layer in LAYERS], tmp_path)
     for layer, result in zip(LAYERS, counted, strict=True):
         measured = bench.measure(layer)
-        # The machine counts the call as well, less that of an empty function.
+        # The machine also counts the call, less that of an empty function.
         assert measured.ours.instructions == pytest.approx(result.instructions, abs=8)
         assert measured.theirs is None
         assert measured.ours.cycles > measured.ours.instructions / 2
@@ -35,7 +35,7 @@ def test_a_layer_costs_the_instructions_that_the_machine_counted(
 
 @pytest.mark.parametrize("name", [name for name in kernel_layers.NETWORKS if "ResNet" not in name])
 def test_each_layer_of_a_network_takes_what_the_one_before_makes(name: str) -> None:
-    """ResNet has layers beside one another."""
+    """ResNet is left out, because it has layers beside one another."""
     layers = kernel_layers.NETWORKS[name]()
     for before, after in pairwise(layers):
         assert prod(before.ours.output[0]) == after.theirs.inputs[0].size, f"{before.name}, then {after.name}"

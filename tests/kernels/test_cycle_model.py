@@ -1,4 +1,7 @@
-"""The estimate of a Cortex-M55's cycles from the instructions that were executed (tools/cortex_m55_cycles.py)."""
+"""The estimate of a Cortex-M55's cycles from executed instructions.
+
+The estimate is in tools/cortex_m55_cycles.py.
+"""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +13,12 @@ from kernels.cortex_m55 import CFLAGS, COMPILER
 
 
 def cost_of(lines: str, folder: Path, executed: list[int] | None = None) -> Cost:
-    """Of instructions separated by semicolons, in their order or, as indices, in the order `executed`."""
+    """Return the cost of instructions, separated by semicolons.
+
+    Args:
+        executed: Indices of the instructions in their order of execution; None for the order of the
+            text.
+    """
     source, target = folder / "code.s", folder / "code.o"
     source.write_text(".syntax unified\n.thumb\n" + lines.replace(";", "\n") + "\nnop\n")
     subprocess.run([COMPILER, *CFLAGS, "-c", str(source), "-o", str(target)], check=True)
@@ -52,7 +60,7 @@ def test_a_branch_takes_a_cycle_more_where_it_is_taken(tmp_path: Path) -> None:
 
 
 def test_the_ends_of_a_low_overhead_loop_overlap(tmp_path: Path) -> None:
-    """LETP takes nothing: the loop's last instruction overlaps with its first."""
+    """LETP costs nothing: the loop's last instruction overlaps with its first."""
     lines = "dlstp.8 lr, r0; 1: vldrb.8 q0, [r1], #16; vmladava.s8 r2, q0, q1; letp lr, 1b"
     assert cost_of(lines, tmp_path, [0, 1, 2, 3, 1, 2, 3]) == Cost(7, 1 + 1 + 1 + 1 + 2)
 

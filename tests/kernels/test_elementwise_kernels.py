@@ -1,4 +1,4 @@
-"""Operators of two elements: every pair of elements, and what their kernels take."""
+"""Operators on two elements: every pair of elements, and instruction budgets."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ OPERATORS = ("DIV", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB")
 _RNG = np.random.default_rng(2)
 _IMAGE, _PIXEL, _CHANNELS = (1, 24, 24, 32), (1, 24, 24, 1), (1, 1, 1, 32)
 
-# At most so many instructions for each element, a tenth above what was measured.
+# Each budget is the highest number of instructions per element, a tenth above the measurement.
 BUDGETS = [
     (0.35, elementwise_cases.broadcast(_RNG, "MAXIMUM", both=(_IMAGE, _IMAGE))),
     (4.4, elementwise_cases.broadcast(_RNG, "MUL", both=(_IMAGE, _IMAGE))),

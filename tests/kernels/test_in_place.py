@@ -1,4 +1,4 @@
-"""A kernel whose output may take the memory of an input gives the same bits there as elsewhere."""
+"""A kernel's output is the same in the memory of an input as elsewhere."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,18 +16,18 @@ from kernels.cortex_m55 import Call
 from kernels.host_kernels import HostKernels
 from kernels.kernel_descriptors import KERNELS, Case
 
-# So many of them are found among random operators.
+# CASES such cases are chosen from AMONG random operators.
 CASES, AMONG = 40, 200
 IN_PLACE = [(kernel.name, member) for kernel in all_kernels() for member in kernel.in_place]
 
 
 def telling_pairs() -> list[ParameterSet]:
-    """Every third; the others are slow."""
+    """Return all pairs; two of three are slow."""
     return [pytest.param(*pair, marks=() if pair in IN_PLACE[::3] else pytest.mark.slow) for pair in IN_PLACE]
 
 
 def cases(kernel: str, member: str) -> list[Case]:
-    """Those whose output is as large as that input."""
+    """Return cases whose output is as large as that input."""
 
     def found() -> Iterator[Case]:
         for index in range(AMONG):
@@ -58,7 +58,7 @@ def test_plain_twins_in_place(host_kernels: HostKernels, kernel: str, member: st
         assert host_kernels.run(case).tobytes() == elsewhere.tobytes(), f"{case} in the place of {member}"
 
 
-# The plain twins show all; of the Helium paths, each way to walk over a row is that of one of these.
+# The plain twins test all kernels. Of the Helium paths, these kernels cover each way to walk over a row.
 _ALWAYS = ("add", "mul", "requantize", "lookup", "prelu", "sub_int32", "mul_int16", "real_add", "qlinear_add")
 
 

@@ -1,7 +1,8 @@
-"""Instructions that the Helium paths execute, per multiply-accumulate or per element, on layers of usual networks.
+"""Instructions of the Helium paths on layers of usual networks.
 
-`pytest -rP tests/kernels/test_instruction_budget.py` prints the measured table. An instruction is not a cycle: a vector
-instruction takes two beats, and loads overlap with multiplications.
+The unit is instructions per multiply-accumulate or per element. `pytest -rP
+tests/kernels/test_instruction_budget.py` prints the measured table. An instruction is not a cycle:
+a vector instruction takes two beats, and loads overlap with multiplications.
 """
 
 from pathlib import Path
@@ -18,7 +19,7 @@ from kernels.kernel_descriptors import Case
 _RNG = np.random.default_rng(1)
 REPEATS = 4
 
-# At most so many instructions for each unit of work, a tenth above what was measured.
+# Each budget is the highest number of instructions per unit of work, a tenth above the measurement.
 BUDGETS: list[tuple[float, Case]] = [
     (0.27, kernel_cases.conv_2d(_RNG, (32, 32, 16), 16, (3, 3))),
     (0.16, kernel_cases.conv_2d(_RNG, (16, 16, 64), 64, (3, 3))),
@@ -72,7 +73,7 @@ def test_kernels_keep_their_instruction_budgets(
     results = cortex_m55.run(machine, runners["-O2"], calls, tmp_path, REPEATS)
     exceeded = []
     for (budget, case), result in zip(BUDGETS, results, strict=True):
-        # A state goes on with every repeat.
+        # A state changes with every repeat, so the output is not compared.
         assert case.state or result.output == host_kernels.run(case).tobytes(), str(case)
         each = result.instructions / case.work
         print(f"{result.instructions:9d} {each:8.3f} {case}")

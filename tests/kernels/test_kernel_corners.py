@@ -1,4 +1,4 @@
-"""Where the Helium paths take a way of their own, at its ends: they give the bits of the plain twins."""
+"""Corner cases of the Helium paths' special code give the plain twins' bits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,10 @@ def assert_equal_twins(
 
 
 def scaled_sums(scale: float, rng: np.random.Generator, single: bool) -> Case:
-    """A fully connected layer whose sums are its biases: next to halves, to the ends of int32, and anywhere."""
+    """Return a fully connected layer whose sums are its biases.
+
+    The sums are next to halves, at the ends of int32, or anywhere.
+    """
     outputs = 250
     case = kernel_cases.fully_connected(rng, 1, 4, outputs, per_channel=not single)
     halves = (rng.integers(-700, 700, outputs) + 0.5) / scale + rng.integers(-3, 4, outputs)
@@ -73,7 +76,7 @@ def test_depthwise_products_of_minus_128_by_minus_128_do_not_overflow(
 def test_depthwise_padding_may_be_wider_than_the_window_and_the_input(
     host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
 ) -> None:
-    """As a PAD before the operator leaves it."""
+    """A PAD before the operator causes such padding."""
     rng = np.random.default_rng(7)
     cases = []
     for stride, pad, out in [(1, 4, 8), (3, 5, 4), (7, 5, 2), (20, 5, 1), (2, 9, 9), (1, 90, 170)]:
@@ -121,7 +124,7 @@ def test_averages_of_many_elements(
     runners: dict[str, Path],
     tmp_path: Path,
 ) -> None:
-    """Around 255 elements, whose sum still fits in 16 bits."""
+    """Averages are of around 255 elements, whose sum still fits in 16 bits."""
     rng = np.random.default_rng(9)
     cases = [
         kernel_cases.pool_2d(rng, "AVERAGE", (height, width, 5), (height, width), (1, 1), "VALID", value=value)

@@ -1,4 +1,4 @@
-"""What the kernels' object files may hold."""
+"""The allowed content of the kernels' object files."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from kernels.cortex_m55 import CFLAGS, COMPILER, KERNELS_FOLDER
 
 SOURCES = sorted(KERNELS_FOLDER.glob("*.c"))
 CODE_BUDGET = 24 * 1024
-# Of int16, of weights with a zero point, of ONNX models.
+# These kernels are for int16, for weights with a zero point, or for ONNX models.
 _OF_ANOTHER_TYPE = re.compile(r"_int16$|_asymmetric$|_unsigned$|^qlinear_|^real_")
 POSITION_INDEPENDENT = (
     "-fpic",
@@ -27,7 +27,7 @@ R_ARM_PREL31, R_ARM_THM_CALL, R_ARM_THM_JUMP24 = 42, 10, 30
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the headers of the kernels."""
+    """Return a folder with the headers of the kernels."""
     made = tmp_path_factory.mktemp("kernels")
     write_kernel_headers(made / "include")
     return made
@@ -39,7 +39,7 @@ def compiled(source: Path, folder: Path, *options: str) -> Path:
 
 
 def kernel_sections(path: Path) -> dict[str, int]:
-    """Bytes of each code section that belongs to the Helium paths."""
+    """Return the bytes of each code section that belongs to the Helium paths."""
     with path.open("rb") as file:
         return {
             section.name: section["sh_size"]
@@ -48,7 +48,8 @@ def kernel_sections(path: Path) -> dict[str, int]:
         }
 
 
-# With -Werror, as everything is compiled: at -O2 by test_kernels_fit_the_code_budgets, at -O3 by test_helium_kernels.py.
+# All compile with -Werror. At -O2, test_kernels_fit_the_code_budgets compiles them in every run; at -O3,
+# test_helium_kernels.py.
 @pytest.mark.slow
 @pytest.mark.parametrize("optimisation", ["-O3", "-O0", "-Og", "-Os", "-O2"])
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
@@ -80,7 +81,7 @@ def test_holds_no_data_and_no_address(source: Path, folder: Path) -> None:
     ("optimisation", "all_together"), [("-O2", 38 << 10), pytest.param("-O3", 51 << 10, marks=pytest.mark.slow)]
 )
 def test_kernels_fit_the_code_budgets(optimisation: str, all_together: int, folder: Path) -> None:
-    """A model links what it uses, and hardly one has more than one of these families."""
+    """A model links only the kernels that it uses, rarely of more than one family."""
     sizes = {source.stem: sum(kernel_sections(compiled(source, folder, optimisation)).values()) for source in SOURCES}
     int8 = {name: size for name, size in sizes.items() if not _OF_ANOTHER_TYPE.search(name)}
     assert sum(int8.values()) <= CODE_BUDGET, int8

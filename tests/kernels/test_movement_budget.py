@@ -1,4 +1,7 @@
-"""Instructions that moving and resizing take for an element: `pytest -rP` prints what was measured."""
+"""Instructions per element of moving and resizing.
+
+`pytest -rP` prints the measurement.
+"""
 
 from pathlib import Path
 
@@ -11,7 +14,7 @@ from kernels.cortex_m55 import Call
 from kernels.host_kernels import HostKernels
 
 REPEATS = 4
-# At most so many instructions for an element, a tenth above what was measured.
+# Each budget is the highest number of instructions per element, a tenth above the measurement.
 BUDGETS = [
     (0.70, movement_cases.transpose((1, 24, 24, 32), (0, 3, 1, 2))),
     (3.1, movement_cases.transpose((1, 32, 24, 24), (0, 2, 3, 1))),

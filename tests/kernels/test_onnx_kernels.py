@@ -1,6 +1,7 @@
-"""The Helium paths of kernels that only ONNX models call give the bits of the plain twins, on an emulated Cortex-M55.
+"""Helium paths of the ONNX-only kernels give the bits of the plain twins.
 
-That the plain twins give those of onnxruntime is shown in tests/network/test_onnx.py.
+They run on an emulated Cortex-M55. tests/network/test_onnx.py compares the plain twins with
+onnxruntime.
 """
 
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Kernels that reduce, normalise, search or keep a state, where random operators alone would not tell."""
+"""Kernels that reduce, normalise, search or keep a state.
+
+Here are the cases that random operators would miss.
+"""
 
 from typing import Any
 
@@ -15,7 +18,10 @@ from kernels.test_plain_kernels import assert_equals_reference
 
 @pytest.mark.parametrize("seed", range(100))
 def test_a_sum_equals_the_reference_where_that_reads_its_elements_right(host_kernels: HostKernels, seed: int) -> None:
-    """LiteRT 2.3.0's reference resolver takes the int8 elements of a SUM for uint8; its other resolvers do not."""
+    """LiteRT 2.3.0's reference resolver reads a SUM's int8 elements as uint8.
+
+    Its other resolvers do not.
+    """
     assert_equals_reference(host_kernels, sequence_cases.sum_within_bytes(np.random.default_rng(seed)))
 
 

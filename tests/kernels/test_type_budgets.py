@@ -1,4 +1,7 @@
-"""Instructions that the kernels of uint8 and int16 models execute, as test_instruction_budget.py has them for int8."""
+"""Instruction budgets of the kernels of uint8 and int16 models.
+
+test_instruction_budget.py has those of int8.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from kernels.kernel_descriptors import Case
 _RNG = np.random.default_rng(1)
 _SAME: dict[str, Any] = {"padding": "SAME"}
 
-# At most so many instructions for each unit of work, a tenth above what was measured.
+# Each budget is the highest number of instructions per unit of work, a tenth above the measurement.
 BUDGETS: list[tuple[float, Case]] = [
     (0.59, uint8_cases.conv_2d(_RNG, (32, 32, 16), 16, (3, 3), **_SAME)),
     (0.61, uint8_cases.conv_2d(_RNG, (16, 16, 64), 64, (1, 1), **_SAME)),

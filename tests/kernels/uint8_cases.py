@@ -1,4 +1,4 @@
-"""Random operators of models of uint8, for the kernels that only those need."""
+"""Random operators of uint8 models, for the kernels that only those need."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,12 +24,12 @@ def _quantisation(rng: np.random.Generator, scale: float) -> Quantisation:
 
 
 def _zero_point(rng: np.random.Generator) -> int:
-    """Any but 128, with which the weights are symmetric."""
+    """Return any zero point but 128, with which the weights are symmetric."""
     return int(rng.choice([zero for zero in range(256) if zero != 128]))
 
 
 def window_options(rng: np.random.Generator) -> dict[str, Any]:
-    """stride, dilation, padding and activation."""
+    """Return stride, dilation, padding and activation."""
 
     def pair(most: int) -> tuple[int, int]:
         return int(rng.integers(1, most + 1)), int(rng.integers(1, most + 1))
@@ -44,7 +44,11 @@ def window_options(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def image(rng: np.random.Generator, window: tuple[int, int], dilation: tuple[int, int], most: int) -> Any:
-    """height, width and channels, at least so large that the window fits in. most: channels."""
+    """Return height, width and channels of an image that the window fits in.
+
+    Args:
+        most: Upper limit of the channels.
+    """
     height, width = ((size - 1) * step + 1 for size, step in zip(window, dilation, strict=True))
     return height + int(rng.integers(6)), width + int(rng.integers(6)), int(rng.integers(1, most))
 

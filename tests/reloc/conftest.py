@@ -1,4 +1,4 @@
-"""A relocatable model, made once of a model of this project with the compiler that makes them all."""
+"""Fixtures with a relocatable model, compiled once from a model of n6build."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BOARD = load_board("nucleo-n657")
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of all processes of this test run."""
+    """Return a folder that all processes of this test run share."""
     return shared_folder(tmp_path_factory, "reloc")
 
 
 @pytest.fixture(scope="session")
 def network(shared: Path) -> Path:
-    """Stage 1 of keyword, with relative external pools."""
+    """Return stage 1 of `keyword`, with relative external pools."""
     pools = relocatable(pools_of(BOARD, "extflash"))
     return made_once(
         shared / "network", lambda folder: compile_network(MODELS / "keyword/keyword.tflite", pools, folder)
@@ -42,7 +42,7 @@ def toolchain() -> Toolchain:
 
 @pytest.fixture(scope="session")
 def made(network: Path, shared: Path, toolchain: Toolchain) -> ModelSteps:
-    """Whole, and all that it was made from."""
+    """Return the steps of a whole model (weights in the file), after running them."""
     folder = made_once(shared / "whole", lambda folder: made_with(network, folder, toolchain))
     return plan_of(network, folder, toolchain)[1]
 
@@ -54,7 +54,7 @@ def whole(made: ModelSteps) -> RelocFile:
 
 @pytest.fixture(scope="session")
 def split(network: Path, made: ModelSteps, shared: Path, toolchain: Toolchain) -> tuple[RelocFile, bytes]:
-    """Made from the objects of the one that is whole."""
+    """Return a split model, made from the objects of the whole one, and its weights."""
     options, work = ModelOptions(split=True), shared / "whole/work"
     folder = made_once(shared / "split", lambda folder: made_with(network, folder, toolchain, options, work))
     model = plan_of(network, folder, toolchain, options, work)[1]

@@ -1,4 +1,7 @@
-"""Loaders of relocatable models, ours and ST's, on the virtual board: what each makes of a model, and what it writes where."""
+"""Loaders of relocatable models, n6build's and ST's, on the virtual board.
+
+The result of a run has each loader's status and the words that it wrote.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from patience import NET_S
 from samples import sample, sample_core
 
 MODES: dict[Mode, int] = {"xip": 1, "copy": 2}
-# As loader_runner.c has them.
+# The same values as in loader_runner.c.
 FAULTED, NOT_GIVEN = 1000, 1001
 FILE, EXEC_RAM, EXEC_RAM_BYTES, WEIGHTS = 0x34000000, 0x34100000, 0x40000, 0x71800000
 FITS, DAMAGED = 0, 10
@@ -31,10 +34,12 @@ _RESULT = struct.Struct("<IiI")
 
 @dataclass(frozen=True)
 class Outcome:
-    """status: of the check that a firmware makes before its loader. result: of the loader, FAULTED where it did not return,
-    NOT_GIVEN where it was not called.
+    """The result of one file in one loader.
 
-    strays: words that changed outside of the model's RAM.
+    Attributes:
+        status: Result of the check that a firmware makes before its loader.
+        result: Result of the loader; FAULTED if it did not return, NOT_GIVEN if it was not called.
+        strays: Words that changed outside the model's RAM.
     """
 
     status: int
@@ -44,14 +49,23 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Loader:
-    """elf: a program of the virtual board. runtime: that it is compiled with."""
+    """A program of the virtual board with a loader.
+
+    Attributes:
+        elf: The program.
+        runtime: The runtime that it is compiled with.
+    """
 
     elf: Path
     runtime: Runtime
 
 
 def build_loader(release: str | None, folder: Path) -> Loader:
-    """release: of ST Edge AI Core, None for the loader of this project."""
+    """Compile a loader.
+
+    Args:
+        release: A release of ST Edge AI Core, or None for the loader of n6build.
+    """
     runtime = st_runtime(sample_core(release), (sample("apps/audio"),)) if release else own_runtime()
     assert runtime.reloc is not None
     folders = [*runtime.include_folders, *runtime.foreign_folders, FIRMWARE / "reloc"]
@@ -61,13 +75,13 @@ def build_loader(release: str | None, folder: Path) -> Loader:
     for source in [*programs, FIRMWARE / "reloc" / "n6_reloc_check.c", runtime.reloc.loader]:
         objects.append(folder / f"{source.stem}.o")
         command = [compiler(), "-std=gnu11", "-mcmse", "-O1", "-g", *CPU, *runtime.compile_flags]
-        # It would print on a console that there is not.
+        # The log would go to a console that does not exist here.
         command += [f"-I{each}" for each in folders] + [f"-D{each}" for each in (*defines, "AI_RELOC_LOG_ENABLE=0")]
         subprocess.run([*command, "-w", "-c", str(source), "-o", str(objects[-1])], check=True)
     machine = virtual_board()
     elf = folder / "runner.elf"
     symbols = {"code_base": machine.code_base, "stack_top": machine.stack_top}
-    # Operators of ST's library are in a table only, and no epoch runs here.
+    # Operators of ST's library are only in a table, and no epoch runs here.
     link = [
         "-nostartfiles",
         "--specs=nano.specs",
@@ -92,8 +106,12 @@ def build_loader(release: str | None, folder: Path) -> Loader:
 def outcomes(
     loader: Loader, files: Sequence[tuple[bytes, Mode]], folder: Path, *, guarded: bool = False
 ) -> list[Outcome]:
-    """Of each file, all in one boot of the board. folder: receives the files exchanged with it. guarded: the loader is only given
-    what the check lets through, as in a firmware."""
+    """Run the loader on each file, all in one boot of the board.
+
+    Args:
+        folder: Receives the files exchanged with the board.
+        guarded: The loader only gets files that pass the check, as in a firmware.
+    """
     cases = b"".join(_CASE.pack(len(data), MODES[mode], guarded) + data for data, mode in files)
     (folder / "cases").write_bytes(cases)
     command = [*virtual_board().command, str(loader.elf)]

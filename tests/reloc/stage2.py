@@ -1,4 +1,4 @@
-"""Stage 2 of a folder of stage 1, as tools/npu_driver.py does it."""
+"""Stage 2 for a folder of stage 1, as tools/npu_driver.py runs it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ def plan_of(
     work: Path | None = None,
     version: Version | None = None,
 ) -> tuple[Plan, ModelSteps]:
-    """The model goes to `folder`, what it is made from to `work`, which is `folder`/work without one. version: of the firmware's
-    ll_aton."""
+    """Plan stage 2.
+
+    Args:
+        folder: Receives the model.
+        work: Receives the intermediate files; `folder`/work if it is None.
+        version: The firmware's ll_aton.
+    """
     found = find_network(network, "network")
     options = options or ModelOptions()
     place = project_path(work or folder / "work")

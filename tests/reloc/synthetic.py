@@ -1,6 +1,7 @@
-"""A relocatable model of any ABI, put together byte by byte: what is not at hand as a file of ST's tools.
+"""A relocatable model of any ABI, assembled byte by byte.
 
-Numbers are those that such files are known to have; code and constants are empty.
+It replaces files of ST's tools that are not at hand. Its numbers are those that such files are
+known to have; code and constants are empty.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ POOLS = (Pool("xSPI2", 0x01010500, 0, 0, 61), Pool("AXISRAM5", 0x03020200, 0, 0x
 WEIGHTS = bytes(range(61))
 
 
-# Entry points with tables behind them, as they follow one another in the header.
+# Entry points with tables behind them, in the header's order.
 TABLES = ("epoch_items", "output_buffers_info", "input_buffers_info")
-# ldr r3, [pc, #4]; ldr.w r0, [r9, r3]; bx lr; behind it the offset in the GOT.
+# ldr r3, [pc, #4]; ldr.w r0, [r9, r3]; bx lr; then the offset in the GOT.
 _THROUGH_GOT = bytes.fromhex("014b59f803007047")
 _BUFFER = struct.Struct("<5I2BHIIH2B4B2B2x3I")
 _BLOCK = struct.Struct("<4IH2h2x6I")
@@ -47,9 +48,16 @@ def synthetic_model(
     tables: bool = False,
     npu: bool = True,
 ) -> bytes:
-    """GOT of three words (one of each segment), two relocations, bss of 100 bytes. more_code: bytes behind the multiple of 64
-    that its read-only part has. tables: of an int8 input of 2x3, a float output of 4 and three epochs, in two blocks. npu: the
-    second one is a blob."""
+    """Return a model with a GOT of three words, two relocations and 100 bytes of bss.
+
+    The GOT has one word of each segment.
+
+    Args:
+        more_code: Bytes behind the multiple of 64 of its read-only part.
+        tables: Add tables of an int8 input of 2x3, a float output of 4 and three epochs, in two
+            blocks.
+        npu: The second block is a blob.
+    """
     abi = abi_of(version)
     code = bytearray(b"\x70\x47" * 16)
     functions_at = len(code)
@@ -126,7 +134,12 @@ def synthetic_model(
 
 @dataclass(frozen=True)
 class _Made:
-    """addresses: of TABLES, in their order. pointers: addresses of the words that a loader rebases."""
+    """Tables with their addresses.
+
+    Attributes:
+        addresses: Addresses of TABLES, in their order.
+        pointers: Addresses of the words that a loader rebases.
+    """
 
     data: bytes
     addresses: tuple[int, ...]
@@ -134,7 +147,11 @@ class _Made:
 
 
 def _tables(names: dict[str, int], at: int, *, npu: bool) -> _Made:
-    """at: link address of the first byte."""
+    """Return the tables.
+
+    Args:
+        at: Link address of the first byte.
+    """
     shapes = struct.pack("<2I", 2, 3) + struct.pack("<I", 4)
     numbers = struct.pack("<fhh", 0.5, -7, 0)
     scale, zero_point = at + len(shapes), at + len(shapes) + 4

@@ -1,4 +1,4 @@
-"""Models of all four ABIs are read, and installed by the loader of the right release only."""
+"""Models of all four ABIs are read; only the right release's loader installs them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_which_loader_takes_which_model(model_of: Version, firmware_of: Version)
         else:
             with pytest.raises(Refusal):
                 install(model, Firmware(firmware_of), place)
-    # C and D differ in the last number alone: a loader takes one for the other, these tools do not.
+    # C and D differ only in the last number: a loader confuses them, these tools do not.
     assert (not errors(verify(model, None, RAM, firmware_of))) == (model_of == firmware_of)
 
 
@@ -70,7 +70,10 @@ def test_pools_that_cannot_be(pools: tuple[Pool, ...], words: str) -> None:
 
 @pytest.mark.parametrize(("more_code", "is_sound"), [(4, False), (8, True), (60, False)])
 def test_code_of_half_a_double_word_is_refused(more_code: int, is_sound: bool) -> None:
-    """A loader that copies the code places the data right behind it."""
+    """A loader that copies the code places the data right behind it.
+
+    So the code's size must be a multiple of 8.
+    """
     model = parse_reloc_file(synthetic_model((1, 1, 3, 8), more_code=more_code), "network_rel.bin")
     said = f"its read-only part has {model.read_only_bytes} bytes, not a multiple of 8"
     assert [finding.what for finding in errors(verify(model, None, RAM))] == ([] if is_sound else [said])

@@ -1,4 +1,7 @@
-"""npu_driver --ecblob-in-params: blobs of the epoch controller go in front of the weights, and every address leads there."""
+"""npu_driver --ecblob-in-params: blobs precede the weights, and addresses match.
+
+The blobs are those of the epoch controller.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ from reloc.test_command_lines import call
 
 BOARD = load_board("nucleo-n657")
 BLOB = struct.pack("<8Q", *(0xECBF005000000000 + number for number in range(8)))
-# As ST's compiler writes them: the macro in front of the array, a pointer in a table, and code that copies the blob.
+# ST's compiler writes these: the macro in front of the array, a pointer in a table, and code that copies the
+# blob.
 HEADER = """
 #if !defined(ECBLOB_CONST_SECTION)
 #define ECBLOB_CONST_SECTION
@@ -39,7 +43,7 @@ uint64_t ec_copy[1];
 
 
 def with_blob(network: Path, folder: Path) -> Path:
-    """The network, with a blob that its initialisation uses."""
+    """Copy the network and add a blob that its initialisation uses."""
     for path in network.iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
     text = (folder / "network.c").read_text()

@@ -1,4 +1,7 @@
-"""firmware/reloc/n6_reloc_format.h says what reloc/layout.py says. It is written by hand: other builds use it."""
+"""firmware/reloc/n6_reloc_format.h agrees with reloc/layout.py.
+
+The header is written by hand, because other builds use it.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,7 @@ def test_c_and_python_say_the_same(tmp_path: Path) -> None:
 
 
 def test_no_number_of_the_header_is_left_out() -> None:
-    """Each #define of a value stands above."""
+    """Each #define of a value is in DESCRIBED."""
     text = (FIRMWARE / "reloc" / "n6_reloc_format.h").read_text()
     words = (line.split()[1] for line in text.splitlines() if line.startswith("#define"))
     defined = {word for word in words if "(" not in word and word != "N6_RELOC_FORMAT_H"}

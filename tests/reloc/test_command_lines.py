@@ -1,4 +1,7 @@
-"""tools/npu_driver.py, which takes the arguments of ST's tool, and tools/reloc.py, as a user calls them."""
+"""tools/npu_driver.py, which accepts ST's arguments, and tools/reloc.py.
+
+The tests call both as a user does.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def test_the_command_line_of_st_s_readme(network: Path, tmp_path: Path, whole: R
     assert "Table: mempool c-descriptors (off=400" in out
     assert f'creating "{tmp_path / "build/network_rel.bin"}" (size={len(whole.data):,})' in out
     assert out.startswith("NPU Utility - Relocatable model generator (version 1.0)\nCreating date : ")
-    # What OpenMV's modelc.py looks for.
+    # OpenMV's modelc.py searches for this text.
     assert re.search(r"([ \t]+XIP size.*?Table: mempool.*?\n)", out, re.DOTALL | re.MULTILINE)
 
 

@@ -1,4 +1,7 @@
-"""What the releases of ST's runtime want of a model's compilation, and those that lack what it needs."""
+"""Requirements of ST's runtime releases for a model's compilation.
+
+Releases without the needed features are refused.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ LIBRARY = "Lib/GCC/ARMCortexM55/NetworkRuntime1100_CM55_GCC_PIC.a"
 def test_the_header_of_core_2_1_finds_the_functions_of_any_network(
     version: Version, suffix: str, named_so: bool, network: Path
 ) -> None:
-    """It names them LL_ATON_..._Default, whatever name the compiler was given."""
+    """Core 2.1 names functions LL_ATON_..._Default, for every network name."""
     artifacts = replace(read_artifacts(network, "network"), suffix=suffix)
     conf = reloc_sources(artifacts, pool_table(artifacts, secure=True), version, "").conf
     aliases = re.findall(r"^#define LL_ATON_(\w+)_Default LL_ATON_(\w+)_od$", conf, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Inputs, outputs, epochs and pools of a network, read from the relocatable model that was made of it."""
+"""Inputs, outputs, epochs and pools of a network, read from its relocatable model."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_file_that_holds_no_description(tmp_path: Path) -> None:
     assert error.value.id == "N6-NET-020"
 
 
-# Of the synthetic model: what is written over it, and what the error then says.
+# Offsets of words in the synthetic model that the cases overwrite; each case names the expected error.
 BUFFER_TYPE, BUFFER_END, SHAPE, BLOCK_FLAGS, FIRST_EPOCH = 35, 12, 0, 16, 18
 
 

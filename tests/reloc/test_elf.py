@@ -1,4 +1,7 @@
-"""Code that a loader could not place is refused where the model is made, by symbol, section and object."""
+"""Code that a loader could not place is refused when the model is made.
+
+The error names symbol, section and object.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ TIMEOUT_S = 60
 
 
 def linked_with(made: ModelSteps, folder: Path, source: str, flags: list[str], link: list[str]) -> Path:
-    """The model with another object in it, which function `probe` keeps there."""
+    """Link the model with another object, whose function `probe` is kept."""
     (folder / "probe.c").write_text(source)
     compile_probe = ["arm-none-eabi-gcc", *CPU, "-O2", "-ffunction-sections", "-fdata-sections", *flags]
     command = [*compile_probe, "-c", str(folder / "probe.c"), "-o", str(folder / "probe.o")]
@@ -83,7 +86,7 @@ def test_a_symbol_that_is_missing_is_the_linker_s_to_tell(network: Path, tmp_pat
     (copy / "network.c").write_text(text.replace("n6k_softmax(&op);", "ll_sw_forward_softmax(&op);"))
     with pytest.raises(N6Error) as caught:
         made_with(copy, tmp_path, toolchain)
-    # With our runtime a call into ST's library is found before anything is compiled.
+    # With n6build's runtime, a call into ST's library is found before anything is compiled.
     assert caught.value.id == "N6-LLATON-004"
 
 

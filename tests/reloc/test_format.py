@@ -1,4 +1,7 @@
-"""The file of a relocatable model: what stands where, as ST's public loader and a model of ST's tools have it."""
+"""The layout of a relocatable model's file.
+
+It agrees with ST's public loader and with a model of ST's tools.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ def test_the_header_of_a_model(whole: RelocFile) -> None:
     assert header["data_image"] == 0x20000000 + whole.read_only_bytes
     assert whole.read_only_bytes % 64 == 0
     assert header["got_start"] == header["data_end"]
-    # One part behind the other, each at a multiple of 8, and nothing behind the last.
+    # The parts follow one another, each at a multiple of 8, with nothing behind the last one.
     assert header["rel_start"] & 0x0FFFFFFF == whole.read_only_bytes + whole.image_bytes
     rel_end = (header["rel_end"] & 0x0FFFFFFF) + 7 & ~7
     assert whole.params_offset == rel_end
@@ -115,7 +118,7 @@ def test_split_moves_the_weights_and_nothing_else(whole: RelocFile, split: tuple
     assert len(file.data) == whole.params_offset
     different = [i for i in range(0, len(file.data), 4) if file.data[i : i + 4] != whole.data[i : i + 4]]
     crc = whole.data.index(struct.pack("<I", whole.context["params_file_crc32"]))
-    # New weights leave the file as it is: their CRC stands with them.
+    # New weights only change their CRC in the file.
     assert different == sorted([12 * 4, crc])
 
 

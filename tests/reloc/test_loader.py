@@ -1,4 +1,7 @@
-"""The loader on bytes: what it takes, what it refuses and with which code; and what `verify` adds to it."""
+"""The loader on bytes: accepted and refused models, with codes, and `verify`.
+
+`verify` reports more than the loader checks.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ XIP = replace(COPY, mode="xip")
 
 
 def changed(model: RelocFile, at: int, value: int | Callable[[int], int]) -> RelocFile:
-    """With another word at an offset of the file."""
+    """Change a word at an offset of the file."""
     data = bytearray(model.data)
     (old,) = struct.unpack_from("<I", data, at)
     struct.pack_into("<I", data, at, (value(old) if callable(value) else value) & 0xFFFFFFFF)
@@ -107,18 +110,21 @@ def test_an_altered_model_is_refused_with_the_code_of_st_s_loader(name: str, who
 
 
 def pool_at(model: RelocFile, number: int) -> int:
-    """Offset in the file of a memory pool: name, flags, offset in the weights, destination, size."""
+    """Return the file offset of a memory pool's row.
+
+    A row has name, flags, offset in the weights, destination and size.
+    """
     return image_at(model, model.header["pools"]) + 20 * number
 
 
 def relocation(value: int) -> Callable[[RelocFile], RelocFile]:
-    """Instead of the first one."""
+    """Return a function that replaces a model's first relocation."""
     return lambda model: changed(model, offset(model.header["rel_start"]), value)
 
 
-# From the weights of loader_runner.c to its file.
+# The distance from the weights of loader_runner.c to its file.
 ANYWHERE = (0x34000000 - 0x71800000) % (1 << 32)
-# A loader installs them all the same: what it returns is 0. Words of `verify`.
+# A loader installs these models all the same and returns 0. Only `verify` reports them, with these words.
 UNSEEN: dict[str, tuple[Callable[[RelocFile], RelocFile], str]] = {
     "a relocation at the end of its segment": (relocation(0x4FFFFFFF), "outside of the model: the loader returns 0"),
     "a relocation behind the RAM": (relocation(0x40060000), "outside of the model: the loader returns 0"),
@@ -179,17 +185,17 @@ UNSEEN: dict[str, tuple[Callable[[RelocFile], RelocFile], str]] = {
     "a function elsewhere": (lambda m: changed(m, 13 * WORD, 0x20FFFFF1), "entry point ec_network_init"),
     "weights beyond their end": (lambda m: changed(m, pool_at(m, 0) + 8, 1 << 20), "beyond the end of the weights"),
 }
-# Where memory pools lie is for a firmware to say, and not for the check before its loader.
+# The firmware decides where memory pools are, and not the check before its loader.
 ANOTHER_BOARD = ("activations in the NOR", "activations nowhere")
 
 
 def first_zero(model: RelocFile) -> int:
-    """Offset in the data of a word that is 0: there is nothing to rebase."""
+    """Return the offset in the data of a word that is 0, which needs no rebasing."""
     return next(at for at in range(0, model.image_bytes, WORD) if not model.image_word(Segment.RAM.origin + at))
 
 
 def used_got(model: RelocFile) -> list[int]:
-    """Its words up to the last one that is not 0."""
+    """Return the GOT's words up to the last one that is not 0."""
     got = list(model.got)
     while got and model.image_word(got[-1]) == 0:
         got.pop()
@@ -213,7 +219,7 @@ def test_a_model_for_another_cpu_is_refused_whatever_the_firmware(whole: RelocFi
 
 
 def test_a_shorter_table_of_relocations_of_a_split_model_is_noticed(split: tuple[RelocFile, bytes]) -> None:
-    """There, nothing in the header says where the file ends."""
+    """The header does not give the file's end if the weights are in another file."""
     model, params = split
     for words in range(1, 5):
         shorter = changed(model, HEADER_FIELDS.index("rel_end") * WORD, model.header["rel_end"] - WORD * words)
@@ -290,7 +296,7 @@ def test_the_oldest_loader_refuses_a_model_of_the_other_state(whole: RelocFile) 
     assert ABI_A.context_bytes == 64
 
 
-# What a loader does not look at.
+# Fields that a loader does not check.
 
 
 def test_a_sound_model_has_no_findings(whole: RelocFile, split: tuple[RelocFile, bytes]) -> None:
@@ -331,7 +337,10 @@ def test_a_model_is_checked_before_it_goes_to_flash(whole: RelocFile) -> None:
 
 
 def words_changed(model: RelocFile, seed: int, count: int) -> bytes:
-    """At random in the header, the data image and the table of relocations, to addresses of every segment."""
+    """Change random words of the header, the data image and the relocation table.
+
+    New values point to every segment.
+    """
     chooser = random.Random(seed)
     data = bytearray(model.data)
     places = [*range(0, 104, 4), *range(model.read_only_bytes, model.params_offset, 4)]
@@ -343,7 +352,7 @@ def words_changed(model: RelocFile, seed: int, count: int) -> bytes:
 
 
 def survives(data: bytes) -> None:
-    """One family of errors, or a judgement; never anything else."""
+    """Check that a file causes one family of errors or a judgement, nothing else."""
     try:
         model = parse_reloc_file(data, "hostile.bin")
     except N6Error as error:

@@ -1,4 +1,4 @@
-"""The ll_aton of OpenMV's firmware, and models that do not belong into it."""
+"""The ll_aton of OpenMV's firmware, and models that do not fit it."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_models_that_call_wrong_functions_are_refused_by_name(tmp_path: Path) ->
         "then calls wrong functions"
     )
     assert "ST Edge AI Core 4.0.0 or 4.0.1" in str(caught.value)
-    # As in the forum: Core 3.0 for the firmware of December 2025.
+    # This is the case of the forum: Core 3.0 for the firmware of December 2025.
     with pytest.raises(N6Error, match=r"OpenMV v4.8.1 has 1.1.0-31: its loader returns -1 or faults"):
         check_version(C, read_firmware("openmv-4.8.1", tmp_path), "face.tflite")
 
@@ -121,7 +121,7 @@ def test_models_that_call_wrong_functions_are_refused_by_name(tmp_path: Path) ->
 def for_camera(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain
 ) -> RelocFile:
-    """A model with the runtime of this project, for a firmware with this ll_aton."""
+    """Return a model with n6build's runtime, for a firmware with this ll_aton."""
     folder, version = tmp_path_factory.mktemp("camera"), request.param
     compile_network(
         MODELS / "keyword/keyword.tflite", relocatable(pools_of(BOARD, "extflash")), folder / "network", ll_aton=version
@@ -137,7 +137,10 @@ def test_a_model_has_the_abi_of_the_firmware(for_camera: RelocFile) -> None:
 
 
 def test_st_s_loader_installs_it(for_camera: RelocFile, tmp_path: Path) -> None:
-    """Of the release whose ll_aton OpenMV 5.0.0 has; the one of 3.0 takes it, too, and only the check refuses it."""
+    """The loader is the one of the release whose ll_aton OpenMV 5.0.0 has.
+
+    The loader of 3.0 accepts the model, too; only the check refuses it.
+    """
     if for_camera.version != D:
         pytest.skip("only of 4.0.0 there is a package as it is installed")
     modes: tuple[Mode, ...] = ("copy", "xip")
@@ -148,7 +151,10 @@ def test_st_s_loader_installs_it(for_camera: RelocFile, tmp_path: Path) -> None:
 
 
 def test_a_small_model_loads_from_the_file_system_and_not_as_a_file(for_camera: RelocFile) -> None:
-    """openmv/openmv, issue 3272: weights that are read through the NPU's cache lie outside the chip."""
+    """Weights that the NPU's cache reads must be outside the chip.
+
+    See openmv/openmv, issue 3272.
+    """
     sram2 = Span(0x3410_0000, 1 << 20)
     assert refused_in_heap(for_camera, sram2).endswith("which is not external memory (the loader returns -7)")
     assert refused_in_heap(for_camera, Span(0x7080_0000, 24 << 20)) == ""

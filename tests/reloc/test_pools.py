@@ -1,4 +1,4 @@
-"""Pools of a network -> table of a model: the rows that a loader takes, and what it would not."""
+"""Pools of a network become a model's table: valid rows and refused ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_rows_of_the_table(network: Path, tmp_path: Path) -> None:
         ("AXISRAM3", "RESET.ACTIV.WRITE", 0, 0, 0x34200000, 3000),
     ]
     assert (table.activation_bytes, table.weights_bytes, table.external_ram_bytes) == (500 + 1600 + 3000, 1400, 500)
-    # A copy ends with the pool, so that the weights' file has zeros for what is no weights.
+    # A copy ends with the pool, so the weights' file has zeros where there are no weights.
     blob = b"".join(params_chunks(table.params))
     assert len(blob) == table.params_bytes == 1000 + 2000
     assert blob[1000:1400] == bytes(range(1, 101)) * 4
@@ -63,7 +63,7 @@ def test_parts_begin_at_multiples_of_8(network: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_without_weights_has_a_file_for_them_all_the_same(network: Path, tmp_path: Path) -> None:
-    """With params_offset 0 a loader would refuse it."""
+    """A loader would refuse a model whose params_offset is 0."""
     table = pool_table(artifacts(network, tmp_path, RAM), secure=True)
     assert b"".join(params_chunks(table.params)) == bytes(8)
     assert table.weights_bytes == 0
@@ -90,7 +90,7 @@ def test_a_network_that_cannot_be_relocated_is_refused_with_the_change_to_make(
 
 
 def test_weights_in_the_external_ram_of_a_board_are_copied_there(network: Path, tmp_path: Path) -> None:
-    """Profile extram: nothing in a descriptor is to be changed, since the build wrote it."""
+    """Profile extram needs no change of a descriptor, because the build wrote it."""
     table = pool_table(artifacts(network, tmp_path, replace(HYPER, weights_bytes=500), RAM), secure=True, of_board=True)
     assert [(p.flags_text, p.id, p.size) for p in table.pools] == [
         ("RELOC.MIXED.1.WCACHED", 1, 500),
@@ -119,9 +119,9 @@ def test_without_all_buffers_and_c_info_the_comments_say_how_much_is_used(networ
 
 
 def one_epoch(folder: Path, *, lists_all: bool) -> NetworkArtifacts:
-    """A network of a single epoch with its input and output, 16 KiB of activations, and no c_info.
+    """Return a network of one epoch with input and output, and without c_info.
 
-    By its comment it has used 24 KiB of the bank.
+    It has 16 KiB of activations. Its comment gives 24 KiB of used bank.
     """
     option = " * --all-buffers-info = true\n" if lists_all else ""
     buffer = (
@@ -154,7 +154,10 @@ def one_epoch(folder: Path, *, lists_all: bool) -> NetworkArtifacts:
 def test_a_network_of_one_epoch_has_no_internal_buffers_if_all_are_listed(
     lists_all: bool, used: int, tmp_path: Path
 ) -> None:
-    """Otherwise it may have some, for which the comment leaves room."""
+    """A network that does not list all buffers may have internal ones.
+
+    The comment leaves room for them.
+    """
     table = pool_table(one_epoch(tmp_path, lists_all=lists_all), secure=True)
     assert [each.size for each in table.pools] == [used]
 

@@ -1,6 +1,7 @@
-"""What loaders really make of a model: ours, and ST's own where it is at hand, on the virtual board.
+"""Real loaders on the virtual board: n6build's, and ST's where it is at hand.
 
-loader.py says what ST's returns; the check in firmware/reloc says what no loader may be given. Both are held against the loaders.
+loader.py predicts the results of ST's loader; the check in firmware/reloc rejects files that no
+loader may get. Both are compared with the loaders.
 """
 
 from __future__ import annotations
@@ -45,19 +46,19 @@ def loader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def model(loader: Loader, whole: RelocFile) -> RelocFile:
-    """Of the loader's version: a real one where there is one."""
+    """Return a model of the loader's version, a real one if possible."""
     if loader.runtime.version == whole.version:
         return whole
     return parse_reloc_file(synthetic_model(loader.runtime.version), "synthetic.bin")
 
 
 def placement(mode: Mode) -> Placement:
-    """As loader_runner.c has it."""
+    """Return the placement that loader_runner.c uses."""
     return Placement(FILE, EXEC_RAM, EXEC_RAM_BYTES, params=WEIGHTS, mode=mode)
 
 
 def expected(model: RelocFile, loader: Loader, mode: Mode) -> int:
-    """What loader.py says that ST's returns."""
+    """Return the result that loader.py predicts for ST's loader."""
     try:
         install(model, Firmware(loader.runtime.version), placement(mode))
     except Refusal as refusal:
@@ -72,10 +73,10 @@ def test_altered_models_get_the_codes_of_the_loader(loader: Loader, model: Reloc
     files = [(each.data, mode) for each in altered.values() for mode in BOTH]
     for (name, each), *both in zip(altered.items(), *halves(outcomes(loader, files, tmp_path)), strict=True):
         for outcome, mode in zip(both, BOTH, strict=True):
-            # Ours makes the check itself.
+            # n6build's loader makes the check itself.
             ours = -1 if outcome.status != FITS else expected(each, loader, mode)
             assert outcome.result == (ours if loader.runtime.name == "n6build" else expected(each, loader, mode)), name
-            # The check does not know of a board's external RAM.
+            # The check does not know a board's external RAM.
             assert outcome.status != FITS or outcome.result == -7, name
 
 
@@ -100,7 +101,10 @@ def test_what_no_loader_of_st_sees_the_check_before_it_does(loader: Loader, mode
 def test_a_loader_can_be_given_whatever_the_check_lets_through(
     loader: Loader, model: RelocFile, tmp_path: Path
 ) -> None:
-    """Nothing is written outside of the model's RAM. And what verify() finds sound is let through."""
+    """Files that pass the check write nothing outside the model's RAM.
+
+    Files that verify() accepts pass the check.
+    """
     chooser = random.Random(6)
     datas = [model.data, *(words_changed(model, seed, chooser.choice((1, 1, 1, 2, 4))) for seed in range(FUZZED))]
     found = outcomes(loader, [(data, mode) for data in datas for mode in BOTH], tmp_path, guarded=True)

@@ -1,4 +1,4 @@
-"""Flash slots of relocatable models: their places, what stands in them, and which one an update goes to."""
+"""Flash slots of relocatable models: places, content, and the next update's slot."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_any_byte_that_changes_is_noticed(position: int, change: int) -> None:
     image = bytearray(b"".join(slot_chunks([data], Identity(1, 2), SelfTest(b"input", 3))))
     at = position % len(image)
     image[at] ^= change
-    # Eight bytes of padding between file and trailer mean nothing.
+    # Eight bytes of padding between file and trailer have no meaning.
     assert (read_trailer(bytes(image), len(data)) is None) == (not 200 <= at < 208)
 
 
@@ -96,13 +96,13 @@ def test_outputs_are_combined_as_the_firmware_does() -> None:
     assert outputs_crc32(b"abcdef", [2, 4]) == zlib.crc32(b"ab") ^ zlib.crc32(b"cdef")
 
 
-# Updates.
+# Updates of slots.
 
 NOR = 1 << 20
 
 
 class Board:
-    """Two slots of 256 KiB in a NOR, and a model's images in a folder."""
+    """A board with two slots of 256 KiB in a NOR, and a model's images in a folder."""
 
     def __init__(self, folder: Path, model: RelocFile) -> None:
         self.nor = bytearray([ERASED]) * NOR
@@ -160,7 +160,10 @@ def test_a_model_that_would_reach_into_the_other_slot_is_not_programmed(board: B
 
 
 def test_of_a_slot_no_more_is_read_than_is_in_it(board: Board) -> None:
-    """A cable is slow: a slot may have many megabytes, of which a model fills some kilobytes."""
+    """Reading a slot only reads its content.
+
+    A cable is slow: a slot may have many megabytes, of which a model fills some kilobytes.
+    """
     board.offer(b"1")
     board.program(board.update())
     assert board.bytes_read == 2 * 4096

@@ -17,7 +17,7 @@ GOT = {DATA + 0x10: 0x40000800, DATA + 0x14: 0x20000444}
 
 
 class OutsideError(Exception):
-    """Of what the model has."""
+    """An access outside the model."""
 
 
 def carried_out(code: bytes) -> int:
@@ -83,13 +83,16 @@ const void *function(void) { return table; }
 
 @pytest.mark.parametrize("level", ["-Os", "-O0", "-O3", "-O2 -fno-omit-frame-pointer"])
 def test_what_the_compiler_makes_of_it(level: str, tmp_path: Path) -> None:
-    """As in a relocatable model: through the GOT, whose word this one fills in itself."""
+    """The code reads the address from the GOT, as in a relocatable model.
+
+    The test fills in the GOT's word.
+    """
     (tmp_path / "f.c").write_text(SOURCE)
     pic = ("-fpic", "-msingle-pic-base", "-mpic-register=r9", "-mno-pic-data-is-text-relative")
     gcc = ("arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", *pic, *level.split())
     subprocess.run([*gcc, "-c", "f.c", "-o", "f.o"], cwd=tmp_path, check=True)
     subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", "-j", ".text", "f.o", "f.bin"], cwd=tmp_path, check=True)
     code = (tmp_path / "f.bin").read_bytes()
-    # The last word is the offset in the GOT, which the linker fills in.
+    # The last word is the offset in the GOT, which the linker would fill in.
     code = code[:-4] + struct.pack("<I", 0x10)
     assert carried_out(code) == 0x40000800

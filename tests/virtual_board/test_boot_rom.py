@@ -1,4 +1,7 @@
-"""What the boot ROM starts, and what a program finds then: its console, the fuses, memories."""
+"""Programs that the boot ROM starts, and the chip's state at their start.
+
+The tests check its console, the fuses and the memories.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data cache, what is in memory behind it, and what keeps masters other than the CPU out of memory."""
+"""The data cache, the memory behind it, and the access of other masters."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_filter_without_its_clock(tmp_path: Path) -> None:
 
 
 def test_a_program_that_stops_the_clock_of_its_own_ram(tmp_path: Path) -> None:
-    # Nothing that it executes after that is worth waiting for.
+    # The program executes nothing of interest after that.
     few = Limits(20_000)
     result = run(tmp_path, "STOP_CLOCK", "-DMEMENR_BIT=N6_RCC_MEMENR_AXISRAM2EN", limits=few)
     assert result.findings[0].kind == "ram-off"
@@ -136,7 +136,7 @@ RAMS = [("FLEXRAM", "0x34010000u"), ("AXISRAM1", "0x34080000u")]
 
 @pytest.mark.parametrize(("ram", "place"), RAMS, ids=[row[0] for row in RAMS])
 def test_a_ram_whose_clock_is_stopped_while_it_is_used(tmp_path: Path, ram: str, place: str) -> None:
-    """What it held comes back with the clock."""
+    """The content comes back with the clock."""
     defines = [f"-DMEMENR_BIT=N6_RCC_MEMENR_{ram}EN", f"-DPLACE={place}"]
     result = run(tmp_path, "STOP_CLOCK", *defines)
     (finding,) = result.findings

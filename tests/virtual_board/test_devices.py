@@ -1,4 +1,4 @@
-"""Blocks that programs of others drive: I2C with the devices of a board, DMA channels, and the filters of a microphone."""
+"""Devices of third-party programs: I2C, DMA channels and microphone filters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def recording(tmp_path: Path, samples: list[int], hz: int = HZ) -> Recording:
 
 
 def wide(samples: list[int]) -> list[int]:
-    """In the 24 bits of a filter."""
+    """Return the samples in the 24 bits of a filter."""
     return [sample & 0xFFFFFF for sample in samples]
 
 
@@ -134,7 +134,7 @@ def test_what_a_channel_does_wrong_is_found_where_it_was_started(
     assert finding.where.startswith(f"tests/virtual_board/programs/dma_channels.c:{start} in ")
 
 
-# The microphone
+# The microphone.
 
 
 def test_samples_come_at_the_rate_that_clocks_and_dividers_give(tmp_path: Path) -> None:

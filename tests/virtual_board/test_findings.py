@@ -1,4 +1,4 @@
-"""The mistakes that cost people days, each in a small program: caught, with the source line."""
+"""Mistakes that cost days, each in a small program: found with the source line."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def test_a_read_before_the_nor_is_mapped_ends_in_a_fault_that_says_where(tmp_pat
     assert "bfar=0x71000000" in fault
 
 
-# Each byte of a bank that nobody has written to since; the bank's test has written two words, through the cache.
+# Each byte of a bank that was not written since shutdown has this value. The bank's test has written two
+# words, through the cache.
 AFTER_SHUTDOWN = 0xDE
 NPU_FAULTS = [
     (

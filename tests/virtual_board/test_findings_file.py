@@ -1,4 +1,4 @@
-"""What the emulator writes of a run, also of one that was killed."""
+"""The emulator's file of a run, also of a killed one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Programs made by others, unmodified, each FSBL with each Appli: how far they come on the virtual board today.
+"""Third-party programs, unmodified: each FSBL with each Appli.
 
-A row that comes further is good news: put its new result into `MATRIX`, which says what stops the others.
+If a row gets further than before, put its new result into `MATRIX`. Its comments explain where the
+others stop.
 """
 
 from __future__ import annotations
@@ -39,9 +40,15 @@ LIMITS = Limits(50_000_000, None, text=STARTED)
 
 @dataclass(frozen=True)
 class Reached:
-    """ended: as RunResult says, or the id of the error that refused to put the two together. lines: of the console. findings:
-    their kinds, in the order in which they came first. stored: number of registers that no model answers. at: where a program is
-    that does not end, to 256 bytes."""
+    """The result of an FSBL with an Appli.
+
+    Attributes:
+        ended: As in RunResult, or the id of the error that refused the combination.
+        lines: Lines of the console.
+        findings: Their kinds, in the order in which they first came.
+        stored: Registers that no model answers.
+        at: Address of a program that does not end, to 256 bytes.
+    """
 
     ended: str
     lines: int = 0
@@ -50,14 +57,15 @@ class Reached:
     at: str = ""
 
 
-# The pads of the NOR stay in the range of 3.3 V, which is a warning: real boards run these programs.
+# The pads of the NOR stay in the range of 3.3 V, which is only a warning, because real boards run these
+# programs.
 RANGE = "nor-range"
-# It blinks; the clock of GPIOO is one that its own board has on.
+# The program blinks. On its own board, the clock of GPIOO is on.
 BLINKS = Reached("timeout", findings=(RANGE, "clock-off"), at="0x34000fxx")
-# The FSBL does not copy to where this Appli runs, or does not map what it runs in.
+# The FSBL does not copy to this Appli's address, or does not map its memory.
 LOST = Reached("exited", findings=(RANGE, "lockup"))
 NOT_MAPPED = Reached("exited", findings=(RANGE, "psram-not-mapped", "lockup"))
-# FSBL, Appli: what comes of them. Audio, which waits for its parts, needs more than is given here: test_st_audio.py.
+# (FSBL, Appli) -> the result. Audio waits for devices that are not attached here: see test_st_audio.py.
 MATRIX = {
     (OURS, OURS): Reached("until", 4),
     (OURS, "Audio"): Reached("timeout", 3, at="0x34007axx"),
@@ -70,7 +78,7 @@ MATRIX = {
     ("lrun 1.2", "PSRAM"): replace(NOT_MAPPED, findings=("psram-not-mapped", "lockup"), stored=1),
     ("lrun 1.2", "XIP"): Reached("timeout", stored=3, at="0x70100fxx"),
     ("LoadAndRun", OURS): Reached("until", 1, (RANGE,)),
-    # It copies 64 KiB, whatever the Appli has.
+    # This FSBL copies 64 KiB, whatever the Appli's size.
     ("LoadAndRun", "Audio"): Reached("timeout", findings=(RANGE, "short-copy", "hole"), at="0x34002bxx"),
     ("LoadAndRun", "LoadAndRun"): BLINKS,
     ("LoadAndRun", "PSRAM"): NOT_MAPPED,
@@ -86,13 +94,13 @@ MATRIX = {
     ("XIP", "PSRAM"): NOT_MAPPED,
     ("XIP", "XIP"): Reached("timeout", findings=(RANGE,), stored=2, at="0x70100fxx"),
 }
-# The others are more of the same.
+# The other rows show nothing new, so they are slow.
 ALWAYS = {(OURS, OURS), (OURS, "LoadAndRun"), (OURS, "XIP"), ("lrun 1.2", "Audio"), ("PSRAM", "PSRAM"), ("XIP", "XIP")}
 
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[Role, Path]:
-    """FSBL and Appli of this project; the Appli without its weights in flash."""
+    """Return n6build's FSBL and Appli, without the Appli's weights in flash."""
     project = make_project(tmp_path_factory.mktemp("ours"))
     # As the FSBL is built for an Appli of somebody else, which sets its own clocks.
     result = project.scons(f"board={BOARD.name}", "model=keyword", "clock=hsi", "build")

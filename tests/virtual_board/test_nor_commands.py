@@ -1,4 +1,4 @@
-"""The NOR as a wire: what it answers to commands in indirect mode, what they change, and how long that takes."""
+"""The NOR's commands in indirect mode: answers, effects and durations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_parameter_tables_are_one_reply_of_any_length(tmp_path: Path) -> Non
     words = [line.removeprefix("sfdp=0x") for line in result.lines if line.startswith("sfdp=")]
     assert b"".join(int(word, 16).to_bytes(4, "little") for word in words) == TABLES
     assert "not busy" not in result.lines
-    assert values(result)["status"] == "00000002"  # complete, idle, nothing left
+    assert values(result)["status"] == "00000002"  # The NOR is complete and idle, and nothing is left.
     assert result.findings == ()
 
 
@@ -119,9 +119,9 @@ def test_a_window_on_a_busy_part_reads_ones_until_it_is_done(tmp_path: Path) -> 
 def test_automatic_polling_wakes_a_sleeping_processor_when_the_erase_is_done(tmp_path: Path) -> None:
     result = run(tmp_path, "WAIT_FOR_MATCH")
     assert values(result) == {
-        "polling": "00000020",  # BUSY
+        "polling": "00000020",  # BUSY is set.
         "pending": "00000001",
-        "matched": "00000008",  # SMF, and no longer BUSY
+        "matched": "00000008",  # SMF is set, and BUSY is clear.
         "cleared": "00000000",
     }
     (line,) = [line for line in result.lines if line.startswith("us=")]
@@ -135,9 +135,9 @@ def test_a_register_is_written_with_its_address_as_data(tmp_path: Path) -> None:
 
 def test_the_controller_says_what_it_is_doing(tmp_path: Path) -> None:
     assert values(run(tmp_path, "STATUS_OF_CONTROLLER")) == {
-        "before": "00000004",  # FTF: room for data; nothing has begun
-        "between": "00000024",  # BUSY
-        "after": "00000006",  # TCF
+        "before": "00000004",  # FTF is set: there is room for data, and nothing has begun.
+        "between": "00000024",  # BUSY is set.
+        "after": "00000006",  # TCF is set.
         "cleared": "00000004",
         "aborted": "00000006",
     }

@@ -1,4 +1,4 @@
-"""The NOR's window against the state of the part: one wrong register is enough, and the board says which."""
+"""The NOR's window and the part's state: one wrong register is reported."""
 
 from __future__ import annotations
 

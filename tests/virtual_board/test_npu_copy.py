@@ -1,5 +1,8 @@
-"""An epoch of the NPU in a program: findings name it, and whoever waits for its interrupt and has not let it through is told so,
-long before the run is given up."""
+"""An NPU epoch in a program: findings name it.
+
+A program that waits for the NPU's interrupt without enabling it is reported, long before the run is
+given up.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 
 from virtual_board.test_findings import PROGRAMS, line_of
 
-# A fraction of what an idle host executes in a second.
+# An idle host executes more than this in a second.
 SOON = Limits(40_000_000)
 DONE = "the NPU is done (INTCTRL INTREG 0x00000020), and the program does not look at it: "
 

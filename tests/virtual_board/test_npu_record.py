@@ -1,4 +1,4 @@
-"""The record of what the NPU did: what the emulator writes is read, and anything else is refused."""
+"""The record of the NPU's work: the emulator's lines are read, others are refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ VALUES = st.recursive(
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """A line whose value of a key, or of a key of a unit, is another one or missing; or any bytes."""
+    """Draw a line with a changed or missing value of a key, or any bytes.
+
+    The key is one of the line or of a unit.
+    """
     values = json.loads(line_of(draw(EPOCHS)))
     values["units"] = values["units"] or [{"unit": "STRENG0", "what": ""}]
     target = draw(st.sampled_from([values, values["units"][0]]))

@@ -1,4 +1,8 @@
-"""The NPU of the virtual board: it answers as a runtime expects at its start, misses clocks, and says why work cannot be done."""
+"""The NPU's registers on the virtual board.
+
+They answer as a runtime expects at its start. The NPU reports missing clocks and the reason why
+work cannot be done.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from n6build.virtual_board.run import RunResult
 
 from virtual_board.test_findings import PROGRAMS, boot, line_of
 
-# An engine alone, which reads for nobody.
+# A single engine reads, and nothing uses its stream.
 WORK = "the NPU cannot do its work: no stream engine writes to memory: an epoch would never end"
 
 
@@ -29,9 +33,9 @@ def test_what_a_runtime_asks_is_answered_and_work_without_an_end_ends_the_run(tm
         for number in range(units.count)
     }
     assert dict(enumerate(versions)) == units
-    # STRENG 5.0, as ST's header has it.
+    # ST's header has STRENG 5.0.
     assert versions[5] == 0x5001
-    # A unit that is cleared is off, and has done so at once.
+    # A cleared unit is off at once.
     assert {"ctrl=0x00000000", "gates=0xffffffff"} <= set(result.lines)
     (finding,) = result.findings
     assert finding.kind == "npu-work"
@@ -44,7 +48,7 @@ def test_what_a_runtime_asks_is_answered_and_work_without_an_end_ends_the_run(tm
 @pytest.mark.parametrize(
     ("define", "expected"),
     [
-        # All that is written to.
+        # All written units are reported.
         (
             "CLOCKED=0",
             {

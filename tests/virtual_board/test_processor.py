@@ -1,4 +1,4 @@
-"""A program that the emulator starts by itself: what is counted, how it ends, and where a fault that nobody handles is."""
+"""A program that the emulator starts itself: counts, ends, and places of faults."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_run_ends_in_front_of_an_instruction(tmp_path: Path) -> None:
 
 
 def test_who_sleeps_for_ever_is_at_the_limit_at_once(tmp_path: Path) -> None:
-    """Years of guest time, which an emulator that waited for them would not see the end of."""
+    """An emulator that waited for years of guest time would not end."""
     result = run(tmp_path, "SLEEP_FOR_EVER", Limits(1_000_000_000 * 86400 * 365))
     assert result.ended == "silent"
     assert result.instructions < 100

@@ -1,4 +1,4 @@
-"""The PSRAM's window against the state of the part: one wrong register is enough, and the board says which."""
+"""The PSRAM's window and the part's state: one wrong register is reported."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ def test_a_forgotten_mapping_is_a_fault_with_its_line(tmp_path: Path, change: st
 
 
 def test_what_st_s_own_driver_sends_reaches_the_part(tmp_path: Path) -> None:
-    """Compiled from ST's board support package, HAL and all: indirect writes and reads, then the window."""
+    """The program is ST's board support package with HAL.
+
+    It makes indirect writes and reads, and then uses the window.
+    """
     audio = sample("apps/audio")
     drivers = audio / "Drivers"
     hal, bsp = drivers / "STM32N6xx_HAL_Driver", drivers / "BSP"

@@ -1,4 +1,4 @@
-"""Which release of QEMU a computer takes, and that the source of another is not taken for it."""
+"""The release of QEMU for each computer; another release's source is refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ OF_ONE_RELEASE = re.compile(r"\benv_ptr\b|\bcpu_env\(|qemu_mutex_lock_iothread|\
     [
         ({"ID": "debian", "VERSION_ID": "12"}, "7.2"),
         ({"ID": "debian", "VERSION_ID": "13"}, "10.0"),
-        # Of a derivative, or of a Debian that is not released: its package sources say whether they have it.
+        # The package sources of a derivative, or of an unreleased Debian, show whether they have this
+        # release.
         ({"ID": "ubuntu", "VERSION_ID": "13"}, "7.2"),
         ({"ID": "debian"}, "7.2"),
         (None, "7.2"),
@@ -85,7 +86,10 @@ def test_what_releases_name_differently_stands_in_one_header() -> None:
 def test_a_system_whose_package_sources_lack_the_release_has_no_virtual_board(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ubuntu 24.04, for instance: nothing is installed for it, and set-up is told so by the exit status."""
+    """Ubuntu 24.04 is such a system.
+
+    Nothing is installed for it, and the exit status informs set-up.
+    """
     for name, text in (
         ("apt-get", 'case "$*" in *install*) echo installs >&2; exit 1;; esac'),
         ("apt-cache", "echo Version: 1:8.2.2+ds-0ubuntu1"),

@@ -1,4 +1,4 @@
-"""The tables by which a NOR describes itself, read as JESD216F tells a program to."""
+"""The tables in which a NOR describes itself, read as in JESD216F."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMANDS = BOARD.nor_commands
 
 
 def tables_of(data: bytes) -> dict[int, tuple[int, ...]]:
-    """By identifier; first the one that every part has."""
+    """Return the tables by identifier; first the one that every part has."""
     signature, _, major, last, _ = struct.unpack_from("<4sBBBB", data)
     assert (signature, major) == (b"SFDP", 1)
     tables = {}
@@ -57,8 +57,8 @@ def test_a_part_tells_its_commands_on_eight_lines() -> None:
     tables = tables_of(parameter_tables(COMMANDS, BOARD.nor.size))
     profile = tables[0xFF05]
     assert profile[0] >> 8 & 0xFF == COMMANDS.read_dtr
-    assert profile[3] >> 7 & 31 == 20  # at 200 MHz
-    assert [profile[4] >> 27, profile[4] >> 17 & 31, profile[4] >> 7 & 31] == [16, 12, 10]  # at 166, 133, 100 MHz
+    assert profile[3] >> 7 & 31 == 20  # At 200 MHz.
+    assert [profile[4] >> 27, profile[4] >> 17 & 31, profile[4] >> 7 & 31] == [16, 12, 10]  # At 166, 133, 100 MHz.
     assert tables[0xFF84][1] & 0xFFFF == COMMANDS.erase_64k << 8 | COMMANDS.erase_4k
     last = struct.pack(">2I", *tables[0xFF0A][-2:])
     assert last[: last[0] + 1] == bytes((6, COMMANDS.write_register, 0, 0, 0, 0, COMMANDS.mode.opi_dtr))

@@ -1,4 +1,7 @@
-"""What ST made for the microphone of the STM32N6570-DK: its drivers, and its Audio application as it is published."""
+"""ST's software for the STM32N6570-DK's microphone.
+
+It is the drivers, and the Audio application as published.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,10 @@ def test_st_s_own_drivers_find_the_codec_and_hear_the_recording(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_the_audio_application_as_published_names_what_it_hears(tmp_path: Path) -> None:
-    """Program and weights as a board's owner flashes them; the README beside the sources shows a real board's console."""
+    """Program and weights are flashed as by a board's owner.
+
+    The README beside the sources shows a real board's console.
+    """
     elf = build_fsbl(tmp_path, PROGRAMS / "load_for_st.c", board=BOARD)
     parts = {
         BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL),

@@ -1,4 +1,4 @@
-"""An emulator that gives up before the first instruction is an error, not a run without findings."""
+"""An emulator that fails before the first instruction causes an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
 
 
 def stand_in(folder: Path, does: str) -> Path:
-    """Of the emulator: a shell's command, with its arguments."""
+    """Return a stand-in of the emulator that runs a shell command."""
     path = folder / "emulator"
     path.write_text(f"#!/bin/sh\n{does}\n")
     path.chmod(0o755)

@@ -1,5 +1,7 @@
-"""The watchdog IWDG, which counts guest time by the LSI, and the flags that tell why the chip was reset; fuses in a file; a NOR
-whose power goes in the middle of a write."""
+"""The watchdog IWDG, reset flags, fuses in a file, and power cuts of a NOR.
+
+IWDG counts guest time by the LSI. A power cut happens in the middle of a write.
+"""
 
 from __future__ import annotations
 

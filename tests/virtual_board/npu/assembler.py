@@ -1,6 +1,7 @@
-"""Epochs of the NPU, put together by names of units, registers and fields: computed by register writes, or by a blob.
+"""NPU epochs, assembled by names of units, registers and fields.
 
-A test says what feeds what, where the frames lie and what memory shall hold afterwards; every byte that it does not name stays.
+They are computed by register writes or by a blob. A test gives the connections, the frames' places,
+and the wanted memory. Every byte that it does not name must stay unchanged.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ from virtual_board.npu.model import (
 
 RUNNING = 31
 FIRST_ADDRESS = 0x1000
-MOST_VALUES = 2047  # of one instruction
+MOST_VALUES = 2047  # The limit of one instruction.
 _BEFORE = (np.arange(MEMORY_BYTES, dtype=np.int64) * 37 % 251).astype(np.uint8)
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Where an engine's frames lie in memory, and which lanes of the stream's 24-bit elements their bytes belong to.
+    """The places of an engine's frames in memory, and their lanes.
 
-    Steps are in bytes. A raw frame is a line of elements; another one has lines of pixels of `depth` elements.
+    Lanes are the bytes of the stream's 24-bit elements to which bytes in memory belong. Steps are
+    in bytes. A raw frame is a line of elements; another one has lines of pixels of `depth`
+    elements.
     """
 
     address: int
@@ -64,7 +67,7 @@ class Frames:
         return self.address + frame % self.repeat * self.step + frame // self.repeat * self.repeat_step
 
     def addresses(self) -> np.ndarray:
-        """Of each byte: frames x elements x bytes of an element."""
+        """Return each byte's address: frames x elements x bytes of an element."""
         size = len(self.lanes)
         if self.raw:
             inside = np.arange(self.elements) * size
@@ -76,7 +79,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class Contexts:
-    """A port that takes or drops so many frames of a source, then so many others."""
+    """A port that takes or drops some frames of a source, then some others."""
 
     source: int
     first: tuple[int, bool]
@@ -87,7 +90,7 @@ class Contexts:
         return take | self.source << 1 | before << 8 | take_after << 16 | self.source << 17 | after << 24
 
     def taken(self, frames: int) -> list[int]:
-        """Of so many frames of the source, those that arrive."""
+        """Return the frames that arrive, out of this number of frames of the source."""
         (before, take), (after, take_after) = self.first, self.second
         order = [take] * before + [take_after] * after
         return [frame for frame in range(frames) if order[frame % len(order)]]
@@ -101,7 +104,7 @@ def taking(source: int, taken: int, dropped: int) -> Contexts:
     return Contexts(source, (taken, True), (dropped, False))
 
 
-# Ports of the stream switch: what comes out of a unit, what goes into it.
+# The ports of the stream switch: outputs of units, then inputs.
 
 
 def convacc(index: int) -> int:
@@ -145,7 +148,13 @@ def pool_input(index: int) -> int:
 
 
 class Epoch:
-    """memory: what lies where before, wanted: what lies where afterwards, besides."""
+    """An epoch, with memory before it and wanted memory after it.
+
+    Attributes:
+        number: Its label.
+        memory: Address -> data before the epoch.
+        wanted: (addresses, data) of each change after the epoch.
+    """
 
     def __init__(self, number: int = 1) -> None:
         self.number = number
@@ -157,7 +166,7 @@ class Epoch:
         self._writers: list[int] = []
 
     def room(self, size: int) -> int:
-        """An address with so many bytes, and some that belong to nobody."""
+        """Return an address with so many free bytes, followed by some unused ones."""
         address = self._end
         self._end += (size + 31) // 16 * 16
         assert self._end <= BLOB, "the epoch needs more memory than the tests have"
@@ -180,11 +189,14 @@ class Epoch:
         self.values(kind, index, offset_of(kind, register), [value])
 
     def values(self, kind: str, index: int, offset: int, values: Sequence[int]) -> None:
-        """To registers that follow each other."""
+        """Write consecutive registers."""
         self._writes.append((unit(kind, index), offset, [value & 0xFFFF_FFFF for value in values]))
 
     def switch_on(self, kind: str, index: int, **control: int) -> None:
-        """CTRL with these fields, in the end: engines that write before other units, engines that read last."""
+        """Set CTRL with these fields at the end.
+
+        Writing engines come before other units, and reading engines come last.
+        """
         turn = 1 if kind != "STRENG" else 0 if control.get("DIR") else 2
         self._switched_on.append((turn, unit(kind, index), value_of(kind, "CTRL", **control)))
 
@@ -193,7 +205,11 @@ class Epoch:
         self.values("STRSWITCH", 0, 8 + 4 * destination, [word])
 
     def reader(self, engine: int, frames: Frames, trigger: int | None = None, **control: int) -> int:
-        """trigger: the engine whose frame before it waits for. Returns the source of its stream."""
+        """Add a reading engine, and return the source of its stream.
+
+        Args:
+            trigger: The engine whose previous frame it waits for.
+        """
         self._engine(engine, frames)
         if trigger is not None:
             self.set("STRENG", engine, "EVENT", FRMTRG_EN=1, FRMTRG_SRC=trigger)
@@ -207,7 +223,7 @@ class Epoch:
         self._writers.append(unit("STRENG", engine))
 
     def store(self, engine: int, source: int | Contexts, values: np.ndarray, size: int, frames: int = 1) -> None:
-        """A writer of these elements of `size` bytes, raw, and the wish that they arrive."""
+        """Add a raw writer for these elements of `size` bytes, and expect them in memory."""
         width = values.size // frames
         address = self.room(values.size * size)
         lanes = tuple(range(size))
@@ -236,11 +252,14 @@ class Epoch:
         return [(number, control) for _, number, control in ordered]
 
     def configuration(self) -> list[tuple[int, int, list[int]]]:
-        """Unit, offset, values of registers that follow each other."""
+        """Return (unit, offset, values) of consecutive registers."""
         return [(unit("STRSWITCH"), 0, [1]), *self._writes]
 
     def program(self) -> list[list[int]]:
-        """As ST's compiler writes it: configuration, EN bits, polls of whoever writes, EN bits off."""
+        """Return a program in the order of ST's compiler.
+
+        The order is: configuration, EN bits, polls of the writing engines, EN bits off.
+        """
         words = [label(self.number)]
         for number, offset, values in self.configuration():
             for first in range(0, len(values), MOST_VALUES):
@@ -282,12 +301,16 @@ class Epoch:
 
 
 def little_endian(values: np.ndarray, size: int) -> np.ndarray:
-    """The lowest bytes of each value."""
+    """Return the lowest bytes of each value."""
     return np.stack([(values.ravel() >> 8 * byte).astype(np.uint8) for byte in range(size)], 1).ravel()
 
 
 def difference(library: ctypes.CDLL, epoch: Epoch, by: str) -> str | None:
-    """What is not as the epoch wants it after a run by "registers" or "blob"; None if nothing."""
+    """Return the difference from the wanted result, or None.
+
+    Args:
+        by: "registers" or "blob".
+    """
     npu = Npu(library)
     npu.memory[:] = epoch.memory_before()
     reason = epoch.run_by_registers(npu) if by == "registers" else epoch.run_by_blob(npu)
@@ -305,7 +328,7 @@ def difference(library: ctypes.CDLL, epoch: Epoch, by: str) -> str | None:
 
 
 def compute(library: ctypes.CDLL, epoch: Epoch) -> None:
-    """By register writes and by a blob, each must leave memory as wanted."""
+    """Check that register writes and a blob both leave the wanted memory."""
     for by in ("registers", "blob"):
         found = difference(library, epoch, by)
         assert found is None, found

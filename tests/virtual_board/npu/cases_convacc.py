@@ -1,4 +1,7 @@
-"""Epochs with CONVACC, over its parameter space, each with what it must leave in memory (oracles.py)."""
+"""Epochs with CONVACC over its parameter space, with their wanted memory.
+
+The wanted memory comes from oracles.py.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,11 @@ def convacc_registers(epoch: Epoch, index: int, c: Convolution, role: dict[str, 
 
 
 def features_reader(epoch: Epoch, engine: int, features: np.ndarray) -> int:
-    """features: frames x height x width x batch."""
+    """Add a reader of features.
+
+    Args:
+        features: Array of frames x height x width x batch.
+    """
     frames, size = features.shape[0], features[0].size
     lanes = (0, 1) if features.itemsize == 2 else (0,)
     address = epoch.place(features)
@@ -50,7 +57,7 @@ def kernel_shape(c: Convolution) -> tuple[int, int, int, int]:
 
 
 def inflated(depth: int, height: int, width: int, seed: int) -> np.ndarray:
-    """Kernels of a depthwise convolution: zeros off the diagonal."""
+    """Return kernels of a depthwise convolution, with zeros off the diagonal."""
     kernels = np.zeros((depth, height, width, depth), np.int8)
     for channel in range(depth):
         kernels[channel, :, :, channel] = noise(seed + channel, (height, width))
@@ -58,7 +65,7 @@ def inflated(depth: int, height: int, width: int, seed: int) -> np.ndarray:
 
 
 def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool = False) -> Epoch:
-    """Each frame of features meets the next set of kernels."""
+    """Return an epoch in which each frame of features meets the next set of kernels."""
     epoch = Epoch()
     features = noise(seed, (frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (frames, *kernel_shape(c)), c.kernel_type)
@@ -73,7 +80,11 @@ def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool 
 
 
 def deep_frames(epoch: Epoch, features: np.ndarray, packed: bool) -> Frames:
-    """Elements of three bytes: pixels without gap; or each on a new element, whose surplus bytes belong to the next pixel."""
+    """Return frames with elements of three bytes.
+
+    Packed pixels have no gap. Otherwise each pixel begins with a new element, whose surplus bytes
+    belong to the next pixel.
+    """
     frames, height, width, batch = features.shape
     size = height * width * batch
     padded = np.zeros((frames, (size + 2) // 3 * 3 + 3), np.int8)
@@ -89,7 +100,10 @@ def deep_frames(epoch: Epoch, features: np.ndarray, packed: bool) -> Frames:
 def deep(
     c: Convolution, packed: bool = False, units: int = 1, frames: int = 1, bytes_of_kernels: bool = True, seed: int = 0
 ) -> Epoch:
-    """Kernels of one pixel, which up to four units share: of each frame's kernels each takes a group of its own."""
+    """Return an epoch with kernels of one pixel, shared by up to four units.
+
+    Each unit takes its own group of each frame's kernels.
+    """
     c = replace(c, kernel_height=1, kernel_width=1)
     epoch = Epoch()
     features = noise(seed, (frames, c.height, c.width, c.batch), c.feature_type)
@@ -112,7 +126,11 @@ def deep(
 
 
 def shared_kernels(c: Convolution, shares: tuple[int, ...], frames: int = 2, seed: int = 0) -> Epoch:
-    """Several units take their kernels from one stream: of each frame's kernels the first of `shares`, the next, and so on."""
+    """Return an epoch in which several units take their kernels from one stream.
+
+    Of each frame's kernels, the first unit takes the first of `shares`, the second unit the next,
+    and so on.
+    """
     epoch = Epoch()
     features = noise(seed, (frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (frames, *kernel_shape(replace(c, kernels=sum(shares)))))
@@ -133,7 +151,10 @@ def shared_kernels(c: Convolution, shares: tuple[int, ...], frames: int = 2, see
 
 
 def chain(c: Convolution, units: int, frames: int = 1, seed: int = 0) -> Epoch:
-    """Sums of three bytes go from unit to unit, each with channels of its own; the last one requantises."""
+    """Return an epoch in which sums of three bytes go from unit to unit.
+
+    Each unit has its own channels, and the last one requantises.
+    """
     epoch = Epoch()
     total: list[np.ndarray | None] = [None] * frames
     for each in range(units):
@@ -156,9 +177,19 @@ def chain(c: Convolution, units: int, frames: int = 1, seed: int = 0) -> Epoch:
 
 @dataclass(frozen=True)
 class Accumulation:
-    """Of every `group` frames those from first to last are added to the frame before; the very first one never is.
+    """The frames that are added to the frame before.
 
-    groups: how many. made_first: the very first sum is one of zeros that the unit makes (GEN1SUM), else there is none (NO1SUM).
+    In every `group`, these are the frames from `first` to `last`. The very first frame is never
+    added to another one.
+
+    Attributes:
+        group: Frames in a group.
+        groups: Number of groups.
+        first: First added frame of a group.
+        last: Last added frame of a group.
+        filtered: The filter is on; otherwise all frames are added.
+        made_first: The very first sum uses zeros that the unit makes (GEN1SUM); otherwise there is
+            none (NO1SUM).
     """
 
     group: int
@@ -176,7 +207,7 @@ class Accumulation:
         return frame > 0 and (not self.filtered or self.first <= frame % self.group <= self.last)
 
     def configure(self, epoch: Epoch, index: int) -> dict[str, int]:
-        """CTRL."""
+        """Set the filter, and return the fields of CTRL."""
         if self.filtered:
             epoch.set("CONVACC", index, "AFILT", TOT=self.group, FIRST=self.first, LAST=min(self.last, self.group - 1))
         first = {"GEN1SUM": 1} if self.made_first else {"NO1SUM": 1}
@@ -190,7 +221,10 @@ class Accumulation:
 
 
 def own_sums(c: Convolution, sums: Accumulation, seed: int = 0) -> Epoch:
-    """Each frame is added to the one that the unit made before; the last of a group is kept."""
+    """Return an epoch in which each frame is added to the unit's previous output.
+
+    The last frame of a group is kept.
+    """
     epoch = Epoch()
     features = noise(seed, (sums.frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (sums.frames, *kernel_shape(c)))
@@ -204,7 +238,11 @@ def own_sums(c: Convolution, sums: Accumulation, seed: int = 0) -> Epoch:
 
 
 def sums_through_memory(c: Convolution, sums: Accumulation, seed: int = 0) -> Epoch:
-    """Partial sums of 16 bits are written to one address and read back from there. Another engine takes the last of a group."""
+    """Return an epoch whose partial sums of 16 bits go through one place in memory.
+
+    They are written to one address and read back from there. Another engine takes the last frame of
+    a group.
+    """
     epoch = Epoch()
     features = noise(seed, (sums.frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (sums.frames, *kernel_shape(c)))

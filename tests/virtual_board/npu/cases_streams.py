@@ -1,4 +1,7 @@
-"""Epochs that only move: engines and the stream switch, each with what it must leave in memory (oracles.py)."""
+"""Epochs of engines and the stream switch, with their wanted memory.
+
+These epochs only move data. The wanted memory comes from oracles.py.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,18 @@ import numpy as np
 from virtual_board.npu.assembler import Contexts, Epoch, Frames
 from virtual_board.npu.oracles import bytes_of, noise, stream_of
 
-# (frames, whether they are taken), then another; None: all are.
+# Two runs of (frames, whether they are taken), or None if all are taken.
 Choice = tuple[tuple[int, bool], tuple[int, bool]] | None
 
 
 def copy(
     read: Frames, write: Frames, right_aligned: bool = False, signed: bool = False, raw_out: bool = False, seed: int = 0
 ) -> Epoch:
-    """Frames of both engines need not agree, only the number of elements. Addresses in `read` and `write` are from 0."""
+    """Return an epoch that copies elements.
+
+    The frames of both engines may differ, except for the number of elements. Addresses in `read`
+    and `write` start at 0.
+    """
     epoch = Epoch()
     source = epoch.place(noise(seed, (int(read.addresses().max()) + 1,), "uint8"))
     read = replace(read, address=source)
@@ -34,7 +41,10 @@ def copy(
 
 
 def frames_through_switch(frames: int, size: int, contexts: Sequence[Choice]) -> Epoch:
-    """One source, a writer for each choice of frames; None takes all."""
+    """Return an epoch with one source and a writer for each choice of frames.
+
+    A choice of None takes all frames.
+    """
     epoch = Epoch()
     data = noise(frames, (frames, size), "uint8")
     reader = epoch.reader(8, Frames(epoch.place(data), size, count=frames, step=size))
@@ -48,7 +58,10 @@ def frames_through_switch(frames: int, size: int, contexts: Sequence[Choice]) ->
 
 
 def behind_a_writer(frames: int, size: int, seed: int = 0) -> Epoch:
-    """An engine whose frame i is what another one has written as frame i - 1, in front of which lies something else."""
+    """Return an epoch in which a second engine reads the output of a first one.
+
+    Its frame i is the first engine's frame i - 1. Other data precedes the first frame.
+    """
     epoch = Epoch()
     before, data = noise(seed, (size,), "uint8"), noise(seed + 1, (frames, size), "uint8")
     buffer = epoch.place(np.concatenate([before, np.zeros(data.size, np.uint8)]))

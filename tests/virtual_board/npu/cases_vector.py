@@ -1,4 +1,7 @@
-"""Epochs with ARITH, POOL and ACTIV, over their parameter spaces, each with what it must leave in memory (oracles.py)."""
+"""Epochs with ARITH, POOL and ACTIV over their parameter spaces.
+
+Each has its wanted memory, which comes from oracles.py.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,13 @@ def affine(
     shift_x: int = 0,
     seed: int = 0,
 ) -> Epoch:
-    """A x + B y + C, or A x + a constant of 32 bits if combined. shift_x: of the operand, to the right if positive."""
+    """Return an epoch that computes A x + B y + C.
+
+    It computes A x + a constant of 32 bits if combined.
+
+    Args:
+        shift_x: Shift of operand x, to the right if positive.
+    """
     epoch = Epoch()
     kind = "int16" if wide else "int8"
     x, y = noise(seed, (200,), kind), noise(seed + 1, (200,), kind)
@@ -99,7 +108,7 @@ def affine(
 
 
 def of_two(operation: str, shift: int = 0, out_bytes: int = 2, relu: bool = False, seed: int = 0) -> Epoch:
-    """Smaller or larger one or product of two streams."""
+    """Return an epoch with the minimum, maximum or product of two streams."""
     epoch = Epoch()
     x, y = noise(seed, (2, 150), "int16")
     codes = {"min": 1, "max": 2, "product": 7}
@@ -117,7 +126,11 @@ def of_two(operation: str, shift: int = 0, out_bytes: int = 2, relu: bool = Fals
 
 
 def write_coefficients(epoch: Epoch, index: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
-    """512 or fewer: the window of the memory reaches its first 384 entries when it is translated, the last 384 when not."""
+    """Write up to 512 coefficients.
+
+    The window of the memory reaches its first 384 entries when it is translated, and the last 384
+    entries when it is not.
+    """
     words = np.stack([(a & 0xFFFF) | (b & 0xFFFF) << 16, c & 0xFFFF], 1).ravel().tolist()
     epoch.word("ARITH", index, "TRANSLATEADDR", 1)
     epoch.values("ARITH", index, 0x400, words[: 2 * 384])
@@ -129,13 +142,16 @@ def write_coefficients(epoch: Epoch, index: int, a: np.ndarray, b: np.ndarray, c
 def per_channel(
     batch: int, pixels: int, groups: int, times: int = 1, combined: bool = True, shift: int = 3, seed: int = 0
 ) -> Epoch:
-    """A coefficient for each channel, of which `batch` stand beside each other: counters as ST's compiler sets them."""
+    """Return an epoch with a coefficient for each channel.
+
+    `batch` channels are beside each other. The counters are set as by ST's compiler.
+    """
     epoch = Epoch()
     channels = batch * groups
     assert channels <= 512
     x = noise(seed, (times, groups, pixels, batch))
     a, b, c = noise(seed + 1, (3, channels), "int16").astype(np.int64)
-    b = b >> 11  # combined with c: some 20 bits
+    b = b >> 11  # B is combined with C: some 20 bits.
     write_coefficients(epoch, 1, a, b, c)
     ends = (batch - 1, pixels * batch - 1, pixels * channels - 1)
     epoch.values("ARITH", 1, offset_of("ARITH", "INCCNT"), [0, *ends])
@@ -156,7 +172,10 @@ def per_channel(
 def counted(
     start: int, resets: list[tuple[int, int] | None], increment: tuple[int, int], elements: int = 300, seed: int = 0
 ) -> Epoch:
-    """Any setting of the counters; the memory holds other coefficients in each entry."""
+    """Return an epoch with any setting of the counters.
+
+    The memory holds different coefficients in each entry.
+    """
     epoch = Epoch()
     x = noise(seed, (elements,))
     a, b, c = noise(seed + 1, (3, 512), "int16").astype(np.int64)
@@ -175,7 +194,10 @@ def counted(
 
 
 def many_channels(channels: int = 600, pixels: int = 3, seed: int = 0) -> Epoch:
-    """More than the memory has entries for: scales and offsets come as second streams, the same for each pixel."""
+    """Return an epoch with more channels than the memory has entries.
+
+    Scales and offsets come as second streams, the same for each pixel.
+    """
     epoch = Epoch()
     x = noise(seed, (pixels, channels))
     scales, offsets = noise(seed + 1, (2, channels), "int16")
@@ -201,7 +223,7 @@ def many_channels(channels: int = 600, pixels: int = 3, seed: int = 0) -> Epoch:
     return epoch
 
 
-# POOL
+# Epochs with POOL.
 
 _POOLS = {"max": 0, "min": 1, "mean": 2}
 _GLOBAL = 8
@@ -220,7 +242,10 @@ def pooling(
     frames: int = 1,
     seed: int = 0,
 ) -> Epoch:
-    """A mean is a sum times MULVAL, shifted; the largest and the smallest one stay as they are."""
+    """Return an epoch with a pooling.
+
+    A mean is a sum times MULVAL, shifted. Largest and smallest values stay unchanged.
+    """
     epoch = Epoch()
     height, width, batch = shape
     data = noise(seed, (frames, *shape), "int16" if wide else "int8")
@@ -249,7 +274,10 @@ def pooling(
 
 
 def padded_max(c: Convolution, size: tuple[int, int], step: tuple[int, int], seed: int = 0) -> Epoch:
-    """As ST's compiler pads: a CONVACC of 1 x 1 kernels that copy, with a frame of -128, in front of a largest one."""
+    """Return a padded maximum as ST's compiler makes it.
+
+    A CONVACC of 1 x 1 kernels copies and adds a frame of -128, and a maximum follows.
+    """
     epoch = Epoch()
     c = replace(c, kernels=c.batch, kernel_height=1, kernel_width=1, fill=-128, out_bytes=1)
     features = noise(seed, (1, c.height, c.width, c.batch))
@@ -268,11 +296,11 @@ def padded_max(c: Convolution, size: tuple[int, int], step: tuple[int, int], see
     return epoch
 
 
-# ACTIV
+# Epochs with ACTIV.
 
 
 def activation(function: Function, wide: bool = False, seed: int = 0) -> Epoch:
-    """All values of a byte, or some of 16 bits."""
+    """Return an epoch with all values of a byte, or some of 16 bits."""
     epoch = Epoch()
     kind = ("" if function.signed else "u") + ("int16" if wide else "int8")
     info = np.iinfo(kind)
@@ -293,7 +321,10 @@ def activation(function: Function, wide: bool = False, seed: int = 0) -> Epoch:
 
 
 def sigmoid(wide: bool = False) -> Function:
-    """1 / (1 + exp(-x)) of x / 16 as a byte from -128, by a parabola for each of 32 equal segments of the 16 bits."""
+    """Return 1 / (1 + exp(-x)) of x / 16 as a byte from -128.
+
+    It has a parabola for each of 32 equal segments of the 16 bits.
+    """
     b_shift, c_shift, out_shift = (10, 22, 30) if wide else (6, 10, 18)
     unit, size = (1 / 4096, 2048) if wide else (1 / 16, 8)
     parabolas = []
@@ -307,7 +338,10 @@ def sigmoid(wide: bool = False) -> Function:
 
 
 def whole_layer(seed: int = 0) -> Epoch:
-    """A convolution, a scale for each channel, a requantisation with an offset, a mean: as ST's compiler lines them up."""
+    """Return an epoch with a whole layer, in the order of ST's compiler.
+
+    It has a convolution, a scale for each channel, a requantisation with an offset, and a mean.
+    """
     epoch = Epoch()
     c = Convolution(height=6, width=6, batch=4, kernels=4, pads=(1, 1, 1, 1), subtract=-3, out_shift=3)
     features, kernels = noise(seed, (1, 6, 6, 4)), noise(seed + 1, kernel_shape(c))

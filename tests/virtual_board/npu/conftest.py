@@ -1,4 +1,4 @@
-"""The model of the NPU, compiled once for all tests of a process."""
+"""Fixtures with the model of the NPU, compiled once in each process."""
 
 from __future__ import annotations
 

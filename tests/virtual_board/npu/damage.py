@@ -1,4 +1,4 @@
-"""Blobs that are damaged in every way that somebody has thought of, and run with address and undefined-behaviour sanitizers."""
+"""Damaged blobs, run with address and undefined-behaviour sanitizers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _opcode(instruction: Sequence[int]) -> int:
 
 
 def _writes(program: Program) -> Program:
-    """Of one word."""
+    """Return the writes of one word."""
     return [one for one in program if _opcode(one) == 0 and len(one) == 2]
 
 
@@ -74,7 +74,7 @@ def _exchanged(rng: random.Random, program: Program) -> None:
 
 
 def _in_a_circle(rng: random.Random, program: Program) -> None:
-    """A port gets another source, maybe its own unit's."""
+    """Give a port another source, which may be its own unit."""
     ports = [one for one in _writes(program) if one[0] >> 26 == unit("STRSWITCH") and one[0] >> 16 & 0x3FF]
     for one in ports[:1] and [rng.choice(ports)]:
         one[1] = 1 | rng.randrange(32) << 1 | rng.choice((0, 0x0101_0100))
@@ -120,7 +120,11 @@ def build_main(folder: Path, flags: Sequence[str]) -> Path:
 
 
 def run_all(program: Path, memory: np.ndarray, blobs: Sequence[Sequence[int]]) -> tuple[list[Outcome], int]:
-    """Each blob in the same memory. (what became of them, most bytes that the process has held)"""
+    """Run each blob in the same memory.
+
+    Returns:
+        The outcomes, and the process's peak memory in bytes.
+    """
     given = program.parent / "blobs"
     with given.open("wb") as file:
         file.write(struct.pack("=I", memory.size) + memory.tobytes())

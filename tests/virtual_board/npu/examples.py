@@ -1,4 +1,7 @@
-"""Named epochs, at least one for each thing that is known of the units: what a wrong model is caught by."""
+"""Named epochs, at least one for each known fact of the units.
+
+They catch a wrong model.
+"""
 
 from __future__ import annotations
 

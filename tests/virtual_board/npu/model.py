@@ -1,4 +1,7 @@
-"""The model of the NPU, compiled for this machine: memory is an array, registers are written by name, blobs are assembled."""
+"""The model of the NPU, compiled for this machine.
+
+Memory is an array, registers are written by name, and blobs are assembled.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class _Memory(ctypes.Structure):
 
 
 def gcc(folder: Path, arguments: Sequence[str]) -> None:
-    """With the header of registers, which is written to the folder."""
+    """Compile with the header of registers, which is written to the folder."""
     compiler = shutil.which("gcc")
     assert compiler
     (folder / "n6npu_registers.h").write_text(npu_header(load_board("nucleo-n657").soc))
@@ -55,7 +58,7 @@ def offset_of(kind: str, register: str) -> int:
 
 
 def value_of(kind: str, register: str, **fields: int) -> int:
-    """The register's value with these fields; a field may be negative."""
+    """Return the register's value with these fields; a field may be negative."""
     value = 0
     for name, content in fields.items():
         low, mask = field_bits(NPU.registers[kind][register].fields[name])
@@ -65,13 +68,13 @@ def value_of(kind: str, register: str, **fields: int) -> int:
 
 
 class Regions:
-    """Memory, by the address of its parts."""
+    """Memory in several parts with their addresses."""
 
     def __init__(self, parts: dict[int, np.ndarray]) -> None:
         self._parts = parts
 
     def at(self, address: int, count: int) -> np.ndarray | None:
-        """A view of these bytes; None where not all of them exist."""
+        """Return a view of these bytes, or None if not all of them exist."""
         for base, part in self._parts.items():
             if base <= address and address + count <= base + part.size:
                 return part[address - base : address - base + count]
@@ -79,7 +82,11 @@ class Regions:
 
 
 class Npu:
-    """regions: default MEMORY_BYTES from address 0 on, which is `memory`."""
+    """The NPU's model with its memory.
+
+    Attributes:
+        memory: MEMORY_BYTES from address 0 on; argument `regions` replaces it.
+    """
 
     def __init__(self, library: ctypes.CDLL, regions: Regions | None = None) -> None:
         self.memory = np.zeros(MEMORY_BYTES, np.uint8)
@@ -141,7 +148,7 @@ class Npu:
         return bool(self._library.n6npu_line(self._npu, ctypes.c_uint(number)))
 
     def run(self) -> str | None:
-        """None, or why it cannot be computed."""
+        """Run the work, and return None or the reason why it cannot be computed."""
         reason = self._library.n6npu_run(self._npu)
         return reason.decode() if reason else None
 
@@ -153,7 +160,7 @@ class Npu:
         return self.run()
 
     def raw_reader(self, engine: int, address: int, count: int, **control: int) -> None:
-        """Elements of a byte, one after the other."""
+        """Set an engine to read consecutive elements of one byte."""
         self._engine(engine, address, count, control, DIR=0)
 
     def raw_writer(self, engine: int, address: int, count: int, **control: int) -> None:
@@ -170,11 +177,11 @@ class Npu:
         self.set("STRENG", engine, "CTRL", **fields)
 
 
-# Blobs
+# Blobs.
 
 
 def assembled(*instructions: Sequence[int]) -> list[int]:
-    """magic, number of words, instructions, padded to 64 bytes."""
+    """Return magic, number of words and instructions, padded to 64 bytes."""
     body = [word for instruction in instructions for word in instruction]
     words = [0xCA057A7A, len(body), *body]
     return words + [0] * (-len(words) % 16)

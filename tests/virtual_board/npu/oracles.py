@@ -1,4 +1,7 @@
-"""What the NPU's units make of their input, written in numpy from what is known of them: no line comes from the model in C."""
+"""The outputs of the NPU's units, written in numpy from known facts.
+
+No line comes from the model in C.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NO_SHIFT = 16  # of the shifts in front of a unit
+NO_SHIFT = 16  # The value of the shifts in front of a unit for no shift.
 
 
 def noise(seed: int, shape: tuple[int, ...], kind: str = "int8") -> np.ndarray:
-    """All values of the type, as likely."""
+    """Return values of the type, all equally likely."""
     info = np.iinfo(kind)
     return np.random.default_rng(seed).integers(info.min, info.max + 1, shape).astype(kind)
 
 
 def rounded(value: np.ndarray, shift: int) -> np.ndarray:
-    """Shifted right to the nearest. Halves go away from zero; no real output tells which way they go."""
+    """Shift right and round to the nearest; halves go away from zero.
+
+    No real output shows which way halves go.
+    """
     if not shift:
         return value
     half = 1 << (shift - 1)
@@ -30,13 +36,13 @@ def saturated(value: np.ndarray, width: int) -> np.ndarray:
 
 
 def wrapped(value: np.ndarray, width: int) -> np.ndarray:
-    """Two's complement of the lowest bits."""
+    """Return the two's complement of the lowest bits."""
     limit = 1 << (width - 1)
     return ((value + limit) & (2 * limit - 1)) - limit
 
 
 def stream_of(raw: np.ndarray, lanes: tuple[int, ...], right_aligned: bool = False, signed: bool = False) -> np.ndarray:
-    """Elements of 24 bits, from bytes in memory (elements x bytes)."""
+    """Return elements of 24 bits from bytes in memory (elements x bytes)."""
     places = range(len(lanes)) if right_aligned else lanes
     value = sum(raw[..., byte].astype(np.int64) << 8 * place for byte, place in enumerate(places))
     assert isinstance(value, np.ndarray)
@@ -44,17 +50,22 @@ def stream_of(raw: np.ndarray, lanes: tuple[int, ...], right_aligned: bool = Fal
 
 
 def bytes_of(stream: np.ndarray, lanes: tuple[int, ...], right_aligned: bool = False) -> np.ndarray:
-    """What a writer leaves in memory of these elements."""
+    """Return the bytes that a writer leaves in memory for these elements."""
     places = range(len(lanes)) if right_aligned else lanes
     return np.stack([(stream >> 8 * place).astype(np.uint8) for place in places], -1)
 
 
 @dataclass(frozen=True)
 class Convolution:
-    """Feature frames are height x width x batch, of bytes, or of 16 bits if wide; so are kernels if wide_kernels (SIMD 0).
-    Four sides: left, right, top, bottom.
+    """The parameters of a convolution.
 
-    crop: first column, last column, first row, last row. pads: 0 to 3 of each side. zero_frame: pixels, of ZFRAME.
+    Feature frames are height x width x batch, of bytes, or of 16 bits if `wide`. Kernels are of
+    bytes, or of 16 bits if `wide_kernels` (SIMD 0). Four sides are left, right, top and bottom.
+
+    Attributes:
+        pads: 0 to 3 pixels on each side.
+        zero_frame: Pixels of ZFRAME on each side.
+        crop: First column, last column, first row and last row.
     """
 
     height: int = 5
@@ -86,7 +97,7 @@ class Convolution:
 
     @property
     def framed(self) -> tuple[int, int]:
-        """Height, width of what is convolved."""
+        """Return height and width of the convolved image."""
         first_x, last_x, first_y, last_y = self.crop or (0, self.width - 1, 0, self.height - 1)
         left, right, top, bottom = self.sides
         return last_y - first_y + 1 + top + bottom, last_x - first_x + 1 + left + right
@@ -110,7 +121,11 @@ class Convolution:
 
 
 def convolved(features: np.ndarray, kernels: np.ndarray, c: Convolution) -> np.ndarray:
-    """Sums, out height x out width x kernels. kernels: number x height x width x batch."""
+    """Return sums as out height x out width x kernels.
+
+    Args:
+        kernels: Array of number x height x width x batch.
+    """
     left, right, top, bottom = c.sides
     values = features.astype(np.int64) - c.subtract
     if c.crop:
@@ -123,14 +138,21 @@ def convolved(features: np.ndarray, kernels: np.ndarray, c: Convolution) -> np.n
 
 
 def requantised(sums: np.ndarray, c: Convolution, before: np.ndarray | None = None) -> np.ndarray:
-    """before: what was accumulated."""
+    """Requantise sums.
+
+    Args:
+        before: The accumulated sums that are added.
+    """
     total = sums if before is None else sums + (before << c.in_shift)
     result = rounded(total, c.out_shift)
     return saturated(np.maximum(result, 0) if c.relu else result, 8 * c.out_bytes)
 
 
 def deep_order(kernels: np.ndarray) -> np.ndarray:
-    """Bytes in memory of a set of kernels (number x batch): groups of eight, channel by channel, in whole elements of three."""
+    """Return a set of kernels (number x batch) as bytes in memory.
+
+    The order is groups of eight, channel by channel, in whole elements of three bytes.
+    """
     groups = [kernels[first : first + 8].T.ravel() for first in range(0, len(kernels), 8)]
     stream = np.concatenate(groups)
     return np.concatenate([stream, np.full(-stream.size % 3, 77)]).astype(np.int8)
@@ -139,7 +161,11 @@ def deep_order(kernels: np.ndarray) -> np.ndarray:
 def counted_addresses(
     count: int, start: int, resets: list[tuple[int, int] | None], increment: tuple[int, int]
 ) -> list[int]:
-    """Coefficient of each element. resets: RSTCNT and OFFSET of the counters 1, 2, 3; None where one is off."""
+    """Return each element's coefficient.
+
+    Args:
+        resets: RSTCNT and OFFSET of the counters 1, 2, 3; None for a counter that is off.
+    """
     address, found = start, []
     for element in range(1, count + 1):
         found.append(address % 512)
@@ -154,7 +180,10 @@ def counted_addresses(
 
 
 def pooled(frames: np.ndarray, kind: str, size: tuple[int, int], step: tuple[int, int]) -> np.ndarray:
-    """height x width x batch: "max", "min" or "sum" of windows, height first."""
+    """Return the "max", "min" or "sum" of windows (height x width) as an array.
+
+    Frames are height x width x batch.
+    """
     windows = np.lib.stride_tricks.sliding_window_view(frames, size, (0, 1))[:: step[0], :: step[1]]
     result: np.ndarray = getattr(windows, kind)(axis=(3, 4))
     return result
@@ -162,9 +191,9 @@ def pooled(frames: np.ndarray, kind: str, size: tuple[int, int], step: tuple[int
 
 @dataclass(frozen=True)
 class Function:
-    """A function by parabolas of segments. Shifts as ACTIV's registers name them."""
+    """A function by parabolas of segments, with shifts named as in ACTIV's registers."""
 
-    segments: tuple[tuple[int, int], ...]  # of each outer one: base, binary logarithm of the inner ones
+    segments: tuple[tuple[int, int], ...]  # Base and binary logarithm of the inner segments, for each outer one.
     parabolas: tuple[tuple[int, int, int], ...]  # A, B, C
     signed: bool = True
     scale: int = 8  # FUNC: normalisation

@@ -1,4 +1,7 @@
-"""ReID MobileNetV2 as ST's compiler made it for the Nucleo (samples): its blob, its buffers, the tensors of its model."""
+"""ReID MobileNetV2 as ST's compiler made it for the Nucleo (samples).
+
+The functions read its blob, its buffers, and the tensors of its model.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ def instructions(blob: Sequence[int]) -> Iterator[list[int]]:
 
 
 def epochs_of(blob: Sequence[int]) -> dict[int, list[list[int]]]:
-    """Instructions by the label in front of them, which is the first of them; of labels with something behind them."""
+    """Return the instructions of each label, including the label.
+
+    Labels without other instructions are left out.
+    """
     epochs: dict[int, list[list[int]]] = {}
     for instruction in instructions(blob):
         if instruction[0] & 31 == LABEL:
@@ -48,7 +54,7 @@ def epochs_of(blob: Sequence[int]) -> dict[int, list[list[int]]]:
 
 @dataclass(frozen=True)
 class Buffer:
-    """Of activations of 8 bits."""
+    """A buffer of activations of 8 bits."""
 
     name: str
     epoch: int
@@ -57,7 +63,7 @@ class Buffer:
     batch: int
     mixed: bool
     scale: float
-    zero: int  # of the signed values, also where they are kept unsigned
+    zero: int  # The zero point of the signed values, also if they are stored unsigned.
     unsigned: bool
 
     @property
@@ -65,7 +71,10 @@ class Buffer:
         return self.size, f"{self.scale:.6g}", self.zero
 
     def in_order(self, values: np.ndarray) -> np.ndarray:
-        """Bytes of these signed values (height x width x channels): groups of `batch` channels, if mixed."""
+        """Return the bytes of these signed values (height x width x channels).
+
+        If the buffer is mixed, they are in groups of `batch` channels.
+        """
         channels = values.shape[-1]
         raw = values.astype(np.int64) + (128 if self.unsigned else 0)
         if self.mixed:
@@ -77,7 +86,7 @@ class Buffer:
 
 
 def buffers_of(source: str) -> list[Buffer]:
-    """In the order of epochs."""
+    """Return the buffers in the order of epochs."""
     numbers = {
         name: [float(text.strip().rstrip("f")) for text in body.split(",") if text.strip()]
         for name, body in re.findall(r"static const (?:float|int16_t) (\w+)\[\]\s*=\s*\{([^}]*)\};", source)
@@ -108,7 +117,7 @@ class Tensor:
 
 
 def tensors_of(interpreter: Any) -> list[Tensor]:
-    """Signed outputs of the operators, in the order of execution."""
+    """Return signed outputs of the operators, in the order of execution."""
     details = {detail["index"]: detail for detail in interpreter.get_tensor_details()}
     outputs = [int(operator["outputs"][0]) for operator in interpreter._get_ops_details()]
     return [
@@ -119,11 +128,11 @@ def tensors_of(interpreter: Any) -> list[Tensor]:
 
 
 def joined(buffers: Sequence[Buffer], tensors: Sequence[Tensor]) -> dict[int, tuple[Buffer, Tensor]]:
-    """By epoch, of one buffer each. What a buffer holds never matters, nor what a tensor does.
+    """Return one buffer and its tensor for each epoch, without comparing contents.
 
-    Kinds are size, scale and zero point. Of a kind with as many buffers as tensors the first is the first, and so on. Of
-    another kind a buffer is the last tensor between those of the epochs before and behind it: what came earlier never left its
-    epoch (a convolution in front of an addition).
+    Kinds are size, scale and zero point. If a kind has as many buffers as tensors, they are paired
+    in order. Otherwise a buffer is the last tensor of its kind between those of the epochs before
+    and behind it. An earlier tensor never left its epoch (a convolution in front of an addition).
     """
     of_kind: dict[tuple[int, str, int], list[int]] = defaultdict(list)
     for index, tensor in enumerate(tensors):

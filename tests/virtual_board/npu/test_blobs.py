@@ -1,4 +1,4 @@
-"""The epoch controller: blobs that work, and ten thousand that are damaged."""
+"""The epoch controller: blobs that work, and ten thousand damaged ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def engine(index: int, address: int, count: int, **control: int) -> list[list[in
 
 
 def copying() -> list[list[int]]:
-    """Label 7: engine 2 reads, engine 5 writes."""
+    """Return a program with label 7, in which engine 2 reads and engine 5 writes."""
     return [
         label(7),
         write_word(unit("STRSWITCH"), 8 + 4 * 5, 1 | 2 << 1),
@@ -115,7 +115,12 @@ def test_a_damaged_blob_is_told_and_raises_the_error_interrupt(npu: Npu, words: 
 
 @dataclass(frozen=True)
 class Programs:
-    """One that finds what is forbidden, one whose time and memory count."""
+    """Two programs that run blobs.
+
+    Attributes:
+        sanitized: It finds forbidden accesses.
+        plain: Its time and memory are measured.
+    """
 
     sanitized: Path
     plain: Path
@@ -128,7 +133,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
 
 
 def outcomes_of(programs: Programs, memory: np.ndarray, blobs: Sequence[Sequence[int]]) -> list[str]:
-    """A crash, a hang, a page of text, much memory is none."""
+    """Return each blob's outcome, after checks of time, memory and the sentence."""
     outcomes, held = run_all(programs.plain, memory, blobs)
     sentences = [outcome.sentence for outcome in outcomes]
     assert len(sentences) == len(blobs)
@@ -139,7 +144,7 @@ def outcomes_of(programs: Programs, memory: np.ndarray, blobs: Sequence[Sequence
     return sentences
 
 
-# Of what must be found among thousands of damaged blobs; all numbers are 0 here.
+# Outcomes that must occur among thousands of damaged blobs. All numbers are replaced by 0.
 KINDS = {
     "ran",
     "the blob at 0 ends after 0 words without an end",

@@ -1,4 +1,4 @@
-"""What would never end, or take an hour, is told within a second of the host's time."""
+"""Endless or hour-long work is reported within a second of the host's time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def triggered(npu: Npu, reader: int, source: int) -> None:
 
 
 def a_stream_has_no_writer(npu: Npu) -> None:
-    """Its source is an engine that nobody has switched on."""
+    """The source is an engine that is not switched on."""
     npu.link(5, 3)
     npu.raw_writer(5, TARGET, 16)
 
@@ -54,7 +54,10 @@ def a_source_is_none(npu: Npu) -> None:
 
 
 def a_writer_and_a_reader_wait_for_each_other(npu: Npu) -> None:
-    """The reader's second frame waits for the writer's first one, which is as long as two of the reader's."""
+    """The reader's second frame waits for the writer's first one.
+
+    The writer's frame is as long as two of the reader's.
+    """
     npu.link(5, 2)
     npu.raw_writer(5, TARGET, 32)
     npu.raw_reader(2, SOURCE, 16, frames=2, step=16)

@@ -1,4 +1,4 @@
-"""What the chip's description says of the virtual NPU is what the virtual NPU does: it refuses the rest."""
+"""The virtual NPU follows the chip's description, and refuses the rest."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from virtual_board.npu.assembler import (
 from virtual_board.npu.model import FEATURES, KERNELS, NPU, OUTPUT, Npu, offset_of, unit, value_of
 
 READER, WRITER = 1, 0
-# A frame of source 1, then one of source 2.
+# The value means a frame of source 1, then one of source 2.
 TWO_SOURCES = 1 | 1 << 1 | 1 << 8 | 1 << 16 | 2 << 17 | 1 << 24
-# Lanes are in their order, or all zero: one of them alone tells nothing.
+# Lanes are in order, or all zero. A single lane would show nothing.
 _LANES = {"POS0", "POS1", "POS2"}
 
 
 def cases() -> list[tuple[str, str, str]]:
-    """Kind, register and field of everything that is not modelled as a whole. The controller's own fields are for blobs."""
+    """Return (kind, register, field) of everything that is not wholly modelled.
+
+    Blobs set the controller's own fields, so these are left out.
+    """
     return [
         (kind, register, field)
         for kind, registers in NPU.registers.items()
@@ -47,11 +50,15 @@ def candidates(kind: str, register: str, field: str) -> list[int]:
 
 
 def arrange(npu: Npu, kind: str) -> int:
-    """An epoch of one unit of this kind between a reader and a writer, which runs; the unit's number."""
+    """Arrange a running epoch of one unit between a reader and a writer.
+
+    Returns:
+        The unit's number.
+    """
     npu.put(FEATURES, np.zeros(256, np.int8))
     npu.put(KERNELS, np.ones(16, np.int8))
     npu.raw_writer(WRITER, OUTPUT, 16)
-    # Of two lanes, either may be off.
+    # Either of the two lanes may be off.
     npu.raw_reader(READER, FEATURES, 16, SIZE1=8)
     source = {
         "STRENG": READER,
@@ -66,7 +73,7 @@ def arrange(npu: Npu, kind: str) -> int:
         npu.set(kind, 0, "SAMPLE", HSTRD=1, VSTRD=1)
         npu.set(kind, 0, "DFORMAT", ORNDMODE=1, ROUND=1, SAT=1, OBYTES=2, FBYTES=1, FSHIFT=16)
         npu.set(kind, 0, "FFORMAT", WIDTH=16, HEIGHT=1)
-        # What is added is its own output before, of which there is none in the only frame.
+        # The unit would add its previous output, which does not exist in the only frame.
         npu.set(kind, 0, "CTRL", EN=1, SIMD=1, NO1SUM=1)
         npu.link(features_of(0), READER)
         npu.link(kernels_of(0), 2)

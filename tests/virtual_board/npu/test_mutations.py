@@ -1,7 +1,8 @@
-"""A model with one mistake computes at least one of the examples (examples.py) differently, or says that it cannot.
+"""A model with one mistake fails at least one of the examples (examples.py).
 
-Each mutation replaces a text that must stand exactly once in the model's C source, with any white space between its words: where
-the source changes, the table here changes with it.
+It computes the example differently, or reports that it cannot. Each mutation replaces a text that
+must occur exactly once in the model's C source, with any white space between its words. If the
+source changes, change the table here, too.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from virtual_board.npu.examples import EXAMPLES
 from virtual_board.npu.model import build_model, gcc, model_files
 
 FILES = sorted(path for path in MACHINE_FILES.iterdir() if re.fullmatch(r"n6npu.*\.h|n6virt_npu_.*\.[ch]", path.name))
-FAST = ("-O0", "-w")  # to compile
+FAST = ("-O0", "-w")  # These flags make compilation fast.
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,10 @@ class Mutation:
 
 
 MUTATIONS = [
-    # Everywhere
+    # Mistakes that concern all units.
     Mutation("shifts truncate", "if (!round) {", "if (true) {"),
     Mutation("results wrap", "if (!saturate) {", "if (true) {"),
-    # CONVACC
+    # CONVACC.
     Mutation("the frame is subtracted from, too",
              "part_of(v->frame_value, v, plane)", "part_of(v->frame_value - v->subtract, v, plane)"),
     Mutation("the frame is always zero", "part_of(v->frame_value, v, plane)", "part_of(0, v, plane)"),
@@ -55,7 +56,7 @@ MUTATIONS = [
     Mutation("ReLU is ignored", "narrowed(f.relu && sum < 0 ? 0 : sum,", "narrowed(sum,"),
     Mutation("kernels have 8 bits even in SIMD 0", "s.kernel_bits = simd ? 8 : 16;", "s.kernel_bits = 8;"),
     Mutation("features of SIMD 2 have 8 bits", "s.feature_bits = simd == 1 ?", "s.feature_bits = simd ?"),
-    # Stream engines and the switch
+    # Stream engines and the switch.
     Mutation("frames do not repeat", "(repeat ? frame % repeat * step", "(false ? frame % repeat * step"),
     Mutation("FRPTOFF is ignored", "+ frame / repeat * reg(npu, unit, NPU_STRENG_FRPTOFF)", ""),
     Mutation("FRMTRG is ignored", "if (FIELD(npu, unit, STRENG, EVENT, FRMTRG_EN) && number) {", "if (false) {"),
@@ -66,7 +67,7 @@ MUTATIONS = [
     Mutation("the high bits of a pixel's step are ignored", "| FIELD(npu, unit, STRENG, LIMITEN, DOFF_MSB) << 16", ""),
     Mutation("contexts are swapped", ".take = {value & 1, value >> 16 & 1},", ".take = {value >> 16 & 1, value & 1},"),
     Mutation("contexts drop nothing", "port->has_contexts = port->frames[0] || port->frames[1];", ""),
-    # ARITH
+    # ARITH.
     Mutation("the increment counts one more", "reg(npu, unit, NPU_ARITH_INCCNT) + 1,", "reg(npu, unit, NPU_ARITH_INCCNT) + 2,"),
     Mutation("resets count one more", "NPU_ARITH_RSTCNT1) + 1 : 0", "NPU_ARITH_RSTCNT1) + 2 : 0"),
     Mutation("the increment goes before the counters", "found ? offset : counters->offsets[i]", "counters->offsets[i]"),
@@ -79,20 +80,20 @@ MUTATIONS = [
     Mutation("a product takes A", "wrapped_product(x[i], y ? y[i] : k->a[i])", "wrapped_product(x[i], k->a[i])"),
     Mutation("the smaller one is the larger one",
              "(operation == MINIMUM) == (x[i] < y[i])", "(operation == MAXIMUM) == (x[i] < y[i])"),
-    # POOL
+    # POOL.
     Mutation("POOL is not cropped", "if (FIELD(npu, unit, POOL, CTRL, CROPEN)) {", "if (false) {"),
     Mutation("MULVAL is ignored", "value * FIELD(npu, unit, POOL, MULVAL, MULVAL)", "value"),
     Mutation("POOL's steps are swapped", "y * w.y_step) * w.width", "y * w.x_step) * w.width"),
     Mutation("a batch of 0 is one of 1", ".batch = batch ? batch : 16", ".batch = batch ? batch : 1"),
-    # ACTIV
+    # ACTIV.
     Mutation("segments have no segments", "inner = inner ? (u << outer_bits & 0xffff) >> (16 - inner) : 0;", "inner = 0;"),
     Mutation("signed values are not centred", "+ (is_signed ? 0x8000 : 0)) & 0xffff", ") & 0xffff"),
     Mutation("FSUB of ACTIV is ignored", "x = shifted(x - subtract, shift,", "x = shifted(x, shift,"),
     Mutation("the constant is not shifted", "<< FIELD(npu, unit, ACTIV, FUNC, CSHIFT)", ""),
 ]  # fmt: skip
 
-# No output of a real network tells these apart (facts, section 12), so nothing but the model's author says which is right: each
-# has one place, which can be changed when silicon has spoken.
+# No output of a real network distinguishes these (facts, section 12), so they are decisions of the model's
+# author. Each is in one place, which can be changed after a measurement on silicon.
 UNDECIDED = {
     "which way halves are rounded": "((uint64_t)value + half) >> shift) : -(int64_t)((-(uint64_t)value + half) >> shift)",
     "whether the shift of A x rounds": "k->a[i] * x[i] >> ax",
@@ -106,7 +107,11 @@ def places(text: str) -> list[tuple[Path, re.Match[str]]]:
 
 
 def write_mutant(mutation: Mutation, folder: Path) -> set[str]:
-    """The changed file; with it, if all include it, all. Returns their names."""
+    """Write the changed file, and all files if all include it.
+
+    Returns:
+        The names of the files.
+    """
     found = places(mutation.text)
     assert len(found) == 1, f"{mutation.text!r} stands {len(found)} times in {', '.join(path.name for path in FILES)}"
     ((changed, match),) = found
@@ -119,7 +124,7 @@ def write_mutant(mutation: Mutation, folder: Path) -> set[str]:
 
 @pytest.fixture(scope="session")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Of the files without a mistake."""
+    """Return the object files without a mistake."""
     folder = tmp_path_factory.mktemp("npu_objects")
     compiled = {path.name: folder / f"{path.stem}.o" for path in model_files()}
     for path in model_files():

@@ -1,6 +1,7 @@
-"""The units of the NPU over the parameter space that is known of them, each against a plain oracle (oracles.py).
+"""The NPU's units over their known parameter space, against plain oracles.
 
-Every epoch runs twice, by register writes and as a blob, and no byte of memory may change that the oracle does not name.
+Every epoch runs twice, by register writes and as a blob. No byte of memory may change that the
+oracle (oracles.py) does not name.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from virtual_board.npu.examples import EXAMPLES
 from virtual_board.npu.oracles import Convolution, Function
 
 FEW, SOME = 60, 150
-MORE = 10  # times as many, of the tests that are slow
+MORE = 10  # Slow tests use this many times more cases.
 LANES = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
 
 
@@ -48,12 +49,16 @@ def test_example(library: ctypes.CDLL, name: str) -> None:
     compute(library, EXAMPLES[name]())
 
 
-# Stream engines and the switch
+# Stream engines and the switch.
 
 
 @st.composite
 def engine_frames(draw: st.DrawFn, lanes: tuple[int, ...], apart: bool) -> Frames:
-    """apart: no two elements have a byte in common, as of one that writes."""
+    """Draw frames of an engine.
+
+    Args:
+        apart: No two elements share a byte, as an engine that writes needs it.
+    """
     size = len(lanes)
     width, height, depth = draw(st.integers(1, 12)), draw(st.integers(1, 4)), draw(st.integers(1, 5))
     gaps = st.integers(0, 9)
@@ -116,7 +121,7 @@ def test_an_engine_follows_one_that_writes(library: ctypes.CDLL, frames: int, si
     compute(library, behind_a_writer(frames, size))
 
 
-# CONVACC
+# CONVACC.
 
 
 def sides(most: int) -> st.SearchStrategy[tuple[int, int, int, int]]:
@@ -126,14 +131,18 @@ def sides(most: int) -> st.SearchStrategy[tuple[int, int, int, int]]:
 
 @st.composite
 def convolutions(draw: st.DrawFn, plain: bool = True) -> Convolution:
-    """plain: crops and frames, too. Kernels up to the largest of those that ST's compiler was seen to make."""
+    """Draw convolutions, with kernels up to the largest seen from ST's compiler.
+
+    Args:
+        plain: Also draw crops and frames.
+    """
     height, width = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     kernel_height, kernel_width = draw(st.sampled_from([(1, 1), (3, 3), (3, 7), (1, 7), (3, 6), (1, 3)]))
     columns, rows = (
         sorted(draw(st.tuples(*[st.integers(0, width - 1)] * 2))),
         sorted(draw(st.tuples(*[st.integers(0, height - 1)] * 2))),
     )
-    # A last column or row of 0 stands for no crop.
+    # A last column or row of 0 means no crop.
     cropped = plain and draw(st.booleans()) and columns[1] and rows[1]
     unsigned, wide = draw(st.booleans()), draw(st.booleans())
     return Convolution(
@@ -172,7 +181,7 @@ def test_convolutions(library: ctypes.CDLL, c: Convolution, frames: int, seed: i
 @given(c=fitting, seed=seeds)
 @settings(max_examples=FEW)
 def test_convolutions_with_kernels_of_16_bits(library: ctypes.CDLL, c: Convolution, seed: int) -> None:
-    """SIMD 0: nobody has seen it used; ST's header names 1 and 2 as those of bytes."""
+    """SIMD 0 was never seen in use; ST's header names 1 and 2 as those of bytes."""
     compute(library, convolution(replace(c, wide_kernels=True, wide=True), seed=seed))
 
 
@@ -261,7 +270,7 @@ def test_sums_go_through_memory(library: ctypes.CDLL, c: Convolution, sums: Accu
     compute(library, sums_through_memory(replace(c, in_shift=c.out_shift, out_bytes=2), sums, seed))
 
 
-# ARITH
+# ARITH.
 
 coefficients = st.integers(-32768, 32767)
 
@@ -346,7 +355,7 @@ def test_more_channels_than_coefficients_come_as_second_streams(
     compute(library, many_channels(channels, pixels, seed))
 
 
-# POOL
+# POOL.
 
 
 @st.composite
@@ -387,12 +396,15 @@ def test_the_largest_behind_a_frame_that_convacc_makes(
     compute(library, padded_max(Convolution(5, 6, batch, pads=pads), (size, size), (step, step), seed))
 
 
-# ACTIV
+# ACTIV.
 
 
 @st.composite
 def functions(draw: st.DrawFn) -> Function:
-    """Any tables: outer segments, each of 1, 2, 4 or 8 inner ones, in any order and even the same for some."""
+    """Draw any tables.
+
+    The outer segments have 1, 2, 4 or 8 inner ones each, in any order, and may share some.
+    """
     outer = 1 << draw(st.integers(1, 5))
     inner = draw(st.lists(st.integers(0, 3), min_size=outer, max_size=outer))
     bases = [draw(st.integers(0, 64 - (1 << bits))) for bits in inner]

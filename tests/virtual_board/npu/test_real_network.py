@@ -1,6 +1,7 @@
-"""ReID MobileNetV2 as ST's compiler made it for the Nucleo: its blob of 52 epochs, against LiteRT's reference kernels.
+"""ReID MobileNetV2 as ST's compiler made it for the Nucleo, against LiteRT.
 
-The NPU requantises in three steps: outputs are close to those of the interpreter, not equal.
+Its blob has 52 epochs. LiteRT uses its reference kernels. The NPU requantises in three steps, so
+outputs are close to those of the interpreter, but not equal.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from virtual_board.npu.reid import (
     tensors_of,
 )
 
-# What the description of the NPU was proved with, on the same picture; shares to four decimals.
+# The NPU's description was proved with these figures on the same picture. Shares have four decimals.
 EPOCHS, ELEMENTS, EQUAL, WITHIN_1, MOST = 52, 4_156_416, 0.9821, 0.9993, 6
 
 
 def picture(shape: tuple[int, ...]) -> np.ndarray:
-    """Smoothed noise, unsigned."""
+    """Return unsigned smoothed noise."""
     noise = np.random.default_rng(3).integers(0, 256, shape).astype(np.int64)
     for _ in range(2):
         noise = (noise + np.roll(noise, 1, 1) + np.roll(noise, 1, 2) + np.roll(noise, 2, 1)) // 4
@@ -88,12 +89,15 @@ def test_its_output_is_that_of_the_interpreter_as_far_as_the_facts_promise(refer
 
 
 def test_each_epoch_makes_the_tensor_of_the_interpreter_from_its_tensors(reference: Reference, npu: Npu) -> None:
-    """Behind each epoch memory gets what the interpreter has made, so that each one starts from the same."""
+    """Memory gets the interpreter's tensor after each epoch.
+
+    So each epoch starts from the same inputs.
+    """
     epochs = epochs_of(blob_of(reference.folder / "reid_ecblobs.h"))
     buffers = buffers_of((reference.folder / "reid.c").read_text())
     pairs = joined([buffer for buffer in buffers if buffer.epoch in epochs], reference.tensors)
     assert len(epochs) == EPOCHS
-    # The last epoch's is the output, of 1280 elements.
+    # The last epoch makes the output, with 1280 elements.
     assert sorted(pairs) == sorted(epochs)
     distances = []
     for number, program in epochs.items():

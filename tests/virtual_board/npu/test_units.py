@@ -1,4 +1,7 @@
-"""The NPU's registers and interrupts, and what ends an epoch with a sentence. What units compute: test_parameter_space.py."""
+"""The NPU's registers, its interrupts, and errors that end an epoch.
+
+test_parameter_space.py tests the computations of the units.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def test_a_copy_moves_bytes_and_ends_with_the_interrupt_of_the_writer(npu: Npu) 
     npu.link(5, 2)
     npu.raw_writer(5, OUTPUT, 300)
     npu.raw_reader(2, FEATURES, 300)
-    # Line 0 waits for all of engine 5 alone, others are masked.
+    # Line 0 waits only for all of engine 5, and other sources are masked.
     npu.write(unit("INTCTRL"), offset_of("INTCTRL", "INTORMSK"), 0xFFFF_FFFF)
     npu.write(unit("INTCTRL"), offset_of("INTCTRL", "INTANDMSK"), ~(1 << 5))
     assert npu.has_work
@@ -127,7 +130,7 @@ def a_mean_has_no_bytes(npu: Npu) -> None:
 
 
 def convolver(npu: Npu, **control: int) -> None:
-    """Of one kernel of one value, over two frames."""
+    """Set a convolver of one kernel with one value, over two frames."""
     npu.set("CONVACC", 0, "KFORMAT", WIDTH=1, HEIGHT=1, BTCDEPTH=1, NR=1)
     npu.set("CONVACC", 0, "SAMPLE", HSTRD=1, VSTRD=1)
     npu.set("CONVACC", 0, "DFORMAT", OBYTES=1, FBYTES=1, FSHIFT=16)
