@@ -1,6 +1,6 @@
 """Programmers of real boards, through their command lines.
 
-The executables answer as the documentation of the real ones says.
+The executables answer as the real ones are documented to.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def test_two_roundings_are_within_one_step_of_one(
         np.abs(sums).max(0).astype(np.float64), Scales(source, weights, target, zero), biases, in_parts=in_parts
     )
     exact = (sums + biases) * source * weights / target + zero
-    # A step of the intermediate 16 bits must be smaller than a step of the output, or no unit could be exact.
+    # A step of the intermediate 16 bits must not be as large as a step of the output: then no unit could do better.
     if np.ptp(exact) < 200_000:
         far = np.abs(on_the_npu(sums, how) - np.clip(np.round(exact), -128, 127))
         assert far.max() <= 1 + (source * weights.max() / target * 2.0**how.first > 1)

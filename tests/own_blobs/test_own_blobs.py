@@ -113,7 +113,7 @@ def test_a_tensor_that_is_not_litert_s_is_named_with_its_epoch() -> None:
 
 
 def test_calibration_that_is_too_small_is_found_on_the_test_vectors() -> None:
-    """Sums in parts saturate if they were calibrated on nearly constant values."""
+    """Sums in parts saturate if they were calibrated on silent tensors."""
     silent = {index: np.full_like(values[:1], -128) for index, values in own.vectors("miniresnet").values.items()}
     network = own.compile_model("miniresnet", values=ReferenceTensors(1, silent, "LiteRT"), margin=1.0)
     proof = prove(own.program(), network, own.first(2, own.vectors("miniresnet")))

@@ -1,4 +1,4 @@
-"""Fake programmers that answer as the documentation of the real ones says.
+"""Fake programmers that answer as the real ones are documented to.
 
 Their board is a folder with a NOR in it.
 """

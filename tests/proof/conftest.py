@@ -137,7 +137,7 @@ def bring_a_host(project: Project) -> None:
         ],
     ):
         compiler = ["arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-Os"]
-        # The debugger finds the sources also in a copy of the project.
+        # With this prefix, the sources are found in a copy of the project, too.
         compiler.append(f"-ffile-prefix-map={project.root.resolve()}=.")
         subprocess.run([*compiler, *command], cwd=project.root, check=True, capture_output=True)
 

@@ -1,4 +1,4 @@
-"""Times of files decide nothing: content does."""
+"""The content of files decides about a build, never their times."""
 
 from __future__ import annotations
 

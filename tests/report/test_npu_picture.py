@@ -195,6 +195,6 @@ def test_the_picture_is_drawn_in_a_browser(tmp_path: Path, dark: bool) -> None:
     # The legend is above.
     is_bar = np.all(abs(pixels - rgb(colour[0])) <= 3, axis=2)[30:]
     columns = [int(is_bar[:, left : left + 24].sum(axis=0).max()) for left in (97, 123)]
-    # One bar has the full height, and the cell of the busiest unit has the full shade.
+    # The column has the full height of a bar, and the cell of the unit that did the most of all.
     assert columns == [40 + 15, 1]
     assert tuple(pixels[2, 600]) == rgb(colour[1])

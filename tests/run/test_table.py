@@ -67,7 +67,7 @@ def test_cycles_are_under_st_s_numbers() -> None:
     assert outcome().networks[0].epoch_cycles == {
         2: EpochCycles(0, 0, 200),
         3: EpochCycles(100, 1000, 10),
-        # The start and the end of this blob are two blocks. A fifth block is not in the table.
+        # The start and the end of this epoch are two blocks. A fifth block is not in the table.
         118: EpochCycles(7, 0, 3),
     }
 
