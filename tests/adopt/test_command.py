@@ -1,4 +1,7 @@
-"""n6build adopt: the command, its table, and the compiler for the flags of ST's projects."""
+"""n6build adopt: the command, its table, and the compiler wrapper.
+
+The wrapper is for the flags of ST's projects.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,7 @@ def test_the_compiler_takes_the_flags_and_the_sources_of_st(tmp_path: Path) -> N
     command = [str(tmp_path / "gcc/arm-none-eabi-gcc"), *flags, "-c", "a.c", "-o", "a.o"]
     subprocess.run(command, cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "gcc/arm-none-eabi-size", "a.o"], cwd=tmp_path, check=True, capture_output=True)
-    # Behind itself in PATH it does not call itself.
+    # If it is on PATH itself, it does not call itself.
     path = f"{tmp_path / 'gcc'}:{os.environ['PATH']}"
     assert write_compiler(tmp_path / "gcc", path).compiler == made.compiler
     put(tmp_path / "gcc/arm-none-eabi-gcc", "mine")

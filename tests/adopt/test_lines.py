@@ -1,4 +1,4 @@
-"""The lines for each build system, and what keeps a program from getting some."""
+"""The lines for each build system, and reasons for a program to get none."""
 
 from __future__ import annotations
 

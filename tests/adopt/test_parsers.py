@@ -1,4 +1,7 @@
-"""Makefiles, CMake scripts and projects of STM32CubeIDE are read as text, whatever they hold."""
+"""Makefiles, CMake scripts and STM32CubeIDE projects are read as text.
+
+Their content may be anything.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ ANYTHING = st.text(max_size=400)
     st.sampled_from(["=", ":=", "::="]),
 )
 def test_what_a_makefile_assigns_is_read_back(variables: dict[str, list[str]], how: str) -> None:
-    # Half of the values in the assignment, over two lines, the others added.
+    # The first value is in the assignment, which has two lines; the others are added.
     text = "".join(f"{name} {how} {words[0]} \\\n  \n" for name, words in variables.items())
     text += "".join(f"{name} += {' '.join(words[1:])}  # comment\n" for name, words in variables.items() if words[1:])
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What is found in a project, and what is said to be missing."""
+"""The parts that are found in a project, and reports of missing ones."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_weights_in_another_folder_are_found(tmp_path: Path, name: str) -> None:
     put(tmp_path / "data" / name, b"\1")
     (network,) = read_project(tmp_path).networks
     assert [each.file for each in network.elsewhere] == [tmp_path / "data" / name]
-    # Beside another network of this name they are that one's.
+    # Files beside another network of this name belong to that network.
     with_network(tmp_path / "data", None)
     found = {each.source.parent.name: each for each in read_project(tmp_path).networks}
     assert found["Model"].missing == ("xSPI2",)

@@ -1,4 +1,4 @@
-"""Real projects as their authors ship them: what is found in them, and the lines that adopt them."""
+"""Real projects in their published form, and the lines that adopt them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ AUDIO = "apps/audio"
 
 
 def lines_of(project: Project) -> dict[str, tuple[str, int, str]]:
-    """By script: the board, the number of lines, and what keeps the program from lines."""
+    """Return by script the board, the number of lines and the obstacle.
+
+    An obstacle keeps the program from getting lines.
+    """
     found = {}
     for application in chosen_applications(project, None):
         adoption = adoption_of(application, project, "", (), "")
@@ -38,7 +41,7 @@ def lines_of(project: Project) -> dict[str, tuple[str, int, str]]:
             "NetworkRuntime1010_CM55_GCC.a",
             {
                 "Application/STM32N6570-DK/Makefile": ("stm32n6570-dk", 4, ""),
-                # They are in no public snapshot.
+                # The missing files are in no public snapshot.
                 "Application/NUCLEO-N657X0-Q/Makefile": (
                     "nucleo-n657",
                     0,
@@ -100,7 +103,7 @@ def test_the_scripts_of_cube_ide_are_read_as_well() -> None:
     project = read_project(sample(OBJECT_DETECTION))
     found = {each.program.folder.parent.name: each for each in project.applications if each.program.kind == "cubeide"}
     boards = {name: each.board.name for name, each in found.items() if each.board}
-    # The settings of the second one name the first board.
+    # The settings of the second program name the first board.
     assert boards == {"STM32N6570-DK": "stm32n6570-dk", "NUCLEO-N657X0-Q": "nucleo-n657"}
     assert all(len(each.networks) == 1 for each in found.values())
 

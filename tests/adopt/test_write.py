@@ -1,4 +1,7 @@
-"""Lines go behind what the user has: never over it, and twice the same."""
+"""Lines are added after the user's text, and the same lines only once.
+
+They never replace the user's text.
+"""
 
 from __future__ import annotations
 

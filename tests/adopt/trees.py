@@ -1,4 +1,4 @@
-"""Small projects of each kind, laid out as public ones are."""
+"""Small projects of each kind, with the layout of public ones."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def put(path: Path, text: str | bytes = "") -> Path:
 
 
 def with_runtime(root: Path, place: str = "Middlewares/AI_Runtime") -> None:
-    """ST's runtime, HAL and CMSIS."""
+    """Add ST's runtime, HAL and CMSIS."""
     core = make_core(root / "core", CORE.ll_aton)
     (root / place).parent.mkdir(parents=True, exist_ok=True)
     shutil.move(core / "Middlewares/ST/AI", root / place)
@@ -105,7 +105,11 @@ def with_network(folder: Path, weights: str | None = WEIGHTS) -> None:
 
 
 def make_project(root: Path) -> Path:
-    """As a getting-started application of ST. Returns the folder of the Makefile."""
+    """Write a project like a getting-started application of ST.
+
+    Returns:
+        The folder of the Makefile.
+    """
     with_runtime(root)
     with_network(root / "Model")
     folder = root / "Application/STM32N6570-DK"
@@ -115,7 +119,11 @@ def make_project(root: Path) -> Path:
 
 
 def cmake_project(root: Path, start: str = IN_RAM) -> Path:
-    """As STM32CubeMX writes it, with an Appli and an FSBL. Returns the folder of the Appli."""
+    """Write a project like one of STM32CubeMX, with an Appli and an FSBL.
+
+    Returns:
+        The folder of the Appli.
+    """
     with_runtime(root, "Middlewares/ST/AI")
     put(root / "thing.ioc", "ProjectManager.x=1\nboard=STM32N6570-DK\nboardIOC=true\n")
     put(root / "gcc.cmake", TOOLCHAIN)
@@ -131,7 +139,7 @@ def cmake_project(root: Path, start: str = IN_RAM) -> Path:
 
 
 def cube_project(root: Path) -> Path:
-    """A project of STM32CubeIDE. Returns its folder."""
+    """Write a project of STM32CubeIDE; return its folder."""
     with_runtime(root)
     with_network(root / "Model")
     folder = root / "Application/STM32CubeIDE"

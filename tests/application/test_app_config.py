@@ -1,4 +1,4 @@
-"""app_config.h: what it says of a network, and that a C compiler takes it."""
+"""app_config.h: its values for a network, and its compilation as C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Generated parts of sources that somebody else owns: nothing but them changes, and twice is as once."""
+"""Generated parts of third-party sources: no other text changes.
+
+A second run changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,7 @@ def test_a_variable_moves_to_another_ram() -> None:
     [
         (224, 224, "crop", "CAMERA_R320x240", (240, 240)),
         (240, 241, "crop", "CAMERA_R640x480", (480, 480)),
-        # Borders above and below make it a square.
+        # Borders above and below make the picture square.
         (320, 320, "padding", "CAMERA_R320x240", (320, 320)),
         (321, 10, "padding", "CAMERA_R640x480", (640, 640)),
         (320, 240, "fit", "CAMERA_R320x240", (320, 240)),
@@ -128,7 +131,7 @@ def test_a_network_beyond_vga_is_refused_with_the_pixels(aspect: Aspect, beyond:
         camera_resolution(300, 513, aspect)
 
 
-# As external_memory_mgt.py in ST's model zoo writes it.
+# external_memory_mgt.py in ST's model zoo writes this text.
 TWO_BUFFERS = """\
 __attribute__((section(".NN_Activation_Buffer_AXIRAM")))
 __attribute__ ((aligned (32)))
@@ -196,7 +199,14 @@ def make_project(folder: Path) -> Path:
 
 
 def c_info(*pools: tuple[str, int], holder: int = 0) -> dict[str, object]:
-    """For a Cortex-M: no addresses, no names of files, axes with names. holder: index of the pool with the input."""
+    """Return c_info for a Cortex-M.
+
+    It has no addresses and no names of files, and its axes have names.
+
+    Args:
+        pools: Name and used bytes of each pool.
+        holder: Index of the pool with the input.
+    """
     known = [
         {"id": n, "name": name, "address": "NULL", "rights": "ACC_WRITE", "size_bytes": -1, "used_size_bytes": used}
         for n, (name, used) in enumerate(pools)
@@ -272,7 +282,7 @@ def test_a_pool_whose_name_is_no_c_is_refused(tmp_path: Path) -> None:
         read(tmp_path, c_info(("a]; b", 7000)))
 
 
-# Of Core 2.0, whose pools name no files, of later ones, and for a Cortex-M.
+# The samples are of Core 2.0, whose pools name no files, of later releases, and for a Cortex-M.
 @pytest.mark.parametrize(
     ("name", "pools", "picture"),
     [

@@ -1,4 +1,4 @@
-"""JSON and YAML of others are bounded before their parsers see them."""
+"""JSON and YAML from outside are bounded before their parsers see them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_what_is_no_yaml_is_left_to_its_parser() -> None:
     check_yaml("a: [1\nb: 2\n")
 
 
-# What opens, closes or hides levels.
+# These pieces open, close or hide levels.
 _PIECES = (
     *("- ", "? ", ": ", "a: ", "a", "[", "]", "{", "}", ", ", "'", '"', "#", " #", "|\n", ">"),
     *("!t ", "&x ", "---", "--- ", "\n", "\n  ", "\t", "\u2028", "\r", "\ufeff", "\n- "),

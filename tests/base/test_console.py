@@ -1,4 +1,4 @@
-"""What a terminal gets: text, and n6build's own colours."""
+"""Output on a terminal: text, and n6build's own colours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def output(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> i
 
 @contextmanager
 def printing_to(output: io.StringIO) -> Iterator[list[str]]:
-    """What is printed meanwhile, without n6build's own colours, which no log gets."""
+    """Yield a list that gets the printed text, as a log would have it.
+
+    The text lacks n6build's own colours.
+    """
     output.seek(0)
     output.truncate()
     shown: list[str] = []
@@ -82,7 +85,7 @@ def test_an_error_neither_drives_a_terminal_nor_looks_like_another_line(what: st
 
 
 def test_a_compiler_drives_no_terminal(output: io.StringIO, tmp_path: Path) -> None:
-    """It quotes lines of sources."""
+    """A compiler quotes lines of sources, which may have control characters."""
     script = f"import sys; sys.stdout.write({HOSTILE!r} + '\\ta\\n'); sys.stderr.buffer.write(b'\\xff\\n'); sys.exit(3)"
     step = Step("Make", "test", (str(tmp_path / "out"),), (), command=(sys.executable, "-c", script))
     with printing_to(output) as found, pytest.raises(N6Error, match="N6-STEP-010"):
@@ -100,7 +103,7 @@ def test_an_error_that_cannot_be_written_down_is_still_the_one_that_is_raised(tm
 
 
 PRINTS = re.compile(r"(?<![\w.])print\(|sys\.stdout\.write\(")
-# Words for other programs: shells, make and CMake, what called a worker or what a proof started; and a log that is no terminal.
+# These print for other programs: shells, make, CMake, the caller of a worker, a proof; or to a log that is no terminal.
 MAY_PRINT = {
     "base/console.py",
     "command_line/main.py",

@@ -1,4 +1,4 @@
-"""What is refused before the checks run is refused as the checks would, and a waiver holds there, too."""
+"""Findings before the checks have the same form and waivers as the checks."""
 
 from __future__ import annotations
 

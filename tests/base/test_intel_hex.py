@@ -1,4 +1,4 @@
-"""Intel hex files: what intelhex reads, and merged ones that it refuses."""
+"""Intel hex files: those that intelhex reads, and merged ones that it refuses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def held(memory: HexMemory) -> dict[int, int]:
 
 
 def by_intelhex(lines: list[str]) -> dict[int, int] | None:
-    """Record by record, so that intelhex need not accept two of a kind; None for two different bytes at an address."""
+    """Return the bytes by address, or None for two different bytes at an address.
+
+    The records are read one by one, so that intelhex need not accept two of a kind.
+    """
     found: dict[int, int] = {}
     base = ""
     for line in lines:

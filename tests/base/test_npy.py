@@ -1,4 +1,4 @@
-"""Arrays in files: as NumPy writes them, and not what their headers claim."""
+"""Arrays in files: as NumPy writes them, with headers that may be wrong."""
 
 from __future__ import annotations
 

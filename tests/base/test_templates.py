@@ -1,4 +1,7 @@
-"""Templates are compiled once, what a text is made from is seen each time, and a wrong one is an error at its line."""
+"""Templates are compiled once, and every text has a record of its templates.
+
+A mistake is an error at its line.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def test_a_changed_template_is_compiled_again(tmp_path: Path) -> None:
 
 
 def test_every_text_has_used_all_its_templates(tmp_path: Path) -> None:
-    """Also where they were compiled for another one: a step that renders one must be done again when it changes."""
+    """A template counts even if it was compiled for another text.
+
+    A step that renders it must be done again after a change.
+    """
     template = _written(tmp_path, "{% include 'inner.j2' %}", "one")
     for _ in range(2):
         with uses.recorded() as used:

@@ -1,4 +1,7 @@
-"""A file that includes another one says what differs, and every message names the file and line where a value stands."""
+"""A YAML file that includes another one contains only the differences.
+
+Every message names the file and line of the value.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def written(folder: Path, **files: str) -> Path:
 
 
 def layered(*mappings: dict[str, Any]) -> Document:
-    """The first includes the second, and so on."""
+    """Return the merged document of these layers, each of which includes the next one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for index, mapping in enumerate(mappings):

@@ -1,4 +1,4 @@
-"""Whatever stands in a YAML file, the answer is a value of the schema's type or one located error."""
+"""Any YAML file gives a value of the schema's type, or one located error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every pre-flight check finds what it is for, says by how much, and lets a sound application pass."""
+"""Every pre-flight check finds its fault and reports the numbers.
+
+A sound application passes.
+"""
 
 from __future__ import annotations
 
@@ -79,14 +82,14 @@ def with_pool(subject: Subject, name: str, **changes: Any) -> Subject:
 
 
 def with_input(subject: Subject, **changes: Any) -> Subject:
-    """Of its quantisation."""
+    """Return the subject with another quantisation of its input."""
     quantised = subject.networks[0].artifacts.quantised
     first = next(buffer for buffer in quantised if buffer.is_io)
     return with_artifacts(subject, quantised=tuple(replace(b, **changes) if b is first else b for b in quantised))
 
 
 def with_output_of(subject: Subject, values: int) -> Subject:
-    """A single int8 output with so many values."""
+    """Return the subject with a single int8 output of this many values."""
     output = replace(subject.networks[0].artifacts.outputs[0], bytes=values, type="int8")
     return with_artifacts(subject, outputs=(output,))
 
@@ -114,19 +117,22 @@ START = StartedProgram(0x3400_0400, 4096, 0x3410_0000, 0x3400_0501)
 
 
 def with_program(subject: Subject, **what: Any) -> Subject:
-    """Somebody else's, in the Appli's place."""
+    """Return the subject with a third-party program in the Appli's place."""
     given = {"symbols": (Symbol("main", 0x3400_0500, 4),), **what}
     return replace(subject, programs=(ForeignProgram("app.elf", **given),))
 
 
 def on_npu(subject: Subject) -> Subject:
-    """Its first epoch is one of the NPU."""
+    """Return the subject with its first epoch on the NPU."""
     first, *others = subject.networks[0].artifacts.epochs
     return with_artifacts(subject, epochs=(replace(first, mapping="NODE_HW"), *others))
 
 
 def with_own_input(subject: Subject, *symbols: Symbol) -> Subject:
-    """The network wants an input of 512 bytes from somebody else's program, which has these variables."""
+    """Return the subject with a network whose input belongs to a third-party program.
+
+    The input has 512 bytes, and the program has these variables.
+    """
     (network,) = subject.plan.networks
     own = replace(network, own_buffers=(OwnBuffer("input", 0, 512),))
     return with_program(replace(subject, plan=replace(subject.plan, networks=(own,))), symbols=symbols)
@@ -134,7 +140,7 @@ def with_own_input(subject: Subject, *symbols: Symbol) -> Subject:
 
 Damage = Callable[[Subject], Subject]
 MIB = 1 << 20
-# What is wrong, the check that finds it, and the words with its numbers.
+# Each row has a fault, the check that finds it, the damage, and words with its numbers.
 CASES: list[tuple[str, str, Damage, str]] = [
     (
         "a pool overflows",
@@ -325,19 +331,22 @@ def test_only_what_the_compiler_prints_too_small_may_exceed_a_pool(
 
 @pytest.mark.parametrize("address", [0x7018_0000, 0x7138_0000, 0x7200_0000])
 def test_weights_may_be_anywhere_in_the_nor(sound: Subject, address: int) -> None:
-    """They are programmed to where the network reads them; what they overlap is found with the flash manifest."""
+    """They are programmed to the network's address; the flash manifest finds overlaps."""
     assert not failed(with_pool(sound, "octoFlash", address=address))
 
 
 def with_model(subject: Subject, file_bytes: int) -> Subject:
-    """A relocatable model with two slots of this size; in slot 'weights'."""
+    """Return the subject with a relocatable model in slot 'weights'.
+
+    The model has two slots of this size.
+    """
     slots = tuple(ModelSlot(0x7100_0000 + part * file_bytes, file_bytes, 0, 0) for part in range(2))
     model = PlannedModel(subject.networks[0].artifacts.name, "weights.bin", "", slots)
     return replace(subject, plan=replace(subject.plan, models=(model,)))
 
 
 def without_psram(subject: Subject) -> Subject:
-    """The same board where nobody has said which part its external RAM is."""
+    """Return the subject without a description of its external RAM's part."""
     assert subject.board.external_ram
     return replace(subject, board=replace(subject.board, maps_external_ram=False))
 
@@ -451,8 +460,8 @@ def test_neighbours_may_touch_and_overlap_by_no_byte(sound: Subject, with_psram:
 def test_what_had_nothing_to_look_at_has_not_passed(sound: Subject, with_psram: Subject) -> None:
     results = run_checks(sound)
     idle = {result.id[-3:] for result in results if result.state == "not applicable"}
-    # No external RAM, no heap in it, nothing by ST's compiler, no second network, no relocatable model, no program of
-    # somebody else.
+    # The application has no external RAM, no heap in it, no output of ST's compiler, no second network, no relocatable
+    # model and no third-party program.
     assert idle == {"003", "006", "015", "016", "020", "021", "022", "025", "040", *FOREIGN}
     assert summary(results) == f"{len(CHECKS) - 19} passed, 19 had nothing to look at"
     assert counts(results) == {"passed": len(CHECKS) - 19, "failed": 0, "warned": 0, "waived": 0, "not applicable": 19}
@@ -479,7 +488,10 @@ def test_ids_are_in_order_and_of_one_form() -> None:
 def test_nothing_before_the_checks_refuses_what_they_find(
     fixture: str, profile: str, cases: list[tuple[str, str, Damage, str]], request: pytest.FixtureRequest
 ) -> None:
-    """A check that something earlier always comes before would be of no use, and a waiver of it, too."""
+    """A check would be useless if an earlier stage always came first.
+
+    A waiver of it would be useless, too.
+    """
     for _, _, damage, _ in cases:
         subject = damage(request.getfixturevalue(fixture))
         networks = [CompiledNetwork(each.model.name, each.artifacts, NO_VECTORS, True) for each in subject.networks]

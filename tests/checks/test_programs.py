@@ -1,4 +1,7 @@
-"""What is found about programs of somebody else: one row for each way to be wrong, and for what is right."""
+"""Findings about third-party programs: one row for each fault.
+
+Sound programs have rows, too.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def findings(subject: Subject, id: str, **changes: object) -> list[Finding]:
 def test_a_sound_program_passes_and_nothing_is_left_out(sound: Subject) -> None:  # noqa: F811
     results = run_checks(replace(sound, programs=(SOUND,)))
     states = {result.id[-3:]: result.state for result in results if "026" <= result.id[-3:] <= "032"}
-    # No buffer of a network is the program's, and no network is for the NPU.
+    # The program has no buffer of a network, and no network is for the NPU.
     idle = dict.fromkeys(("030", "031"), "not applicable")
     assert states == {**dict.fromkeys(("026", "027", "028", "029", "032"), "passed"), **idle}
 
@@ -62,7 +65,7 @@ def test_a_sound_program_passes_and_nothing_is_left_out(sound: Subject) -> None:
 def test_vector_tables(start: dict[str, int], words: str, sound: Subject) -> None:  # noqa: F811
     found = findings(sound, "N6-CHECK-027", start=replace(START, **start))  # type: ignore[arg-type]
     assert [words in finding.what for finding in found] == ([True] if words else [])
-    # It is told by the line of the table, where that is at its place.
+    # The finding has the line of the table, if the table is at its place.
     assert {finding.where for finding in found} <= {"src/g_pfnVectors.c:7"}
 
 
@@ -114,7 +117,7 @@ def test_the_largest_symbol_is_named_by_its_line_and_the_region_by_its_script(so
 @pytest.mark.parametrize(
     ("address", "size", "missing"),
     [
-        (0x3406_4000, 0x19C000, None),  # AXISRAM1 and 2 are one behind the other
+        (0x3406_4000, 0x19C000, None),  # AXISRAM1 and 2 are adjacent
         (0x2400_0000, 0x1000, None),
         (0x3442_0000, 4, 0x3442_0000),
         (0x0800_0000, 4, 0x0800_0000),
@@ -184,7 +187,7 @@ def test_what_st_publishes_has_a_vector_table_that_starts_it(role: Role, name: s
     file = sample("boot") / f"{name}.bin"
     start = started_program(file, role, program_board(board), copied_by_ours=False)
     assert start is not None and len(start.vectors) == 16 + 195
-    # Its FSBL copies this one to 0x91000400, of which the image says nothing.
+    # The FSBL copies this image to 0x91000400, an address that is not in the image.
     assert (start.address is None) == (name == "PSRAM-Appli-trusted")
     program = ForeignProgram(file.name, role, start, has_elf=False)
     (result,) = [

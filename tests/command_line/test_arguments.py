@@ -1,4 +1,7 @@
-"""The words of a command line: the same targets and options as with scons, in any order, and what a user may do wrong."""
+"""Words of a command line: scons's targets and options in any order.
+
+The tests also cover mistakes of users.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +136,7 @@ def test_each_command_has_help_made_from_the_tables(command: str, capsys: pytest
     listed = {option.name for option in shown_options(command)}
     for option in SHOWN:
         assert (option.help.replace("scons ", "n6build ") in shown) == (option.name in listed), option.name
-        # The others do nothing for it, or are for relocatable models, whose names it has.
+        # All other options have no effect here, or are for relocatable models and only have their names listed.
         if option.name not in listed:
             assert not uses(option, command) or re.search(rf"\b{option.name}\b", shown), option.name
 
@@ -145,7 +148,7 @@ def test_help_of_a_command_is_no_longer_than_what_it_uses(capsys: pytest.Capture
     shown = capsys.readouterr().out
     assert "--inputs" not in shown
     assert "--until" not in shown
-    # Each command is called as the reader has called this one.
+    # The help shows each command in the form that the reader used.
     assert "n6build boards" in shown
     assert "scons boards" not in shown
 
@@ -164,7 +167,7 @@ def test_a_model_file_alone_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert read_call(["a.tflite", "b.tflite"]).given == {"model": "a.tflite,b.tflite"}
     assert read_call(["--board", "nucleo-n657", "flash"]).goals == ("flash",)
     assert read_call(["model=keyword"]).goals == ("build",)
-    # What a build makes is a target.
+    # A product of a build is a target.
     assert read_call(["build", "build/net.tflite"]).goals == ("build/net.tflite",)
     with pytest.raises(N6Error, match="no command 'empty'"):
         read_call(["empty"])
@@ -199,7 +202,7 @@ def test_the_desk_and_habits_are_never_in_the_way(tmp_path: Path) -> None:
         settings = resolve(arguments, {"N6BUILD_SVD": "a.svd"}, tmp_path)
         check_effect(settings, ("build",))
         check_files(settings, tmp_path)
-    # Of a host, nobody knows what its targets use; every pair of a matrix is run.
+    # The options that a host's targets use are unknown, and every pair of a matrix is run.
     for targets in (("their-target",), ("build/a.o",), ("matrix",)):
         check_effect(resolve({"until": "text:x"}, {}, tmp_path), targets)
 

@@ -1,4 +1,4 @@
-"""Completion in a shell: asked as a shell asks, and typed into a real bash."""
+"""Completion in a shell: by the shell's protocol, and typed into a real bash."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from n6build.options.targets import TARGETS
 from patience import NET_S
 
 ROOT = Path(__file__).resolve().parents[2]
-# Of bash.
+# These are the word breaks of bash.
 BREAKS = " \t\n\"'><=;|&(:"
 
 
 def completions(line: str, folder: Path) -> list[str]:
-    """What may stand in place of the last word of the line; behind a `=`, of what follows it."""
+    """Return the completions of the line's last word, or of its part after a `=`."""
     answer = folder / ".answer"
     asked = {
         "_ARGCOMPLETE": "1",
@@ -56,7 +56,7 @@ def test_commands(tmp_path: Path) -> None:
 def test_targets_and_options_in_either_form(tmp_path: Path) -> None:
     found = completions("n6build flash ", tmp_path)
     assert {"run", "report", "board=", "model=", "--board", "--jobs"} <= set(found)
-    # Done alone, done already, and what SCons alone does.
+    # These are done alone, done already, or only used by SCons.
     assert not {"plan", "boards", "flash", "matrix", "shard=", "--shard"} & set(found)
     assert completions("n6build flash --prob", tmp_path) == ["--probe"]
     assert not {"run", "flash"} & set(completions("n6build boards ", tmp_path))
@@ -74,7 +74,7 @@ def test_a_project_s_own_boards_and_models(tmp_path: Path) -> None:
     (tmp_path / "models/ours/model.yaml").write_text("")
     assert completions("n6build run board=mi", tmp_path) == ["mine"]
     assert completions("n6build run model=ou", tmp_path) == ["ours"]
-    # That its board cannot be read is for a build to say.
+    # A build reports that the board cannot be read.
     assert completions("n6build run board=mine profile=ex", tmp_path) == [""]
 
 
@@ -114,7 +114,7 @@ def test_another_shell(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 class Typed:
-    """A bash in which somebody types."""
+    """A bash with a simulated user at its terminal."""
 
     def __init__(self, folder: Path) -> None:
         self._mine, theirs = pty.openpty()
@@ -126,7 +126,7 @@ class Typed:
         os.close(theirs)
 
     def type(self, text: str, until: str) -> str:
-        """What the terminal shows, up to the text that is waited for."""
+        """Type a text; return the terminal's output up to an expected text."""
         os.write(self._mine, text.encode())
         shown, end = "", time.monotonic() + NET_S
         while until not in shown and time.monotonic() < end:
@@ -150,12 +150,12 @@ def test_typed_into_bash(tmp_path: Path) -> None:
     bash = Typed(tmp_path)
     try:
         bash.type(". ./completion; echo known $((40 + 2))\n", "known 42")
-        # One possibility is written out, with a blank behind it unless something must follow.
+        # A single completion is written out, with a blank behind it unless more must follow.
         bash.type("n6build fla\t", "n6build flash")
         bash.type("\x15n6build flash boa\t", "board=")
         bash.type("nuc\t", "leo-n657 ")
         bash.type("--bac\t", "kend ")
-        # Several: the second tab lists them.
+        # The second tab lists several completions.
         bash.type("\x15n6build flash loader=\t\t", "linked  reloc")
     finally:
         bash.close()

@@ -1,4 +1,4 @@
-"""Which products of a build are the tables that --json prints."""
+"""Products of a build that are tables for --json."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ MAKE = "n6build.steps.sizes:make"
 
 
 def test_tables_are_found_behind_what_a_target_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model's description is behind network_rel.bin; a file whose name only ends alike is no table."""
+    """A model's description belongs to network_rel.bin.
+
+    A file that only has a similar ending is no table.
+    """
     monkeypatch.chdir(tmp_path)
     described = Step("Reloc", "reloc", ("b/network_reloc.c", "b/network_reloc.json"), function=MAKE)
     linked = Step(

@@ -1,4 +1,4 @@
-"""The commands that begin and end a project's life: n6build new, n6build clean."""
+"""The commands for a project's beginning and end: n6build new, n6build clean."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_new_project_has_the_model_and_the_board_that_were_named(
     shutil.copy(KEYWORD, tmp_path / "my wörd.tflite")
     assert main(["new", "app", "my wörd.tflite", "board=stm32n6570-dk", "--with", kind]) == 0
     (model,) = (tmp_path / "app/model").iterdir()
-    # Fit for the rules of make, whatever the file is called.
+    # The name suits the rules of make, for every name of the given file.
     assert model.name.isascii()
     assert " " not in model.name
     assert model.read_bytes() == KEYWORD.read_bytes()
@@ -32,7 +32,7 @@ def test_a_new_project_has_the_model_and_the_board_that_were_named(
     assert "stm32n6570-dk" in text
     assert "nucleo" not in text
     assert "  cd app\n" in capsys.readouterr().out
-    # What it is made from is what the examples are built from in other tests.
+    # The file has the same source as the examples that other tests build.
     assert (tmp_path / "app/src/main.c").read_bytes() == (EXAMPLES / KINDS[kind].example / "src/main.c").read_bytes()
 
 
@@ -58,7 +58,7 @@ def test_a_folder_with_a_model_is_copied(tmp_path: Path, monkeypatch: pytest.Mon
     assert "model=model/net " in (tmp_path / "app/Makefile").read_text()
 
 
-# In every run: test_examples.py builds what the files are copied from, and the tests above compare with it.
+# Every run covers this by test_examples.py, which builds the sources of these files; the tests above compare with them.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "build", "run"),
@@ -105,7 +105,7 @@ def test_clean_removes_what_was_made_and_nothing_else(
     kept = {path.name for path in (tmp_path / "build").rglob("*") if path.is_file() and ".n6build" not in path.parts}
     assert kept == {"mine.txt", "nor.bin"}
     assert (tmp_path / "net.tflite").is_file()
-    # Nothing is taken for up to date.
+    # After the removal, nothing counts as up to date.
     assert main(["build", header, "model=net.tflite"]) == 0
     assert Path(header).is_file()
 

@@ -1,4 +1,7 @@
-"""What n6build does where the modules of a Unix are missing, as on Windows: whatever needs no build folder."""
+"""n6build without the modules of a Unix, as on Windows.
+
+All commands that need no build folder work.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The wheel, installed without network into an empty virtual environment: n6build with nothing of the checkout in reach."""
+"""The wheel in an empty virtual environment, installed without a network.
+
+n6build runs with no file of the checkout in reach.
+"""
 
 from __future__ import annotations
 
@@ -54,16 +57,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """bin of an environment with the wheel; what it depends on comes from the one that runs the tests."""
+    """Return the bin folder of an environment with the wheel.
+
+    Its dependencies come from the environment that runs the tests.
+    """
     folder = tmp_path_factory.mktemp("environment") / "venv"
     assert call(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent).returncode == 0
     python = folder / "bin/python"
     install = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps")
-    # n6build compiles its modules itself: the byte code of pip has another stamp.
+    # n6build compiles its modules itself, because pip's byte code has another stamp.
     result = call(*install, "--no-compile", wheel, cwd=folder.parent)
     assert result.returncode == 0, result.stderr
     (packages,) = folder.glob("lib/python3*/site-packages")
-    # What this names is searched last, and the editable installation in it is not followed.
+    # Python searches this folder last, and does not follow the editable installation in it.
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     where = call(python, "-c", "import n6build; print(n6build.__file__)", cwd=folder.parent).stdout
     assert where.startswith(str(folder)), where
@@ -97,7 +103,8 @@ def test_a_plan_names_nothing_of_the_checkout(installed: Path, tmp_path: Path) -
     assert (tmp_path / header).is_file()
 
 
-# In every run: test_a_plan_names_nothing_of_the_checkout: equal plans make equal files (test_without_scons.py).
+# Every run covers this by test_a_plan_names_nothing_of_the_checkout; equal plans make equal files
+# (test_without_scons.py).
 @pytest.mark.slow
 def test_stages_make_what_the_checkout_makes(installed: Path, tmp_path: Path) -> None:
     there, here = tmp_path / "there", tmp_path / "here"
@@ -120,7 +127,7 @@ def test_stages_make_what_the_checkout_makes(installed: Path, tmp_path: Path) ->
 
 
 def test_without_the_virtual_board_only_what_needs_it_fails(installed: Path, tmp_path: Path) -> None:
-    """It has not been built for this home."""
+    """The virtual board has not been built for this home."""
     assert "Flashed" in n6build(installed, tmp_path, "flash", "model=anomaly", "probe=virtual")
     run = call(installed / "n6build", "run", "model=anomaly", "probe=virtual", cwd=tmp_path)
     assert run.returncode == 2
@@ -160,7 +167,7 @@ def test_a_host_s_script_finds_the_tool_in_the_package(installed: Path, tmp_path
 
 
 def check_host(bin: Path, folder: Path) -> None:
-    """Builds, does nothing the second time, and builds what has changed."""
+    """Check that a host builds, does nothing the second time, and builds changes."""
 
     def scons() -> str:
         result = call(bin / "python", "-m", "SCons", "-Q", cwd=folder)
@@ -172,7 +179,7 @@ def check_host(bin: Path, folder: Path) -> None:
     (folder / "SConstruct").write_text(text)
     assert "libn6networks.a" in scons()
     assert "is up to date" in scons()
-    # Of the same size, and within the same second.
+    # The new model has the same size, and comes within the same second.
     shutil.copy(ROOT / "models/anomaly/anomaly.tflite", folder / "net.tflite")
     assert "network.c" in scons()
 
@@ -180,7 +187,10 @@ def check_host(bin: Path, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["oldest", "newest"])
 def test_the_ends_of_the_ranges(which: str, wheel: Path, tmp_path: Path) -> None:
-    """From a folder of wheels, without asking anybody else, into an empty environment. Fetching them needs the network."""
+    """The environment is empty, and the wheels come from a folder.
+
+    The installation asks no index, but fetching the wheels needs the network.
+    """
     wheels, bin = tmp_path / "wheels", tmp_path / "venv/bin"
     constraints = tmp_path / "constraints.txt"
     limits = [Requirement(text) for text in PROJECT["dependencies"]]
@@ -261,6 +271,6 @@ def test_the_wheel_holds_all_that_the_library_reads_and_nothing_else(wheel: Path
     tools = {f"n6build/{name}" for name in library if name.startswith("site_tools/")}
     data = {f"n6build/_data/{name}" for name in files if not name.startswith("site_scons/")}
     held = {name for name in names if ".dist-info/" not in name} - {"n6build/site_tools/__init__.py"}
-    # SCons reads it in a checkout alone.
+    # Only SCons in a checkout reads this file.
     not_held = {"site_init.py"}
     assert held == {name for name in library - not_held if not name.startswith("site_tools/")} | tools | data

@@ -1,4 +1,7 @@
-"""Boards that are as far from the reference as a known cause makes them, for real models."""
+"""Boards whose outputs differ from the reference by a known cause.
+
+They run real models.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,15 @@ Table = NDArray[Any]
 
 @dataclass(frozen=True)
 class Board:
-    """A model with what the reference makes of its inputs, as they are and with each change. unrelated: outputs for inputs that
-    have nothing to do with these; known_unrelated: those that the comparison itself computes with."""
+    """A model with the reference's outputs, for unchanged and for changed inputs.
+
+    Attributes:
+        takes: Input of the model.
+        gives: Output of the model.
+        changes: Changes of the inputs, with the outputs for each.
+        unrelated: Outputs for unrelated inputs.
+        known_unrelated: Outputs for the unrelated inputs of the comparison itself.
+    """
 
     model: Path
     takes: Port
@@ -41,11 +51,17 @@ class Board:
     known_unrelated: Table
 
     def steps(self, table: Table) -> Table:
-        """Outputs as a row for each vector."""
+        """Return the outputs with a row for each vector."""
         return table.reshape(len(table), -1).astype(np.float64)
 
     def diagnose(self, captured: Table, *, is_raw: bool = False, rows: int | None = None) -> Diagnosis:
-        """captured: values of a board, or their bytes."""
+        """Return the diagnosis of captured outputs.
+
+        Args:
+            captured: Values of a board, or their bytes.
+            is_raw: True if these are bytes.
+            rows: Number of vectors; that of `captured` if it is None.
+        """
         values = captured.reshape(-1)
         output = CapturedOutput(self.gives, rows or len(captured), values, is_raw, ("out",))
         changed = tuple((change, self.steps(table)) for change, table in self.changes)
@@ -55,12 +71,15 @@ class Board:
 
 
 def named(diagnosis: Diagnosis) -> set[str]:
-    """All causes that are named."""
+    """Return all named causes."""
     return {cause for fit in diagnosis.fits for cause in fit.causes}
 
 
 def picture_model() -> bytes:
-    """A convolution of a colour picture, which tells its channels and its rows apart."""
+    """Return a convolution of a colour picture.
+
+    Its result depends on the order of channels and rows.
+    """
     random = np.random.default_rng(5)
     weights = random.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8)
     quantisations = (one_op_models.Quantisation(1 / 255, -128), one_op_models.Quantisation(0.02, 3))
@@ -68,7 +87,7 @@ def picture_model() -> bytes:
 
 
 def pictures(count: int, shape: tuple[int, ...]) -> Table:
-    """Grey levels of smooth pictures that are no palindromes."""
+    """Return grey levels of smooth pictures that are no palindromes."""
     random = np.random.default_rng(7)
     noise = random.normal(size=(count, *shape))
     for _ in range(2):
@@ -79,7 +98,11 @@ def pictures(count: int, shape: tuple[int, ...]) -> Table:
 
 @functools.cache
 def board(name: str) -> Board:
-    """Of a model of the project by its name, of a picture model, or of a sample."""
+    """Return the board of one model.
+
+    Args:
+        name: Name of a model of the project, 'picture' for the picture model, or path of a sample.
+    """
     if name == "picture":
         with tempfile.TemporaryDirectory() as folder:
             model = Path(folder) / "picture.tflite"
@@ -107,7 +130,7 @@ def _board(model: Path, inputs: Table) -> Board:
 
 
 def noise(port: Port, count: int) -> Table:
-    """Random inputs."""
+    """Return random inputs."""
     size = int(np.prod(port.shape)) * np.dtype(port.type).itemsize
     buffer = IoBuffer("x", None, size, port.type, (count, *port.shape), port.scale, port.zero_point)  # type: ignore[arg-type]
     wide = IoBuffer("x", None, size * count, buffer.type, buffer.shape, buffer.scale, buffer.zero_point)

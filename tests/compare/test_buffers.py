@@ -1,4 +1,4 @@
-"""Which tensor of the model a buffer of the network is, and when nobody can know."""
+"""The tensor of the model that belongs to a buffer, and unknowable cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captured files of every kind, and which values in them are which output."""
+"""Captured files of every kind, and the outputs that their values belong to."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_any_file_is_read_or_refused(content: bytes, name: str) -> None:
             assert error.id in ("N6-CAPTURE-001", "N6-CAPTURE-002", "N6-HEX-001")
 
 
-# Which values are which output.
+# Assignment of values to outputs.
 
 
 def test_the_most_likely_assignment_has_all_vectors_and_the_model_s_type() -> None:

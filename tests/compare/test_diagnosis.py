@@ -1,4 +1,7 @@
-"""A cause is named for what a board gives with it, for every cause and for real models, and for nothing else."""
+"""A cause is named for exactly the outputs that it makes on a board.
+
+The tests cover every cause and real models.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def softmax(values: Table) -> Table:
 
 
 def like_an_npu(table: Table, seed: int = 1) -> Table:
-    """A step more or less here and there."""
+    """Return the outputs with differences of one step at random places."""
     random = np.random.default_rng(seed)
     if table.dtype.kind == "f":
         return np.asarray(table + random.normal(0, 0.002, table.shape), table.dtype)
@@ -49,7 +52,7 @@ def test_rounding_of_the_npu_has_no_cause(name: str) -> None:
     assert (found.fits, found.unproved) == ((), ())
 
 
-# Causes of the input: the reference computes with them.
+# Causes of the input follow: the reference computes with the changed input.
 
 
 @pytest.mark.parametrize("name", [*OWN, RESNET, FLOAT_RESNET, *slow_rows(MOBILENET)])
@@ -68,7 +71,7 @@ def test_a_change_of_the_input_is_named_by_what_it_makes_of_the_output(name: str
         found = each.diagnose(table)
         assert found.within or named(found) & same or (not found.fits and found.unproved), change.what
         found_causes |= named(found) & same
-        # Few outputs that the NPU rounds otherwise prove too little: then none is named, and never another one.
+        # Few outputs, rounded by the NPU, may prove too little: then no cause is named, and never a wrong one.
         rounded = each.diagnose(like_an_npu(table))
         assert rounded.within or not rounded.fits or named(rounded) & same, change.what
     assert found_causes >= causes - {"byte order of the input"}
@@ -93,7 +96,7 @@ def test_another_normalisation_is_named_with_both_ranges(what: str) -> None:
     assert any(what in text for fit in found.fits for text in fit.what)
 
 
-# Causes of the output: they are undone.
+# Causes of the output follow: they are undone.
 
 
 def as_uint8(each: Board) -> Table:
@@ -245,13 +248,16 @@ def test_two_causes_at_once_are_named_together() -> None:
     assert [fit.causes for fit in found.fits] == [("uint8/int8 mix", "RGB/BGR")]
 
 
-# Nothing is named for what no cause has made.
+# Other differences follow: they have no cause here, and none is named.
 
 
 @pytest.mark.parametrize("name", [*OWN, RESNET])
 @pytest.mark.parametrize("rows", [1, 2, 4])
 def test_unrelated_outputs_have_no_cause(name: str, rows: int) -> None:
-    """Those of other inputs look like outputs of this model, and a classifier has few that differ."""
+    """Outputs for other inputs look like outputs of this model.
+
+    A classifier has few outputs that differ.
+    """
     each = board(name)
     wrong = 0
     for start in range(0, len(each.unrelated) - rows + 1, rows):
@@ -262,7 +268,7 @@ def test_unrelated_outputs_have_no_cause(name: str, rows: int) -> None:
 
 @pytest.mark.parametrize("name", ["keyword", "miniresnet"])
 def test_a_single_wrong_class_proves_nothing(name: str) -> None:
-    """Many changes of an input lead to one of ten classes: by accident, too."""
+    """Many changes of an input lead to one of ten classes, also by accident."""
     each = board(name)
     for number in range(len(each.outputs)):
         wrong = each.outputs[(number + 1) % len(each.outputs)][None]
@@ -279,7 +285,7 @@ def test_shuffled_values_have_no_cause(name: str) -> None:
 
 
 def test_wrong_weights_have_no_cause() -> None:
-    """The fault that no rule here knows."""
+    """No rule here recognises this fault."""
     each = board("picture")
     half = np.asarray(np.rint(each.outputs * 0.6), np.int8)
     found = each.diagnose(half)

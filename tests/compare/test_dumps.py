@@ -1,4 +1,4 @@
-"""Dumps of memory as people paste them: the values of real dumps, and of every style with any bytes."""
+"""Pasted dumps of memory: real ones, and every style with any bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def only(text: str) -> Dump:
     return found
 
 
-# Shapes of dumps in public threads and pull requests, with values of our own.
+# The shapes come from dumps in public threads and pull requests, the values are our own.
 STYLES = {
     # zephyrproject-rtos/zephyr, pull request 19768
     "zephyr": (
@@ -187,12 +187,17 @@ def test_values_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
         read_dumps("00000000: " + "00 " * 16 + "\n*\nFFFFFFF0: 00\n", "log")
 
 
-# Every style writes any bytes so that they are read again.
+# Each style is a writer of dumps: any bytes that it writes are read again.
 
 
 @dataclass(frozen=True)
 class Style:
-    """line(address, data): a line of a dump. size: bytes of a line."""
+    """A style of dumps.
+
+    Attributes:
+        line: Function of (address, data) that returns a line.
+        size: Bytes of a line.
+    """
 
     name: str
     size: int

@@ -1,4 +1,7 @@
-"""The reference interpreters: every activation, in the order of execution, and an error for whatever they cannot run."""
+"""The reference interpreters: all activations in order, and their errors.
+
+A model that they cannot run is an error.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ def check_order(tensors: tuple[ReferenceTensor, ...]) -> None:
     assert len(set(names)) == len(names)
 
 
-# TFLite
+# Models of TFLite.
 
 
 @pytest.mark.parametrize("model", network_models.own_models(), ids=lambda path: path.stem)
@@ -104,17 +107,17 @@ def test_an_operator_with_two_operands_names_both(tmp_path: Path) -> None:
     assert (tensors[-1].scale, tensors[-1].zero_point) == (0.5, 3)
 
 
-# ONNX
+# Models of ONNX.
 
 
 def oracle(x: NDArray[np.float32], weights: NDArray[np.int8], zero_point: int) -> dict[str, NDArray[np.generic]]:
-    """Of `qdq_convolution`, in integers where a chip has integers."""
+    """Return the tensors of `qdq_convolution`, computed in integers as on a chip."""
     quantised = np.clip(np.rint(x.astype(np.float64) * 2**4) + zero_point, -128, 127).astype(np.int64)
     padded = np.pad(quantised - zero_point, ((0, 0), (0, 0), (1, 1), (1, 1)))
     size = x.shape[-1]
     windows = np.stack([padded[:, :, i : i + size, j : j + size] for i in range(3) for j in range(3)], axis=2)
     sums = np.einsum("bctyx,kct->bkyx", windows, weights.astype(np.int64).reshape(*weights.shape[:2], 9))
-    # 2**-4 * 2**-6 / 2**-2, ties to even.
+    # The factor is 2**-4 * 2**-6 / 2**-2, and ties round to even.
     made = np.clip(np.rint(np.maximum(sums, 0) * 2.0**-8) - 128, -128, 127)
     return {"x": x, "x_q": quantised.astype(np.int8), "y_q": made.astype(np.int8)}
 
@@ -161,7 +164,7 @@ def test_the_tensors_of_an_onnx_graph_say_what_made_them(tmp_path: Path) -> None
 
 def test_weights_are_no_activations_and_scales_of_channels_are_left_out(tmp_path: Path) -> None:
     model = onnx.load_model_from_string(qdq_convolution())
-    # The output gets a scale for each channel, the weights are quantised in the graph.
+    # The output gets a scale for each channel, and the graph quantises the weights.
     for tensor in model.graph.initializer:
         if tensor.name in ("s_y", "z_y"):
             tensor.CopyFrom(numpy_helper.from_array(np.repeat(numpy_helper.to_array(tensor), 3), tensor.name))
@@ -173,7 +176,7 @@ def test_weights_are_no_activations_and_scales_of_channels_are_left_out(tmp_path
     assert [each.name for each in interpret(path, [np.zeros((1, 2, 5, 5), np.float32)])] == ["x", "x_q"]
 
 
-# Real networks
+# Real networks.
 
 
 def test_yamnet_has_its_27_convolutions() -> None:
@@ -204,7 +207,7 @@ def test_reid_has_every_tensor_of_the_reference_resolver() -> None:
     assert found.equal == found.elements == 1280
 
 
-# What comes from outside
+# Models and inputs from outside.
 
 
 def refusal(model: Path, inputs: list[NDArray[np.generic]]) -> N6Error:
@@ -303,7 +306,7 @@ def test_tensors_of_one_name_are_told_apart(tmp_path: Path) -> None:
     check_order(interpret(model, random_inputs(model)))
 
 
-# Each starts a process that loads an interpreter.
+# Each example starts a process that loads an interpreter.
 @settings(max_examples=settings().max_examples // 5)
 @given(st.data(), st.sampled_from(["tflite", "onnx"]))
 def test_a_damaged_model_is_an_error_or_a_result_and_never_a_crash(

@@ -1,4 +1,7 @@
-"""A compiled network and its model: which port is which, and values converted without a guess."""
+"""A compiled network and its model: matching ports and exact conversions.
+
+No conversion is a guess.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ def test_channels_are_moved_and_come_back(shape: tuple[int, ...], channels_last:
     try:
         joined = only(network, model, channels_last=channels_last)
     except N6Error as error:
-        # Only what looks the same either way, and is not.
+        # The only refused shape is one that looks the same in both orders and is not.
         assert sorted(each for each in moved if each > 1) == sorted(each for each in shape if each > 1)
         assert not channels_last
         assert "another shape" in error.what

@@ -1,4 +1,7 @@
-"""How far a result is from the reference: counts are exact, and no value makes it fail."""
+"""The distance of a result from the reference: exact counts for all values.
+
+No value causes a failure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Further places of the compiler, and small programs that are built with it there."""
+"""Further places of the compiler, and small programs built there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from n6build.plan.step import Step
 from n6build.steps.compile import Compilation, compile_step, link_step
 
 PREFIX = "arm-none-eabi-"
-# Headers of the compiler and of its C library, inline functions and macros of both, and a library of it that is linked.
+# The program uses headers, inline functions and macros of the compiler and of its C library, and links a library of it.
 SOURCE = """
 #include <assert.h>
 #include <math.h>
@@ -42,7 +42,9 @@ STUBS += "".join(f"int {name}(void);\nint {name}(void) {{ return 0; }}\n" for na
 
 
 def copied_toolchain(place: Path) -> Path:
-    """Make a copy of the compiler: headers as files of their own, programs and libraries as links.
+    """Make a copy of the compiler, with own headers and linked programs and libraries.
+
+    Headers are files of their own, programs and libraries are links.
 
     Returns:
         The folder of its programs.
@@ -65,7 +67,7 @@ def copied_toolchain(place: Path) -> Path:
 
 
 def use(programs: Path) -> tuple[Toolchain, dict[str, str]]:
-    """Return the compiler in this folder, and what its commands see."""
+    """Return the compiler in this folder, and the variables of its commands."""
     variables = {"PATH": os.pathsep.join((str(programs), "/usr/bin", "/bin"))}
     return find_toolchain(read_environment(variables), None), variables
 
@@ -93,7 +95,7 @@ def steps_in(sources: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> 
 
 def _found(driver: Path, option: str) -> Path:
     told = subprocess.run([driver, option], capture_output=True, text=True, check=True).stdout.strip()
-    return Path(os.path.abspath(told))  # noqa: PTH100 - the links in the prefix stay
+    return Path(os.path.abspath(told))  # noqa: PTH100 - links in the prefix are kept
 
 
 def _link_content(folder: Path, to: Path) -> None:

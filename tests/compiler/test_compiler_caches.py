@@ -1,4 +1,7 @@
-"""ccache and sccache in front of the compiler: they are not taken for it, and find what another checkout has compiled."""
+"""ccache and sccache in front of the compiler.
+
+n6build does not take them for the compiler. They find the results of another checkout.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,12 @@ from n6build.steps.compile import Compilation, compile_step
 
 @dataclass(frozen=True)
 class Front:
-    """program: of the cache, as a link with the compiler's name in front of the others. shows: its statistics."""
+    """A compiler cache.
+
+    Attributes:
+        program: A link to the cache with the compiler's name, which is first on PATH.
+        shows: Option that prints its statistics.
+    """
 
     program: str
     environment: dict[str, str]
@@ -43,7 +51,7 @@ class Front:
 
 @pytest.fixture(params=["ccache", "sccache"])
 def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Front]:
-    # The installed one first: a program of that name on PATH may be a script that starts whatever its own name says.
+    # The installed program is preferred: one on PATH may be a script that starts any program of its own name.
     installed = SERVERS / request.param
     program = str(installed) if installed.is_file() else shutil.which(request.param)
     assert program, "make setup-tests installs it"
@@ -83,11 +91,11 @@ def test_another_checkout_gets_what_one_has_compiled(
         assert front.hits() == number
     assert made[0] == made[1]
     assert str(tmp_path).encode() not in made[0]
-    # Another compiler, of which only a part that nobody looks at is another one.
+    # This compiler differs only in a part that the cache does not check.
     other = replace(step, tools=(Tool(COMPILER, "0" * 64),))
     run_command(other, front.environment)
     assert front.hits() == 1
-    # Other options in a file of the same name.
+    # This file of the same name has other options.
     (specs := tmp_path / command.SPECS.name).write_text(
         command.SPECS.read_text().replace("(N6BUILD_HERE =.)", "(N6BUILD_HERE =x)")
     )

@@ -1,4 +1,4 @@
-"""The same sources give the same bytes, wherever the compiler, the project and n6build are."""
+"""Sources give the same bytes, wherever compiler, project and n6build are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from compiler.places import copied_toolchain, steps_in, use
 
 @pytest.fixture(scope="module")
 def toolchains(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
-    """Folders of programs: as installed, and two further places, of which the project may be beside one."""
+    """Return folders of programs: the installed one and two further places.
+
+    The project may be beside one of them.
+    """
     folder = tmp_path_factory.mktemp("tool chains")
     installed = Path(real_compiler() or "").parent
     return (installed, copied_toolchain(folder / "a"), copied_toolchain(folder / "another one" / "opt"))
@@ -35,7 +38,10 @@ def built(steps: Sequence[Step], environment: Mapping[str, str]) -> dict[str, by
 def test_places_of_compilers_and_projects_are_in_no_product(
     toolchains: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether sources are in the project or beside it; the compiler counts as the same one in the key, too."""
+    """The sources may be in the project or beside it.
+
+    The compiler also counts as the same one in the key.
+    """
     found, tools = [], set()
     for number, programs in enumerate(toolchains):
         for project in ("p", "an other $x'/project"):
@@ -51,7 +57,7 @@ def test_places_of_compilers_and_projects_are_in_no_product(
         assert [name for name, data in other.items() if data != found[0][name]] == []
     places = (tmp_path, *(programs.parent for programs in toolchains))
     for name, data in found[0].items():
-        # Debug information of the C library names folders of whoever has made it.
+        # Debug information of the C library names folders of its maker.
         assert [place for place in places if f"{place}/".encode() in data] == [] or name == "build/all.elf"
     debug = found[0]["build/a.c.o"]
     assert b"/toolchain/gcc" in debug
@@ -60,7 +66,10 @@ def test_places_of_compilers_and_projects_are_in_no_product(
 
 
 def test_the_maps_are_needed(toolchains: tuple[Path, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same commands alone make other bytes in everything, so that the test above can fail."""
+    """The commands without the maps make other bytes in every product.
+
+    This shows that the test above can fail.
+    """
     found = []
     for number, programs in enumerate(toolchains[:2]):
         place = tmp_path / str(number)
@@ -76,7 +85,10 @@ def test_the_maps_are_needed(toolchains: tuple[Path, ...], tmp_path: Path, monke
 
 
 def test_the_place_of_other_headers_of_a_compiler_is_in_the_key(tmp_path: Path) -> None:
-    """A compiler that searches a folder which n6build does not know is another one at each place."""
+    """A compiler may search a folder that n6build does not know.
+
+    It counts as another compiler at each place.
+    """
     tools = []
     for place in (tmp_path / "a", tmp_path / "b"):
         programs = copied_toolchain(place)
@@ -101,7 +113,10 @@ def test_what_keeps_its_place_is_not_shared(flag: str, tmp_path: Path, monkeypat
 
 
 def test_a_map_keeps_the_paths_that_the_step_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are the same wherever the step is; what the compiler has found is not."""
+    """Paths that the step names are the same wherever it runs.
+
+    Paths that the compiler finds are not.
+    """
     monkeypatch.chdir(tmp_path)
     step = Step(
         verb="Link",

@@ -1,4 +1,7 @@
-"""A compiler counts with all headers of its own folders, also with those that are added or removed later."""
+"""A compiler counts with all headers of its own folders.
+
+Headers that are added or removed later count, too.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from n6build.compiler.toolchain import COMPILER, find_toolchain
 
 @pytest.fixture
 def compiler(tmp_path: Path) -> Path:
-    """The real compiler with two more folders of headers: one with a header, one that does not exist."""
+    """Make a driver of the real compiler with two more folders of headers.
+
+    One folder has a header, the other one does not exist.
+    """
     (tmp_path / "bin").mkdir()
     (tmp_path / "include/sys").mkdir(parents=True)
     (tmp_path / "include/sys/own.h").write_text("#define OWN 1\n")
@@ -26,7 +32,7 @@ def compiler(tmp_path: Path) -> Path:
 
 
 def digest(compiler: Path) -> str:
-    """The digest of the compiler, by what it said of itself the first time."""
+    """Return the digest of the compiler, from its description at the first call."""
     environment = {"PATH": f"{compiler}/bin:/usr/bin:/bin", "HOME": str(compiler)}
     return find_toolchain(read_environment(environment), compiler / "notes").tool.digest
 
@@ -67,7 +73,7 @@ def test_every_change_of_its_headers_is_another_compiler(change: Callable[[Path]
     assert digest(compiler) == first
     change(compiler)
     assert digest(compiler) != first
-    # A remembered plan is made again: it was made from other contents of folders.
+    # A remembered plan is made again, because the content of folders has changed.
     assert any(uses.fingerprint(use) != before for use, before in looked_at.items())
 
 

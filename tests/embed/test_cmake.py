@@ -1,4 +1,7 @@
-"""What CMake does with n6buildConfig.cmake, and a stand-in for n6build: forms of the host's lines, and what is linked."""
+"""n6buildConfig.cmake in CMake, with a fake n6build.
+
+The tests cover the forms of the host's lines and the linked libraries.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def host(tmp_path: Path) -> Path:
 
 
 def configured(host: Path, *lines: str, cmake: Path = NEWEST) -> str:
-    """The rules of Ninja for a CMakeLists.txt of these lines."""
+    """Return Ninja's rules for a CMakeLists.txt of these lines."""
     (host / "CMakeLists.txt").write_text("\n".join(("cmake_minimum_required(VERSION 3.21)", *lines)) + "\n")
     call(host, cmake, "-S", ".", "-B", "build", "-G", "Ninja", "--toolchain", "toolchain.cmake")
     return (host / "build/build.ninja").read_text()
@@ -63,14 +66,14 @@ def call(host: Path, *command: str | Path) -> str:
 
 
 def linked(rules: str, target: str = "app") -> list[str]:
-    """Names of the libraries in the link of a target."""
+    """Return the names of the libraries in the link of a target."""
     rule = re.search(rf"^build {target}: .*?(?=^build |\Z)", rules, re.MULTILINE | re.DOTALL)
     assert rule
     libraries = re.search(r"^  LINK_LIBRARIES = (.*)$", rule[0], re.MULTILINE)
     return [word.rpartition("/")[2] for word in libraries[1].split()] if libraries else []
 
 
-# In every run: the newest.
+# Every run uses the newest CMake.
 @pytest.mark.parametrize("cmake", [NEWEST, pytest.param(OLDEST, marks=pytest.mark.slow)], ids=["newest", "oldest"])
 @pytest.mark.parametrize(
     "lines",
@@ -114,7 +117,10 @@ def test_a_program_with_a_runtime_of_its_own_links_nothing_and_is_asked_about_in
 
 
 def test_a_preset_and_a_project_of_projects_find_n6build_by_the_environment(host: Path) -> None:
-    """As STM32CubeMX writes them: FSBL and Appli are projects of their own, which the top one builds."""
+    """STM32CubeMX writes such projects.
+
+    FSBL and Appli are projects of their own, which the top one builds.
+    """
     appli = host / "Appli"
     appli.mkdir()
     (appli / "CMakeLists.txt").write_text(

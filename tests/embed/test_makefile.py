@@ -1,4 +1,7 @@
-"""What make does with n6build.mk, and a stand-in for n6build: which calls it makes, and what the host links again and when."""
+"""n6build.mk in make, with a fake n6build.
+
+The tests cover the calls of n6build, and when the host links again.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from n6build.embed.host_files import included
 from n6build.embed.places import MAKEFILE, check_folder
 
 FOLDER = "out"
-# Makes the library from file `model` and images from that and the program, where their bytes change. --question: only says it.
+# Makes the library from file `model`, and images from that and the program, if their bytes change. With --question it
+# only answers.
 STAND_IN = """#!/bin/sh
 goals= question=
 while [ $# -gt 0 ]; do
@@ -53,7 +57,7 @@ clean:
 
 @pytest.fixture
 def host(tmp_path: Path) -> Path:
-    """A host that was built."""
+    """Return a host that was built."""
     for name in ("model", "script", "main.c"):
         (tmp_path / name).write_text(f"{name}\n")
     (tmp_path / "stand-in").write_text(STAND_IN)
@@ -64,7 +68,7 @@ def host(tmp_path: Path) -> Path:
 
 
 def status(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # These tests may be run by make: without what the outer one hands on, this one prints no folders.
+    # make may run these tests. Without the variables of the outer make, this one prints no folders.
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS")}
     command = ["make", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
@@ -77,7 +81,7 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def done(folder: Path, *arguments: str) -> list[str]:
-    """Calls of n6build and of the host's linker in one call of make."""
+    """Return the calls of n6build and of the host's linker in one call of make."""
     (folder / "log").write_text("")
     make(folder, *arguments)
     return [line.strip() for line in (folder / "log").read_text().splitlines()]
@@ -91,7 +95,7 @@ def append(host: Path, text: str) -> None:
 def test_n6build_is_always_asked_and_the_host_links_only_what_changed(host: Path) -> None:
     assert done(host, "-j2") == ["library"]
     (host / "model").write_text("another\n")
-    # An older file, as a move or `cp -p` leaves it.
+    # A move or `cp -p` leaves such an older file.
     os.utime(host / "model", (1_000_000_000, 1_000_000_000))
     assert done(host, "-j2", "all", "n6-build") == ["library", "linked", "library build"]
     (host / "main.c").write_text("main 2\n")
@@ -113,14 +117,14 @@ def test_where_the_front_answers_nothing_is_called(host: Path) -> None:
     (host / "front").chmod(0o755)
     asked = done(host, "all", "n6-build", "n6_ask=./front")
     assert [line.split(" --")[0] for line in asked] == ["asked n6build library build"]
-    # Images are not up to date, or were not wanted: the library may be.
+    # The images are stale or not wanted, and the library may be up to date.
     (host / "front").write_text('#!/bin/sh\n[ "$2$3" = library--build ]\n')
     assert done(host, "all", "n6_ask=./front") == []
     assert done(host, "n6-build", "n6_ask=./front") == ["library build"]
 
 
 def test_a_program_that_is_linked_again_has_its_images_looked_at(host: Path) -> None:
-    """Even though n6build has answered before that all is up to date."""
+    """n6build has answered before that everything is up to date."""
     (host / "front").write_text("#!/bin/sh\n[ ! app.elf -nt out/.n6build/host-build ]\n")
     (host / "front").chmod(0o755)
     assert done(host, "all", "n6-build", "n6_ask=./front") == []
@@ -160,7 +164,7 @@ def test_a_call_that_is_to_change_nothing_says_what_n6build_says(host: Path, fla
     (host / "model").write_text("another\n")
     before = contents()
     said = status(host, flag, "all", "n6-build")
-    # There is something to do, and a question is answered so.
+    # There is work to do, and this is the answer to a question.
     assert said.returncode == (1 if question else 0), said
     assert question or "./stand-in library --build out" in said.stdout
     assert contents() == before

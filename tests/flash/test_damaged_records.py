@@ -1,4 +1,4 @@
-"""A record that is damaged counts as none: a board is programmed as if nothing were known of it."""
+"""A damaged record counts as none: the board is programmed as if unknown."""
 
 from __future__ import annotations
 

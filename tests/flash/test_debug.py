@@ -1,4 +1,4 @@
-"""The server for GDB of each programmer: how it is called, when it is ready, and what it says when it is not."""
+"""The GDB server of each programmer: its call, its start and its errors."""
 
 from __future__ import annotations
 

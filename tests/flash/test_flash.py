@@ -1,4 +1,7 @@
-"""Only the sectors that differ are programmed, and whatever interrupts a flash, the next one ends correct."""
+"""Flash programs the sectors that differ, also after an interruption.
+
+After any interruption, the next flash ends with the right content.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def manifest_of(folder: Path, parts: dict[int, bytes]) -> FlashManifest:
 
 @dataclass
 class FailingNor:
-    """A NOR in memory whose programming breaks off after `fail_after` sectors, the last of them half written."""
+    """A NOR in memory whose programming breaks off after `fail_after` sectors.
+
+    The last of these sectors is half written.
+    """
 
     folder: Path
     fail_after: int | None = None
@@ -88,7 +94,7 @@ class FailingNor:
         check_read_back(sectors, self.read, "the NOR of this test")
 
     def reset(self) -> None:
-        """Nothing runs here."""
+        """Do nothing, since nothing runs here."""
 
 
 def flash_plan(manifest: FlashManifest, folder: Path, programmer: Programmer) -> FlashPlan:
@@ -102,7 +108,7 @@ def parts() -> dict[int, bytes]:
 
 
 def with_a_byte_changed(parts: dict[int, bytes]) -> dict[int, bytes]:
-    """In the third sector of the last part."""
+    """Return the parts with one byte changed in the third sector of the last part."""
     changed = bytearray(parts[BASE + 0x40000])
     changed[2 * SECTOR + 5] ^= 1
     return {**parts, BASE + 0x40000: bytes(changed)}
@@ -179,7 +185,7 @@ def test_a_board_without_a_record_is_read_back(tmp_path: Path, parts: dict[int, 
 
 
 def test_what_somebody_else_has_programmed_is_noticed(tmp_path: Path, parts: dict[int, bytes]) -> None:
-    """Another program over it: the record would have it that nothing is lacking."""
+    """Another program overwrote sectors that the record has as right."""
     nor = FailingNor(tmp_path)
     manifest = manifest_of(tmp_path, parts)
     carry_out(flash_plan(manifest, tmp_path, nor), nor)
@@ -200,7 +206,7 @@ def test_each_image_is_looked_at_though_another_follows_it_at_once(tmp_path: Pat
 
 
 def test_what_lies_beside_programmed_sectors_and_was_not_looked_at_is_forgotten(tmp_path: Path) -> None:
-    """An erase may have reached it."""
+    """An erase may have reached the sector beside the programmed one."""
     nor = FailingNor(tmp_path)
     both = {BASE: b"one" * 1000, BASE + SECTOR: b"two" * 1000}
     carry_out(flash_plan(manifest_of(tmp_path, both), tmp_path, nor), nor)
@@ -209,7 +215,7 @@ def test_what_lies_beside_programmed_sectors_and_was_not_looked_at_is_forgotten(
 
 
 def test_new_weights_of_somebody_else_show_at_their_end(tmp_path: Path, parts: dict[int, bytes]) -> None:
-    """Where weights have their checksum; their beginning may be the same."""
+    """The checksum at the end of the weights differs; their beginning may be the same."""
     nor = FailingNor(tmp_path)
     manifest = manifest_of(tmp_path, parts)
     carry_out(flash_plan(manifest, tmp_path, nor), nor)
@@ -254,7 +260,7 @@ def test_the_record_of_another_board_at_this_probe_is_not_trusted(
 
 
 def test_an_erase_that_reaches_too_far_is_found_out(tmp_path: Path, parts: dict[int, bytes]) -> None:
-    """The programmer's idea of a sector is twice that of board.yaml."""
+    """The programmer's sectors are twice as large as those in board.yaml."""
     nor = FailingNor(tmp_path)
     carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
     parts = with_a_byte_changed(parts)
@@ -281,7 +287,10 @@ def test_an_erase_that_reaches_too_far_is_found_out(tmp_path: Path, parts: dict[
 def test_a_build_that_is_killed_between_two_steps(
     tmp_path: Path, parts: dict[int, bytes], monkeypatch: pytest.MonkeyPatch, step: int, moment: str
 ) -> None:
-    """Steps: the record without the sectors, programming, verifying, the new record."""
+    """The steps are: shorten the record, program, verify, write the new record.
+
+    The shortened record lacks the sectors that are programmed.
+    """
     nor = FailingNor(tmp_path)
     carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
     parts = {address: data[::-1] for address, data in parts.items()}
@@ -338,7 +347,7 @@ def test_a_virtual_board_whose_nor_is_gone_is_programmed_anew(tmp_path: Path, pa
     assert plan.lacking == plan.wanted
 
 
-# Manifest
+# The manifest.
 
 
 def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(tmp_path: Path) -> None:
@@ -377,7 +386,7 @@ def test_a_run_that_writes_to_the_nor_leaves_a_record_of_what_is_still_there(
     known = load_board("nucleo-n657")
     board = replace(known, name="test", nor=replace(known.nor, sector=SECTOR))
     if doubted:
-        # Somebody has written to it before the run, and n6build does not know where.
+        # Another program has written to the NOR before the run, and n6build does not know where.
         os.utime(virtual.nor, (1, 1))
     with writes_noted(virtual, board), virtual.nor.open("r+b") as nor:
         nor.seek(0x40000 + SECTOR)
@@ -453,7 +462,7 @@ def test_weights_of_two_networks_that_overlap_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("program", ["fsbl", "appli"])
 def test_an_empty_program_is_refused(tmp_path: Path, program: str) -> None:
-    """The board would start the program that it has, and all would look well."""
+    """The board would start its old program, and the build would look successful."""
     (tmp_path / "image.bin").write_bytes(b"")
     with pytest.raises(N6Error, match="N6-IMAGE-008: is empty"):
         make_manifest(flash_of(load_board("nucleo-n657")), [FlashFile(program, tmp_path / "image.bin")], tmp_path)

@@ -1,4 +1,7 @@
-"""Images larger than anybody wants to hold in memory: each is read in pieces, and what was hashed is what is programmed."""
+"""Images too large to hold in memory: they are read in pieces.
+
+The programmed bytes are the ones that were hashed.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def memory_below(limit: int) -> Iterator[None]:
 
 
 def weights(folder: Path) -> FlashManifest:
-    """An image that differs in every megabyte, and its manifest."""
+    """Write an image that differs in every megabyte; return its manifest."""
     path = folder / "weights.bin"
     pieces = (bytes([number]) * MEGABYTE for number in range(MEGABYTES))
     write_chunks_atomically(path, slot_image(pieces, 7))
@@ -48,7 +51,7 @@ def weights(folder: Path) -> FlashManifest:
 
 def test_weights_on_their_way_to_a_board_are_never_whole_in_memory(tmp_path: Path) -> None:
     programmer = VirtualProgrammer(tmp_path / "board", BOARD.nor.base, BOARD.nor.size)
-    # What is verified is read in larger pieces, and once more as sectors.
+    # Verification reads larger pieces, and the sectors once more.
     with memory_below(MEGABYTES * MEGABYTE):
         wanted = wanted_sectors(weights(tmp_path), tmp_path)
         carry_out(plan_delta(wanted, BoardRecord(BOARD.name)), programmer)

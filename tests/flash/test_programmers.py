@@ -1,4 +1,7 @@
-"""Programmers of real boards, through their command lines: executables that answer as the real ones are documented to."""
+"""Programmers of real boards, through their command lines.
+
+The executables answer as the real ones are documented to.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from programmer_stand_ins.board import BASE, TESTS, Desk, FaultKind, Settings, m
 
 SECTOR = 4096
 BOARD = load_board("nucleo-n657")
-# The first is taken where several are installed.
+# If several programmers are installed, the first one is used.
 NAMES = tuple(PROGRAMMERS)
 SETTINGS = Settings()
 
@@ -35,7 +38,7 @@ SETTINGS = Settings()
 def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'desk/bin'}:/nowhere")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    # OpenOCD has no list of its own: the system's serial ports.
+    # OpenOCD has no list of its own, so that n6build uses the system's serial ports.
     monkeypatch.setattr("n6build.flash.programmers.openocd.list_ports.comports", lambda: [_Port("0041")])
 
 
@@ -52,7 +55,7 @@ def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
 
 
 def images(version: int) -> list[Sector]:
-    """As FSBL, Appli and weights, of which the middle one stays."""
+    """Return images like an FSBL, an Appli and weights; the middle one never changes."""
     parts = {
         BASE: bytes([version]) * 3000,
         BASE + 0x10000: b"same" * 1000,
@@ -79,7 +82,7 @@ def holds(desk: Desk, wanted: list[Sector]) -> bool:
     return all(desk.content(sector.address, len(sector.data)) == sector.data for sector in wanted)
 
 
-# Which probe
+# The choice of the probe.
 
 
 def test_without_a_programmer_nothing_is_flashed_and_the_virtual_board_is_named(tmp_path: Path) -> None:
@@ -141,7 +144,7 @@ def test_a_programmer_has_the_name_of_its_module_and_a_stand_in() -> None:
     assert all((TESTS / f"programmer_stand_ins/{name}.py").is_file() for name in PROGRAMMERS)
 
 
-# What all of them do
+# Behaviour of all programmers.
 
 
 @pytest.mark.parametrize("desk", NAMES, indirect=True)
@@ -164,7 +167,7 @@ def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: P
     flash(programmer, images(1))
     programmer.record.unlink()
     assert flash(programmer, images(1)).lacking == ()
-    # And one whose record is out of date.
+    # The record is now out of date.
     middle = images(1)[len(images(1)) // 2]
     desk.overwrite(middle.address, bytes(SECTOR))
     desk.overwrite(BASE, b"\xff" * SECTOR)
@@ -174,7 +177,8 @@ def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: P
 
 @pytest.mark.parametrize(
     ("desk", "kind", "every"),
-    # In every run at each third step, with slow tests at each. Only ST's programmer has been seen to end with 0 after an error.
+    # Every run fails at each third step, slow tests at each step. Only ST's programmer was seen to end with 0 after an
+    # error.
     [
         *itertools.product(NAMES[:1], ["killed"], [3]),
         *(
@@ -207,15 +211,15 @@ def test_whatever_fails_at_whichever_step_the_next_flash_ends_correct(
             failures += 1
             assert error.hint, error
         else:
-            # It did not matter, or the programmer has made up for it.
+            # Either the fault had no effect, or the programmer has made up for it.
             assert holds(desk, images(version)), step
-        # What the record says of the board is true, whatever happened.
+        # The record of the board is true after any fault.
         for address, digest in read_record(programmer.record, BOARD.name).sectors.items():
             assert sha256(desk.content(address, SECTOR)) == digest, (step, hex(address))
         desk.work()
         flash(programmer, images(version))
         assert holds(desk, images(version)), step
-    # What is left out does no harm while a board is only looked at; all else shows.
+    # An ignored access does no harm while the programmer only reads the board. All other faults must show.
     assert failures >= (4 if kind == "ignored" else steps // every // 2)
 
 
@@ -271,7 +275,7 @@ def test_no_programmer_ever_erases_the_whole_part_or_writes_fuses(tmp_path: Path
     assert "mass" not in openocd_script(BOARD, "0041", ["n6_open_nor"])
 
 
-# ST's programmer
+# ST's programmer.
 
 
 def test_another_board_at_the_probe_is_not_programmed(tmp_path: Path, desk: Desk) -> None:
@@ -280,7 +284,7 @@ def test_another_board_at_the_probe_is_not_programmed(tmp_path: Path, desk: Desk
     message = r"a STM32N6570-DK, not a NUCLEO-N657X0-Q; nothing was programmed\n.*=stm32n6570-dk"
     with pytest.raises(N6Error, match=message):
         flash(programmer, images(1))
-    # A probe without a board of its own says nothing of what it is connected to.
+    # A probe without a board of its own does not name the board that it is connected to.
     desk.set(replace(SETTINGS, probes={"0041": "STLINK-V3SET"}))
     flash(programmer_of(tmp_path), images(1))
     assert holds(desk, images(1))
@@ -349,7 +353,7 @@ def test_an_external_loader_that_is_not_there_is_named(tmp_path: Path, desk: Des
         programmer_of(tmp_path).program(images(1))
 
 
-# The others
+# The other programmers.
 
 
 @pytest.mark.parametrize("desk", ["pyocd"], indirect=True)

@@ -1,4 +1,7 @@
-"""Reading a board back: what differs is named, flash repairs it, and nothing else is read or written."""
+"""Reading a board back: differences are named, and flash repairs them.
+
+No other memory is read or written.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C and Python have the same idea of each format, because both have it from one description."""
+"""C and Python agree on each format, because both use one description."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BITS: dict[Kind, int] = {"uint8_t": 8, "uint16_t": 16, "uint32_t": 32}
 
 
 def compiled(folder: Path, text: str, *headers: Format) -> str:
-    """What the compiler says of C with these headers generated."""
+    """Compile C with the generated headers; return the compiler's messages."""
     for described in headers:
         (folder / described.header).write_text(header_text(described))
     (folder / "a.c").write_text(text)
@@ -65,7 +65,11 @@ def test_what_is_packed_is_unpacked(members: tuple[Member, ...], data: st.DataOb
 
 @given(MEMBERS)
 def test_the_offsets_of_any_struct_are_those_of_c(members: tuple[Member, ...]) -> None:
-    """By the rule: C leaves a gap where a member is not aligned to its size, and behind the last to the largest."""
+    """C leaves gaps by a rule.
+
+    A gap is before a member that is not aligned to its size, and behind the last member up to the
+    largest size.
+    """
     struct = Struct("s", members)
     gaps = any(struct.offset_of(each.name) % (BITS[each.kind] // 8) for each in members)
     gaps = gaps or struct.size % max(BITS[each.kind] // 8 for each in members) != 0
@@ -118,7 +122,10 @@ def test_a_header_that_says_something_else_does_not_compile(
 
 
 def test_sizes_and_magics_are_those_of_boards_in_the_field() -> None:
-    """A change of these is a change of what boards hold: it needs another magic or layout."""
+    """A change of these needs another magic or layout.
+
+    It would be a change of the content of boards.
+    """
     assert (boot_header.BASE.size, boot_header.HEADER_BYTES) == (0xA0, 0x240)
     assert (slot_trailer.TRAILER.size, slot_trailer.MAGIC, slot_trailer.ALIGNMENT) == (16, b"N6IM", 16)
     assert (model_trailer.TRAILER.size, model_trailer.MAGIC, model_trailer.ALIGNMENT) == (48, b"N6MD", 16)

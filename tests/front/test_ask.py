@@ -1,4 +1,7 @@
-"""An answer is given only while all that the build looked at is as it was; whatever else is found is a reason to step aside."""
+"""The quick answer, given only while all files of the last build are unchanged.
+
+For any other state, the front steps aside.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,12 @@ WORDS = ["scons", "-Q", "build"]
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in which a build was done. What it looked at: a file, a link, a folder's content, and that something is absent."""
+    """Return a folder in which a build was done.
+
+    The build used a file, a link, the content of a folder, and the absence of a file.
+    """
     monkeypatch.chdir(tmp_path)
-    # Without what pytest changes there.
+    # pytest's own variables are left out.
     monkeypatch.setattr(posix, "environ", {b"PATH": b"/usr/bin", b"HOME": b"/home/somebody"})
     (tmp_path / "build/.n6build/front").mkdir(parents=True)
     (tmp_path / "build/.n6build/lock").touch()
@@ -37,7 +43,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def record(place: Path, told: bytes = TOLD) -> Path:
     seen = [os.fsencode(place / name) for name in ("source.c", "link.c", "include", "include/absent.h")]
     looked = [(ask.state_of(path), path) for path in seen]
-    # Of this folder only that it is there.
+    # The build only used the existence of this folder.
     looked.append((ask.state_of(os.fsencode(place), b"/"), os.fsencode(place)))
     call = ask.call_of(WORDS)
     path = place / os.fsdecode(ask.file_of(call, ask.folder_of(WORDS)))
@@ -132,7 +138,7 @@ def test_other_words_are_another_call(place: Path, words: list[str]) -> None:
 
 def test_variables_folder_user_and_terminal_are_part_of_the_call(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = dict(posix.environ)
-    # Of a shell, about itself.
+    # A shell sets these variables about itself.
     monkeypatch.setattr(posix, "environ", {**environment, b"_": b"/usr/bin/make", b"SHLVL": b"7", b"OLDPWD": b"/"})
     assert ask.answer(WORDS) == TOLD
     for changed in ({b"N6BUILD_BOARD": b"nucleo-n657"}, {b"PATH": b"/elsewhere"}, {b"SCONSFLAGS": b"-n"}):

@@ -1,4 +1,4 @@
-"""What a build that did nothing writes down, and when it writes nothing."""
+"""Records of a build that did nothing, and builds that write none."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def _step(**more: object) -> Step:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """Of a build with one step that is up to date."""
+    """Return the site of a build with one step that is up to date."""
     monkeypatch.chdir(tmp_path)
     Path("source.c").write_text("int a;")
     first = local_site(Path("build"), {})
     execute(make_plan([_step()], {"build": ("build/a",)}), ["build/a"], first)
     again = local_site(Path("build"), {})
     again.plan = first.plan
-    # No test waits until its files are old; one of them asks for it.
+    # Tests must not wait until their files are old; one of them sets the age itself.
     monkeypatch.setattr(keep, "_YOUNG_NS", -(3600 * 10**9))
     return again
 
 
 def looked() -> keep.Looked:
-    """Of a call that has begun just now, which has written the lock of the build folder."""
+    """Return the uses of a call that has just begun and written the folder's lock."""
     Path("build/.n6build/lock").write_text("1\n")
     found = keep.Looked(
         ask.call_of(["scons"]), ask.folder_of(["scons"]), time.time_ns(), (time.monotonic_ns(), time.time_ns())
@@ -74,7 +74,7 @@ def test_what_steps_and_the_process_looked_at_is_all_in_it(site: Site) -> None:
     assert known[str(here / "absent.yaml")] == ask.ABSENT
     for code in (ask.__file__, uses.__file__, os.__file__, sys.executable):
         assert str(Path(code).absolute()) in known
-    # The content of folders where modules are looked for counts.
+    # The content of folders on the module search path counts.
     assert not known[str(Path(ask.__file__).parent)].startswith(b"/")
 
 

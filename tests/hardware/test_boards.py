@@ -1,4 +1,4 @@
-"""A board description that lies is refused with file, line and key."""
+"""A wrong board description is refused with file, line and key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def boards(tmp_path: Path) -> Path:
 
 
 def edit(boards: Path, file: str, old: str, new: str) -> int:
-    """Replaces the only occurrence of `old`; returns its line."""
+    """Replace the only occurrence of `old`; return its line."""
     path = boards / file
     text = path.read_text()
     assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times"
@@ -52,7 +52,7 @@ def test_without_a_pll_the_nor_is_slower_than_its_limit(boards: Path) -> None:
 def test_every_board_starts_with_what_it_is_rated_for(name: str) -> None:
     board = load_board(name)
     assert board.clock == board.max_speed
-    # CPU and NPU, as ST's getting-started projects start them.
+    # ST's getting-started projects start CPU and NPU at these clocks.
     assert (board.clock.cpu_hz, board.clock.npu_hz) in ((600_000_000, 800_000_000), (800_000_000, 1_000_000_000))
 
 
@@ -61,7 +61,7 @@ def test_the_nor_may_be_faster_only_with_the_fuse_of_its_pads() -> None:
     assert (board.nor.max_clock_hz, board.nor_clock_hz) == (100_000_000, board.soc.slow_pads_hz)
     blown = replace(board, fuses=(Fuse(124, 1 << 15),))
     assert blown.nor_clock_hz == 100_000_000
-    # That of the other port.
+    # This fuse belongs to the other port.
     assert replace(board, fuses=(Fuse(124, 1 << 16),)).nor_clock_hz == 50_000_000
     kit = load_board("stm32n6570-dk")
     assert (kit.psram_clock_hz, replace(kit, fuses=()).psram_clock_hz) == (100_000_000, 50_000_000)

@@ -1,4 +1,7 @@
-"""Another chip of the series is a file of about ten lines. The one of these tests is made up: it is no real STM32N645."""
+"""Another chip of the series is a file of about ten lines.
+
+The chip of these tests is made up: it is no real STM32N645.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +49,12 @@ def board(tmp_path: Path) -> Board:
 
 
 def board_header(board: Board) -> str:
-    """All that C knows of it."""
+    """Return all generated text about the board for C."""
     return "".join(header.text(header.of(board)) for header in HEADERS)
 
 
 def chip_header(board: Board) -> str:
-    """All that C knows of its chip."""
+    """Return all generated text about the board's chip for C."""
     return "".join(header.text(header.of(board.soc)) for header in SOC_HEADERS)
 
 
@@ -198,7 +201,10 @@ def test_parts_on_a_bus_that_lie_are_refused(tmp_path: Path, old: str, new: str,
 
 
 def test_what_the_firmware_writes_into_a_psram() -> None:
-    """The values of ST's board support package: 0x30 in register 0, 0x20 in register 4, 0x40 in register 8."""
+    """ST's board support package has these values.
+
+    It writes 0x30 to register 0, 0x20 to register 4 and 0x40 to register 8.
+    """
     board = load_board("stm32n6570-dk")
     header = board_header(replace(board, clock=board.at_clock("hsi")))
     for name, value in {
@@ -227,7 +233,10 @@ def test_what_the_firmware_writes_into_a_psram() -> None:
 
 
 def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> None:
-    """Made up: the second byte is the opcode once more, and modes have other values."""
+    """The command set is made up: the second byte repeats the opcode.
+
+    The modes have other values, too.
+    """
     boards = board.files[-1].parent.parent
     text = board.files[-1].read_text().replace("name: macronix-octal", "name: other").replace("inverse\n", "same\n")
     text = text.replace("read_dtr: 0xEE", "read_dtr: 0xFD").replace("opi_dtr: 2", "opi_dtr: 0xE7")

@@ -1,4 +1,4 @@
-"""Weights that a network wants elsewhere take room from the slots of the board."""
+"""Weights at other places in flash reduce the slots of the board."""
 
 from __future__ import annotations
 

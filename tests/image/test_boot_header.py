@@ -1,4 +1,4 @@
-"""The boot header: what the boot ROM checks, byte by byte."""
+"""The boot header that the boot ROM checks, byte by byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENTRY = 0x3418_0501
 OFFSET = 0x400
 PAYLOAD = struct.pack("<II", 0x3420_0000, ENTRY) + bytes(range(256)) * 3
 
-# Offset, size and value of every field, for a payload of 776 bytes.
+# Each row has offset and bytes of a field, for a payload of 776 bytes.
 FIELDS = [
     (0x000, b"STM2"),
     (0x004, bytes(96)),

@@ -1,4 +1,7 @@
-"""Where variables and functions of somebody's program are written: by its debug information, or by its linker map."""
+"""Source lines of a third-party program's variables and functions.
+
+They come from its debug information or its linker map.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,11 @@ CPU = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """app.elf with its linker map, app5.elf and app4.elf of the two versions of DWARF, bare.elf without any."""
+    """Build a program in several forms; return their folder.
+
+    app.elf has a linker map, app5.elf and app4.elf have the two versions of DWARF, and bare.elf has no
+    debug information.
+    """
     folder = tmp_path_factory.mktemp("host with space")
     (folder / "src").mkdir()
     (folder / "src/camera.c").write_text(CAMERA)
@@ -63,10 +70,10 @@ def test_a_symbol_is_found_by_its_name_and_address(name: str, build: Path, monke
     assert declared.place("frames", symbol_at(elf, "frames")) == "src/camera.c:2"
     assert declared.place("camera", symbol_at(elf, "camera")) == "src/camera.c:5"
     assert declared.place("main", symbol_at(elf, "main")) == "src/main.cpp:5"
-    # Variables of C++ by the names that the linker knows; those of a class are told where it declares them.
+    # Variables of C++ have the linker's names. A variable of a class has the line of its declaration.
     assert declared.place("_ZN4host6framesE", symbol_at(elf, "_ZN4host6framesE")) == "src/main.cpp:3"
     assert declared.place("_ZN4host1s5countE") == "src/main.cpp:3"
-    # A function that only exists inlined.
+    # This function only exists inlined.
     assert declared.place("enable") == "src/main.cpp:2"
     assert declared.place("disable") == ""
 

@@ -1,4 +1,4 @@
-"""Files of somebody else's programs: what of them goes where in flash, and what cannot work is said."""
+"""Files of third-party programs: their places in flash, and errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def program(address: int, more: bytes = b"\xfe\xe7" * 20) -> bytes:
 
 
 def elf(*parts: tuple[int, bytes]) -> bytes:
-    """A 32-bit ELF file with a loadable segment for each part."""
+    """Return a 32-bit ELF file with a loadable segment for each part."""
     header = 52 + 32 * len(parts)
     heads, content = b"", b""
     for address, data in parts:
@@ -246,7 +246,7 @@ def test_the_elf_file_of_a_program_is_found_beside_it(tmp_path: Path) -> None:
 
 
 def test_headers_of_an_elf_file_are_no_part_of_its_program(tmp_path: Path) -> None:
-    """As the linker leaves them in the first segment without --nmagic."""
+    """The linker leaves them in the first segment without --nmagic."""
     (tmp_path / "a.c").write_text(
         '__attribute__((section(".vectors"))) const unsigned vectors[4] = {1, APPLI, 3, 4};\n'
     )

@@ -33,7 +33,7 @@ NEWER = f"""<opencv_storage><cascade><height>30</height><width>20</width><stageN
 </stages>
 <features><_><rects><_>9 9 9 9 3.</_></rects></_><_>{RECTS}</_></features></cascade></opencv_storage>
 """
-# Cut off towards zero, as OpenMV's converter does: 0.1 x 4096 is 409.6.
+# The value is rounded towards zero, as in OpenMV's converter: 0.1 x 4096 is 409.6.
 BINARY = (
     struct.pack("<3i", 20, 30, 2)
     + bytes([1, 1, 0, 0])

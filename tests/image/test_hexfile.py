@@ -1,4 +1,4 @@
-"""The hex file of everything in flash: what intelhex would write, byte for byte, without holding it."""
+"""The hex file of all images in flash: intelhex's bytes, without holding them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def by_intelhex(parts: Parts) -> bytes:
 
 @st.composite
 def apart_or_adjacent(draw: st.DrawFn, large: Sequence[int] = ()) -> Parts:
-    """Parts in any order, around ends of pages, one behind the other or with gaps; some have one of the large sizes."""
+    """Draw parts in any order, adjacent or with gaps, around ends of pages.
+
+    Some have one of the large sizes.
+    """
     address = draw(st.sampled_from([0, PAGE - 40, BASE, BASE + PAGE - 9])) + draw(st.integers(0, 40))
     sizes = st.integers(0, 70) | st.sampled_from(large or [PAGE // 64])
     gaps = st.sampled_from([0, 0, 1, 15, 16, 17, PAGE - 20, 3 * PAGE])
@@ -70,7 +73,8 @@ def test_the_bytes_are_those_of_intelhex_and_read_back_as_the_segments(parts: Pa
     assert_as_intelhex(parts)
 
 
-# test_the_bytes_are_those_of_intelhex_and_read_back_as_the_segments has an example of each size; intelhex takes long for them.
+# test_the_bytes_are_those_of_intelhex_and_read_back_as_the_segments has an example of each size, since intelhex takes
+# long for them.
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(apart_or_adjacent([PAGE - 8, PAGE, 2 * PAGE + 1]))

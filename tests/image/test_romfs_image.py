@@ -43,7 +43,7 @@ def test_the_bytes_of_a_small_image() -> None:
     assert image[:3] == b"\xd2\xcd\x31"
     assert image[3:16] == b"\x80" * 12 + bytes([len(image) - 16])
     assert image[16:24] == b"\x05" + b"\x80" * 6 + bytes([len(image) - 24])
-    # A name, then kind and length of the data up to a multiple of 16.
+    # The entry has a name, then kind and length of the data, up to a multiple of 16.
     assert image[24:] == b"\x01a\x02" + b"\x80" * 4 + b"\x05" + b"hello"
     assert encode_number(0x14A6B1) == b"\xd2\xcd\x31"
 
@@ -130,7 +130,7 @@ def test_a_partition_that_overflows_is_refused_by_size(tmp_path: Path) -> None:
         check_size(partition.number, partition.size, 125, "x")
 
 
-# What OpenMV's description names, in a tree as OpenMV has it.
+# The tree has the files of OpenMV's description, at OpenMV's places.
 def openmv_tree(folder: Path) -> Path:
     text = sample("romfs/openmv_n6_romfs_config.json").read_text()
     for name in re.findall(r"\{TOP\}/([\w./]+)", text):

@@ -1,4 +1,4 @@
-"""ST's signing tool as a stand-in that behaves as two releases of it do."""
+"""A fake of ST's signing tool with the behaviour of two of its releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of pairs, for tests of a matrix."""
+"""Results of pairs, for the tests of a matrix."""
 
 from __future__ import annotations
 

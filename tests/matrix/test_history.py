@@ -1,4 +1,7 @@
-"""Figures of commits: damaged lines are named, and what grew more than it may is a regression until it is mended."""
+"""Figures of commits: damaged lines are named, and growth is a regression.
+
+A figure that grew beyond its limit stays a regression until it is mended.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,7 @@ def test_a_line_that_cannot_be_right(tmp_path: Path, change: dict[str, object], 
 
 
 def worse(folder: Path, *instructions: int, settings: str = LIMITS) -> list[int]:
-    """Which of these commits are regressions, counted from 0."""
+    """Return the commits that are regressions, counted from 0."""
     (folder / "n6build.yaml").write_text(settings)
     history = [entry(number, each) for number, each in enumerate(instructions)]
     (trend,) = [
@@ -169,7 +172,10 @@ def test_a_mistyped_limit_is_named(tmp_path: Path) -> None:
 
 
 def test_the_history_and_its_page(tmp_path: Path) -> None:
-    """The page has a chart of what changed, and marks the regression that the matrix fails for."""
+    """The page has a chart of the changed figures.
+
+    It marks the regression that fails the matrix.
+    """
     pytest.importorskip("leather")
     folder = tmp_path / "build"
     (tmp_path / "n6build.yaml").write_text(LIMITS + "  history: figures.jsonl\n")

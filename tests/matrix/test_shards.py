@@ -1,4 +1,7 @@
-"""A matrix in parts gives what it gives at once, and parts that do not belong together are refused with their place."""
+"""A matrix in parts gives the same results as a whole one.
+
+Parts that do not belong together are refused with their place.
+"""
 
 from __future__ import annotations
 

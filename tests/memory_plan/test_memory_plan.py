@@ -1,4 +1,7 @@
-"""The memory plan: where each image of one or several networks is in flash, and what is copied where."""
+"""The memory plan: places of images in flash, and copies into RAM.
+
+It has one or several networks.
+"""
 
 from __future__ import annotations
 
@@ -175,18 +178,18 @@ IMAGES = VectorShape("v.npy", 2, 480 * 480 * 3)
 
 
 def with_images(network: CompiledNetwork, vectors: VectorShape = IMAGES) -> CompiledNetwork:
-    """With an input of the size of the vectors."""
+    """Return the network with an input of the size of the vectors."""
     (port,) = network.artifacts.inputs
     inputs = (replace(port, bytes=vectors.bytes_each),)
     return replace(network, vectors=vectors, artifacts=replace(network.artifacts, inputs=inputs))
 
 
 def test_vectors_that_are_larger_than_their_slot_take_the_room_that_is_free(tmp_path: Path) -> None:
-    """Two images of 480 x 480, and a slot of 1 MiB."""
+    """Two images of 480 x 480 do not fit into a slot of 1 MiB."""
     behind = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=SECTOR)
     (planned,) = plan_of(with_images(behind)).networks
     assert planned.vectors.source == WEIGHTS.address + 2 * SECTOR
-    # Weights elsewhere leave slot 'weights' to the vectors, which then begin in their own.
+    # If the weights are elsewhere, the vectors may use slot 'weights', and begin in their own slot.
     elsewhere = network(tmp_path, "b", pool="xSPI2", address=0x7038_0000, size=SECTOR)
     (planned,) = plan_of(with_images(elsewhere)).networks
     assert planned.vectors.source == BOARD.slots.vectors.address
@@ -288,14 +291,20 @@ def test_buffers_of_the_application_lie_on_cache_lines_of_their_own(tmp_path: Pa
 
 
 def wants(folder: Path, *sizes: int) -> CompiledNetwork:
-    """A network with an output of each size that the application has to give."""
+    """Return a network with an output of each size.
+
+    The application has to allocate these outputs.
+    """
     one = network(folder, "a", pool="xSPI1", address=0x9000_0000, size=1000)
     own = tuple(IoBuffer(f"out{size}", None, size, "int8", (1, size), 1.0, 0, own=True) for size in sizes)
     return replace(one, artifacts=replace(one.artifacts, outputs=own))
 
 
 def test_buffers_that_are_too_large_for_the_appli_are_in_external_ram_behind_the_pools(tmp_path: Path) -> None:
-    """An eighth of the Appli's 1 MiB of RAM is for them; what ST's YOLO-X of 480 x 480 wants is more than all of it."""
+    """An eighth of the Appli's 1 MiB of RAM is for such buffers.
+
+    ST's YOLO-X of 480 x 480 needs more than all of that RAM.
+    """
     plan = plan_of(wants(tmp_path, 16_200, 691_201, 259_200, 64_800), board=load_board("stm32n6570-dk"))
     places = [(each.bytes, each.address) for each in plan.networks[0].own_buffers]
     assert places == [(16_200, 0), (691_201, 0x9000_0400), (259_200, 0x9000_0400 + 691_232), (64_800, 0)]

@@ -1,4 +1,7 @@
-"""Inputs of a network without test vectors: random over the range of their type, the same on every machine, never zeros."""
+"""Inputs of a network without test vectors: random values.
+
+They cover the range of their type, are the same on every machine, and never all zeros.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ def port(kind: TensorType, *shape: int) -> IoBuffer:
     return IoBuffer("input", None, size, kind, shape, 1.0, 0)
 
 
-# Written down once, and computed by hashlib alone: no release of NumPy and no machine has a say.
+# The digests were written down once. hashlib alone computes the values, so that they depend on no release of NumPy and
+# no machine.
 @pytest.mark.parametrize(
     ("kind", "digest"),
     [

@@ -1,4 +1,7 @@
-"""An image that was emptied, cut off or altered after it was made gets no place in a flash manifest."""
+"""Images that were changed after they were made get no place in a manifest.
+
+They were emptied, cut off or altered.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of models that have none but that of their file."""
+"""Names of models that only have the name of their file."""
 
 from __future__ import annotations
 

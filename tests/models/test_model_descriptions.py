@@ -1,4 +1,7 @@
-"""A model is a folder with a model.yaml, or a bare file; what is wrong in the description has a line."""
+"""A model is a folder with a model.yaml, or a bare file.
+
+A mistake in the description has a line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every model of the project is the file its model.yaml describes, and gives what its vectors say."""
+"""Every model of the project is the file that its model.yaml describes.
+
+Its outputs are those of its vectors.
+"""
 
 import re
 from pathlib import Path
@@ -111,7 +114,7 @@ def test_the_vectors_are_clips_of_the_task(model: Model) -> None:
     chosen, labels = choose(Int8Model(file_of(model)), TASKS[model.name])
     inputs, _ = vectors(model)
     assert tuple(labels) == model.labels
-    # Another processor's logarithm may fall on the other side of a rounding.
+    # On another processor, the logarithm may be on the other side of a rounding.
     assert np.abs(chosen.astype(int) - inputs).max() <= 1
 
 
@@ -133,10 +136,11 @@ def test_an_autoencoder_rebuilds_normal_vectors_better_than_anomalous_ones(model
     assert np.median(errors[anomalous]) > errors[~anomalous].max()
 
 
-# In every run: test_an_autoencoder_rebuilds_normal_vectors_better_than_anomalous_ones; the models are files
-# whose digests model.yaml has (test_model_descriptions.py).
+# Every run covers this by test_an_autoencoder_rebuilds_normal_vectors_better_than_anomalous_ones; the models are files
+# whose digests are in model.yaml (test_model_descriptions.py).
 @pytest.mark.slow
 def test_the_quality_is_what_model_yaml_says(model: Model) -> None:
     assert model.quality is not None
-    # A tenth of the clips that model.yaml's number was measured on; four standard deviations of a share near 0.96.
+    # These are a tenth of the clips for the number in model.yaml; the tolerance is four standard deviations of a share
+    # near 0.96.
     assert quality(file_of(model), TASKS[model.name], count=200) == pytest.approx(model.quality.value, abs=0.055)

@@ -17,13 +17,13 @@ def objects_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For networks on the emulated Cortex-M55."""
+    """Build the archive for networks on the emulated Cortex-M55."""
     return kernels_archive(tmp_path_factory.mktemp("archive"))
 
 
 @pytest.fixture
 def host_network(tmp_path: Path, objects_folder: Path) -> Callable[..., HostNetwork]:
-    """host_network(model file or bytes, pools=extflash()) -> HostNetwork"""
+    """Return host_network(model file or bytes, pools=extflash()) -> HostNetwork."""
     made = 0
 
     def build(model: Path | bytes, pools: list[MemoryPool] | None = None) -> HostNetwork:

@@ -1,4 +1,4 @@
-"""Comparison of a compiled network with the reference interpreter, tensor by tensor."""
+"""Comparison of a compiled network with the reference, tensor by tensor."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,15 @@ from network.host_network import HostNetwork
 
 
 def tensors_of(model: bytes, inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:
-    """What the reference interpreter computes, by operator: '<index>', '<index>_<part>' for its further outputs."""
+    """Return the reference interpreter's tensors by operator.
+
+    The key is '<index>', or '<index>_<part>' for further outputs of an operator.
+    """
     return tensors_of_inferences(model, [inputs])[0]
 
 
 def tensors_of_inferences(model: bytes, runs: Sequence[Sequence[NDArray[np.generic]]]) -> list[dict[str, bytes]]:
-    """`tensors_of` for several inferences of one interpreter, one after the other."""
+    """Return `tensors_of` for several inferences of one interpreter in sequence."""
     interpreter = reference_interpreter.load(model, preserve_all_tensors=True)
     return [_tensors_of(interpreter, inputs) for inputs in runs]
 
@@ -46,11 +49,12 @@ def random_inputs(model: bytes, seed: int) -> list[NDArray[np.generic]]:
 
 
 def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDArray[np.generic]]) -> tuple[int, int]:
-    """Returns (tensors, bytes) compared."""
+    """Check that all tensors are equal; return (tensors, bytes) compared."""
     expected = tensors_of(model, inputs)
     computed = network.trace(inputs)
     _assert_equal(network, computed, expected)
-    # What an application reads in the end is still what the epoch left; a buffer that is made of parts has no epoch of its own.
+    # At the end, an application still reads the bytes that the epoch left. A buffer that is made of parts has no epoch
+    # of its own.
     for name, data in network.final.items():
         assert data == (computed.get(name) or _without_epoch(name, network, expected, inputs)), name
     return len(computed), sum(map(len, computed.values()))
@@ -59,7 +63,10 @@ def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDA
 def assert_equal_in_every_inference(
     network: HostNetwork, model: bytes, runs: Sequence[Sequence[NDArray[np.generic]]]
 ) -> None:
-    """One after the other, with what the network keeps in between."""
+    """Check all tensors of consecutive inferences.
+
+    The network keeps its states in between.
+    """
     for computed, expected in zip(network.trace_inferences(runs), tensors_of_inferences(model, runs), strict=True):
         _assert_equal(network, computed, expected)
 
@@ -78,6 +85,9 @@ def _assert_equal(network: HostNetwork, computed: Mapping[str, bytes], expected:
 def _without_epoch(
     name: str, network: HostNetwork, expected: Mapping[str, bytes], inputs: list[NDArray[np.generic]]
 ) -> bytes:
-    """An input that is also an output, or an output that other epochs make part by part."""
+    """Return the expected bytes of a buffer that no single epoch makes.
+
+    The buffer is an input that is also an output, or an output that other epochs make part by part.
+    """
     names = [each for each, _, _ in network.inputs]
     return inputs[names.index(name)].tobytes() if name in names else expected[name.split("_")[1]]

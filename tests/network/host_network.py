@@ -1,6 +1,7 @@
-"""A compiled network on the host: network.c, the epoch runtime and the plain kernels in a shared library.
+"""A compiled network on the host, as a shared library.
 
-Memory pools are mapped at the addresses that they have on the board, which a 64-bit process has free.
+The library has network.c, the epoch runtime and the plain kernels. Memory pools are mapped at the
+addresses that they have on the board, which are free in a 64-bit process.
 """
 
 import ctypes
@@ -52,7 +53,10 @@ def extflash() -> list[MemoryPool]:
 
 
 def noextmem() -> list[MemoryPool]:
-    """Weights in npuRAM5; activations go there, behind the weights, when the other banks are full."""
+    """Return pools for weights in npuRAM5, without external memory.
+
+    Activations go there, behind the weights, when the other banks are full.
+    """
     ram3, ram4, _, ram6 = npu_ram_pools()
     ram5 = MemoryPool("npuRAM5", "AXISRAM5", 0x342E0000, 0x70000, "ACC_WRITE", use_for_initializers=True)
     return [ram3, ram4, ram6, ram5]
@@ -60,8 +64,11 @@ def noextmem() -> list[MemoryPool]:
 
 @cache
 def _compiled(folder: Path) -> tuple[Path, ...]:
-    """What every network of a test session is linked with, compiled once: the kernels, which have no state, in a library that
-    all share; runtime and harness as objects. With undefined behaviour trapped."""
+    """Compile the parts that all networks of a test session share, once.
+
+    The kernels have no state: they are one shared library. Runtime and harness are objects. Undefined
+    behaviour is trapped.
+    """
     write_kernel_headers(_headers(folder))
     command = _command(folder, folder)
     library = "libkernels.so"
@@ -76,14 +83,17 @@ def _headers(objects: Path) -> Path:
 
 
 def _command(folder: Path, objects: Path) -> list[str]:
-    """In that folder: with paths from there, so that ccache knows what an earlier test run compiled."""
+    """Return the compiler's command for this folder.
+
+    Paths are relative to the folder, so that ccache finds the objects of an earlier test run.
+    """
     sanitizer = ["-fsanitize=undefined", "-fno-sanitize-recover"]
     includes = [f"-I{os.path.relpath(_headers(objects), folder)}", f"-I{seen_from(folder, RUNTIME)}"]
     return [*host_compiler(), *WARNINGS, "-O2", "-fPIC", *sanitizer, *includes]
 
 
 def _map_pool(pool: MemoryPool) -> None:
-    """Piece by piece, since pools of two tests may share some."""
+    """Map a pool piece by piece, since pools of two tests may share pieces."""
     for piece in range(pool.address // _PIECE, -(-pool.end // _PIECE)):
         _map(piece * _PIECE, _PIECE)
 
@@ -103,7 +113,10 @@ def _is_state(buffer: str) -> bool:
 
 
 class HostNetwork:
-    """One compiled model. `trace` runs it and returns what every buffer holds right after the epoch that makes it."""
+    """One compiled model.
+
+    `trace` runs it and returns the bytes of every buffer right after the epoch that makes it.
+    """
 
     def __init__(self, model: Path, pools: Sequence[MemoryPool], folder: Path, objects: Path) -> None:
         self.folder = folder
@@ -113,7 +126,8 @@ class HostNetwork:
         compiled = _compiled(objects)
         compiler = _command(folder, objects)
         subprocess.run([*compiler, "-c", "network.c", "-o", "network.o"], cwd=folder, check=True)
-        # The compiler driver takes 15 ms more for it; libraries that it would add are those of the kernels' library.
+        # The compiler driver takes 15 ms more to link. The libraries that it would add are those of the kernels'
+        # library.
         subprocess.run(["ld", "-shared", "-o", library.name, "network.o", *compiled], cwd=folder, check=True)
         self._library = ctypes.CDLL(str(library))
         self._library.host_run.argtypes = self._library.host_run_again.argtypes = [_AFTER_EPOCH]
@@ -127,7 +141,7 @@ class HostNetwork:
         self.internals = self._buffers(2)
 
     def _buffers(self, kind: int) -> list[tuple[str, int, int]]:
-        """(name, address, bytes) as the network's own description says."""
+        """Return (name, address, bytes) of the buffers in the network's own description."""
         found: list[tuple[str, int, int]] = []
         while name := self._library.host_buffer_name(kind, len(found)):
             index = len(found)
@@ -141,11 +155,11 @@ class HostNetwork:
         return found
 
     def trace(self, inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:
-        """By name of the buffer."""
+        """Run one inference; return the bytes of each buffer by its name."""
         return self.trace_inferences([inputs])[0]
 
     def trace_inferences(self, runs: Sequence[Sequence[NDArray[np.generic]]]) -> list[dict[str, bytes]]:
-        """`trace` of several inferences of a network that is initialised once."""
+        """Return `trace` of several inferences of a network that is initialised once."""
         try:
             return [
                 self._trace(self._library.host_run_again if number else self._library.host_run, inputs)
@@ -155,7 +169,10 @@ class HostNetwork:
             self._library.host_end()
 
     def _trace(self, run: Callable[..., int], inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:
-        """Memory is filled with a pattern before, so that nothing depends on what was there but the states."""
+        """Run one inference in memory that is filled with a pattern.
+
+        Only the states keep their content, so that nothing depends on other old content.
+        """
         states = [
             (address, ctypes.string_at(address, size)) for name, address, size in self.internals if _is_state(name)
         ]

@@ -1,4 +1,7 @@
-"""Texts in the layout that ST Edge AI Core gives network.c, version by version, as far as the build reads it."""
+"""Texts of network.c in the layout of each release of ST Edge AI Core.
+
+They contain the parts that the build reads.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Core:
-    """suffix: of the symbols. gate: what the version check does. two_arguments: epoch functions get the instance, too."""
+    """A release of ST Edge AI Core and the form of its network.c.
+
+    Attributes:
+        suffix: Suffix of the symbols.
+        gate: Action of the version check.
+        two_arguments: True if epoch functions also take the instance.
+    """
 
     release: str
     ll_aton: tuple[int, int, int, int]
@@ -44,7 +53,11 @@ THROUGHPUT=HIGH LATENCY=HIGH byte width=8 freq ratio=1.25 use4initializers=NO sc
 
 
 def network_c(core: Core, *, flash_mode: str = "absolute", own_output: bool = False, blobs: bool = True) -> str:
-    """An input of 12,288 bytes at 0x342E0000, an output of 32, one initializer of 4,704 bytes, three epochs."""
+    """Return the text of a network.c with three epochs.
+
+    It has an input of 12,288 bytes at 0x342E0000, an output of 32 bytes and one initializer of 4,704
+    bytes.
+    """
     n = core.suffix
     parts = zip(("MAJOR", "MINOR", "MICRO", "DEV"), core.ll_aton, strict=True)
     condition = " || ".join(f"(LL_ATON_VERSION_{part} != {number})" for part, number in parts)

@@ -1,4 +1,4 @@
-"""Model files that the tests of the network compiler read: the project's own, and edited ones."""
+"""Model files for the tests of the network compiler: own and edited ones."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,15 +15,17 @@ def own_models() -> list[Path]:
 
 
 def edit(model: bytes, change: Callable[[Any], object]) -> bytes:
-    """`model` after `change` of its object tree (schema.ModelT)."""
+    """Return the model after `change` of its object tree (schema.ModelT)."""
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
     change(tree)
     return _packed(tree)
 
 
 def chain(*models: bytes) -> bytes:
-    """Models of one operator one behind the other: the output of each is the first input of the next,
-    any further input is one of the whole."""
+    """Return a network of these one-operator models in sequence.
+
+    The output of each is the first input of the next. All further inputs are inputs of the network.
+    """
     trees = [schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0)) for model in models]
     result = trees[0]
     graph = result.subgraphs[0]

@@ -1,4 +1,4 @@
-"""Comparison of a network that was made of an ONNX model with onnxruntime, tensor by tensor."""
+"""Comparison of a network from an ONNX model with onnxruntime, by tensor."""
 
 from __future__ import annotations
 
@@ -22,15 +22,18 @@ from network.host_network import HostNetwork
 Array = NDArray[Any]
 
 
-# onnxruntime computes int8 in integers on processors of Arm, on others where it is told to.
+# On Arm, onnxruntime computes int8 in integers anyway; on other processors it needs this setting.
 IN_INTEGERS = ("session.qdqisint8allowed", "1")
-# Of sums of two products in 16 bits: what uint8 activations and int8 weights would get on x86 processors without VNNI. int8
-# models do not start with it.
+# On x86 processors without VNNI, uint8 activations times int8 weights would saturate: onnxruntime adds two products in
+# 16 bits. int8 models do not take that path.
 WITHOUT_SATURATION = ("session.x64quantprecision", "1")
 
 
 def run_onnx(model: bytes, inputs: Sequence[Array], names: Sequence[str] = ()) -> dict[str, Array]:
-    """Outputs, and those of the tensors named besides that are left after the optimisations. By name."""
+    """Return onnxruntime's outputs and named tensors, by name.
+
+    The result lacks named tensors that the optimisations remove.
+    """
     proto = onnx.load_model_from_string(_optimised(model))
     outputs = [port.name for port in proto.graph.output]
     made = {name for node in proto.graph.node for name in node.output}
@@ -43,7 +46,7 @@ def run_onnx(model: bytes, inputs: Sequence[Array], names: Sequence[str] = ()) -
 
 @cache
 def _optimised(model: bytes) -> bytes:
-    """The model with onnxruntime's integer operators."""
+    """Return the model with onnxruntime's integer operators."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "optimised.onnx"
         _session(model, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED, file)
@@ -64,7 +67,7 @@ def _session(model: bytes, level: Any, optimised: Path | None = None) -> Any:
 
 
 def outputs_of(model: bytes, inputs: Sequence[Array]) -> list[Array]:
-    """As a session with all optimisations gives them."""
+    """Return the outputs of a session with all optimisations."""
     session = _session(model, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
     given = {port.name: values for port, values in zip(session.get_inputs(), inputs, strict=True)}
     return list(session.run(None, given))
@@ -85,9 +88,12 @@ def random_onnx_inputs(model: bytes, seed: int, spread: float = 2.0) -> list[Arr
 
 
 def differing(network: HostNetwork, file: Path, inputs: Sequence[Array]) -> dict[str, int]:
-    """By tensor: how many elements differ from onnxruntime's, of all that both have."""
+    """Return how many elements of each tensor differ from onnxruntime's.
+
+    The result has the tensors that the network and onnxruntime have in common.
+    """
     graph = read_onnx_graph(file)
-    # What only has another shape, or another order of dimensions, has the name of what it is made from.
+    # A tensor that differs from its source only in the shape or the order of dimensions has the name of that source.
     tensors = {
         f"{each.index}": graph.tensors[each.output]
         for each in graph.operators
@@ -112,7 +118,7 @@ def differing(network: HostNetwork, file: Path, inputs: Sequence[Array]) -> dict
 
 
 def _orders(values: Array, shape: tuple[int, ...]) -> list[Array]:
-    """The values in each order of dimensions that has this shape."""
+    """Return the values in each order of dimensions that has this shape."""
     perms = itertools.permutations(range(values.ndim)) if values.ndim <= 4 else [tuple(range(values.ndim))]
     fitting = [values.transpose(perm) for perm in perms]
     exact = [each.reshape(-1) for each in fitting if each.shape == shape]
@@ -120,7 +126,11 @@ def _orders(values: Array, shape: tuple[int, ...]) -> list[Array]:
 
 
 def assert_equals_onnxruntime(network: HostNetwork, file: Path, seeds: Sequence[int] = (0, 1, 2)) -> int:
-    """Returns how many tensors were compared, each time."""
+    """Check that no element differs from onnxruntime's.
+
+    Returns:
+        The number of tensors compared for each seed.
+    """
     model = file.read_bytes()
     compared = 0
     for seed in seeds:

@@ -1,4 +1,4 @@
-"""What every static memory plan has to fulfil."""
+"""Conditions that every static memory plan has to meet."""
 
 from itertools import combinations
 
@@ -30,7 +30,10 @@ def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:
 
 
 def takes_place(of: Network, before: Buffer, after: Buffer) -> bool:
-    """Whether one is made where the other was, which is not needed any more, or is a whole that the other is a part of."""
+    """Return whether `after` may have the place of `before`.
+
+    Either `before` is not needed any more, or it is a part of `after`.
+    """
     if before.last == after.first and root_of(before, of) == root_of(after, of):
         return True
     by_name = {each.name: each for each in of.buffers}

@@ -1,4 +1,7 @@
-"""A compiled network on an emulated Cortex-M55: network.c, the epoch runtime and the Helium kernels."""
+"""A compiled network on an emulated Cortex-M55.
+
+It has network.c, the epoch runtime and the Helium kernels.
+"""
 
 import struct
 import subprocess
@@ -19,7 +22,7 @@ from patience import NET_S
 from network.host_network import KERNELS, RUNTIME, RUNTIME_WITHOUT_NPU, WARNINGS
 
 HERE = Path(__file__).parent
-# RAM that is on after reset: this program powers no bank and maps no flash.
+# This RAM is on after reset: the program powers no bank and maps no flash.
 POOLS = [
     MemoryPool("ram", "FLEXRAM", 0x34000000, 0x64000, "ACC_WRITE"),
     MemoryPool("flash", "AXISRAM2", 0x34100000, 0x80000, "ACC_READ", use_for_initializers=True),
@@ -32,8 +35,10 @@ COMPILER = ["arm-none-eabi-gcc", *WARNINGS, "-O3", *CPU, "-ffunction-sections"]
 
 
 def kernels_archive(folder: Path) -> Path:
-    """Kernels and epoch runtime, which all networks share; their headers are beside it. This machine has neither caches nor an
-    NPU."""
+    """Build the archive of kernels and epoch runtime that all networks share.
+
+    The headers are beside it. This machine has neither caches nor an NPU.
+    """
     (write_kernel_headers(folder) / "n6_cache.h").write_text(
         "#include <stdint.h>\n"
         + "".join(
@@ -49,7 +54,7 @@ def kernels_archive(folder: Path) -> Path:
 
 
 def program(folder: Path, archive: Path) -> Path:
-    """The network in `folder` with all it needs."""
+    """Link the network in `folder` with all that it needs."""
     elf = folder / "network.elf"
     sources = [folder / "network.c", HERE / "target_network.c", archive]
     includes = [f"-I{path}" for path in (folder, archive.parent, RUNTIME)]
@@ -59,7 +64,13 @@ def program(folder: Path, archive: Path) -> Path:
 
 
 def run(elf: Path, artifacts: NetworkArtifacts, *runs: list[NDArray[np.generic]]) -> bytes:
-    """What the epochs of all inferences make, one after the other. runs: the inputs of each."""
+    """Return the tensors of all epochs of all inferences, in sequence.
+
+    Args:
+        elf: The program.
+        artifacts: Those of its network.
+        runs: Inputs of each inference.
+    """
     folder = elf.parent
     loaded = [(image.address, image.file.read_bytes()) for image in artifacts.initializers if image.bytes]
     for number, inputs in enumerate(runs):

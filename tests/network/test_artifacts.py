@@ -1,4 +1,7 @@
-"""What later stages read of a compiled network, from this backend's files and from those of ST's tool."""
+"""Artifacts of compiled networks, as later stages read them.
+
+The files come from n6build's own backend and from ST's tool.
+"""
 
 import gzip
 import json
@@ -125,5 +128,5 @@ def test_a_description_by_st_s_tool(tmp_path: Path) -> None:
     assert artifacts.inputs[0].address == 0x342E0000
     assert artifacts.outputs[0].address == 0x34100000 + 600_000
     assert artifacts.ll_aton == (1, 1, 1, 14)
-    # As its report counts them.
+    # The report of ST's tool gives these counts.
     assert (len(artifacts.epochs), sum(epoch.on_cpu for epoch in artifacts.epochs)) == (407, 150)

@@ -1,4 +1,4 @@
-"""Every tensor of every epoch has the bits that the reference interpreter gives it."""
+"""Every tensor of every epoch has the bits of the reference interpreter."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Memory pools as data: profiles, sizes, regions of external RAM, aliases, parts of several networks."""
+"""Memory pools as data: profiles, sizes, external RAM, aliases and shares."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_profiles_with_more_ram_the_largest_last() -> None:
 def test_a_profile_with_ram_outside_the_chip_says_what_it_costs() -> None:
     inside, outside, _ = roomier_profiles(load_board("stm32n6570-dk"), "noextmem")
     assert (inside.external, inside.slower) == ((), 0)
-    # Two bytes wide and clocked at a fifth, against eight at four fifths.
+    # The outside RAM is two bytes wide and clocked at a fifth, the inside RAM eight bytes at four fifths.
     assert (outside.external, outside.slower) == (("hyperRAM",), (5 / 2) / (1.25 / 8))
 
 

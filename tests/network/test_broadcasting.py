@@ -39,7 +39,7 @@ SHAPES: dict[str, Shapes] = {
 
 
 def _inputs(operator: str, model: bytes, seed: int, zero_point: int = B.zero_point) -> list[NDArray[np.generic]]:
-    """Without zeros among divisors."""
+    """Return random inputs, without zeros among divisors."""
     inputs = random_inputs(model, seed)
     if operator == "DIV" and len(inputs) > 1:
         inputs[1] = ops.without(inputs[1].astype(np.int8), zero_point)
@@ -85,7 +85,7 @@ def test_a_fused_activation_clamps(host_network: Build, operator: str, activatio
 
 @pytest.mark.parametrize("seed", range(30))
 def test_random_ones(host_network: Build, seed: int) -> None:
-    """Shapes, scales, zero points, constants, activations."""
+    """Shapes, scales, zero points, constants and activations are random."""
     rng = np.random.default_rng(seed)
     operator = list(ops.BINARY)[seed % len(ops.BINARY)]
     whole = rng.integers(1, 8, int(rng.integers(1, 6)))
@@ -118,7 +118,7 @@ def test_random_ones(host_network: Build, seed: int) -> None:
 def test_the_quotient_of_scales_is_a_float32(
     host_network: Build, operator: str, quantisations: list[tuple[float, int]]
 ) -> None:
-    """With these scales one in double precision gives another element."""
+    """A quotient in double precision gives another element with these scales."""
     shape = (1, 256, 256, 1)
     every = np.arange(-128, 128).astype(np.int8)
     inputs = [np.repeat(every, 256).reshape(shape), np.tile(every, 256).reshape(shape)]
@@ -127,8 +127,11 @@ def test_the_quotient_of_scales_is_a_float32(
 
 
 def test_normalisation_attention_and_activation_in_one_network(host_network: Build) -> None:
-    """(x - mean) * factor, times a gate made from it, as squeeze-and-excitation has it, then PReLU: constants with a value for
-    each channel on both sides."""
+    """The network normalises, applies a gate and a PReLU, with constants everywhere.
+
+    It computes (x - mean) * factor, times a gate made from it, as squeeze-and-excitation does, then
+    PReLU. Constants with a value for each channel are on both sides.
+    """
     image, channels = (1, 6, 5, 8), (1, 1, 1, 8)
     rng = np.random.default_rng(1)
     mean, factor, slope = (rng.integers(-128, 128, shape, dtype=np.int8) for shape in ((8,), (8,), (1, 1, 8)))
@@ -148,7 +151,7 @@ def test_normalisation_attention_and_activation_in_one_network(host_network: Bui
 
 
 def test_a_quotient_by_zero_is_the_end_of_the_range_on_the_side_of_the_dividend(host_network: Build) -> None:
-    """The reference resolver stops there."""
+    """The reference resolver stops at a division by zero."""
     network = host_network(ops.binary("DIV", ((1, 4), (1, 4)), (A, B, TARGETS["DIV"])))
     a, b = np.array([[4, 2, 3, 127]], np.int8), np.full((1, 4), B.zero_point, np.int8)
     (output,) = network.trace([a, b]).values()
@@ -258,7 +261,10 @@ def test_what_cannot_be_computed_is_refused(
 
 
 def test_a_residual_branch_with_a_hard_swish(host_network: Build) -> None:
-    """As MobileNetV3 has it: a convolution, its activation alone, a gate, and the sum with a constant first operand."""
+    """The network is like a branch of MobileNetV3.
+
+    It has a convolution, its separate activation, a gate, and a sum with a constant first operand.
+    """
     rng = np.random.default_rng(3)
     weights, bias = rng.integers(-127, 128, (4, 1, 1, 3), dtype=np.int8), rng.integers(-900, 900, 4, dtype=np.int32)
     image = (1, 5, 6, 4)

@@ -1,4 +1,4 @@
-"""c_info: read field by field, so that whatever is wrong has its path."""
+"""c_info is read field by field, so that every mistake has its path."""
 
 from __future__ import annotations
 
@@ -121,11 +121,14 @@ def test_what_is_no_description(tmp_path: Path, content: bytes) -> None:
         read(tmp_path, content)
 
 
-# Descriptions as ST's releases write them
+# Descriptions as ST's releases write them.
 
 
 def of_release_3(document: Any) -> Any:
-    """Kinds of operators have a key of their own, and the end of the network is an epoch in which nothing runs."""
+    """Return the document in the form of release 3.
+
+    Kinds of operators have a key of their own, and an epoch in which nothing runs ends the network.
+    """
     changed = copy.deepcopy(document)
     nodes = changed["graphs"][0]["nodes"]
     for part in (part for node in nodes for part in node["subgraph_nodes"]):
@@ -172,7 +175,7 @@ def test_a_network_for_a_processor_only_is_refused_as_one(document: Any, tmp_pat
 def test_the_files_of_a_network_for_a_processor_only_are_refused_as_such(
     document: Any, tmp_path: Path, network_c: str | None
 ) -> None:
-    """Its network.c is not one for the NPU either, which says less."""
+    """The error about network.c, which is not for the NPU either, would help less."""
     changed = copy.deepcopy(document)
     changed["graphs"][0]["nodes"] = [{"name": "conv2d_0"}]
     (tmp_path / "network_c_info.json").write_text(json.dumps(changed))
@@ -202,7 +205,8 @@ def sample_text(path: str) -> bytes:
     return gzip.decompress(data) if path.endswith(".gz") else data
 
 
-# Epochs: those in which something runs, numbered from 1 to the end of the network. Weights: what the pool says is used.
+# The epochs are those in which an operator runs, numbered from 1 to the end of the network. The weights are the used
+# bytes of the pool.
 @pytest.mark.parametrize(
     ("name", "core", "epochs", "kinds", "shape", "weights"),
     [

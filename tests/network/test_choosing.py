@@ -1,4 +1,4 @@
-"""Operators that compare, choose and find elements by an index that the network computes."""
+"""Operators that compare, choose and find elements by a computed index."""
 
 from collections.abc import Callable
 from itertools import product
@@ -25,7 +25,7 @@ SHAPES = (((1, 5, 4), (1, 5, 4)), ((1, 5, 4), (4,)), ((1, 5, 1), (1, 1, 4)))
 
 
 def _few(shape: Any, dtype: type[np.generic], seed: int) -> NDArray[np.generic]:
-    """Many are equal, others far apart."""
+    """Return values of which many are equal and others far apart."""
     values: NDArray[np.generic] = np.random.default_rng(seed).choice([-100, -2, -1, 0, 1, 2, 99], shape).astype(dtype)
     return values
 
@@ -34,7 +34,7 @@ COMPARED: list[type[np.generic]] = [np.int8, np.uint8, np.int32, np.int64, np.fl
 
 
 def _is_telling(relation: str, dtype: type[np.generic]) -> bool:
-    """Each relation of two types, and each type in two relations."""
+    """Choose each relation for one or two types, and each type for two relations."""
     return ([*ops.RELATIONS].index(relation) + COMPARED.index(dtype)) % 3 == 0
 
 
@@ -107,7 +107,7 @@ def test_elements_are_found_by_an_index_that_is_computed(
 
 
 def test_a_table_is_looked_up(host_network: Build) -> None:
-    """As embeddings are: what is gathered from is a constant."""
+    """Embeddings are like this: the table is a constant."""
 
     def constant_table(tree: Any) -> None:
         buffer = schema.BufferT()
@@ -121,7 +121,7 @@ def test_a_table_is_looked_up(host_network: Build) -> None:
 
 
 def test_an_index_that_does_not_exist_is_the_nearest_one(host_network: Build) -> None:
-    """The reference resolver stops there."""
+    """The reference resolver stops at such an index."""
     values = np.arange(5, dtype=np.int8)
     for model in (ops.gather((5,), (4,), 0), ops.gather_nd((5,), (4, 1))):
         (output,) = host_network(model).trace([values, np.array([-1, 5, 2**31 - 1, -(2**31)], np.int32)]).values()
@@ -129,7 +129,7 @@ def test_an_index_that_does_not_exist_is_the_nearest_one(host_network: Build) ->
 
 
 def test_a_mask_of_scores(host_network: Build) -> None:
-    """Those below a threshold become the lowest one, as detectors write it."""
+    """Detectors use such masks: a score below a threshold becomes the lowest one."""
     shape, scale = (1, 6, 5), movement_models.SCALED
     compared = ops.comparison("Less", (shape, (1, 1, 1)), np.int8, (scale, scale))
     model = chain(compared, ops.logical("Not", [shape]), ops.select(shape, shape, (1, 1, 1)))

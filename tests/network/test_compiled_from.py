@@ -1,4 +1,4 @@
-"""The model of a compiled network: which file beside it that is, and which file is another."""
+"""The model of a compiled network, among the files beside it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def network(folder: Path, onnx_input: str, name: str = "network") -> Path:
 
 
 def described(folder: Path, signature: str, *others: str, tool: str = "ST.EdgeAI.Core") -> Path:
-    """A description that names the model's hash, and the parts that others wrote about."""
+    """Write a c_info that gives the model's hash, and the hashes of other model files."""
     files = [{"name": f"net{index or ''}.tflite", "signature": each} for index, each in enumerate((signature, *others))]
     tools = [{"name": tool, "input_model": {"model_files": files}}, {"name": "ATONN Compiler"}]
     path = folder / "network_c_info.json"
@@ -94,7 +94,7 @@ def test_a_model_that_is_not_there_as_a_whole_is_a_reason_and_no_error(tmp_path:
 
 
 def test_the_text_of_a_link_is_a_reason_and_no_error(tmp_path: Path) -> None:
-    """As a folder of ST's repositories looks on a machine where Git makes no links."""
+    """ST's repositories look like this on a machine where Git makes no links."""
     folder = network(tmp_path / "Model", "net_OE_3_3_1.onnx")
     (tmp_path / "net.bin").write_bytes(MODEL)
     (folder / "net.tflite").write_text("../net.bin")

@@ -1,4 +1,7 @@
-"""Operators that move or choose elements, with operands that do not fit together: refused with their names, never a traceback."""
+"""Operators that move or choose elements, with operands that do not match.
+
+Each is refused with the operands' names, never with a traceback.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Equal inputs give equal bytes, wherever and whenever they are compiled."""
+"""Equal inputs give equal bytes, at any place and time of compilation."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Where ST's runtime finds the headers that ST Edge AI Core does not have."""
+"""Folders of headers that ST's runtime needs and ST Edge AI Core lacks."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_firmware_is_not_compiled_without_the_device_s_header(package: Path, t
     mine = package / "Drivers/CMSIS/Device/ST/STM32N6xx/Include"
     (mine / "stm32n6xx.h").touch()
     check_device_header(st_runtime(core, (package,)).foreign_folders, [])
-    # A surrounding project may bring them along.
+    # A host project may provide the headers.
     check_device_header(st_runtime(core).foreign_folders, ["-O2", f"-I{mine}"])
     check_device_header(st_runtime(core).foreign_folders, ["-isystem", str(mine)])
 

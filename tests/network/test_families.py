@@ -1,4 +1,4 @@
-"""Small models of the families that people bring compile, and have the reference interpreter's bits in every tensor."""
+"""Small models of popular families have the reference's bits in every tensor."""
 
 from __future__ import annotations
 

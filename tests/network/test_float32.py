@@ -1,4 +1,4 @@
-"""Operators of float32, with which models compute positions and distances behind their quantised part."""
+"""Operators of float32, for positions and distances behind a quantised part."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ CLAMPS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
 
 @pytest.mark.parametrize("operator", ops.FLOAT_BINARY)
 def test_an_operator_of_two(host_network: Build, operator: str) -> None:
-    """Subnormal results, and such that overflow, among them."""
+    """The results include subnormal ones and overflows."""
     rng = np.random.default_rng(1)
     for shapes in (((1, 60, 40), (1, 60, 40)), ((1, 60, 1), (1, 1, 40)), ((40,), (1, 60, 40))):
         inputs = [reals(rng, shape) for shape in shapes]

@@ -1,4 +1,7 @@
-"""network.c and network.h: compile without a warning, for the board too, and have the layout that ll_aton expects."""
+"""network.c and network.h: no warnings, and the layout of ll_aton.
+
+They are also compiled for the board.
+"""
 
 import re
 import shutil
@@ -46,7 +49,10 @@ def compiled(model: bytes | Path, folder: Path, pools: list[MemoryPool] | None =
 
 @pytest.fixture
 def cross_compile() -> Callable[..., Path]:
-    """cross_compile(source, *flags): an object for the Cortex-M55, with warnings as errors."""
+    """Return cross_compile(source, *flags), which makes an object for the Cortex-M55.
+
+    Warnings are errors.
+    """
     if not shutil.which("arm-none-eabi-gcc"):
         pytest.skip("no arm-none-eabi-gcc")
 
@@ -85,7 +91,10 @@ def test_the_runtime_compiles_for_the_board(cross_compile: Callable[..., Path], 
 
 
 def test_structures_have_the_layout_of_ll_aton(cross_compile: Callable[..., Path], tmp_path: Path) -> None:
-    """Offsets as public descriptions of ll_aton 1.1.3 for bare metal give them; enumerations take one byte."""
+    """The offsets are those in public descriptions of ll_aton 1.1.3 for bare metal.
+
+    Enumerations take one byte.
+    """
     checks = {
         "sizeof(EpochBlock_ItemTypeDef)": 20,
         "offsetof(EpochBlock_ItemTypeDef, flags)": 16,
@@ -139,7 +148,7 @@ def test_a_relative_pool_is_a_symbol_that_the_loader_gives(cross_compile: Callab
 
 
 def test_new_weights_leave_the_source_as_it_is(tmp_path: Path) -> None:
-    """So that nothing is compiled again, and the Appli in flash stays."""
+    """Nothing is compiled again, and the Appli in flash stays."""
     sources, images = set(), set()
     for seed, scales in ((1, (0.01, 0.02)), (2, (0.011, 0.03))):
         folder = tmp_path / str(seed)

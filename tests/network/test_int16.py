@@ -1,4 +1,7 @@
-"""Models with int16 activations and int8 weights: every tensor has the reference interpreter's bits."""
+"""Models with int16 activations and int8 weights, bit by bit.
+
+Every tensor has the reference interpreter's bits.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +56,7 @@ def depthwise(source: float = IN, target: float = MIDDLE, multiplier: int = 1, *
 
 
 def network() -> bytes:
-    """As a converter makes them: float32 outside, int16 within."""
+    """Return a model as converters make them: float32 outside, int16 inside."""
     image = (1, *SHAPE)
     return chain(
         models.quantize(image, np.float32, np.int16, None, Quantisation(IN)),
@@ -113,7 +116,7 @@ def test_every_argument_of_a_function(host_network: Build, kind: str, scale: flo
 
 
 def test_softmax_at_every_difference(host_network: Build) -> None:
-    """Rows of two, of which one is the largest."""
+    """Each row has two values, of which one is the largest possible."""
     rows = np.stack([np.full(EVERY.size, 32767), EVERY.reshape(-1)], 1).astype(np.int16).reshape(1, -1, 2)
     model = edit(models.softmax(EVERY.size, 2, float(np.float32(10 / 65535))), _one_batch)
     assert_equal_everywhere(host_network(model), model, [rows])
@@ -154,7 +157,7 @@ def test_accumulators_of_more_than_32_bits(host_network: Build) -> None:
 
 
 def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
-    """Every epoch but the last, which makes float32."""
+    """Every epoch is compared but the last, which makes float32."""
     model = network()
     (tmp_path / "model.tflite").write_bytes(model)
     compile_network(tmp_path / "model.tflite", POOLS, tmp_path)

@@ -30,7 +30,7 @@ def test_an_operator_alone(host_network: Build, operator: str) -> None:
 
 
 def test_rows_and_columns_of_positions(host_network: Build) -> None:
-    """As pose models find a row and a column of a heatmap's highest element."""
+    """Pose models find the row and column of a heatmap's highest element so."""
     width = np.array([48], np.int32)
     shapes = (POSITIONS.shape, width.shape)
     model = chain(
@@ -44,7 +44,10 @@ def test_rows_and_columns_of_positions(host_network: Build) -> None:
 
 
 def test_what_is_computed_from_constants_is_one(host_network: Build) -> None:
-    """Two operators for a size: none is left. The last one has the network's input."""
+    """The two operators that compute a size leave no epoch.
+
+    The last operator reads the network's input.
+    """
     shape = (1, 3)
     size = ops.unscaled("MUL", (shape, shape), np.array([[3, 5, -7]], np.int32))
 
@@ -64,7 +67,7 @@ def test_what_is_computed_from_constants_is_one(host_network: Build) -> None:
 
 
 def test_a_quotient_by_zero_is_zero(host_network: Build) -> None:
-    """The reference resolver stops there."""
+    """The reference resolver stops at a division by zero."""
     network = host_network(ops.unscaled("FLOOR_DIV", (POSITIONS.shape, (1, 1))))
     (output,) = network.trace([POSITIONS, np.zeros((1, 1), np.int32)]).values()
     assert not any(output)

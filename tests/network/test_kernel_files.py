@@ -1,4 +1,4 @@
-"""A program is compiled with the kernels that its network may call, and with no others."""
+"""A program is compiled with only the kernels that its network may call."""
 
 from __future__ import annotations
 

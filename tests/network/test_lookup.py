@@ -1,4 +1,4 @@
-"""Functions of one element: every entry of their tables is what the reference interpreter computes."""
+"""Functions of one element: every table entry is the reference's result."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from network.network_models import chain
 
 EVERY = np.arange(-128, 128, dtype=np.int8)
 MODELS = 150
-# The reference resolver stops where a square root is negative.
+# The reference resolver stops at the square root of a negative number.
 NOT_NEGATIVE = ("RSQRT", "SQRT")
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "GELU": [{"approximate": False}, {"approximate": True}],
@@ -33,7 +33,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 
 def table_of(model: bytes, folder: Path) -> NDArray[np.generic]:
-    """Of the one operator of a model, for -128 to 127."""
+    """Return the table of a model's only operator, for -128 to 127."""
     file = folder / "model.tflite"
     file.write_bytes(model)
     graph = read_graph(file)
@@ -47,7 +47,14 @@ def table_of(model: bytes, folder: Path) -> NDArray[np.generic]:
 
 
 def random_quantisation(rng: np.random.Generator, binary: bool, low: float, high: float) -> Quantisation:
-    """binary: a power of two, with which many values lie halfway between integers."""
+    """Return a random quantisation.
+
+    Args:
+        rng: Source of the numbers.
+        binary: Take a power of two, with which many values are halfway between integers.
+        low: Smallest scale, as a decimal logarithm.
+        high: Largest scale, as a decimal logarithm.
+    """
     scale = float(np.float32(10 ** rng.uniform(low, high)))
     return Quantisation(2.0 ** round(math.log2(scale)) if binary else scale, int(rng.integers(-128, 128)))
 
@@ -57,7 +64,7 @@ def random_model(operator: str, seed: int) -> bytes:
     source = random_quantisation(rng, seed % 4 == 0, -3, 0.3)
     if operator in NOT_NEGATIVE:
         source = Quantisation(source.per_tensor, -128)
-    # Beyond 128 times the output's scale, hard swish is refused.
+    # A hard swish whose input scale exceeds 128 times the output's is refused.
     lowest = math.log10(source.per_tensor / 60) if operator == "HARD_SWISH" else -2.5
     target = random_quantisation(rng, seed % 4 == 0, lowest, 0)
     choices = OPTIONS.get(operator, [{}])
@@ -88,7 +95,7 @@ def test_every_entry_of_the_table_is_the_reference_s(operator: str, tmp_path: Pa
 def test_the_quotient_of_scales_is_a_float32(
     operator: str, source: Quantisation, target: Quantisation, tmp_path: Path
 ) -> None:
-    """With these scales one in double precision gives another entry."""
+    """A quotient in double precision gives another entry with these scales."""
     options = {"alpha": 0.1} if operator == "LEAKY_RELU" else {}
     model = ops.unary(operator, EVERY.shape, source, target, **options)
     assert np.array_equal(table_of(model, tmp_path), reference_interpreter.outputs(model, EVERY)[0])

@@ -1,4 +1,7 @@
-"""What each epoch of a compiled network makes, by network.c and by c_info."""
+"""The buffers that each epoch of a compiled network makes.
+
+Both network.c and c_info name them.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ def test_real_networks_say_who_makes_what_and_how_it_lies() -> None:
     assert found["Conv2D_55_off_bias_out_106"] == MadeBuffer(
         "Conv2D_55_off_bias_out_106", 13, 0x3433A000, 16384, "int8", (1, 2, 32, 16, 16), 0.242628902196884, -5
     )
-    # The application allocates the output.
+    # The application allocates the output, so that it has no address.
     assert found["Quantize_249_out_0"].address is None
     epochs = [each.epoch for each in found.values()]
     assert epochs == sorted(epochs)
-    # Partial sums have no quantisation.
+    # Partial sums have no quantisation, so that they are left out.
     assert not any("_cp_in_141" in name for name in found)
 
 

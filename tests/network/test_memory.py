@@ -1,4 +1,4 @@
-"""Whole networks in memory: banks as one space, buffers that take the place of others, external RAM at last.
+"""Whole networks in memory: joined banks, shared places and external RAM.
 
 Each network is run, so that a byte that is overwritten too early is a wrong tensor.
 """
@@ -40,20 +40,26 @@ def lowered(model: bytes, folder: Path) -> Network:
 
 
 def banks(count: int, size: int) -> list[MemoryPool]:
-    """Banks of this size one behind the other, and a flash for the weights."""
+    """Return adjacent banks of this size, and a flash for the weights."""
     ends = [0x34200000 + n * size for n in range(count)]
     made = [MemoryPool(f"npuRAM{n}", f"AXISRAM{n}", end, size, "ACC_WRITE") for n, end in enumerate(ends)]
     return [*made, extflash()[-1]]
 
 
 def without_scratch(network: Network) -> Network:
-    """An arena is compared without what kernels need for themselves, on both sides."""
+    """Return the network without the scratch memory of its kernels.
+
+    An arena is compared without it on both sides.
+    """
     epochs = tuple(replace(epoch, scratch=None) for epoch in network.epochs)
     return replace(network, epochs=epochs, buffers=tuple(buffer for buffer in network.buffers if buffer.tensor))
 
 
 def random_model(seed: int) -> bytes:
-    """Branches that part and meet, sums of what was made long before, outputs that are read again."""
+    """Return a model with branches that part and meet again.
+
+    It adds tensors that were made long before, and reads outputs again.
+    """
     chance = random.Random(seed)
     writer = ModelWriter(seed)
     size = chance.choice([6, 9, 14])
@@ -81,7 +87,7 @@ def test_random_networks_are_exact_and_need_no_more_than_a_greedy_arena(
     assert_sound(plan, network, extflash())
     assert plan.peak == plan.bound
     assert_equal_everywhere(host_network(model), model, random_inputs(model, seed))
-    # In banks of which the largest holds no more than half: whatever lies across a border is as exact.
+    # The largest bank has room for at most half of the plan. A buffer across a border has to be as exact.
     small = banks(5, max(64, -(-plan.peak // 4 // 32) * 32))
     split = host_network(model, small)
     assert_equal_everywhere(split, model, random_inputs(model, seed))
@@ -92,7 +98,7 @@ def test_random_networks_need_less_than_a_greedy_arena_as_a_rule(tmp_path: Path)
     for seed in range(60):
         model = random_model(seed)
         plan = place(without_scratch(lowered(model, tmp_path)), extflash())
-        # Of some hundred bytes, whole cache lines are more than the arena's 16.
+        # The buffers have some hundred bytes each: n6build rounds them to whole cache lines, the arena to 16 bytes.
         rounding = 16 * len(plan.places)
         assert plan.peak <= arena_bytes(model) + rounding
         ratios.append(plan.peak / arena_bytes(model))
@@ -113,7 +119,8 @@ def test_mobilenet_v2_at_224_lies_across_all_banks_of_the_npu(
     model = mobilenet_v2()
     network = host_network(model)
     used = {pool.name: pool.used_bytes for pool in network.artifacts.pools}
-    # 112 x 112 x 96 of the first expansion, 56 x 56 x 96 of what is made of it, and the scratch of that depthwise convolution.
+    # The first expansion has 112 x 112 x 96 bytes, the depthwise convolution makes 56 x 56 x 96 of it and needs scratch
+    # memory.
     assert [used[f"npuRAM{bank}"] for bank in (3, 4, 5, 6)] == [448 * KIB, 448 * KIB, 448 * KIB, 145_688]
     assert sum(used.values()) - used["octoFlash"] == (112 * 112 + 56 * 56) * 96 + 16_664
     compared, _ = assert_equal_everywhere(network, model, random_inputs(model, 1))
@@ -121,7 +128,10 @@ def test_mobilenet_v2_at_224_lies_across_all_banks_of_the_npu(
 
 
 def test_c_info_and_network_c_say_the_same_of_a_buffer_across_a_border(tmp_path: Path) -> None:
-    """The joined pool is a view, as of ST's compiler: what lies in it counts as use of the concrete ones."""
+    """The joined pool is a view, as in ST's compiler.
+
+    Its bytes count as used in the concrete pools.
+    """
     file = tmp_path / "model.tflite"
     writer = ModelWriter()
     file.write_bytes(writer.model(writer.conv(writer.input(40, 40, 3), 24)))
@@ -158,7 +168,7 @@ def test_a_gap_or_weights_between_two_pools_part_them(tmp_path: Path) -> None:
 
 
 def test_a_sum_takes_the_place_of_what_is_added(tmp_path: Path, host_network: Callable[..., HostNetwork]) -> None:
-    """The block of a residual network: two buffers at a time, not three."""
+    """A block of a residual network needs two buffers at a time, not three."""
     writer = ModelWriter()
     first = writer.conv(writer.input(16, 16, 16), 16)
     model = writer.model(writer.conv(writer.add(first, writer.conv(first, 16)), 4))
@@ -192,7 +202,7 @@ def test_what_is_read_later_or_leaves_the_network_keeps_its_place(
 
 
 def test_an_output_is_not_the_memory_of_an_input(tmp_path: Path) -> None:
-    """The application has both at the same time."""
+    """The application uses the input and the output at the same time."""
     writer = ModelWriter()
     network = lowered(writer.model(writer.add(writer.input(8, 8, 8), writer.input(8, 8, 8))), tmp_path)
     assert all(buffer.inside is None for buffer in network.buffers)
@@ -210,7 +220,10 @@ def test_an_input_may_be_an_output(host_network: Callable[..., HostNetwork]) -> 
 
 
 def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Callable[..., HostNetwork]) -> None:
-    """In the model they are side by side, so that the wide buffers of all of them would be there at once."""
+    """Side by side, all wide buffers would be in use at once.
+
+    The model has the branches in that order.
+    """
     writer = ModelWriter()
     given = writer.input(16, 16, 4)
     wide = [writer.conv(given, 32) for _ in range(4)]
@@ -222,7 +235,7 @@ def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Cal
     network = lowered(model, tmp_path)
     plan = place(without_scratch(network), extflash())
     area = 16 * 16
-    # The input, one sum so far, one branch.
+    # At the peak, the input, the sum so far and one branch are in use.
     assert plan.peak == plan.bound == area * (4 + 4 + 32 + 4) and arena_bytes(model) >= area * 4 * 32
     assert [epoch.operators[0] for epoch in network.epochs] != sorted(epoch.operators[0] for epoch in network.epochs)
     assert [each.epoch for each in network.initializers] == sorted(each.epoch for each in network.initializers)
@@ -248,7 +261,8 @@ def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
     assert outside == ["Conv2D_0_out_0"]
     pools = [*inside, EXTERNAL, flash]
     (use,) = external_uses(network, plan, pools)
-    # It is made once and read by three; the parts of a sum take one another's place, and are read and written more often.
+    # The outside buffer is made once and read three times. The operands of a sum take each other's place, and are read
+    # and written more often.
     assert (use.bytes, use.moved, use.slower) == (32 * 32 * 24, 4 * 32 * 32 * 24, (5 / 2) / (1 / 8))
     assert str(use) == (
         "holds 1 buffer of 24.0 KiB that the chip's RAM has no room for; an inference moves 96.0 KiB there, 20 times as slow as "
@@ -273,7 +287,7 @@ def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place
     artifacts = read_artifacts(tmp_path, "network")
     inputs = random_inputs(model, 9)
     expected = tensors_of(model, inputs)
-    # In the order of the epochs, which is not the model's.
+    # The outputs come in the order of the epochs, which differs from that of the model.
     wanted = b"".join(expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs)
     assert run(program(tmp_path, archive), artifacts, inputs) == wanted
 
@@ -286,7 +300,7 @@ def test_pools_that_one_bank_suffices_for_stay_as_they_are(profile: Callable[[],
 
 
 def test_the_large_ram_of_the_cpu_is_one_space_with_the_banks_of_the_npu(tmp_path: Path) -> None:
-    """2.8 MB without a gap, from AXISRAM2 to AXISRAM6."""
+    """The space has 2.8 MB without a gap, from AXISRAM2 to AXISRAM6."""
     writer = ModelWriter()
     given = writer.input(160, 160, 32)
     network = lowered(writer.model(writer.conv(given, 64)), tmp_path)

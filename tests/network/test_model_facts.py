@@ -1,4 +1,7 @@
-"""What a model file says before it is compiled, for both formats, also where they are damaged."""
+"""Facts of a model file before it is compiled, in both formats.
+
+The tests also read damaged files.
+"""
 
 from __future__ import annotations
 

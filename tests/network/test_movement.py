@@ -1,4 +1,4 @@
-"""Operators that only move elements give the reference interpreter's bits, and cost nothing where the elements lie right."""
+"""Operators that only move elements: exact, and free if no element moves."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -159,7 +159,7 @@ def test_numbers_become_another_type(host_network: Build, given: type[np.generic
     model = ops.cast((1, 60), given, made)
     inputs = random_inputs(model, 1)
     if given is np.float32:
-        # Beyond what the type holds, the reference's result is undefined.
+        # Beyond the range of the type, the reference's result is undefined.
         low, high = (-100.0, 100.0) if made is not np.uint8 else (0.0, 250.0)
         inputs = [np.random.default_rng(2).uniform(low, high, (1, 60)).astype(np.float32)]
     assert_equal_everywhere(host_network(model), model, inputs)
@@ -170,7 +170,10 @@ def _kinds(network: HostNetwork) -> list[str]:
 
 
 def _between_requantisations(*models: bytes) -> bytes:
-    """So that what is moved is neither an input nor an output of the network."""
+    """Return the models between requantisations.
+
+    Their tensors are then neither inputs nor outputs of the network.
+    """
     first, last = (reference_interpreter.load(model) for model in (models[0], models[-1]))
     given = first.get_input_details()[0]["shape"].tolist()
     made = last.get_output_details()[0]["shape"].tolist()
@@ -224,7 +227,7 @@ def test_parts_of_a_split_are_where_the_whole_is(host_network: Build) -> None:
 
 
 def test_a_shape_that_is_computed_is_a_constant(host_network: Build) -> None:
-    """As converters write a RESHAPE whose batch was left open."""
+    """Converters write a RESHAPE in this way if the batch was left open."""
     tensors = [
         ops.activation((1, 4, 6)),
         Tensor("shape", (3,), np.int32),
@@ -252,7 +255,10 @@ def test_a_shape_that_is_computed_is_a_constant(host_network: Build) -> None:
 
 
 def test_sizes_are_computed_and_filled_in_when_the_network_is_compiled(host_network: Build) -> None:
-    """A TILE whose times are twice the number of dimensions less 5, of a tensor that is filled with a constant."""
+    """TILE takes computed multiples, and FILL makes its tensor.
+
+    The multiples are twice the number of dimensions less 5.
+    """
     filling = Tensor("filling", (), np.int8, ops.SCALED, np.array(7, np.int8))
     tensors = [
         ops.activation((1, 6, 4)),
@@ -282,7 +288,10 @@ def test_sizes_are_computed_and_filled_in_when_the_network_is_compiled(host_netw
 
 
 def test_a_reshape_needs_no_shape_but_its_output_s(host_network: Build) -> None:
-    """Even one that depends on what the network is given: a model that runs gives it that shape."""
+    """The shape may even depend on the network's inputs.
+
+    A model that runs always computes the shape of the output.
+    """
     tensors = [
         ops.activation((1, 6, 4)),
         Tensor("sizes", (3,), np.int32),
@@ -336,7 +345,10 @@ def test_what_nothing_uses_is_not_computed(host_network: Build) -> None:
 
 
 def test_constants_are_moved_when_the_network_is_compiled(host_network: Build) -> None:
-    """A constant that is transposed, tiled, gathered and joined with another, and then added to an activation."""
+    """A constant is transposed, tiled, gathered and joined with another.
+
+    The result is then added to an activation.
+    """
     tensors = [
         ops.activation((1, 6, 4)),
         ops.constant((1, 2, 3)),
@@ -388,7 +400,10 @@ def test_parts_say_where_an_input_lies_in_the_output(tmp_path: Path, axis: int, 
 def test_a_convolution_of_batches_becomes_a_dilated_one(
     host_network: Build, depthwise: bool, size: tuple[int, int], block: int
 ) -> None:
-    """What is added at the bottom and right to make the image a multiple of the block is cropped again."""
+    """Padding at the bottom and right is cropped again.
+
+    It makes the image a multiple of the block.
+    """
     channels, extent = 4, 2 * block
     behind = [-(side + extent) % block for side in size]
     paddings = [(block, block + more) for more in behind]

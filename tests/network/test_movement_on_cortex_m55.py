@@ -1,4 +1,7 @@
-"""Operators that move elements and resize, in one network on an emulated Cortex-M55."""
+"""Operators that move elements and resize, on an emulated Cortex-M55.
+
+One network has all of them.
+"""
 
 import re
 from pathlib import Path
@@ -74,7 +77,10 @@ def test_every_epoch_has_the_reference_s_bits(tmp_path: Path, archive: Path) -> 
 
 
 def _sent(source: str, outputs: list[str]) -> list[str]:
-    """Buffers in the order in which the target program sends them: with the epoch that completes each, outputs first."""
+    """Return the buffers' names in the order in which the target program sends them.
+
+    Each is sent with the epoch that completes it, outputs first.
+    """
     described = re.findall(r'\.name = "(\w+)",[^}]*\}[^}]*?\.is_param = 0,\s*\.epoch = (\d+),', source)
     made = {name: int(epoch) for name, epoch in described if not name.startswith("Input_")}
     return sorted(made, key=lambda name: (made[name], name not in outputs, list(made).index(name)))

@@ -1,4 +1,4 @@
-"""Memory pool descriptors: strict reading, the way to YAML and back, and what is written for the compiler."""
+"""Memory pool descriptors: strict reading, YAML, and files for the compiler."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DESCRIPTOR = mpool_text(pools_of(load_board("stm32n6570-dk"), "allmems"))
 
 
 def spelled(text: str) -> Any:
-    """JSON with the order of its keys and the spelling of its numbers."""
+    """Return the JSON with the order of its keys and the spelling of its numbers."""
     return json.loads(text, object_pairs_hook=list, parse_int=str, parse_float=str)
 
 

@@ -1,4 +1,7 @@
-"""What is read of network.c: of this project's backend, of every release of ST's tool, and of damaged files."""
+"""Reading network.c of n6build's backend and of every release of ST's tool.
+
+The tests also read damaged files.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ NEWEST = CORES[-1]
 
 
 def with_weights(folder: Path, core: Core, text: str) -> str:
-    """Writes the network and its weights; returns its name."""
+    """Write the network and its weights; return its name."""
     name = "network" if core.suffix == "Default" else core.suffix
     (folder / f"{name}.c").write_text(text)
     (folder / f"{name}_atonbuf.xSPI2.raw").write_bytes(bytes(4704))
@@ -62,7 +65,7 @@ def test_without_c_info_the_artifacts_come_from_network_c(core: Core, tmp_path: 
     assert [(image.fname, image.address, image.bytes) for image in artifacts.initializers] == [
         ("xSPI2", 0x70380000, 4704)
     ]
-    # Internal buffers are not listed: the comment of the pool says 64.00 KB, which may be 5 bytes more.
+    # Internal buffers are not listed. The comment of the pool shows 64.00 KB, which may be 5 bytes more.
     used = {pool.fname: pool.used_bytes for pool in artifacts.pools if pool.used_bytes}
     assert used == {"AXISRAM5": 65542, "xSPI2": 4704}
     assert (artifacts.inputs[0].address, artifacts.inputs[0].scale) == (0x342E0000, 0.00784312188625336)
@@ -86,7 +89,10 @@ def test_without_c_info_the_artifacts_come_from_network_c(core: Core, tmp_path: 
     ],
 )
 def test_how_much_of_a_pool_a_comment_may_mean(comment: str, used: int) -> None:
-    """Never less than the compiler rounded, never more than the pool has."""
+    """A pool never uses less than the number before rounding.
+
+    It never uses more than its size.
+    """
     text = network_c(NEWEST).replace("/* global pool 5 is 64.00 KB */", f"/* global pool 5 is {comment} */")
     text = text.replace("offset=0x342e0000  absolute_mode size=458752", "offset=0x342e0000  absolute_mode size=1048576")
     (pool,) = (each for each in parse_network_c(text, "network.c").pools if each.fname == "AXISRAM5")
@@ -95,7 +101,7 @@ def test_how_much_of_a_pool_a_comment_may_mean(comment: str, used: int) -> None:
 
 @given(st.integers(0, 64 << 20))
 def test_a_rounded_comment_never_means_less(used: int) -> None:
-    """As ST's compiler prints it, and as ours does."""
+    """ST's compiler and n6build's print such comments."""
     for comment in (f"{used / 1024:.2f} KB", f"{used / (1 << 20):.2f} MB", human_bytes(used)):
         text = network_c(NEWEST).replace("/* global pool 5 is 64.00 KB */", f"/* global pool 5 is {comment} */")
         text = text.replace("absolute_mode size=458752", f"absolute_mode size={128 << 20}")
@@ -104,7 +110,10 @@ def test_a_rounded_comment_never_means_less(used: int) -> None:
 
 
 def test_initializers_in_a_virtual_pool_count_from_the_concrete_one(tmp_path: Path) -> None:
-    """Weights in the second of two pools that were joined: the base of the buffer is the first one's."""
+    """The weights are in the second of two joined pools.
+
+    The base of the buffer is that of the first pool.
+    """
     text = network_c(NEWEST).replace("xSPI2", "unused")
     text = text.replace("0x70380000UL", "0x342e0000UL").replace("offset=0x70380000", "offset=0x90000000")
     text = text.replace(
@@ -134,7 +143,12 @@ def test_a_network_without_epoch_controller() -> None:
 
 
 def item(kind: str, *numbers: int) -> str:
-    """An entry of the table of epoch blocks as ST's releases write it. numbers: first and last epoch in it."""
+    """Return an entry of the table of epoch blocks, as ST's releases write it.
+
+    Args:
+        kind: Flag of the block.
+        numbers: First and last epoch of the block.
+    """
     return f"""
     {{
       .start_epoch_block = start,
@@ -147,7 +161,10 @@ def item(kind: str, *numbers: int) -> str:
 
 
 def table(*items: str) -> str:
-    """Around them what the runtime needs: the end is an entry without numbers."""
+    """Return a table of these entries with the code that the runtime needs.
+
+    An entry without numbers ends the table.
+    """
     end = ".start_epoch_block = NULL, .flags = EpochBlock_Flags_last_eb,"
     return f"""LL_ATON_EpochBlockItems_od(void) {{
 /* scheduling epoch=3    nodes=1 --- */
@@ -182,7 +199,7 @@ def test_every_block_counts_also_two_of_one_epoch_and_one_of_no_kind() -> None:
         (2, 2, "hw"),
         (2, 2, "hw"),
         (3, 3, "sw"),
-        # It overlaps: what is inside is not believed.
+        # This block overlaps others: the epochs inside it are ignored.
         (2, 2, "ec"),
     ]
 
@@ -289,7 +306,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_file_comes_to_an_end(text: str) -> None:
-    """Each takes fractions of a second; were the time not linear in the length, it would be minutes."""
+    """Reading each file takes fractions of a second.
+
+    A time that was not linear in the length would be minutes.
+    """
     assert parse_network_c(text + "\n}\n", "network.c").suffix == "x"
 
 

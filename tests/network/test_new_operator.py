@@ -1,4 +1,4 @@
-"""An operator that the reference backend lacks is added by two new files: its module and its kernel."""
+"""A new operator of the reference backend is two files: a module and a kernel."""
 
 import shutil
 import subprocess
@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# As they lie in the project.
+# The example has the files at the paths that they have in the project.
 EXAMPLE = ROOT / "tests/house/examples/operator"
 
-# Compiles models of one NEG, and compares what they compute on the host with the reference interpreter.
+# Compiles models with one NEG, and compares their results on the host with the reference interpreter.
 _COMPARE = """
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""network.c, the epoch runtime and the Helium kernels on an emulated Cortex-M55: every epoch as the reference has it."""
+"""Every epoch of a network on an emulated Cortex-M55, against the reference.
+
+The network consists of network.c, the epoch runtime and the Helium kernels.
+"""
 
 import re
 from pathlib import Path
@@ -28,7 +31,7 @@ def test_a_state_goes_on_from_inference_to_inference(tmp_path: Path, archive: Pa
     assert computed == b"".join(each[epoch.name.split("_")[-1]] for each in expected for epoch in artifacts.epochs)
 
 
-# Indices have no scale: only what is quantised is sent.
+# Indices have no scale, and the target program sends only quantised tensors.
 @pytest.mark.parametrize(
     "name", [name for name in OTHERS if name not in ("class of each pixel", "index of the smallest")]
 )
@@ -59,7 +62,7 @@ def test_every_epoch_has_the_reference_s_bits(tmp_path: Path, archive: Path, mod
             match = re.fullmatch(r"\w+?_(\d+)", epoch.name)
             assert match
             if epoch.kind == "Dequantize":
-                continue  # float: only what is quantised is sent, which is what it is made from
+                continue  # A float tensor is not sent: the target program sends only quantised ones, such as its source.
             wanted = expected[match[1]]
             assert computed[offset : offset + len(wanted)] == wanted, f"{epoch.name} differs"
             offset += len(wanted)

@@ -1,4 +1,7 @@
-"""Quantised ONNX models compile to what onnxruntime computes of them with its usual optimisations, bit for bit."""
+"""Quantised ONNX models compute onnxruntime's results, bit for bit.
+
+onnxruntime runs with its usual optimisations.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -55,7 +58,7 @@ def one(
     scales: tuple[Scale, ...] = (A, B, A),
     **attributes: Any,
 ) -> bytes:
-    """One operator of quantised inputs, and of constants behind them."""
+    """Return a model of one operator with quantised inputs, followed by constants."""
     model = Qdq(opset)
     inputs = [model.input(shape, scale) for shape, scale in zip(shapes, scales, strict=False)]
     inputs += [model.constant(np.asarray(each)) if each is not None else "" for each in constants]
@@ -85,7 +88,7 @@ def floats(*values: float) -> np.ndarray:
 
 
 def quotient(shape: tuple[int, ...]) -> bytes:
-    """By an exponential, which is not 0."""
+    """Return a model that divides by an exponential, which is never 0."""
     model = Qdq()
     names = [model.input(SHAPE, A), model.operator("Exp", [model.input(shape, B)], Scale(0.05, -128))]
     return model.model([model.operator("Div", names, OUT)])
@@ -99,12 +102,19 @@ def resized(mode: str, height: int, width: int, shape: tuple[int, ...] = SHAPE) 
 
 
 def transposed_conv(shape: tuple[int, ...], weights: tuple[int, ...], *, dtype: str = "int8", **options: Any) -> bytes:
-    """weights: input channels first."""
+    """Return a model of one transposed convolution.
+
+    Args:
+        shape: Shape of the input.
+        weights: Shape of the weights, input channels first.
+        dtype: Type of the activations.
+        options: Attributes of the operator.
+    """
     layers = Layers(6, dtype=dtype)
     rng = np.random.default_rng(6)
     scale = layers.any_scale(0.03)
     channels = weights[1] * int(options.get("group", 1))
-    # Along the dimension that has all output channels, if there is one.
+    # The scales belong to the dimension that has all output channels, if one has them.
     scales = rng.uniform(0.002, 0.02, channels).astype(np.float32)
     bias = rng.integers(-3000, 3000, channels).astype(np.int32)
     values = rng.integers(-127, 128, weights).astype(np.int8)
@@ -117,7 +127,7 @@ def transposed_conv(shape: tuple[int, ...], weights: tuple[int, ...], *, dtype: 
 
 
 def per_channel(kind: str, shape: tuple[int, ...], *sizes: tuple[int, ...], **options: Any) -> bytes:
-    """With float32 constants of these sizes."""
+    """Return a model of one operator with float32 constants of these sizes."""
     rng = np.random.default_rng(8)
     constants = tuple(rng.normal(0.5, 0.5, each).astype(np.float32) for each in sizes)
     return one(kind, shape, constants=constants, opset=17, **options)
@@ -309,7 +319,7 @@ def test_models_that_onnxruntime_has_quantised(
 
 
 def test_outputs_alike_are_known_by_their_names(onnx_network: Callable[..., tuple[HostNetwork, Path]]) -> None:
-    """So that a run on a board can be compared with onnxruntime."""
+    """Names make it possible to compare a run on a board with onnxruntime."""
     model = Qdq()
     name = model.input((1, 6, 9), A)
     outputs = [model.operator(kind, [name], OUT) for kind in ("Relu", "Abs")]

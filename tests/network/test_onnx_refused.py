@@ -1,4 +1,4 @@
-"""ONNX models that cannot be compiled are refused with one located error, never a traceback."""
+"""ONNX models that cannot be compiled: one located error, never a traceback."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ MIXTURE = qdq_models.mixture()
 
 
 def edited(change: Callable[[Any], object], model: bytes = CLASSIFIER) -> bytes:
-    """The model after `change` of its protobuf."""
+    """Return the model after `change` of its protobuf."""
     proto = onnx.load_model_from_string(model)
     change(proto)
     return bytes(proto.SerializeToString())
@@ -183,7 +183,10 @@ def test_is_refused(tmp_path: Path, model: bytes, number: str, what: str) -> Non
 
 
 def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
-    """Behind a refused node, too, but nothing of those who only read what it would have made."""
+    """The error also has the nodes behind a refused node.
+
+    It leaves out nodes that only read the missing output.
+    """
     model = Qdq()
     name = model.input((1, 4, 6, 6), A)
     name = model.operator("LpNormalization", [name], A)

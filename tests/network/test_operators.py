@@ -1,4 +1,7 @@
-"""Each operator in each of its forms compiles to the reference interpreter's bits; what is folded away leaves no epoch."""
+"""Each operator in each of its forms has the reference interpreter's bits.
+
+Operators that are folded away leave no epoch.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -102,7 +105,10 @@ def test_an_operator_alone(host_network: Build, name: str) -> None:
 
 @pytest.mark.parametrize("per_channel", [True, False])
 def test_the_scaling_of_fully_connected_layers_is_exact_at_every_step(host_network: Build, per_channel: bool) -> None:
-    """Accumulators next to the steps of the output, where an approximated factor shows: some 1 in 700 would differ."""
+    """Accumulators next to the steps of the output reveal an approximated factor.
+
+    About 1 in 700 would differ.
+    """
     rng = np.random.default_rng(4)
     for _ in range(6):
         source, target, weights = (float(np.float32(rng.uniform(0.001, 0.1))) for _ in range(3))
@@ -128,7 +134,10 @@ def test_the_scaling_of_fully_connected_layers_is_exact_at_every_step(host_netwo
 def test_a_mean_that_is_half_a_step_goes_where_the_reference_s_division_sends_it(
     host_network: Build, pixels: int, gain: float
 ) -> None:
-    """Gains without rounding error: what decides at a half is that gain / pixels is rounded down."""
+    """The gains have no rounding error.
+
+    At a half, the rounding down of gain / pixels decides.
+    """
     model = ops.mean((pixels, 1, 256), Quantisation(gain / 2, 0), Quantisation(0.5, 0))
     values = np.broadcast_to(np.arange(-128, 128, dtype=np.int8), (1, pixels, 1, 256))
     assert_equal_everywhere(host_network(model), model, [values])

@@ -1,4 +1,4 @@
-"""Buffers that are in use at one time never share a byte, and the plan is as small as it can be."""
+"""Memory plans: buffers in use at one time share no byte, and a plan is small."""
 
 import random
 import time
@@ -61,7 +61,7 @@ def test_live_buffers_never_overlap(buffers: list[Buffer], weights: int) -> None
 @settings(max_examples=80)
 @given(buffer_lists(), st.integers(0, 3000))
 def test_several_small_pools_with_the_weights_in_one_of_them(buffers: list[Buffer], weights: int) -> None:
-    """Either everything finds its place, or the error says how many bytes find none."""
+    """The plan places everything, or the error reports how many bytes do not fit."""
     subject = network(buffers, (weights,) if weights else ())
     shared = MemoryPool("npuRAM5", "AXISRAM5", 0x342E0000, 8192, "ACC_WRITE", use_for_initializers=True)
     pools = [ram(4096), shared, ram(6000, "npuRAM6", 0x34350000)]
@@ -91,7 +91,10 @@ def test_one_pool_is_preferred_to_a_split() -> None:
 
 
 def test_a_search_finds_what_greedy_placement_misses() -> None:
-    """Largest first wastes memory here: two tensors of different size, each living on past a large one."""
+    """Largest first wastes memory for these buffers.
+
+    Two tensors of different size each outlive a large one.
+    """
     found = 0
     chance = random.Random(7)
     for _ in range(60):
@@ -172,7 +175,10 @@ def test_the_project_s_models_take_no_more_than_the_lower_bound(model: Path) -> 
 
 
 def test_miniresnet_needs_less_than_with_its_paddings_stored() -> None:
-    """Its second PAD, stored, would need 51200 + 58752 bytes together with its input."""
+    """The second PAD alone would need more if it was stored.
+
+    With its input it would need 51200 + 58752 bytes.
+    """
     model = next(path for path in own_models() if path.stem == "miniresnet")
     assert place(lower(read_graph(model), model.name), extflash()).peak < 109_952
 

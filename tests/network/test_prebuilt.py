@@ -1,4 +1,4 @@
-"""Networks that were compiled elsewhere: what is found in a folder, whatever it calls its files."""
+"""Networks that were compiled elsewhere: a folder's files by any name."""
 
 from __future__ import annotations
 
@@ -282,7 +282,10 @@ def test_a_c_array_of_another_network_is_refused(tmp_path: Path) -> None:
 
 
 def content_of_hex(folder: Path, text: str) -> bytes:
-    """As the network that reads it has it: of other sizes, the message names the size."""
+    """Return the bytes that a network reads from this hex file.
+
+    A network of another size raises N6-NET-021, which is ignored: its message gives the size.
+    """
     put(folder, {"network.c": network_c(RELEASE_2), "network_data.hex": text})
     try:
         import_network(find_network(folder), folder / "out")
@@ -328,7 +331,7 @@ def test_a_large_hex_file_takes_little_memory(tmp_path: Path) -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # Twice the bytes while they are collected, and the text that the test writes.
+    # The peak includes the bytes twice while they are collected, and the text that the test writes.
     assert peak < 5 << 20
 
 

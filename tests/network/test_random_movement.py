@@ -1,4 +1,7 @@
-"""Chains of operators that move elements, made at random: every tensor has the reference interpreter's bits."""
+"""Random chains of operators that move elements, bit by bit.
+
+Every tensor has the reference interpreter's bits.
+"""
 
 from collections.abc import Callable
 
@@ -19,7 +22,10 @@ _MOST_ELEMENTS = 4000
 
 
 def _random_operator(rng: np.random.Generator, shape: list[int]) -> bytes:  # noqa: PLR0911
-    """One that takes such a tensor; dimension 0 stays a batch of 1."""
+    """Return a random operator that takes a tensor of this shape.
+
+    Dimension 0 stays a batch of 1.
+    """
     rank = len(shape)
     axis = int(rng.integers(1, rank))
     match int(rng.integers(12)):

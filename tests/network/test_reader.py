@@ -1,4 +1,7 @@
-"""A model file that cannot be compiled is one error that names operator, tensor and type; never a traceback."""
+"""Models that cannot be compiled: one error with operator, tensor and type.
+
+No model causes a traceback.
+"""
 
 import time
 from collections.abc import Callable
@@ -200,7 +203,7 @@ def _subjects() -> tuple[bytes, ...]:
     return (conv(), softmax_behind(), ops.pad((1, 4, 4, 2), [(0, 0), (1, 1), (1, 1), (0, 0)], IN), *whole)
 
 
-# Of this process alone, ten times what the slowest one takes: a damaged number must not become an endless loop.
+# CPU time of this process, ten times that of the slowest example: a damaged number must not cause an endless loop.
 CPU_S = 5.0
 
 
@@ -219,7 +222,10 @@ def _compiles_or_is_refused(model: bytes, folder: Path) -> None:
 @settings(max_examples=250)
 @given(data=st.data())
 def test_mutated_files_never_end_in_a_traceback(data: st.DataObject, tmp_path: Path) -> None:
-    """Bytes and 32-bit words overwritten anywhere, most often where the tables are, or the file cut off."""
+    """Bytes and 32-bit words are overwritten anywhere, or the file is cut off.
+
+    Most of them are where the tables are.
+    """
     model = bytearray(data.draw(st.sampled_from(_subjects())))
     for _ in range(data.draw(st.integers(1, 4))):
         position = data.draw(st.integers(0, len(model) - 5))

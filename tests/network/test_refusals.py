@@ -1,4 +1,7 @@
-"""Every operator that is refused is named at once with what would help; models that are not quantised, huge or overflowing."""
+"""Refused operators are all named at once, with a remedy.
+
+Other models are not quantised, huge or overflow.
+"""
 
 import ast
 import re
@@ -23,7 +26,10 @@ from network.test_reader import IN, OUT, conv, model_error
 
 
 def float_model(*edits: Callable[[Any], object]) -> bytes:
-    """A convolution and a pooling in float32, with a signature as a converter writes it."""
+    """Return a float32 model of a convolution and a pooling.
+
+    It has a signature as a converter writes it.
+    """
 
     def to_float(tree: Any) -> None:
         graph = tree.subgraphs[0]
@@ -84,7 +90,10 @@ def _without_signature(tree: Any) -> None:
 
 
 def _int8_weights(tree: Any) -> None:
-    """As the converter leaves them without a representative data set."""
+    """Change the weights to int8.
+
+    The converter does this without a representative data set.
+    """
     weights = tree.subgraphs[0].tensors[1]
     weights.type = schema.TensorType.INT8
     weights.quantization = schema.QuantizationParametersT()
@@ -93,7 +102,7 @@ def _int8_weights(tree: Any) -> None:
 
 
 def _float16_weights(tree: Any) -> None:
-    """As a float16 conversion leaves them: constants that a DEQUANTIZE makes float32 of."""
+    """Change the weights to float16 constants that a DEQUANTIZE converts to float32."""
     graph = tree.subgraphs[0]
     weights = graph.tensors[1]
     half = schema.TensorT()

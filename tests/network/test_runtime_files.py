@@ -1,4 +1,4 @@
-"""ST's runtime is found by what it is, wherever it lies in a project."""
+"""Search for ST's runtime by its content, at any place in a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from n6build.base.errors import N6Error
 from n6build.network.runtime_files import find_runtime, project_around
 
 FAKE = "Middlewares/ST/AI"
-# Folders of the runtime in 41 public projects (docs/embedding/adopt.md).
+# These are the folders of the runtime in 41 public projects (docs/embedding/adopt.md).
 LAYOUTS = (
     "Middlewares/AI_Runtime",
     "Middlewares/stedgeai-lib",
@@ -67,7 +67,7 @@ def test_a_library_whose_name_begins_with_lib(core: Path) -> None:
 
 
 def test_what_is_nearest_to_the_runtime_is_taken(core: Path) -> None:
-    """An application may have a register file of its own beside its network."""
+    """An application may have its own register file beside its network."""
     other = core / "Application/atonn"
     other.mkdir(parents=True)
     (other / "ATON.h").touch()
@@ -81,7 +81,7 @@ def test_two_releases_in_one_tree_are_refused_with_both_places(core: Path, tmp_p
         find_runtime(project)
     assert "ST Edge AI Core 3.0 in Middlewares/AI_Runtime/Npu/ll_aton" in caught.value.what
     assert "ST Edge AI Core 2.2 in old/AI_Runtime/Npu/ll_aton" in caught.value.what
-    # A copy of the same release is none of two.
+    # A copy of the same release does not count as a second one.
     moved(make_core(tmp_path / "third", (1, 1, 3, 8)), project, "copy")
     shutil.rmtree(project / "old")
     assert find_runtime(project).version == (1, 1, 3, 8)
@@ -124,7 +124,7 @@ def test_links_that_were_not_followed_are_named(core: Path, tmp_path: Path) -> N
     project = tmp_path / "project"
     (project / "Middlewares").mkdir(parents=True)
     (project / "Middlewares/AI").symlink_to(core / FAKE)
-    # As Git writes a link on a file system without links.
+    # On a file system without links, Git writes a link as such a text file.
     (project / "Runtime").write_text("../core/Middlewares/ST/AI")
     with pytest.raises(N6Error, match="links that are not followed: Middlewares/AI, Runtime"):
         find_runtime(project)

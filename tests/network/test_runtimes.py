@@ -1,4 +1,7 @@
-"""Which ll_aton is linked: ours, or that of an installed ST Edge AI Core, and only in the version that the network asks for."""
+"""The linked ll_aton: n6build's own, or that of an ST Edge AI Core.
+
+It must have the version that the network requires.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,10 @@ def test_a_version_header_that_is_none(tmp_path: Path, text: str) -> None:
 
 
 def test_code_that_stumbles_over_newlib_compiles_with_the_runtime_s_flags(tmp_path: Path) -> None:
-    """float_t, which newlib hides where half floats are evaluated in a way of their own, and PRIx64 under nano."""
+    """newlib hides float_t and PRIx64 from such code.
+
+    It hides float_t if half floats are evaluated in their own way, and PRIx64 with nano.
+    """
     (tmp_path / "a.c").write_text(
         "#include <inttypes.h>\n#include <math.h>\n#include <stdio.h>\nfloat_t scale = 0.5f;\n"
         'void put(uint64_t word) { printf("%" PRIx64 "\\n", word); }\n'
@@ -138,9 +144,9 @@ def test_flags_of_st_s_own_compiler_are_left_out() -> None:
         ("core/2.2", (1, 1, 1, 14), "NetworkRuntime1020_CM55_GCC.a", True),
         ("core/3.0", (1, 1, 3, 8), "NetworkRuntime1100_CM55_GCC.a", True),
         ("core/4.0.0", (1, 1, 3, 262), "NetworkRuntime1200_CM55_GCC.a", True),
-        # Sources flat in Npu, the library in a folder of the same name.
+        # The sources are flat in Npu, and the library is in a folder of the same name.
         ("core/4.0.1", (1, 1, 3, 275), "NetworkRuntime1201_CM55_GCC.a", False),
-        # Whole projects: Middlewares/AI_Runtime, and the library in Lib without further folders.
+        # These are whole projects with Middlewares/AI_Runtime, and the library in Lib without further folders.
         ("projects/STM32N6-GettingStarted-ObjectDetection", (1, 1, 0, 31), "NetworkRuntime1010_CM55_GCC.a", True),
         ("projects/STM32N6Example", (1, 1, 0, 31), "NetworkRuntime1010_CM55_GCC.a", False),
         # The register file of Audio is beside its network.

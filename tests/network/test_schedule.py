@@ -33,7 +33,7 @@ def epoch(index: int, output: str, inputs: tuple[str, ...], in_place: tuple[str,
 
 
 def random_epochs(chance: random.Random) -> tuple[list[Epoch], dict[str, int]]:
-    """Up to ten epochs that read one or two buffers made not long before."""
+    """Return up to ten epochs that read one or two recently made buffers."""
     sizes = {INPUT: chance.randrange(1, 2000)}
     epochs = []
     for index in range(1, chance.randrange(4, 11)):
@@ -52,13 +52,13 @@ def outputs_of(epochs: list[Epoch]) -> list[str]:
 
 
 def needs(epochs: list[Epoch], sizes: dict[str, int], outputs: list[str]) -> int:
-    """Bytes, by the buffers that come of this order."""
+    """Return the bytes that the buffers of this order need."""
     tensors = {name: Tensor(0, name, "int8", (size,), None) for name, size in sizes.items()}
     return lower_bound(blocks_of(buffers_of(epochs, tensors, {}, [INPUT], outputs)))
 
 
 def least(epochs: list[Epoch], sizes: dict[str, int], outputs: list[str]) -> int:
-    """Of all orders, computed set by set from the definition."""
+    """Return the smallest need of all orders, computed set by set from the definition."""
     makers = {each.output: number for number, each in enumerate(epochs)}
     users = {name: {n for n, each in enumerate(epochs) if name in each.inputs} for name in sizes}
 
@@ -93,7 +93,7 @@ def test_no_order_needs_less(seed: int) -> None:
     assert [each.index for each in found] == list(range(1, len(epochs) + 1))
     assert sorted(each.node for each in found) == sorted(each.node for each in epochs)
     own, best = needs(epochs, sizes, outputs), needs(found, sizes, outputs)
-    # An output of the network never takes the place of an input, which the search does not know beforehand.
+    # An output of the network never takes the place of an input, and the search does not know this beforehand.
     assert least(epochs, sizes, outputs) <= min(own, best)
     if not any(place.name == INPUT for each in epochs for place in each.in_place):
         assert best == least(epochs, sizes, outputs)
@@ -109,7 +109,7 @@ def test_some_orders_are_better_than_the_model_s() -> None:
 
 
 def test_nothing_is_read_before_it_is_made_or_after_it_is_overwritten() -> None:
-    """A state is read, then written; it stays that way, whatever the sizes."""
+    """A state is read, then written; it stays in this order for all sizes."""
     state = [
         epoch(1, "a", (INPUT,)),
         epoch(2, "b", ("a", "state")),
@@ -129,7 +129,7 @@ def test_nothing_is_read_before_it_is_made_or_after_it_is_overwritten() -> None:
 
 
 def test_eight_branches_of_six_epochs_end_in_time_and_better_than_side_by_side() -> None:
-    """More sets of done epochs than can be looked at one by one."""
+    """A search cannot visit all sets of done epochs one by one here."""
     chance = random.Random(3)
     sizes = {INPUT: 1000}
     epochs: list[Epoch] = []
@@ -147,7 +147,7 @@ def test_eight_branches_of_six_epochs_end_in_time_and_better_than_side_by_side()
 
 
 def test_parts_are_made_before_what_reads_the_whole() -> None:
-    """Two parts of a whole, of which nothing makes the whole itself."""
+    """Two parts form a whole that no epoch makes as such."""
     epochs = [epoch(1, "left", (INPUT,)), epoch(2, "right", (INPUT,)), epoch(3, "out", ("whole",))]
     sizes = {INPUT: 64, "left": 64, "right": 64, "whole": 128, "out": 32}
     parts = {"left": Address("whole", 0), "right": Address("whole", 64)}

@@ -55,7 +55,10 @@ def svdf(given: Quantisation = IN, output: Quantisation = IN) -> bytes:
 
 
 def wake_word() -> bytes:
-    """A layer before and one behind the state, as in networks that listen."""
+    """Return a network with a layer before and one after the state.
+
+    Networks that listen are like this.
+    """
     given = Quantisation(0.02, 7)
     front = ops.fully_connected(1, _weights((10, 16), 1), np.zeros(10, np.int32), [0.004], given, IN)
     back = ops.fully_connected(1, _weights((3, 4), 2), np.zeros(3, np.int32), [0.01], IN, Quantisation(0.1, 0))
@@ -63,7 +66,7 @@ def wake_word() -> bytes:
 
 
 def two_layers() -> bytes:
-    """The second LSTM reads what the first one made at every step."""
+    """Return a network of two LSTMs: the second reads every step of the first."""
     return chain(
         lstm(),
         models.lstm(
@@ -163,7 +166,7 @@ def _axis_outside(tree: Any) -> None:
     tree.buffers[tree.subgraphs[0].tensors[1].buffer].data = np.array([7], np.int32).view(np.uint8)
 
 
-# (model, change, error, words of it)
+# Each row is (model, change, error id, words of the error).
 REFUSED = {
     "a state that is none": (lstm(), _variable(13, False), "N6-NET-002", ("tensor 13 before",)),
     "a variable elsewhere": (lstm(), _variable(1, True), "N6-NET-002", ("'weights0'", "constant")),

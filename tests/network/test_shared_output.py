@@ -1,4 +1,7 @@
-"""What is made only to be put beside something else is made there: CONCATENATION along the outermost dimension copies nothing."""
+"""Tensors that are made only to be joined are made in their final place.
+
+CONCATENATION along the outermost dimension then copies nothing.
+"""
 
 import random
 from collections.abc import Callable
@@ -20,7 +23,10 @@ Build = Callable[..., HostNetwork]
 
 @pytest.fixture
 def run(host_network: Build, tmp_path: Path) -> Callable[[bytes], Network]:
-    """Runs a model, compares every tensor, and returns what it was lowered to."""
+    """Return a function that runs a model and compares every tensor.
+
+    The function returns the lowered network.
+    """
 
     def compare(model: bytes) -> Network:
         file = tmp_path / "lowered.tflite"
@@ -38,7 +44,7 @@ def kinds(network: Network) -> list[str]:
 
 
 def test_parts_are_made_in_the_whole(run: Callable[[bytes], Network]) -> None:
-    """Heads of a detector: each of its own size, seen as rows, then one behind the other."""
+    """The heads of a detector have different sizes; they are seen as rows and joined."""
     writer = ModelWriter()
     given = writer.input(8, 8, 4)
     small = writer.conv(given, 8, stride=2)
@@ -61,7 +67,10 @@ def test_a_whole_that_is_read_again_keeps_its_parts(run: Callable[[bytes], Netwo
 
 
 def test_what_something_else_decides_about_is_copied(run: Callable[[bytes], Network]) -> None:
-    """The network's input, one of its outputs, one tensor twice, and channels that do not lie together."""
+    """The network's input or output, a repeated tensor and channels are copied.
+
+    The channels of one tensor are not adjacent in the whole.
+    """
     for case in range(5):
         writer = ModelWriter()
         given = writer.input(4, 4, 8)
@@ -85,7 +94,7 @@ def test_the_whole_may_leave_the_network(run: Callable[[bytes], Network], host_n
     model = writer.model(writer.concatenation([writer.conv(given, 8), writer.conv(given, 8, 3)], 1))
     assert kinds(run(model)) == ["Conv2D", "Conv2D"]
     source = (host_network(model).folder / "network.c").read_text()
-    # Both parts are cleaned from the cache as they are made.
+    # Each part is cleaned from the cache when it is made.
     assert source.count("LL_ATON_Cache_MCU_Clean_Range(") == 2
 
 

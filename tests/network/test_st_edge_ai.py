@@ -1,4 +1,4 @@
-"""The contract with ST's compiler: how it is found and called, what its log means, and what is taken over of its output."""
+"""The contract with ST's compiler: search, call, log and output."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NEWEST = parse_version(f"ST Edge AI Core v{BUILDS['4.0.1']}")
 
 
 class Compiled:
-    """One run of the stand-in, and what came of it."""
+    """One run of the fake compiler and its results."""
 
     def __init__(
         self, folder: Path, release: str, options: CompilerOptions, *, relocatable: bool = False, **stand_in: str
@@ -135,7 +135,7 @@ def test_a_changed_option_reaches_the_compiler(compiled: Compile) -> None:
     assert "network_ecblobs.h" not in compiled(options=CompilerOptions(options="-O3"), folder="b").files
 
 
-# Every message that is known, with the error it becomes and the numbers in it.
+# Every known message, with its error id and the numbers in it.
 ROWS = [
     ("pools too small", "N6-STAI-028", "9412608 bytes missing (configuration 0: 9674752, configuration 1: 9412608)"),
     ("atonn failed", "N6-STAI-033", "operator LSTM has no implementation"),
@@ -188,7 +188,10 @@ def test_float_tensors_alone_are_no_failure(compiled: Compile) -> None:
 
 
 def test_a_run_without_end_is_ended_with_all_that_it_started(compiled: Compile, tmp_path: Path) -> None:
-    """It and its child would sleep for an hour. A machine that is too busy to start the child in three seconds proves less."""
+    """The process and its child would sleep for an hour.
+
+    A machine that is too busy to start the child in three seconds proves less.
+    """
     with pytest.raises(N6Error, match="N6-STAI-041: stedgeai was ended after 3 s"):
         compiled(scenario="sleeps")
     children = [int(file.read_text() or 0) for file in tmp_path.rglob("sleeping")]
@@ -196,7 +199,10 @@ def test_a_run_without_end_is_ended_with_all_that_it_started(compiled: Compile, 
 
 
 def is_running(pid: int) -> bool:
-    """A zombie is not: who is to bury it depends on the machine."""
+    """Return whether the process runs; a zombie does not run.
+
+    The machine decides which process removes a zombie.
+    """
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -291,7 +297,7 @@ def test_options_become_arguments() -> None:
         assert part in text
     assert "--no-inputs-allocation" not in text
     assert "--relocatable" not in text
-    # Not last: an argument behind it would be its mode.
+    # The option is not the last one: a following argument would be its mode.
     command = generate_command(tool, model, CompilerOptions(), name="od", relocatable=True, **paths)
     assert command[command.index("--relocatable") + 1] == "--st-neural-art"
 
@@ -385,7 +391,7 @@ def test_a_description_that_is_none_is_an_error_of_ours(data: bytes) -> None:
 
 @pytest.mark.parametrize("name", ["core-2.0-tiny_yolo_v2_224", "core-3.0-mobilenet_v2", "core-4.0.0-timeseries"])
 def test_a_description_is_the_same_for_another_file_of_the_same_network(name: str) -> None:
-    """Every release names an MD5 of the model's file."""
+    """Every release gives an MD5 of the model's file."""
     data = gzip.decompress(sample(f"c_info/{name}.json.gz").read_bytes())
     digest = re.search(rb'"signature": "0x[0-9a-f]{32}"', data)
     assert digest is not None

@@ -1,4 +1,7 @@
-"""Epochs as they run: joined with the table of epoch blocks by ST's numbers, which begin anywhere and jump."""
+"""Epochs as they run, joined with the table of epoch blocks by ST's numbers.
+
+ST's numbers begin anywhere and have gaps.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def artifacts(folder: Path) -> NetworkArtifacts:
-    """With the table of a real network: the CPU, a blob of several epochs, the NPU."""
+    """Return artifacts with the table of a real network.
+
+    It has the CPU, a blob of several epochs, and the NPU.
+    """
     return replace(
         read_artifacts(folder, "network"),
         epochs=(
@@ -78,7 +84,7 @@ def test_a_described_epoch_that_is_in_no_block_does_not_count(folder: Path, tmp_
     source = tmp_path / "network.c"
     whole = read_artifacts(folder, "network")
     assert [block.first for block in whole.blocks] == [each.index for each in whole.epochs]
-    # The second is now listed as number 1000, of which c_info knows nothing; what it calls 2 runs nowhere.
+    # The second entry now has number 1000, which c_info does not have. Epoch 2 of c_info never runs.
     source.write_text(source.read_text().replace("epoch_num = 2,", "epoch_num = 1000,"))
     changed = read_artifacts(tmp_path, "network")
     assert [each.index for each in changed.epochs] == [1, 1000, *range(3, len(whole.epochs) + 1)]

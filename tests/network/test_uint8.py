@@ -1,4 +1,7 @@
-"""Models of uint8: every tensor has the reference interpreter's bits, 128 less inside the network and as they are outside."""
+"""Models of uint8: every tensor has the reference interpreter's bits.
+
+Inside the network they are 128 less, outside they are unchanged.
+"""
 
 import json
 import re
@@ -48,14 +51,14 @@ def depthwise(source: Quantisation = IN, multiplier: int = 1, **options: object)
 
 
 def _other_scales(tree: Any) -> None:
-    """Of all inputs but the first."""
+    """Change the quantisation of all inputs but the first."""
     for number, (scale, zero_point) in enumerate(((0.031, -20), (0.0873, 90)), 1):
         quantisation = tree.subgraphs[0].tensors[number].quantization
         quantisation.scale, quantisation.zeroPoint = [scale], [zero_point]
 
 
 def classifier() -> bytes:
-    """As the first of Mobilenet, with all that those models hold."""
+    """Return a classifier like the first Mobilenet, with all operators of such models."""
     pooled = ops.pool_2d("AVERAGE", SHAPE, (9, 7), (1, 1), OUT, "VALID")
     last = ops.fully_connected(1, _weights((10, 4)), _bias(10), [0.0071], OUT, Quantisation(0.13, 20))
     return chain(
@@ -93,7 +96,11 @@ ONE_OPERATOR = {
 
 
 def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDArray[np.generic]]) -> int:
-    """Of every tensor that an operator of the model makes, and of the network's outputs. Returns how many."""
+    """Check every tensor that an operator makes, and the network's outputs.
+
+    Returns:
+        The number of tensors that operators make.
+    """
     expected = tensors_of(model, inputs)
     computed = network.trace(inputs)
     described = json.loads((network.folder / "network_c_info.json").read_text())["buffers"]
@@ -113,7 +120,7 @@ def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDA
 @pytest.mark.parametrize("zero_point", [None, 101])
 @pytest.mark.parametrize("name", ONE_OPERATOR)
 def test_every_tensor_has_the_reference_s_bits(host_network: Build, name: str, zero_point: int | None) -> None:
-    """zero_point: of the weights."""
+    """The zero point is that of the weights."""
     model = to_uint8(ONE_OPERATOR[name], zero_point)
     network = host_network(model)
     assert {port.type for port in (*network.artifacts.inputs, *network.artifacts.outputs)} == {"uint8"}
@@ -124,7 +131,10 @@ def test_every_tensor_has_the_reference_s_bits(host_network: Build, name: str, z
 @pytest.mark.parametrize("kind", ["conv", "depthwise", "fully connected"])
 @pytest.mark.parametrize("seed", range(12))
 def test_accumulators_next_to_a_half_round_as_in_the_reference(host_network: Build, kind: str, seed: int) -> None:
-    """The reference scales with a product of float32: some 1 in 5 would differ with one of double."""
+    """The reference scales with a product of float32.
+
+    With a product of double, about 1 in 5 would differ.
+    """
     rng = np.random.default_rng(seed)
     source, weights = (float(np.float32(rng.uniform(0.001, 0.1))) for _ in range(2))
     target = float(np.float32(rng.uniform(10, 9000)))
@@ -169,10 +179,10 @@ def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:
     assert (error.id, "'weights' (uint8) has 5 scales" in error.what) == ("N6-NET-006", True)
 
 
-# In every run: test_on_cortex_m55.py; the kernels for uint8 in tests/kernels/test_helium_kernels.py.
+# Every run covers this by test_on_cortex_m55.py, and the kernels for uint8 by tests/kernels/test_helium_kernels.py.
 @pytest.mark.slow
 def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
-    """Every epoch, with the Helium kernels."""
+    """Every epoch is compared, with the Helium kernels."""
     model = to_uint8(classifier(), 101)
     file = tmp_path / "model.tflite"
     file.write_bytes(model)

@@ -1,4 +1,7 @@
-"""Why models of uint8 are computed as int8: the reference interpreter has the same bits for both, but for 128 more."""
+"""Reason to compute uint8 models as int8: equal bits but for 128 more.
+
+The reference interpreter gives the same bits for both types, with that difference.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +18,7 @@ from uint8_models import raised, to_uint8
 
 MODELS = 12
 _CODE, _OPTIONS = schema.BuiltinOperator, schema.BuiltinOptions
-# What a rule fixes: the scale and zero point of the output, of int8.
+# These rules fix the scale and zero point of an int8 output.
 _OUTPUTS = {
     "LOGISTIC": Quantisation(1 / 256, -128),
     "TANH": Quantisation(1 / 128, 0),
@@ -105,7 +108,7 @@ MAKERS: dict[str, Callable[[str, np.random.Generator], bytes]] = {
         4, _weights(rng, (60, 37)), np.zeros(60, np.int32), [0.01], _random(rng), _random(rng)
     ),
 }
-# Compiled as uint8 by tests/network/test_uint8.py, with kernels of their own.
+# tests/network/test_uint8.py compiles these as uint8, with kernels of their own.
 _OWN_KERNELS = {"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D"}
 
 

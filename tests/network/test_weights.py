@@ -1,4 +1,4 @@
-"""Which epoch reads the weights of a network first, and weights that are a C array."""
+"""The epoch that reads the weights first, and weights that are a C array."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_blob_that_loads_the_address_of_a_buffer_reads_it(tmp_path: Path, name
 
     text = network_c(CORES[3])
     assert reader_of(tmp_path, text, blob(BASE)) == "1"
-    # No buffer begins there: it may be any other number.
+    # No buffer begins at this address: the word may be any other number.
     assert reader_of(tmp_path, text, blob(BASE + 4)) == ""
 
 

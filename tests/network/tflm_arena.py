@@ -1,8 +1,9 @@
-"""What TensorFlow Lite for Microcontrollers would need for the activations of a model: the arithmetic of its greedy planner.
+"""Size of the activation arena in TensorFlow Lite for Microcontrollers.
 
-Written from its description, and independent of the placement that is compared with it: tensors in the order of their size, the
-largest first, each at the lowest offset that is free as long as it lives; sizes are multiples of 16 bytes. What its interpreter
-and its kernels need besides is not counted.
+This is the arithmetic of its greedy planner, written from its description, and independent of the
+placement that is compared with it. It takes tensors in the order of their size, the largest first,
+and gives each the lowest offset that is free during its life. Sizes are multiples of 16 bytes. The
+memory of its interpreter and its kernels is not counted.
 """
 
 import math

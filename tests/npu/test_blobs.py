@@ -19,7 +19,7 @@ IN_CONTAINER = [CONTAINER, 0, 0, 0, 32, 0, 0, 0, *WORDS]
 
 
 def header(words: list[int], name: str = "_ec_blob_network_1") -> str:
-    """As ST's compiler writes it."""
+    """Return a header in the form of ST's compiler."""
     padded = words + [0] * (len(words) % 2)
     items = [f"0x{high:08x}{low:08x}UL" for low, high in zip(padded[::2], padded[1::2], strict=True)]
     lines = ["  " + ", ".join(items[at : at + 4]) + "," for at in range(0, len(items), 4)]
@@ -59,7 +59,7 @@ def test_a_binary_may_be_a_blob_a_container_or_have_blobs_somewhere() -> None:
         (as_bytes(WORDS), [False]),
         (as_bytes(IN_CONTAINER), [True]),
         (b"\0" * 24 + as_bytes(WORDS) + b"model" + b"\0" * 3 + as_bytes(WORDS) + b"\1", [False, False]),
-        # A program that compares with the magic number, followed by whatever.
+        # A program compares with the magic number, and any bytes follow.
         (b"\0" * 8 + as_bytes([MAGIC, 0x20, MAGIC, 0xFFFF_FFFF, MAGIC, 1, 0]) + b"\0" * 20 + as_bytes(WORDS), [False]),
     ):
         blobs = blobs_in_binary(data, "blob.bin")
@@ -138,7 +138,7 @@ def test_hostile_headers_are_read_or_refused(before: str, inside: str) -> None:
 
 @pytest.mark.parametrize("piece", ["/*", "uint64_t _ec_blob_a[1] = ", "//", "0x1UL,"])
 def test_the_time_for_a_large_header_grows_with_its_length(piece: str) -> None:
-    """A search that starts over at every place would take hours for this."""
+    """A search that starts again at every place would take hours for this text."""
     text = "uint64_t _ec_blob_a[1] = {" + piece * (1 << 20)
     with pytest.raises(N6Error):
         blobs_in_header(text, "network_ecblobs.h")

@@ -79,7 +79,7 @@ def test_addresses_are_not_said_twice() -> None:
 
 
 def test_links_of_the_stream_switch_name_both_ends_and_the_contexts() -> None:
-    # Accumulator of CONVACC1: 3 frames of CONVACC0 are dropped, one is taken.
+    # This is the accumulator of CONVACC1: it drops 3 frames of CONVACC0 and takes one.
     value = 10 << 1 | 3 << 8 | 1 << 16 | 10 << 17 | 1 << 24
     (line,) = text(write_word(unit("STRSWITCH"), 8 + 4 * 15, value))
     assert line.endswith("CONVACC1.sums <- drops CONVACC0.out 3 frames, then CONVACC0.out 1 frames")
@@ -144,18 +144,21 @@ def test_hostile_words_are_decoded_or_refused(words: list[int], opcodes: list[in
         except N6Error as error:
             assert error.id == "N6-NPU-003"
         else:
-            # A line for each word at most, and one for the blob.
+            # There is at most a line for each word, and one for the blob.
             assert len(lines) <= len(candidate) + 1
             assert all(line.isprintable() for line in lines)
 
 
-# Containers of older compilers, which n6build does not read yet.
+# These are containers of older compilers, which n6build does not read yet.
 UNKNOWN_CONTAINERS = (0xECBF_0020, 0xECBF_0030)
 
 
 @functools.cache
 def real_blobs() -> dict[int | None, list[Path]]:
-    """Files of the samples with a blob in it, by the unknown container that it stands in; None: n6build reads all of it."""
+    """Return the sample files with a blob, by the unknown container around it.
+
+    n6build reads all of the files under None.
+    """
     folder = samples_folder()
     found: dict[int | None, list[Path]] = {}
     for path in sorted(folder.rglob("*")) if folder else []:
@@ -193,7 +196,7 @@ def test_real_blobs_decode_without_remainder(container: int | None) -> None:
         for each in read_blobs(path):
             decoded = list(instructions(each))
             assert decoded[-1] == End(len(each.words) - 1), each.where
-            # Nothing in them is unknown to the chip's description.
+            # The chip's description has everything that is in them.
             assert not [line for line in blob_lines(each, NAMES) if "+0x" in line or "unit" in line], each.where
 
 

@@ -31,7 +31,7 @@ BLOB = assembled(label(3), write_word(unit("POOL", 1), 8, 3), label(4), END)
 
 
 def words(values: list[int]) -> list[str]:
-    """As the emulator writes them."""
+    """Return the words in the form of the emulator's trace."""
     return [" ".join(f"0x{word:08x}" for word in values[at : at + 8]) for at in range(0, len(values), 8)]
 
 

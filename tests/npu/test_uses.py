@@ -1,4 +1,7 @@
-"""What a network uses of the NPU, from its blobs and from the structures in network.c."""
+"""Units of the NPU that a network uses.
+
+They come from its blobs and from the structures in network.c.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from virtual_board.npu.model import END, NPU, label, offset_of, poll, unit, valu
 
 NAMES = names_of(NPU)
 EN, CONFCLR = 1, 1 << 30
-# A frame of source 1, then one of source 2.
+# The unit takes a frame of source 1, then one of source 2.
 TWO_SOURCES = 1 | 1 << 1 | 1 << 8 | 1 << 16 | 2 << 17 | 1 << 24
 
 
@@ -219,7 +222,7 @@ def test_hostile_sources_are_read(inside: str, end: str) -> None:
     "piece", ["void LL_ATON_Start_EpochBlock_1(void) {", "static const LL_Convacc_InitTypeDef a = {", "/* ", ".a = "]
 )
 def test_the_time_for_a_large_source_grows_with_its_length(piece: str) -> None:
-    """A search that starts over at every place would take hours for this."""
+    """A search that starts again at every place would take hours for this text."""
     began = time.process_time()
     list(epochs_of_source("void LL_ATON_Start_EpochBlock_1(void) {" + piece * (1 << 16) + "\n}", NAMES))
     assert time.process_time() - began < 30
@@ -235,7 +238,10 @@ def test_the_time_for_a_large_source_grows_with_its_length(piece: str) -> None:
 def test_real_networks_use_nothing_that_is_not_modelled(
     source: str, count: int, by_blob: bool, kinds: set[str]
 ) -> None:
-    """Their numbers of epochs are those of the facts; the virtual NPU computes all of them."""
+    """The virtual NPU computes all of these networks' epochs.
+
+    Their numbers of epochs are those of the facts.
+    """
     use = npu_use(sample(source), NPU)
     assert (use.epochs, use.by_blob, {kind.kind for kind in use.kinds}) == (count, by_blob, kinds)
     assert use.unmodelled == ()

@@ -1,4 +1,7 @@
-"""Options: defaults < settings file < environment < command line, and nothing unknown."""
+"""Options: defaults < settings file < environment < command line.
+
+Unknown options are errors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Provenance, bill of materials and notices: complete, equal for equal builds, and silent about the computer."""
+"""Provenance, bill of materials and notices of a build.
+
+They are complete, equal for equal builds, and contain nothing about the computer.
+"""
 
 from __future__ import annotations
 
@@ -194,12 +197,12 @@ def test_options_that_decide_the_bytes_are_recorded_as_they_are_given(tmp_path: 
     }
     again = options_in_flash(choices_of(resolve(recorded, {}, tmp_path), tmp_path))
     assert again == recorded
-    # Who builds this again on a desk names the board there, too.
+    # A rebuild on a desk also names the board there.
     assert {*given_options(choices)} == {"probe=virtual", *(f"{name}={text}" for name, text in recorded.items())}
     assert options_in_flash(Choices()) == {"board": "nucleo-n657", "model": "miniresnet"}
 
 
-# The tool
+# The tool.
 
 
 def test_an_image_that_is_not_that_of_the_provenance_is_named(tmp_path: Path) -> None:
@@ -239,7 +242,7 @@ def test_what_cannot_be_built_again_here_is_said(
     found = capsys.readouterr().err
     assert "N6-ORIGIN-003" in found
     assert message in found
-    # As a second build of that project says.
+    # The comparison with a second build of that project is possible.
     assert main([str(path), "--rebuilt", str(path)]) == 0
 
 

@@ -74,7 +74,7 @@ class Flip:
     bit: int
 
     def of(self, network: CompiledForNpu) -> CompiledForNpu:
-        """With one bit of its first blob changed."""
+        """Return the network with one bit of its first blob changed."""
         block, *others = network.blocks
         words = list(block.words)
         words[self.word] ^= 1 << self.bit

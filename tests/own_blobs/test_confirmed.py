@@ -1,4 +1,7 @@
-"""What a board has made of the ladder decides whether a grade rises above what was seen, and which epochs are warned of."""
+"""Results of the ladder on boards: higher grades, and warnings for epochs.
+
+A result decides whether a grade exceeds the grade of seen epochs.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def test_forms_of_rungs_whose_bytes_are_all_equal_are_confirmed_and_no_others() 
     assert confirmed_by([CLIMBED]).forms == {"a1", "b2", "c3"}
     others: tuple[Result, ...] = ("near", "differs", "stopped", "not reached")
     assert all(confirmed_by([record(("sum", each, (SUM,)))]).forms == frozenset() for each in others)
-    # A record of before there were forms, and results of epochs.
+    # This record is older than forms and results of epochs.
     earlier = RungResult("sum", "equal", (RungEpoch("sum", "seen"),))
     assert confirmed_by([replace(CLIMBED, rungs=(earlier,))]) == Confirmed()
 
@@ -57,7 +60,7 @@ def test_kinds_of_a_rung_that_failed_are_warned_of_but_what_the_same_board_has_c
     found = confirmed_by([record(("dense", "equal", (PAD, DEEP)), ("pointwise", "differs", (PAD, DEEP_LARGER)))])
     assert found.forms == {"b2", "c3"}
     assert found.warnings("1x1 deep", "c4") == ("pointwise on nucleo-n657",)
-    # Another size of that kind, which nobody has run.
+    # No board has run this other size of the kind.
     assert found.warnings("1x1 deep", "c5") == ("pointwise on nucleo-n657",)
     assert found.warnings("1x1 deep", "c3") == found.warnings("+128", "b9") == ()
 
@@ -122,7 +125,7 @@ def test_no_record_confirms_what_no_real_board_gave_equal_bytes_of(records: list
     equal = {epoch.form for epoch in real if epoch.result == "equal"} - {""}
     found = confirmed_by(records)
     assert found.forms <= equal
-    # Whatever a record calls itself, it stays one short line.
+    # Any title of a record becomes one short line.
     assert all(rung.isprintable() and len(rung) < 300 for rungs in found.failed.values() for rung in rungs)
 
 
@@ -145,7 +148,7 @@ def test_a_form_is_of_sizes_and_not_of_addresses_or_coefficients() -> None:
 
     assert with_field("STRENG", ("ADDR", "REG")) == form
     assert with_field("STRENG", ("LIMIT", "CNT")) != form
-    # Layers that differ in nothing but their weights.
+    # Some layers differ only in their weights.
     assert len({form_of(each, NAMES) for each in (first, *others)}) < 13
 
 

@@ -1,4 +1,4 @@
-"""The database of what was seen: what it allows, how it is widened, what it refuses when it is damaged."""
+"""The database of seen epochs: its permissions, its growth and its errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_was_collected_is_seen_and_what_is_less_is_smaller_larger_or_unseen
     assert Grade.UNSEEN in grades(without)
     other_bits = replace(own_epochs, bits=tuple(replace(each, words=(), set=0) for each in own_epochs.bits))
     assert grades(other_bits) == {Grade.UNSEEN}
-    # One that was cut off in front of its bits allows nothing by that.
+    # A database that was cut off before its bits allows nothing.
     assert grades(replace(own_epochs, bits=())) == {Grade.UNSEEN}
 
 
@@ -63,7 +63,7 @@ def test_larger_and_unseen_are_refused_unless_they_are_asked_for_by_name() -> No
         require_grades(found, set(), "keyword.tflite")
     text = str(caught.value)
     refused = [each for each in found if each.grade > Grade.SMALLER]
-    # Every reason at once.
+    # The error has all reasons at once.
     assert all(f"epoch {each.epoch}: " in text for each in refused)
     assert "network.neural_art.allow" in text
     require_grades(found, {Grade.UNSEEN, Grade.LARGER}, "keyword.tflite")
@@ -127,7 +127,7 @@ def test_widening_says_what_it_newly_allows(tmp_path: Path, capsys: pytest.Captu
     alone = read_envelope(tmp_path / "alone.yaml")
     assert (alone.networks, alone.epochs) == (("their_network",), 13)
     assert grades(alone) == {Grade.SEEN}
-    # Widened by it, what was smaller than seen is seen.
+    # In the widened database, smaller sizes have become seen ones.
     assert npu_envelope.main([str(tmp_path), "--onto", str(ROOT / "boards/npu/envelope.yaml")]) == 0
     told = capsys.readouterr().out
     assert "newly allowed: " in told
@@ -141,7 +141,10 @@ def test_a_folder_without_blobs_is_an_error(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_st_s_own_network_allows_nothing_that_the_facts_do_not(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is one of the six that they were collected from: our features are those of the facts."""
+    """The features of this network are those of the facts.
+
+    It is one of the six networks that the facts were collected from.
+    """
     folder = sample("npu/reid-mobilenetv2-core-3.0")
     assert npu_envelope.main([str(folder), "--onto", str(ROOT / "boards/npu/envelope.yaml")]) == 0
     assert "52 epochs\nnewly allowed: 0\n" in capsys.readouterr().out

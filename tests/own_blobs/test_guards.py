@@ -1,4 +1,4 @@
-"""Memory around buffers that no epoch may write: where it is, and what finds that it was written."""
+"""Guards around buffers, which no epoch may write: places and checks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_buffer_has_its_own_memory_between_two_guards(name: str) -> None:
     for buffer in network.lowered.network.buffers:
         own, before, behind = (places[buffer.name + side] for side in ("", BEFORE, BEHIND))
         assert (before.bytes, before.end, before.address % ALIGNMENT) == (GUARD, own.offset, 0)
-        # In layers, the last one has twelve outputs, and a frame of sixteen kernels is written.
+        # The last layer of rung layers has twelve outputs, and the NPU writes a frame of sixteen kernels.
         assert behind.offset - own.end == (4 if buffer.name == "FullyConnected_10_out_0" else 0)
         assert behind.bytes >= max(GUARD, READ_AHEAD)
         assert (behind.address + behind.bytes) % ALIGNMENT == 0
@@ -75,7 +75,7 @@ def guards_of(network: CompiledForNpu) -> tuple[IoBuffer, ...]:
 
 
 def run(network: CompiledForNpu, epochs: Sequence[tuple[int, HardwareEpoch]], inference: int) -> bytes:
-    """What guards hold after a run in the model of the NPU."""
+    """Return the bytes of all guards after a run in the model of the NPU."""
     guards = guards_of(network)
     filled, at = pattern(guards, inference), 0
     before = []
@@ -93,7 +93,7 @@ def run(network: CompiledForNpu, epochs: Sequence[tuple[int, HardwareEpoch]], in
 
 
 def a_line_further(epoch: HardwareEpoch, elements: int) -> HardwareEpoch:
-    """Engines whose rows are a cache line too long."""
+    """Return the epoch with engines whose rows are a cache line too long."""
 
     def longer(value: Value) -> Value:
         if isinstance(value, Limit):

@@ -1,4 +1,7 @@
-"""The project's tasks, done by blobs that run on their own results, on clips that neither training nor calibration saw."""
+"""The project's tasks, done by blobs on clips outside training and calibration.
+
+The blobs run on their own results.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def test_of_held_out_clips_at_most_one_in_a_hundred_gets_another_class(task: str
     found = held_out(task, 240, tmp_path)
     assert found.same is not None
     assert found.same >= 0.99 * found.clips
-    # And only of those for which LiteRT itself hardly prefers one.
+    # The classes may only differ if LiteRT itself hardly prefers one.
     assert found.undecided <= 2
     assert min(found.npu, found.litert) >= 0.95
     # Roundings add up over a network, but no further than this.
@@ -35,10 +38,10 @@ def test_an_autoencoder_tells_anomalies_as_well(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_tables_of_the_documentation_are_what_one_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of the project's own models; other files come from elsewhere."""
+    """The tables cover the project's own models; other files come from elsewhere."""
     assert main([]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     page = (ROOT / "docs/neural-art-compiler.md").read_text().splitlines()
-    # Three headers with a line below each; three models, and as many tasks.
+    # There are three headers with a line below each, three models, and three tasks.
     assert len(rows) == 12
     assert [row for row in rows if row not in page] == []

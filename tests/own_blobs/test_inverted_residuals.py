@@ -1,4 +1,7 @@
-"""Layers as in MobileNetV2: more channels than one unit or one table of coefficients takes, and an image in front."""
+"""Layers as in MobileNetV2, with many channels, and an image in front.
+
+They have more channels than one unit or one table of coefficients takes.
+"""
 
 from __future__ import annotations
 
@@ -85,10 +88,10 @@ def test_layers_of_mobilenet_v2_are_litert_s_within_one_step(tmp_path: Path) -> 
         "1 1x1 deep, chain of 1",
         "2 depthwise 3x3",
         "3 1x1 deep, chain of 2",
-        # A zero point that units subtract, and more kernels than coefficients: in two epochs.
+        # Units subtract the zero point, and there are more kernels than coefficients: this takes two epochs.
         *["4 1x1, chain of 1"] * 2,
         *["5 depthwise 3x3"] * 2,
-        # More channels than four units take: the second part adds the sums of the first one to its own.
+        # There are more channels than four units take: the second part adds the sums of the first to its own.
         "6 1x1 deep, chain of 4",
         "6 1x1 deep, chain of 2",
         "7 mean of the image",
@@ -101,7 +104,7 @@ def test_layers_of_mobilenet_v2_are_litert_s_within_one_step(tmp_path: Path) -> 
 
 
 def attempt(model: bytes, channels: int, folder: Path, envelope: Envelope = SEEN) -> Attempt:
-    """Of a layer that reads an image of so many channels, on noise."""
+    """Return an attempt for a layer that reads noise with this number of channels."""
     file, inputs = folder / "layer.tflite", folder / "inputs.npy"
     file.write_bytes(model)
     np.save(inputs, np.random.default_rng(1).integers(-128, 128, (3, SIZE, SIZE, channels), dtype=np.int8))
@@ -129,7 +132,10 @@ def test_channels_that_were_seen_spread_over_all_units_are_spread(channels: int,
 
 
 def uneven(channels: int) -> bytes:
-    """A depthwise convolution whose kernels are so different in scale that one pair of shifts does not fit them."""
+    """Return a depthwise convolution whose kernels differ widely in scale.
+
+    One pair of shifts does not fit all of them.
+    """
     rng = np.random.default_rng(channels)
     weights = rng.integers(-127, 128, (1, 3, 3, channels), dtype=np.int8)
     scales = list(np.geomspace(2e-4, 0.2, channels))
@@ -144,7 +150,7 @@ def test_an_imprecise_layer_is_cut_into_more_epochs_before_the_cpu_has_it(tmp_pa
     assert compiled.lowered.on_cpu == ()
     whole = prove(given.program, own.compile_file(given.request.model, given.graph, given.vectors), given.vectors)
     assert whole.forced[-1].equal < LEAST_EQUAL <= proof.forced[-1].equal
-    # Epochs that were not seen are no way out.
+    # Epochs that were not seen are no alternative.
     kinds = tuple(replace(each, sizes={**each.sizes, "shift": (0, 0)}) for each in SEEN.kinds)
     with pytest.raises(N6Error, match=r"N6-NET-030(.|\n)*cut into more epochs not as it was seen: .*shift"):
         compiled_and_proved(replace(given, envelope=replace(SEEN, kinds=kinds)))
@@ -177,6 +183,6 @@ def test_a_mobilenet_v2_moves_at_most_one_and_a_half_times_the_bytes_of_st_s(st:
     assert [each.operator for each in network.lowered.on_cpu] == ["QUANTIZE"]
     ours = whole_work(network.lowered.hardware.values()).moved
     assert ours <= 1.5 * bytes_moved(epochs_of_blob(st, NAMES))
-    # What is said of our epochs is what a reader of their registers finds.
+    # The number for our epochs equals the number from their registers.
     (block,) = network.blocks
     assert ours == bytes_moved(epochs_of_blob(blob_of_words(block.words, "blob"), NAMES))

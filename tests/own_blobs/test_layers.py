@@ -1,4 +1,4 @@
-"""Layers that are run alone: what they make is what they make in the blobs, and one that has not changed is not run twice."""
+"""Layers that run alone, as in the blobs; unchanged ones are not run again."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_where_layers_lie_does_not_matter_and_what_they_are_made_of_does() -> No
     network = own.compiled("keyword")
     before = found(network, values)
     keys = [layer.key for layer in before]
-    # Another operator on the CPU moves everything behind it, and the numbers of the epochs.
+    # One more operator on the CPU moves all later layers, and changes the numbers of the epochs.
     moved = own.compile_model("keyword", kept={2: "asked for by this test"})
     after = found(moved, values)
     assert [layer.key for layer in after[-6:]] == keys[-6:]
     assert [layer.epochs for layer in after[-6:]] != [layer.epochs for layer in before[-6:]]
     assert network.placement.places != moved.placement.places
-    # A weight, a register, what goes in and what should come out.
+    # The key changes with a weight, a register, an input and an expected output.
     (kernels,) = network.lowered.hardware[before[-1].epochs[-1]].initializers
     assert changed(keys, found(with_other_weight(network, kernels), values)) == [len(keys) - 1]
     assert changed(keys, found(own.compile_model("keyword", margin=3.0), values))
@@ -82,6 +82,6 @@ def test_on_the_way_to_a_precise_network_only_layers_that_changed_are_run(
     model = chain(uneven(48), conv(SIZE, 48, 24, CUT_OFF, LINEAR))
     given = attempt(model, 48, tmp_path)
     compiled, proof = make.compiled_and_proved(given)
-    # The first of two was cut, and nothing else was run again before the blobs were.
+    # The first of two layers was cut. No other layer ran again before the blobs.
     assert ran == [[0]]
     assert proof == prove(given.program, compiled, given.vectors)

@@ -1,4 +1,7 @@
-"""From sums to int8 as the NPU does it, against the one rounding of the reference; and the order of weights in memory."""
+"""The NPU's way from sums to int8, and the order of weights in memory.
+
+The reference rounds once.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from n6build.network.reference.fixed_point import quantize_multiplier, scale_dou
 
 
 def on_the_npu(sums: np.ndarray, how: Requantisation) -> np.ndarray:
-    """Sums x channels, by the two shifts of the units."""
+    """Return int8 results of sums (rows x channels), by the two shifts of the units."""
     first = np.clip(shifted(sums, how.first), -32768, 32767)
     made: np.ndarray = np.clip(shifted(first * np.array(how.factors) + np.array(how.summands), how.second), -128, 127)
     return made
@@ -57,7 +60,7 @@ def test_two_roundings_are_within_one_step_of_one(
         np.abs(sums).max(0).astype(np.float64), Scales(source, weights, target, zero), biases, in_parts=in_parts
     )
     exact = (sums + biases) * source * weights / target + zero
-    # A step of the 16 bits in between must not be one of the output: then no unit could do better.
+    # A step of the intermediate 16 bits must not be as large as a step of the output: then no unit could do better.
     if np.ptp(exact) < 200_000:
         far = np.abs(on_the_npu(sums, how) - np.clip(np.round(exact), -128, 127))
         assert far.max() <= 1 + (source * weights.max() / target * 2.0**how.first > 1)
@@ -65,7 +68,7 @@ def test_two_roundings_are_within_one_step_of_one(
 
 @given(st.integers(0, 2**24), st.floats(1e-7, 0.9))
 def test_a_second_rounding_is_one_with_more_added(total: int, real: float) -> None:
-    """Of results that are not negative: exactly, with rational numbers."""
+    """Rational numbers show this exactly for results that are not negative."""
     multiplier, shift = quantize_multiplier(real)
     exact = Fraction(multiplier) * Fraction(2) ** (shift - 31)
     added = Fraction(float(lifted(np.array([float(exact)]))[0]))
@@ -78,7 +81,7 @@ def test_what_it_adds_belongs_to_layers_that_are_rounded_twice_and_cut_off_at_ze
         how = requantisation(np.array([1000.0]), scales, np.array([0.0]), in_parts=False)
         return float(how.summands[0]) / 2.0**how.second - zero
 
-    # 0.125 is half a number of 31 bits, two bits further to the right.
+    # 0.125 is half a number of 31 bits, shifted right by two more bits.
     assert summand(-128, twice=True) == 2**-3
     assert summand(-128, twice=False) == summand(5, twice=True) == 0
 
@@ -87,7 +90,7 @@ def test_what_it_adds_belongs_to_layers_that_are_rounded_twice_and_cut_off_at_ze
 def test_no_sum_is_larger_than_the_weights_allow(seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.integers(-127, 128, (3, 3, 4))
-    # Of the first channel, the worst that there is.
+    # The image is the worst possible one for the first channel.
     images = rng.choice(np.array([-128, 127], np.int8), (1, 3, 3, 4))
     images[0, :, :, 0] = np.where(weights[:, :, 0] > 0, 127, -128)
     largest = largest_depthwise_sums(images, weights, 1, (0, 0, 0, 0), -128)

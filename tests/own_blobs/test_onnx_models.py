@@ -1,4 +1,4 @@
-"""ONNX models for the NPU: their operators as those of TFLite, their tensors beside onnxruntime's."""
+"""ONNX models for the NPU: operators like TFLite's, tensors like onnxruntime's."""
 
 from __future__ import annotations
 
@@ -33,13 +33,16 @@ def as_file(model: bytes, folder: Path) -> Path:
 
 
 def tensors(file: Path, folder: Path, *shape: int, count: int = 3) -> ReferenceTensors:
-    """Of inputs of noise."""
+    """Return the reference's tensors for inputs of noise."""
     np.save(folder / "inputs.npy", np.random.default_rng(1).normal(0, 1.5, (count, *shape)).astype(np.float32))
     return reference_tensors(file, graph_of(file), folder / "inputs.npy")
 
 
 def classifier() -> bytes:
-    """Every operator that goes to the NPU. Height and width differ, so that an order of dimensions can be wrong."""
+    """Return a classifier with every operator that the NPU takes.
+
+    Height and width differ, so that a wrong order of dimensions shows.
+    """
     layers = Layers(3)
     name = layers.input([1, 3, SIZE, SIZE + 4], IMAGE)
     name, scale = layers.conv(name, IMAGE, (32, 3, 3, 3), relu=True, strides=[2, 2], pads=[0, 0, 1, 1])
@@ -63,7 +66,7 @@ def test_every_tensor_is_onnxruntime_s_within_one_step(tmp_path: Path) -> None:
     proof = prove(own.program(), network, values)
     require_agreement(proof, file.name)
     assert imprecise(proof.forced, network) == {}
-    # All that the NPU makes was compared, each operator in every form that its readers need.
+    # All outputs of the NPU were compared, each operator in every form that its readers need.
     compared = {operator for each in proof.forced for operator in network.lowered.hardware[each.epoch].operators}
     assert compared == {each for epoch in network.lowered.hardware.values() for each in epoch.operators}
     assert len(compared) == 7
@@ -87,7 +90,10 @@ def clipped() -> bytes:
 
 
 def with_integer_operators() -> bytes:
-    """QLinearConv in the file: onnxruntime names none of its tensors as quantised."""
+    """Return a model with QLinearConv in its file.
+
+    onnxruntime names none of its tensors as quantised.
+    """
     layers = Layers()
     weights = [layers.constant(np.ones((32, 32, 1, 1), np.int8)), *layers.scale(Scale(0.01, 0))]
     given = [

@@ -1,4 +1,4 @@
-"""Networks of the project for the NPU: what becomes of them, beside LiteRT in the model of the NPU."""
+"""Networks of the project for the NPU, compared with LiteRT in the NPU's model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_tensor_is_litert_s_within_one_step(model: str, on_npu: int, on_cp
     require_agreement(proof, model)
     assert imprecise(proof.forced, network) == {}
     assert proof.same_class == proof.vectors == 3
-    # Free, errors of a step each add up.
+    # In a free run, errors of one step each add up.
     assert 0 < max(each.furthest for each in proof.free) < 16
 
 
@@ -71,10 +71,10 @@ def test_what_pads_an_image_and_what_adds_sums_is_in_the_epoch_of_the_operator()
     epochs = {index: epoch for index, epoch in network.lowered.hardware.items() if epoch.node.startswith("MaxPool")}
     ((index, pool),) = epochs.items()
     assert pool.kind == "max pool 3x3, padded"
-    # What is not rounded is LiteRT's to the byte.
+    # Results without rounding are equal to LiteRT's, byte by byte.
     forced = run_forced(own.program(), network, own.first(1, own.vectors("miniresnet")))
     assert next(each.equal for each in forced if each.epoch == index) == 1.0
-    # 64 channels, eight a unit, four units a chain: twice.
+    # 64 channels, eight a unit and four units a chain, take two epochs.
     assert [each.kind for each in network.lowered.hardware.values() if each.operators == (6,)] == [
         "3x3, chain of 4"
     ] * 2
@@ -88,7 +88,7 @@ def test_an_operator_that_is_kept_goes_to_the_cpu_and_the_blob_in_two() -> None:
     require_agreement(proof, "keyword")
     source = network.files["network.c"]
     assert isinstance(source, str)
-    # What the CPU makes is cleaned for the NPU, what the NPU makes is forgotten before the CPU reads it.
+    # Outputs of the CPU are cleaned for the NPU. Outputs of the NPU are invalidated before the CPU reads them.
     assert source.count("EpochBlock_Flags_blob | EpochBlock_Flags_pure_hw") == 2
     second = source.index("static void _ec_blob_network_2_start")
     assert "LL_ATON_Cache_MCU_Clean_Range" in source[second : source.index("}", second)]
@@ -113,7 +113,7 @@ def test_a_tensor_that_is_not_litert_s_is_named_with_its_epoch() -> None:
 
 
 def test_calibration_that_is_too_small_is_found_on_the_test_vectors() -> None:
-    """Sums in parts saturate where they were calibrated on next to nothing."""
+    """Sums in parts saturate if they were calibrated on silent tensors."""
     silent = {index: np.full_like(values[:1], -128) for index, values in own.vectors("miniresnet").values.items()}
     network = own.compile_model("miniresnet", values=ReferenceTensors(1, silent, "LiteRT"), margin=1.0)
     proof = prove(own.program(), network, own.first(2, own.vectors("miniresnet")))
@@ -129,7 +129,10 @@ def flips(count: int) -> list[Flip]:
 
 
 def found_by(flip: Flip, before: Proof) -> str:
-    """Which check stops a blob with this bit changed, before the digest does; empty where none of them does."""
+    """Return the check that refuses a blob with this bit changed, or an empty text.
+
+    The digest is not used.
+    """
     damaged = flip.of(own.compiled("keyword"))
     try:
         require_structure(damaged.blocks, NPU)
@@ -163,7 +166,7 @@ def check_flips(tmp_path: Path, count: int) -> dict[str, int]:
         except N6Error as error:
             assert error.id in ("N6-NPU-016", "N6-NPU-002", "N6-NPU-001")
         else:
-            # Zeros behind the end are not a part of what runs.
+            # Zeros behind the end do not run.
             assert by == "N6-NPU-015", flip
     return found
 
@@ -187,7 +190,7 @@ def test_figures_and_listing_say_that_nothing_has_run_on_silicon() -> None:
     assert figures["ran_on_silicon"] is False
     assert {each["grade"] for each in figures["epochs"]} <= {"seen", "smaller"}
     assert figures["on_cpu"] == [{"operator": "SOFTMAX", "index": 11, "why": "no such operator was seen on the NPU"}]
-    # Of each operator, and of all.
+    # Each operator has its figures, and there are totals.
     assert [(each["name"], each["epochs"]) for each in figures["operators"]][:2] == [
         ("Conv2D_0", 3),
         ("DepthwiseConv2D_1", 1),

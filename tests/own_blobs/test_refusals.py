@@ -1,4 +1,4 @@
-"""What backend neural_art does not take, and a model of the NPU that cannot be had."""
+"""Models that backend neural_art refuses, and a missing model of the NPU."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_blobs_have_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [pools])
     with pytest.raises(N6Error, match="N6-NET-031: memory pool octoFlash has no address"):
         own.compile_model("keyword")
-    # Before anything is built.
+    # The error comes before anything is built.
     keyword = own.model_file("keyword")
     given = source(keyword, keyword.with_name("inputs.npy"))
     with pytest.raises(N6Error, match="N6-NET-031"):

@@ -1,4 +1,7 @@
-"""The networks of target ladder: made by their script, all of them on the NPU, and each with one right result."""
+"""The networks of target ladder: made by their script, all on the NPU.
+
+Each has exactly one right result.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def test_a_part_of_keyword_is_on_the_npu_alone_and_in_the_forms_of_keyword(name:
     calibrated = reference_tensors(model, graph, model.with_name("calibration.npy"))
     network = own.compile_file(model, graph, calibrated)
     proof = prove(program(), network, reference_tensors(model, graph, model.with_name("inputs.npy")))
-    # As the step asks, so that nothing stays on the CPU.
+    # The step requires this agreement, so that nothing stays on the CPU.
     require_agreement(proof, name)
     assert (network.lowered.on_cpu, imprecise(proof.forced, network)) == ((), {})
     grades = grades_of(network.blocks, NPU, SEEN)
@@ -59,5 +62,5 @@ def test_a_rung_is_on_the_npu_alone_as_seen_and_exact(name: str) -> None:
     assert network.lowered.on_cpu == ()
     assert all(each.grade <= Grade.SMALLER for each in grades_of(network.blocks, NPU, SEEN))
     proof = prove(program(), network, vectors)
-    # Equality can be asked of a board, since no rounding decides anything.
+    # Boards have to be equal, since the result does not depend on rounding.
     assert {each.equal for each in (*proof.forced, *proof.free)} == {1.0}

@@ -1,4 +1,4 @@
-"""A plan such as n6build's own: one board, one model, from headers to a run."""
+"""A plan like n6build's own: one board, one model, from headers to a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCES = {
     "runtime": ("ll_aton", "ll_aton_caches", "ll_aton_lib", "ll_aton_rt_main", "ll_aton_util", "ll_sw_float"),
     "appli": ("n6_appli", "n6_inference", "n6_link", "n6_slot", "n6_cycles", "n6_console", "syscalls"),
 }
-# Any module will do: nothing of it is called.
+# Any module will do, since none of its functions is called.
 FUNCTION = "n6build.steps.c_array:make"
 
 

@@ -1,4 +1,4 @@
-"""A step done where nothing is but its inputs, as by a worker of a build farm."""
+"""A step with only its inputs around it, as on a worker of a build farm."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def written(step: Step) -> str:
 
 
 def test_a_step_is_done_from_its_file() -> None:
-    """Also as a program, which says nothing of its own; its output's folder need not be there."""
+    """The program that does it prints nothing; the output's folder need not exist."""
     command = [sys.executable, "-m", MODULE, written(c_array_step(MADE, "model.bin")), "build"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -49,7 +49,7 @@ def test_a_worker_may_have_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_step_consults_comes_in_pieces_and_has_to_stay_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody would get what it becomes."""
+    """Changes of a consulted file would be lost on a worker."""
     for place, data in (("build/board/nor.bin/00000", b"mo"), ("build/board/nor.bin/00001", b"del")):
         piece = Path(PIECES, place)
         piece.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Lists of headers, as a compiler writes them."""
+"""Lists of headers in the form that a compiler writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder as a cache: damaged, full, read-only, and shared by several users."""
+"""A folder as a cache: damaged, full, read-only or shared by several users."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from patience import NET_S
 
 NOBODY = 65534
 CONTENT = b"made\n" * 1000
-# Trims the folder that it is given, and waits for a line between the look at what is there and the first file that it removes.
+# Trims the given folder, and waits for a line between the listing and the first removal.
 TRIMS = """
 import sys
 from pathlib import Path
@@ -47,7 +47,7 @@ FolderStore._entries = look_and_wait
 open_folder(Path(sys.argv[1]), 60_000)._trim()
 print("trimmed")
 """
-# Makes forty files of 5 KB by way of the cache that it is given, which has room for ten; each that is stored is a reason to trim.
+# Makes forty files of 5 KB through the given cache, which has room for ten. Each stored file causes a trim.
 BUILDS = """
 import sys
 from pathlib import Path
@@ -83,7 +83,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Where other users come to, too."""
+    """Yield a folder that other users can reach."""
     place = Path(tempfile.mkdtemp())
     place.chmod(0o755)
     (place / "cache").mkdir()
@@ -119,7 +119,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_a_step_comes_back_with_its_list_of_headers(folder: Path, site: Site, tmp_path: Path) -> None:
-    """Which names those of this checkout."""
+    """The list names the headers of this checkout."""
     cache = filled(folder, site)
     assert not any(str(tmp_path).encode() in path.read_bytes() for path in files(folder))
     assert cache.fetch(work(site), site)
@@ -195,7 +195,7 @@ def test_a_full_disk_costs_a_line(folder: Path, site: Site, capsys: pytest.Captu
 
 @contextmanager
 def another_user() -> Iterator[None]:
-    """Needs root, which no permission stops."""
+    """Run the block as another user; this needs root, which no permission stops."""
     if os.geteuid():
         pytest.skip("only root can be another user")
     os.setegid(NOBODY)
@@ -209,7 +209,7 @@ def another_user() -> Iterator[None]:
 
 @pytest.fixture
 def site_of_others(folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """The same project of another user."""
+    """Return the site of the same project of another user."""
     top = folder.parent / "theirs"
     shutil.copytree(site.top, top)
     for path in (top, *top.rglob("*")):
@@ -221,7 +221,7 @@ def site_of_others(folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch) ->
 def test_who_may_only_read_is_served(
     folder: Path, site: Site, site_of_others: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The folder of CI, in which developers cannot write."""
+    """Developers cannot write to the folder of CI."""
     filled(folder, site)
     capsys.readouterr()
     with another_user():
@@ -238,7 +238,7 @@ def test_who_may_only_read_is_served(
 
 
 def test_users_share_a_folder_that_all_may_write(folder: Path, site: Site, site_of_others: Site) -> None:
-    """Whatever their umask is, and whoever has written a file that was damaged."""
+    """The umask and the user who wrote a damaged file make no difference."""
     folder.chmod(0o777)
     before = os.umask(0o077)
     try:
@@ -282,7 +282,7 @@ def test_what_is_gone_before_it_is_stored_is_not_stored(
 
 
 def filled_to(limit: int, folder: Path, site: Site, numbers: Iterable[int]) -> FolderStore:
-    """With an entry of 5 KB for each number."""
+    """Return a store to which an entry of 5 KB for each number was added."""
     store = open_folder(folder, limit)
     for number in numbers:
         (site.top / "in").write_text(str(number))
@@ -303,7 +303,7 @@ def of_a_second_ago(folder: Path) -> None:
 
 
 def test_a_folder_above_its_limit_loses_what_was_used_longest_ago(folder: Path, site: Site) -> None:
-    """And keeps a tenth of the limit free; what was fetched or stored again counts as used."""
+    """A tenth of the limit becomes free; fetched and restored entries count as used."""
     for number in range(10):
         filled_to(0, folder, site, [number])
         of_a_second_ago(folder)
@@ -319,7 +319,10 @@ def test_a_folder_above_its_limit_loses_what_was_used_longest_ago(folder: Path, 
 def test_who_stores_looks_at_the_folder_as_often_as_that_is_worth_it(
     folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A 64th of the limit in 40 entries: once on average, and never without a limit."""
+    """40 entries fill a 64th of the limit, which causes one look on average.
+
+    Without a limit there is none.
+    """
     looks: list[int] = []
     monkeypatch.setattr(FolderStore, "_trim", lambda store: looks.append(store.limit))
     filled_to(40 * len(CONTENT) * 64, folder, site, range(120))
@@ -332,7 +335,7 @@ def test_who_stores_looks_at_the_folder_as_often_as_that_is_worth_it(
 def test_what_others_remove_meanwhile_is_a_miss(
     folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Between the look whether everything is there and the reading."""
+    """The files vanish between the check of their presence and the reading."""
     cache = filled(folder, site)
     capsys.readouterr()
     for path in files(folder / "files"):
@@ -352,7 +355,10 @@ def started(program: str, *words: str | Path | int, top: Path | None = None) -> 
 
 
 def go_on(running: Sequence[subprocess.Popen[str]], when: str) -> list[str]:
-    """Lets them go on where all have said so; what they say until they end, which they all do well."""
+    """Let the processes go on when all of them wait; return their texts.
+
+    All of them end without an error.
+    """
     assert [process.stdout.readline() for process in running if process.stdout] == [f"{when}\n"] * len(running)
     said = [process.communicate("go\n", timeout=NET_S)[0] for process in running]
     assert [process.returncode for process in running] == [0] * len(running)
@@ -360,7 +366,7 @@ def go_on(running: Sequence[subprocess.Popen[str]], when: str) -> list[str]:
 
 
 def test_processes_that_trim_at_once_remove_what_one_of_them_would(folder: Path, site: Site) -> None:
-    """Each has listed the folder before any removes a file."""
+    """Each process has listed the folder before any of them removes a file."""
     filled_to(0, folder, site, range(40))
     for number, path in enumerate(sorted(files(folder))):
         os.utime(path, ns=(number, number))
@@ -373,7 +379,10 @@ def test_processes_that_trim_at_once_remove_what_one_of_them_would(folder: Path,
 
 
 def test_processes_that_build_and_trim_at_once_end_right_within_the_limit(folder: Path, tmp_path: Path) -> None:
-    """One in the other's order: what is there one moment is gone in the next. The last look follows the last file."""
+    """The orders are opposite: a file that is there may be gone a moment later.
+
+    The last look follows the last file.
+    """
     tops = [tmp_path / "one", tmp_path / "other"]
     for top in tops:
         top.mkdir()
@@ -390,7 +399,7 @@ def test_processes_that_build_and_trim_at_once_end_right_within_the_limit(folder
 def test_what_is_trimmed_while_it_is_written_is_not_stored(
     folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By somebody with less room than a file takes; the next one may be smaller."""
+    """A process with less room than the file trims it; the next file may be smaller."""
 
     def trimmed(temporary: str, path: Path) -> None:
         Path(temporary).unlink()

@@ -1,4 +1,4 @@
-"""Headers that are absent: where a compiler looks before it finds one."""
+"""Absent headers: the places where a compiler looks before it finds a header."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def test_a_header_that_is_nowhere_is_looked_for_everywhere() -> None:
 
 
 def test_headers_are_found_as_the_compiler_finds_them_and_in_each_other() -> None:
-    """Whatever conditions say; a cycle ends. Those of the toolchain are not there to be found."""
+    """Conditions are ignored, and a cycle ends.
+
+    The toolchain's own headers cannot be found in this way.
+    """
     Path("src/main.c").write_text('#include "a.h"\n#if 0\n#include <b.h>\n#endif\n#include <stdint.h>\n')
     Path("two/a.h").write_text('#include "c.h"\n')
     Path("two/c.h").write_text('#include "a.h"\n')

@@ -16,7 +16,7 @@ from n6build.plan.plan import make_plan
 from n6build.plan.step import Step
 
 LIBRARY = str(Path(__file__).parents[2] / "site_scons")
-# As many as it gets of six.
+# Takes as many slots as possible, up to six.
 TAKE = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
@@ -28,7 +28,7 @@ with open_slots(None, os.environ["MAKEFLAGS"]) as slots:
 
 @pytest.fixture
 def fifo(tmp_path: Path) -> Path:
-    """A jobserver with three tokens."""
+    """Return the FIFO of a jobserver with three tokens."""
     path = tmp_path / "tokens"
     os.mkfifo(path)
     return path
@@ -54,7 +54,7 @@ def test_a_token_for_each_step_but_the_first(fifo: Path) -> None:
         slots.release()
         assert slots.acquire()
         assert not slots.acquire()
-    # The bytes are those that were taken.
+    # The returned bytes are the ones that were taken.
     assert sorted(os.read(handle, 9)) == sorted(b"+-+")
 
 
@@ -107,7 +107,7 @@ def _step(number: int, *command: str) -> Step:
 def test_a_build_has_no_more_steps_at_a_time_than_slots(
     fifo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each step notes itself while it runs, and looks how many others do."""
+    """Each step notes its own run, and counts the other running steps."""
     handle = fill(fifo)
     os.read(handle, 2)
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,7 @@
-"""An output that is made again with the same bytes is no reason for another build system to do more."""
+"""An output that is made again with equal bytes keeps its time.
+
+Other build systems then have nothing more to do.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from n6build.plan.perform import Site
 from n6build.plan.plan import make_plan
 from n6build.plan.step import Step
 
-# It takes only the first line.
+# The first output takes only the first line of the source.
 STEP = Step(
     verb="Make",
     stage="test",
@@ -29,7 +32,7 @@ def build() -> Site:
 
 @pytest.fixture
 def times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Modification times of both outputs, after a build some time ago."""
+    """Return the modification times of both outputs, some time after a build."""
     monkeypatch.chdir(tmp_path)
     Path("source").write_text("one\ntwo\n")
     build()
@@ -41,7 +44,7 @@ def test_only_an_output_with_other_bytes_gets_another_time(times: dict[str, int]
     assert len(build().done) == 1
     assert Path("build/first").stat().st_mtime_ns == times["build/first"]
     assert Path("build/all").stat().st_mtime_ns > times["build/all"]
-    # The record has the file as it is now.
+    # The record has the file in its present state.
     assert build().done == []
 
 

@@ -1,4 +1,4 @@
-"""Digests of import closures that are remembered: whatever happens to the sources, they are those that reading would give."""
+"""Remembered digests of import closures are those that reading would give."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from n6build.plan.known_code import keep_known_code, known_code
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A library of three modules, old enough to be relied on."""
+    """Make a library of three modules, old enough for their times to be trusted."""
     folder = tmp_path / "p"
     (folder / "inner").mkdir(parents=True)
     for name, text in {
@@ -52,7 +52,7 @@ def test_it_is_not_written_again_if_nothing_is_new(sources: Path, tmp_path: Path
 
 
 def replaced(folder: Path) -> None:
-    """Of equal length, and with the old time: the change time gives it away."""
+    """Replace a module by one of equal length and time; its change time reveals it."""
     path = folder / "inner/b.py"
     before = path.stat()
     path.write_text("x = 2\n")
@@ -60,7 +60,7 @@ def replaced(folder: Path) -> None:
 
 
 def package_beside_a_module(folder: Path) -> None:
-    """Python takes the package."""
+    """Add a package beside a module of the same name: Python takes the package."""
     (folder / "inner/b").mkdir()
     (folder / "inner/b/__init__.py").write_text("x = 2\n")
 

@@ -1,4 +1,4 @@
-"""Digests of files that are remembered: whatever happens to a file, they are those that reading it would give."""
+"""Remembered digests of files are always those that reading would give."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from n6build.plan.known_files import keep_known_files, remember_known_files
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A large file, old enough to be relied on, in a process that knows nothing."""
+    """Return a large file, old enough for its times to be trusted, in a fresh process."""
     monkeypatch.setattr(uses, "_digests", {})
     monkeypatch.setattr(uses, "_YOUNG_NS", -1)
     path = tmp_path / "weights.bin"
@@ -22,7 +22,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def in_another_build(weights: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a process finds that knows only what was kept."""
+    """Return the digest in a process that knows only the kept digests."""
     keep_known_files(weights.parent)
     monkeypatch.setattr(uses, "_digests", {})
     remember_known_files(weights.parent)

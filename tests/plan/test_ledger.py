@@ -1,4 +1,7 @@
-"""The record of what was made from what: shortened, damaged, and written by one process at a time."""
+"""The ledger of outputs and their inputs: shortened, damaged, and locked.
+
+One process at a time writes it.
+"""
 
 from __future__ import annotations
 

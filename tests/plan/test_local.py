@@ -1,4 +1,4 @@
-"""The local executor: every step when what it needs is there, and what becomes of the others when one fails."""
+"""The local executor: order of steps, and the other steps after a failure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _has_failed = threading.Event()
 
 
 def joined(call: Call) -> None:
-    """Names of outputs, and what is in the sources."""
+    """Write the outputs' names and the sources' content."""
     for output in call.outputs:
         write_atomically(output, f"{output.name}({' '.join(map(read_text, call.sources))})")
 
@@ -50,7 +50,7 @@ def meets(call: Call) -> None:
 
 
 def slow(call: Call) -> None:
-    """Is at work when another step fails."""
+    """Stay at work while another step fails."""
     _at_work.set()
     assert _has_failed.wait(20)
     time.sleep(0.05)
@@ -72,7 +72,7 @@ def _built(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def done(plan: Plan, *wanted: str, jobs: int = 2) -> list[str]:
-    """Names of the steps that were begun, in that order."""
+    """Return the names of the started steps, in order."""
     begun: list[str] = []
 
     def note(each: Step, verb: str) -> None:
@@ -149,7 +149,7 @@ def test_what_comes_before_without_being_read_is_waited_for() -> None:
 def test_steps_that_need_nothing_of_each_other_are_done_at_the_same_time() -> None:
     plan = make_plan([step("one", function=MEETS), step("two", function=MEETS), step("both", "one", "two")])
     *first, last = done(plan, "both")
-    # They wait for each other, so that either may end first.
+    # Both steps wait for each other, so that either may end first.
     assert (sorted(first), last) == (["one", "two"], "both")
 
 
@@ -159,7 +159,7 @@ def test_no_more_are_begun_than_there_are_jobs() -> None:
     site = local_site(Path("build"), {})
 
     def note(_: Step, verb: str) -> None:
-        # Those that are begun and not yet done.
+        # Count the steps that are started and not yet done.
         most.append(1 + len(most) - len(site.done))
 
     site.announce = note
@@ -185,7 +185,7 @@ def test_what_is_at_work_when_a_step_fails_is_ended() -> None:
         done(plan, "bad", "next")
     assert Path("build/slow").read_text() == "slow()"
     assert sorted(begun()) == ["bad", "slow"]
-    # It counts as made; what has failed does not.
+    # The slow step counts as made, the failed one does not.
     assert set(read_ledger(Path("build")).entries) == {"build/slow"}
 
 

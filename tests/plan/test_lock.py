@@ -1,4 +1,7 @@
-"""One process at a time writes to a build folder: builds take its lock, and a question leaves the ledger as it is."""
+"""One process at a time writes to a build folder.
+
+Builds take its lock, and a question leaves the ledger unchanged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A distribution counts by what it brings, wherever it is installed, and so does each that it requires."""
+"""The content of a distribution counts at any place, and that of its requirements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ pack/part.so,sha256=jkl,20
 
 @pytest.fixture
 def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """Of code that imports the package, with this list of its files."""
+    """Return a function that computes a digest from a package's list of files.
+
+    It is the digest of code that imports the package.
+    """
 
     def of(record: str) -> str:
         place = tmp_path / f"place{len(list(tmp_path.iterdir()))}"
@@ -65,7 +68,7 @@ def test_what_it_brings_counts(old: str, digest: Callable[[str], str]) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder with distributions."""
+    """Return the only folder with distributions."""
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     return tmp_path
 
@@ -128,7 +131,7 @@ def test_a_requirement_that_is_missing_is_known_when_it_comes(place: Path) -> No
 
 
 def test_a_distribution_without_a_list_of_files_counts_by_its_description(place: Path) -> None:
-    """As the packages of Linux distributions."""
+    """The packages of Linux distributions have no list of files."""
     install(place, "first", "")
     (place / "first-1.0.dist-info/RECORD").unlink()
     (place / "first-1.0.dist-info/top_level.txt").write_text("one\n")
@@ -139,7 +142,10 @@ def test_a_distribution_without_a_list_of_files_counts_by_its_description(place:
 
 
 def test_all_packages_that_steps_load_are_known() -> None:
-    """Import every third-party package that a step imports, and look where all loaded modules come from."""
+    """No module that the imports load comes from an unknown package.
+
+    The test imports every third-party package that a step imports.
+    """
     code = library_code()
     modules = [f"n6build.steps.{name}" for name in member_names("n6build.steps.*")]
     modules += [f"n6build.network.{name}.backend" for name in member_names("n6build.network.*.backend")]
@@ -159,5 +165,5 @@ def _normalized(name: str) -> str:
 
 
 def test_what_a_distribution_imports_without_requiring_it_counts() -> None:
-    """tests/proof/test_closures.py finds another one that does."""
+    """tests/proof/test_closures.py would find further distributions of this kind."""
     assert "typing_extensions" in Packages(installed_packages()).behind("msgspec")

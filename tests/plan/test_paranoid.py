@@ -1,4 +1,4 @@
-"""Contents that change without any time of the file: option paranoid=1 reads them again."""
+"""Content that changes without any time of the file: option paranoid=1 rereads it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def copied(call: Call) -> None:
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A project with a file of the size whose digests are kept."""
+    """Make a project with a file that is large enough for its digest to be kept."""
     monkeypatch.chdir(tmp_path)
-    # No test waits until its files are old.
+    # Tests must not wait until their files are old.
     monkeypatch.setattr(uses, "_YOUNG_NS", -(3600 * 10**9))
     monkeypatch.setattr(uses, "_trusts_earlier_builds", True)
     monkeypatch.setattr(uses, "_digests", {})
@@ -42,14 +42,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def edit_twice(path: Path, between: Callable[[], object]) -> None:
-    """Edit a file through a mapping, look at it, and edit it again: the second edit moves no time."""
+    """Edit a file through a mapping, look at it, and edit it again.
+
+    The second edit moves no time.
+    """
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
         for attempt in range(50):
             mapped[:8] = b"%8d" % attempt
             between()
             state = uses.state_of(path)
             mapped[:8] = b"%8d" % (attempt + 1000)
-            # The system may just have written the page to the disk: then the edit is seen.
+            # The system may just have written the page to the disk: then the edit is noticed.
             if uses.state_of(path) == state:
                 return
     pytest.skip("this file system moves the time of every edit")
@@ -73,7 +76,7 @@ def is_up_to_date() -> bool:
 @pytest.mark.parametrize("size", [uses.LARGE_BYTES, 100])
 def test_a_source_is_read_again(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("large").write_bytes(bytes(size))
-    # Digests are written down once reading the files takes a while.
+    # Digests are kept only if reading the files takes a while.
     Path("larger").write_bytes(bytes(uses.LARGE_BYTES))
     uses.digest_of("larger")
     edit_twice(Path("large"), build)
@@ -83,7 +86,7 @@ def test_a_source_is_read_again(size: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert not is_up_to_date()
     build()
     assert Path("build/copy").read_bytes() == Path("large").read_bytes()
-    # The next build may trust what this one has read.
+    # The next build may trust the digests of this one.
     in_another_process(monkeypatch, paranoid=False)
     assert is_up_to_date()
 

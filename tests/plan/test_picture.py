@@ -1,4 +1,7 @@
-"""The picture of a plan: one box for what belongs together, arrows for what is made into what, XML whatever the names."""
+"""The picture of a plan: boxes of related steps, arrows, and valid XML.
+
+Names from outside do not break the XML.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def tip(box: Element) -> str:
 
 
 def arrows(root: Element) -> list[Element]:
-    """Without those of the legend."""
+    """Return the arrows without those of the legend."""
     (inside,) = [group for group in root.findall(f"{SVG}g") if group.get("transform")]
     return [path for path in inside.iter(f"{SVG}path") if "edge" in path.get("class", "").split()]
 
@@ -102,7 +105,7 @@ def test_an_arrow_that_others_imply_is_left_out() -> None:
         make("C", "s", "c", ("a", "b"), after=("a",)),
         make("D", "s", "d", ("a",), after=("c",)),
     ]
-    # What d is made of shows, although the order of things leads there as well.
+    # The arrow to a source of d is drawn, although the order of steps implies it.
     assert named_edges(make_plan(steps)) == {
         ("a", "b", False),
         ("b", "c", False),
@@ -146,7 +149,7 @@ def test_nothing_comes_from_elsewhere() -> None:
     assert not re.search(
         r"https?:|url\(|@import|<script|href", svg.replace('xmlns="http://www.w3.org/2000/svg"', "", 1)
     )
-    # In a page, its style sheet must not reach out of the picture.
+    # The style sheet must not affect a page around the picture.
     style = re.search(r"<style>(.*?)</style>", svg, re.DOTALL)
     assert style
     rules = re.sub(r"@media \([^)]*\) \{", "", style[1])
@@ -199,7 +202,7 @@ def test_letters_fit_their_boxes() -> None:
     for box in boxes_in(root):
         width = float(next(box.iter(f"{SVG}rect")).get("width", ""))
         (name,) = [text for text in box.iter(f"{SVG}text") if text.get("class") == "name"]
-        # Of fixed width, 0.6 of their height in most fonts.
+        # The font has a fixed width, 0.6 of the height in most fonts.
         assert 20 + len(name.text or "") * 10.5 * 0.605 <= width
 
 
@@ -228,7 +231,7 @@ def test_boxes_stand_below_what_they_need_and_never_on_each_other(graph: Graph) 
     for edge, way in zip(edges, layout.ways, strict=True):
         assert (way[0], way[-1]) == (layout.centres[edge.tail], layout.centres[edge.head])
         assert all(other[1] - one[1] == ROW for one, other in pairwise(way))
-        # Where it passes a row, it is clear of all boxes.
+        # In the rows that it passes, the arrow is clear of all boxes.
         for x, y in way[1:-1]:
             row = [(at, width) for (at, down), width in zip(layout.centres, widths, strict=True) if down == y]
             assert all(abs(x - at) >= width / 2 + 9.9 for at, width in row)
@@ -286,7 +289,7 @@ def test_every_arrow_leads_from_its_box_to_the_top_of_the_other() -> None:
 
 
 def near(point: list[float], left: float, right: float, top: float, bottom: float) -> bool:
-    """Check that a point is in the middle, but for rounding."""
+    """Return whether a point is in the middle, within rounding."""
     return abs(point[0] - (left + right) / 2) < 0.2 and abs(point[1] - (top + bottom) / 2) < 0.2
 
 
@@ -321,7 +324,7 @@ def test_every_plan_has_a_picture_with_every_step_once(plan: Plan, data: st.Data
     assert len(boxes_in(root)) == len(boxes)
     for box, drawn in zip(boxes, boxes_in(root), strict=True):
         outputs = [output for step in box.steps for output in step.outputs]
-        # Tips end where nobody would read on.
+        # A tip names at most 16 outputs, since readers stop there.
         assert tip(drawn).splitlines()[1:17][: len(outputs)] == outputs[:16]
     edges = edges_of(boxes)
     assert len(arrows(root)) == len(edges) == len({(edge.tail, edge.head) for edge in edges})
@@ -333,7 +336,7 @@ def reachable(plan: Plan, edges: Collection[Edge]) -> set[tuple[int, int]]:
 
 
 def needed(plan: Plan) -> set[tuple[int, int]]:
-    """The same of boxes, without leaving anything out."""
+    """Return the pairs of boxes that depend on each other, without any omission."""
     place = {output: n for n, box in enumerate(boxes_of(plan)) for step in box.steps for output in step.outputs}
     return closure(
         {
@@ -354,7 +357,7 @@ def closure(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def many(shape: str) -> Plan:
-    """2,000 steps."""
+    """Return a plan of 2,000 steps."""
     if shape == "files":
         objects = [compilation(f"build/{n % 40}", f"src/{n % 40}/{n}.c", ("h0",)) for n in range(1998)]
         return make_plan(

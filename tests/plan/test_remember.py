@@ -1,4 +1,4 @@
-"""A plan that was made before is taken again only while nothing has changed that it was made from."""
+"""A remembered plan is reused only while all its sources are unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# Plans in a process of its own, in a copy: prints how many steps there are, and whether they had to be found.
+# Plans a copy in a process of its own; prints the number of steps, and whether they had to be computed.
 PLAN = """
 import json, os, sys
 from pathlib import Path
@@ -120,7 +120,7 @@ def damaged(project: Path) -> None:
 
 
 def another_plan(project: Path) -> None:
-    """Of a cache that somebody has written by hand."""
+    """Write a cache with a plan that was edited by hand."""
     (path,) = (project / "build/.n6build/plans").glob("*.json")
     document = json.loads(path.read_text())
     del document["plan"]["steps"][0]["outputs"]
@@ -146,7 +146,7 @@ CHANGES = {
 
 @pytest.mark.slow
 def test_a_plan_is_made_again_where_it_may_be_another(project: Path, tmp_path: Path) -> None:
-    """One change after the other: what was planned after one is what the next one begins with."""
+    """The changes follow one another: each begins with the plan of the one before."""
     copy = Path(shutil.copytree(project, tmp_path / "project", ignore=shutil.ignore_patterns("build")))
     for path in copy.rglob("*.pyc"):
         path.touch()

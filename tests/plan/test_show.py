@@ -1,4 +1,4 @@
-"""A plan as text: what a terminal gets to see of it."""
+"""A plan as text for a terminal."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_what_is_up_to_date_is_one_line() -> None:
     assert len(lines) == 28
     assert lines[-1] == f"     In all nothing to do: {len(steps)} steps up to date"
     assert all(line.endswith(", up to date") for line in lines[:-1])
-    # Every file is counted, folded or not.
+    # Every file counts, also in a folded line.
     assert "    Compile build/nucleo_n657x0_q/common/kernels, 9 files, up to date" in lines
 
 

@@ -1,4 +1,4 @@
-"""Steps and plans: what they may be, and that a mistake is said before anything runs."""
+"""Steps and plans: their valid forms, and errors before anything runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def step(output: str = "out/a", **given: object) -> Step:
 
 
 def made(*names: str) -> Step:
-    """From a file of each name but the first."""
+    """Return a step that makes the first file from the others."""
     return step(names[0], sources=names[1:])
 
 
@@ -200,7 +200,10 @@ def test_the_order_of_sources_is_signed() -> None:
 
 
 def test_the_code_of_a_function_is_signed(tmp_path: Path) -> None:
-    """That of its module and of all that it imports, and nothing else."""
+    """The signature has the code of the module and of all its imports.
+
+    It has no other code.
+    """
     (tmp_path / "ours").mkdir()
     for name, text in {"__init__": "", "make": "from ours import helper\n", "helper": "X = 1\n", "other": ""}.items():
         (tmp_path / f"ours/{name}.py").write_text(text)
@@ -218,7 +221,7 @@ def test_the_code_of_a_function_is_signed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["plan/call.py", "plan/watch.py", "plan/alone.py"])
 def test_the_code_on_the_way_to_a_function_is_signed(name: str, tmp_path: Path) -> None:
-    """And not for commands, which do not go that way."""
+    """A command does not run this code, so that its signature lacks it."""
     library = tmp_path / "n6build"
     shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
     function = Step("Make", "test", ("a",), function="n6build.steps.lacking:make")

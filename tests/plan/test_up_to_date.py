@@ -1,4 +1,4 @@
-"""The engine's answer: steps that are up to date are not done, and all others are."""
+"""Steps that are up to date are not done, and all others are."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 COMPILED = "build/main.o"
 LEDGER = ledger_path(Path("build"))
-# Whose digests are computed once.
+# The digests of the library's code are computed once.
 CODE = library_code()
 
 
 def joined(call: Call) -> None:
-    """As a line of C."""
+    """Write the outputs' names and the sources' content as a line of C."""
     for output in call.outputs:
         write_atomically(output, f"// {output.name} {' '.join(map(read_text, call.sources))}".replace("\n", ""))
 
@@ -39,7 +39,7 @@ def step(name: str, *sources: str, **given: object) -> Step:
 
 
 def compilation(*flags: str) -> Step:
-    """By a preprocessor, which says what it has read."""
+    """Return a step that runs a preprocessor, which lists the files that it reads."""
     depfile = f"{COMPILED}.d"
     command = ("cc", "-E", "-Inear", "-Ifar", "-Ibuild", "-MMD", "-MF", depfile, *flags, "-o", COMPILED, "main.c")
     folders = ("near", "far", "build")
@@ -48,20 +48,31 @@ def compilation(*flags: str) -> Step:
 
 
 def whole_plan(*flags: str, **given: object) -> Plan:
-    """flags: of the compilation. given: of the step that makes build/a."""
+    """Return the plan of all tests.
+
+    Args:
+        flags: Flags of the compilation.
+        given: Changed fields of the step that makes build/a.
+    """
     a = step("a", "one", **{"templates": ("template",), "outputs": ("build/a", "build/a.map"), **given})
     steps = [a, step("b.h", "build/a", "two"), step("c", "build/b.h"), step("d", "one"), compilation(*flags)]
     return make_plan(steps, {"build": ("build/c", COMPILED)})
 
 
 def here() -> Site:
-    """As a new process finds it."""
+    """Return the site of a new process."""
     build = Path("build").absolute()
     return Site(Path.cwd(), build, CODE, read_ledger(build), dict(os.environ))
 
 
 def done(plan: Plan, wanted: Iterable[str] = (), site: Site | None = None) -> list[str]:
-    """Return the names of the steps that a build does. wanted: all files if there are none."""
+    """Return the names of the steps that a build does.
+
+    Args:
+        plan: The plan.
+        wanted: Wanted files; all files if there are none.
+        site: The site; a new process if there is none.
+    """
     begun: list[str] = []
     site = site or here()
     site.announce = lambda each, verb: begun.append(Path(each.name).name)
@@ -78,7 +89,7 @@ def foretold(plan: Plan, site: Site | None = None) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Built, with nothing left to do."""
+    """Make a project that is built, with nothing left to do."""
     monkeypatch.chdir(tmp_path)
     for name in ("one", "two", "template"):
         Path(name).write_text(name)
@@ -103,20 +114,20 @@ def with_old_times(name: str) -> None:
 
 
 def without_compilation() -> None:
-    """In the ledger, where its line is damaged."""
+    """Damage the ledger's line of the compilation."""
     lines = LEDGER.read_bytes().splitlines(keepends=True)
     LEDGER.write_bytes(b"".join(line[: -40 if b"main.c" in line else None] for line in lines))
 
 
 def with_output_that_was_gone() -> None:
-    """When the step was entered into the ledger."""
+    """Write the ledger as if an output had been missing when the step was recorded."""
     site = here()
     entry = site.ledger.entries["build/a"]
     site.ledger.write(replace(entry, outputs={"build/a": entry.outputs["build/a"]}))
 
 
 FROM_A, FROM_B = ["a", "b.h", "c", "main.o"], ["b.h", "c", "main.o"]
-# What happens, and the steps that it concerns: to be done, or perhaps.
+# Each row is a change and the steps that it affects: to be done, or perhaps to be done.
 CHANGES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "a source": (lambda: Path("two").write_text("2"), FROM_B),
     "a source that keeps its times": (lambda: with_old_times("two"), FROM_B),
@@ -158,7 +169,7 @@ def test_steps_that_a_change_concerns_are_done(name: str) -> None:
 
 
 def assert_clean() -> None:
-    """What is there is what a build from nothing makes."""
+    """Check that the files are equal to those of a build from nothing."""
     files = [Path(path) for each in whole_plan().steps for path in each.outputs]
     made = [path.read_bytes() for path in files]
     shutil.rmtree("build")
@@ -193,7 +204,10 @@ def test_all_that_follows_from_changed_code_is_done() -> None:
 
 
 def test_a_step_waits_for_one_that_it_does_not_read() -> None:
-    """Such as checks, which nobody reads, before the board is programmed."""
+    """The checks are such a step: no step reads them.
+
+    They precede the programming of the board.
+    """
     plan = make_plan([step("checks", "one"), step("flash", "two", after=("build/checks",))])
     assert done(plan) == ["checks", "flash"]
     Path("one").write_text("1")
@@ -217,7 +231,7 @@ def test_a_header_whose_name_a_macro_expands_to_is_an_input() -> None:
 
 
 def test_an_input_that_is_edited_while_it_is_read_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler has read the old content, or the new one: nobody knows."""
+    """The compiler may have read the old or the new content."""
     for edited in ("main.c", "far/part.h"):
         Path("two").write_text(edited)
         site, text = here(), Path(edited).read_text() + "// edited\n"
@@ -235,7 +249,7 @@ def test_an_input_that_is_edited_while_it_is_read_is_read_again(monkeypatch: pyt
 
 
 def test_an_output_with_the_same_bytes_keeps_its_time() -> None:
-    """For build systems that compare times."""
+    """Other build systems compare times."""
     before = Path("build/d").stat().st_mtime_ns
     plan = whole_plan()
     changed = make_plan([replace(each, verb="Again") if each.name == "build/d" else each for each in plan.steps])
@@ -249,7 +263,7 @@ def test_an_output_with_the_same_bytes_keeps_its_time() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_build_does_nothing_but_what_was_foretold(seed: int) -> None:
-    """Any plan, and any changes of what is read, of what was made and of the plan."""
+    """The plan is random, and so are the changes of sources, outputs and the plan."""
     chosen = random.Random(seed)
     names = [f"s{number}" for number in range(12)]
     for name in names:
@@ -268,7 +282,7 @@ def test_a_build_does_nothing_but_what_was_foretold(seed: int) -> None:
     for name in chosen.sample([*names, *(each.name for each in steps)], chosen.randrange(5)):
         chosen.choice((lambda path: path.write_text("changed"), Path.touch, Path.unlink))(Path(name))
     for name in names:
-        # A source that is gone is an error of the steps that read it.
+        # A missing source would be an error of the steps that read it.
         if not Path(name).exists():
             Path(name).write_text(name)
     plan = make_plan(steps)

@@ -1,4 +1,7 @@
-"""Files that a step may use without declaring them: the user's own records and caches, wherever the project is."""
+"""Files that a step may use undeclared: the user's records and caches.
+
+The rule holds for a project at any place.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ PROGRAM = ".cache/n6build/npu_model/1/program"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder that is the project as well."""
+    """Return a home folder that is also the project."""
     for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -25,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def use(home: Path, path: str) -> None:
-    """Write, read and list as a step does that records a board."""
+    """Write, read and list files as a step does that records a board."""
     step = Step("Use", "flash", ("build/receipt",), function="n6build.steps.lacking:make")
     with watched(step, home, home / "build"):
         write_atomically(home / path, "{}")

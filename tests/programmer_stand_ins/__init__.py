@@ -1,1 +1,4 @@
-"""Executables that answer as the programmers of real boards are documented to, over a board that is a folder with a NOR in it."""
+"""Fake programmers that answer as the real ones are documented to.
+
+Their board is a folder with a NOR in it.
+"""

@@ -1,4 +1,7 @@
-"""The board behind the stand-ins: its flash is a file, and every step of an access to it can be made to fail."""
+"""The board of the fake programmers, with a file as its flash.
+
+Each step of an access can be made to fail.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,22 @@ from typing import Literal
 TESTS = Path(__file__).resolve().parents[1]
 BASE = 0x7000_0000
 
-# error: the program says so and ends with 1. zero: it says so and ends with 0. killed: it is gone without a word.
-# ignored: from here on it does nothing and says that all went well. hangs: it waits for a probe that does not answer.
+# error: the program reports it and ends with 1. zero: it reports it and ends with 0. killed: it ends without a message.
+# ignored: from here on it does nothing and reports success. hangs: it waits for a probe that does not answer.
 FaultKind = Literal["error", "zero", "killed", "ignored", "hangs"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """probes: serial number -> board. erase: bytes that one erase covers. one_read: only the first read of a call is carried out.
-    on_reset, on_start: command lines that a reset, or a start in RAM, of ram.bin in the board's folder, runs."""
+    """Settings of a board.
+
+    Attributes:
+        probes: Boards by the serial number of their probe.
+        erase: Bytes that one erase covers.
+        one_read: True if only the first read of a call is carried out.
+        on_reset: Command line that a reset runs.
+        on_start: Command line that a start in RAM runs, for ram.bin in the board's folder.
+    """
 
     probes: Mapping[str, str] = field(default_factory=lambda: {"0041": "NUCLEO-N657X0-Q"})
     device_id: int = 0x486
@@ -39,7 +49,11 @@ class Settings:
 
 
 class Fault(Exception):
-    """The access that failed here. kind: how the program is going to take it."""
+    """A failing access.
+
+    Attributes:
+        kind: Reaction of the program.
+    """
 
     def __init__(self, kind: FaultKind) -> None:
         super().__init__(kind)
@@ -57,7 +71,7 @@ class Board:
         return self.folder / "nor.bin"
 
     def operation(self) -> None:
-        """Every access passes here: counted over all calls, and the one that is to fail does."""
+        """Count an access, over all calls, and fail if it is the one to fail."""
         counter = self.folder / "operations"
         number = int(counter.read_text()) if counter.is_file() else 0
         counter.write_text(str(number + 1))
@@ -75,12 +89,12 @@ class Board:
                     raise Fault(fault["kind"])
 
     def connect(self, serial: str) -> bool:
-        """Whether the probe is there."""
+        """Return whether the probe is there."""
         self.operation()
         return serial in self.settings.probes
 
     def program(self, address: int, data: bytes) -> None:
-        """Whole erases, then writes, in two steps for each of them."""
+        """Erase whole blocks, then write; each takes two steps."""
         erase = self.settings.erase
         first, last = address // erase * erase, -(-(address + len(data)) // erase) * erase
         for start in range(first, last, erase):
@@ -91,7 +105,7 @@ class Board:
             self._write(address + start, data[start : start + erase // 2])
 
     def load(self, address: int, data: bytes) -> None:
-        """Into RAM."""
+        """Load data into RAM."""
         self.operation()
         (self.folder / "ram.bin").write_bytes(data)
         (self.folder / "ram.address").write_text(hex(address))
@@ -120,13 +134,13 @@ class Board:
 
 @dataclass(frozen=True)
 class Desk:
-    """A test's view: the board's folder, and the folder of executables that reach it."""
+    """The board's folder, and the folder of programs that reach it, for tests."""
 
     folder: Path
     commands: Path
 
     def fail(self, at: int, kind: FaultKind) -> None:
-        """The access with this number, counted from now."""
+        """Let the access with this number, counted from now, fail."""
         (self.folder / "operations").write_text("0")
         (self.folder / "fault.json").write_text(json.dumps({"at": at, "kind": kind}))
 
@@ -149,15 +163,18 @@ class Desk:
             return file.read(size)
 
     def overwrite(self, address: int, data: bytes) -> None:
-        """As another program would, that keeps no record of ours."""
+        """Overwrite flash like a program that keeps no record of n6build's."""
         with (self.folder / "nor.bin").open("r+b") as file:
             file.seek(address - BASE)
             file.write(data)
 
 
 def make_desk(folder: Path, settings: Settings, *programmers: str) -> Desk:
-    """programmers: their names; the stand-in of each is the module of its name beside this one."""
-    from n6build.flash.probes import PROGRAMMERS  # The stand-ins themselves know nothing of n6build.
+    """Make a board with these programmers.
+
+    Each is the module of its name beside this one.
+    """
+    from n6build.flash.probes import PROGRAMMERS  # The fake programmers themselves do not use n6build.
 
     desk = Desk(folder / "board", folder / "bin")
     desk.folder.mkdir(parents=True)

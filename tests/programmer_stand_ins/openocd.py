@@ -1,4 +1,7 @@
-"""OpenOCD: a configuration file with commands behind `init`. It ends with 1 after the first that fails."""
+"""OpenOCD: a configuration file with commands behind `init`.
+
+It ends with 1 after the first command that fails.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def main(folder: Path, arguments: list[str]) -> int:
 
 
 def _serve(board: Board, script: str) -> int:
-    """A debugger that disconnects at once."""
+    """Serve a debugger that disconnects at once."""
     missing = [line for line in (*_NEEDED[:2], "bindto 127.0.0.1", "{shutdown}\ninit\nhalt\n") if line not in script]
     serial = re.search(r"^adapter serial (\S+)$", script, re.MULTILINE)
     if missing or serial is None:
@@ -121,7 +124,7 @@ def _read(board: Board, path: str, offset: str, size: str) -> str:
     return ""
 
 
-# A line of a script, and what is done; an error, or nothing.
+# Each pattern of a script's line has a function, which returns an error or an empty text.
 _PATTERNS = (
     ("halt|shutdown", _nothing),
     ("n6_device_id", _device_id),

@@ -1,4 +1,7 @@
-"""pyOCD 0.46: json --probes, commander with read32 and savemem, load, reset. Failures end with a status, and no 'Error:'."""
+"""pyOCD 0.46: json --probes, commander with read32 and savemem, load, reset.
+
+A failure ends with a status, without the word 'Error:'.
+"""
 
 from __future__ import annotations
 

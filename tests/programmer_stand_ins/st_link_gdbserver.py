@@ -1,4 +1,7 @@
-"""ST-LINK_gdbserver, which comes with STM32CubeProgrammer: a debugger connects, and disconnects at once."""
+"""ST-LINK_gdbserver, which comes with STM32CubeProgrammer.
+
+A debugger connects and disconnects at once.
+"""
 
 from __future__ import annotations
 

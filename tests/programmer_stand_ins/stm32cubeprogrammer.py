@@ -1,4 +1,4 @@
-"""STM32_Programmer_CLI: -l, -c, -el, -w, -r, -hardRst, -halt, -s, and what it prints of them."""
+"""STM32_Programmer_CLI: -l, -c, -el, -w, -r, -hardRst, -halt, -s, and its output."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _connected(board: Board, arguments: list[str]) -> int:
 
 def _loader(_: Board, path: str) -> str:
     if not Path(path).is_file():
-        # As has been seen: not an error.
+        # The real program was seen to accept this without an error.
         print("Warning: the external loader is ignored")
     return ""
 
@@ -106,7 +106,7 @@ def _start(board: Board, address: str) -> str:
     return ""
 
 
-# How many words follow, and what is done; an error, or nothing.
+# Each option maps to the number of its words and to its function, which returns an error or an empty text.
 _OPTIONS: dict[str, tuple[int, Callable[..., str]]] = {
     "-el": (1, _loader),
     "-w": (2, _write),

@@ -1,9 +1,10 @@
-"""Builds from nothing, with the library of the folder that it runs in, and without SCons: what a build should have come to.
+"""Builds from nothing, without SCons, as the reference for other builds.
 
     python clean_build.py MEMO [OPTION=VALUE ...] GOAL ...
 
-Compilers are the one thing it does not run each time: what they have made of equal files with an equal command is taken from
-the folder MEMO. Equal means every C file and header in all folders that the command names, not what anybody thinks it includes.
+It uses the library of the current folder. Only compilers are not run each time: their output for
+equal files with an equal command comes from the folder MEMO. The equal files are all C files and
+headers in all folders that the command names, not only those that it includes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def digest(path: str) -> str:
 
 
 def readable(step: Step) -> Iterator[str]:
-    """All files that the command could read, but for what belongs to the toolchain."""
+    """Yield all files that the command could read, except those of the toolchain."""
     yield from step.sources
     for folder in (*step.include_folders, *(str(Path(source).parent) for source in step.sources if step.depfile)):
         for place, _, names in os.walk(folder):
@@ -48,7 +49,7 @@ def key_of(step: Step) -> str:
 
 
 def remembering(memo: Path) -> None:
-    """For as long as this process lives."""
+    """Let this process take compilers' outputs from the folder `memo`."""
 
     def run(step: Step, environment: Mapping[str, str]) -> None:
         files = [path for path in (*step.outputs, step.depfile) if path]
@@ -67,7 +68,7 @@ def remembering(memo: Path) -> None:
             if not known.exists():
                 made.rename(known)
 
-    setattr(perform, "run_command", run)  # noqa: B010 - a name that the module only imports.
+    setattr(perform, "run_command", run)  # noqa: B010 - perform only imports this name.
 
 
 def main(memo: str, *arguments: str) -> None:

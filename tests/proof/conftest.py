@@ -1,4 +1,7 @@
-"""Kinds of builds, each built once for all tests, and what a build from nothing makes of the same files."""
+"""Kinds of builds, each built once for all tests.
+
+A build from nothing of the same files is the reference.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +33,19 @@ BOARD = "build/nucleo-n657"
 LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
 SIGNED = tuple(f"{BOARD}-trust-full/{name}" for name in ("keyword/weights_xSPI2.bin", "include/n6_trust_key.h"))
 THEIRS = ("fsbl=theirs/fsbl.bin", "appli=theirs/appli.bin", "data=theirs/data.hex")
-# What a build says of itself, not what it makes.
+# These reports describe the build itself and are no products.
 _NOT_MADE = ("report.html", "report.txt", "report.json")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """arguments: of scons. prepare: what its project has that others have not. path: folders in front of PATH, in the home of
-    its user."""
+    """A kind of build.
+
+    Attributes:
+        arguments: Arguments of scons.
+        prepare: Function that adds the special files of its project.
+        path: Folders in front of PATH, below the home of its user.
+    """
 
     name: str
     arguments: tuple[str, ...]
@@ -75,7 +83,10 @@ def compile_elsewhere(project: Project) -> None:
 
 
 def bring_programs(project: Project) -> None:
-    """An FSBL and an Appli that do nothing for ever, each with its vector table in front, and data in two places."""
+    """Add an FSBL and an Appli that loop for ever, and data in two places.
+
+    Each program has its vector table in front.
+    """
     folder = project.root / "theirs"
     folder.mkdir()
     for name, address in (("fsbl", 0x34180400), ("appli", 0x34000400)):
@@ -108,7 +119,10 @@ HOST_FILE = f"{BOARD}/anomaly-foreign/checks.json"
 
 
 def bring_a_host(project: Project) -> None:
-    """An Appli by its ELF file, with variables in RAM that is off: one by its line, one by its object file."""
+    """Add an Appli as an ELF file, with variables in RAM that is off.
+
+    One variable is reported with its source line, one with its object file.
+    """
     folder = project.root / "theirs"
     folder.mkdir()
     (folder / "app.c").write_text(HOST_C)
@@ -123,24 +137,24 @@ def bring_a_host(project: Project) -> None:
         ],
     ):
         compiler = ["arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-Os"]
-        # A copy of the project finds its sources, too.
+        # With this prefix, the sources are found in a copy of the project, too.
         compiler.append(f"-ffile-prefix-map={project.root.resolve()}=.")
         subprocess.run([*compiler, *command], cwd=project.root, check=True, capture_output=True)
 
 
 def forget_the_outputs(project: Project) -> None:
-    """The reference interpreter is asked for them."""
+    """Remove the expected outputs, so that the reference interpreter computes them."""
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
 
 
 def capture_the_outputs(project: Project) -> None:
-    """As somebody else's board gave them."""
+    """Add captured outputs, as a user's board would give them."""
     (project.root / "theirs").mkdir()
     shutil.copy(project.root / "models/keyword/expected.npy", project.root / "theirs/outputs.npy")
 
 
 def bring_a_model(project: Project) -> None:
-    """A relocatable one that another tool has linked."""
+    """Add a relocatable model that another tool has linked."""
     (project.root / "given").mkdir()
     (project.root / "given/network_rel.bin").write_bytes(synthetic_model((1, 1, 3, 8), tables=True, npu=False))
 
@@ -205,7 +219,11 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Build:
-    """A project of one kind. memo: folder for what `clean_build` has compiled."""
+    """A project of one kind.
+
+    Attributes:
+        memo: Folder with the compiled files of `clean_build`.
+    """
 
     kind: Kind
     project: Project
@@ -217,23 +235,26 @@ class Build:
         return self.project.root
 
     def scons(self, *arguments: str, **environment: str) -> Result:
-        """As its kind is built, where nothing else is asked for."""
+        """Call scons, with the arguments of the kind unless others are given."""
         return self.project.scons(
             *(arguments or self.kind.arguments), **{**self.kind.environment(self.project), **environment}
         )
 
     def built(self, *arguments: str) -> list[str]:
-        """The actions of a build that ends well."""
+        """Return the actions of a build that succeeds."""
         result = self.scons(*arguments)
         assert result.status == 0, result.output
         return result.actions
 
     def made(self) -> dict[str, str]:
-        """Everything below build/<board>, by its digest."""
+        """Return the digests of all files below build/<board>."""
         return tree(self.root / "build")
 
     def made_from_nothing(self, *arguments: str) -> dict[str, str]:
-        """The same, by a clean build of what the project is now. What was built before is put aside meanwhile."""
+        """Return the digests of a clean build of the project as it is now.
+
+        The earlier build is put aside meanwhile.
+        """
         aside = self.root / "build.aside"
         (self.root / "build").rename(aside)
         try:
@@ -259,7 +280,10 @@ class Build:
 
 
 def tree(build: Path) -> dict[str, str]:
-    """Of boards, and what hosts link: records of boards and what the build knows of itself are no products."""
+    """Return the digests of products: those of boards and those that hosts link.
+
+    Records of boards and of the build itself are no products.
+    """
     linked = [build / name for name in ("libn6networks.a", "n6_networks.ld")]
     found = {f"build/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in linked if path.is_file()}
     for folder in sorted(build.iterdir()):
@@ -277,7 +301,11 @@ def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Builds:
-    """shared: folder of all processes of this test run."""
+    """All kinds of builds.
+
+    Attributes:
+        shared: Folder that all processes of this test run share.
+    """
 
     shared: Path
 
@@ -288,7 +316,7 @@ class Builds:
         return path
 
     def original(self, name: str) -> Build:
-        """Built once; look, and leave it as it is."""
+        """Return a build that was made once and must not be changed."""
         folder = self.shared / name
         build = Build(KINDS[name], Project(folder / "project", folder / "home"), self.memo)
 
@@ -311,9 +339,9 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
     return Builds(shared_folder(tmp_path_factory, "proof"))
 
 
-# Of the normal run; the other kinds of build are looked at by `make test-all`.
+# The normal run has these kinds of builds, `make test-all` the others.
 _ALWAYS = ("linked", "fsbl")
-# Look at builds of every kind.
+# These tests look at builds of every kind.
 _OF_ALL = (
     "test_every_step_is_in_some_build",
     "test_every_template_is_in_some_build",
@@ -323,7 +351,7 @@ _OF_ALL = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs the builds of other kinds takes minutes."""
+    """Mark tests of other kinds of builds as slow: they take minutes."""
     for item in items:
         if "proof/" not in item.nodeid:
             continue

@@ -1,4 +1,4 @@
-"""Edits of the library, and what each of them has to change."""
+"""Edits of the library, and an output that each of them has to change."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ from proof.conftest import BOARD, HOST_FILE, LIBRARY, LINKED, SIGNED, SPLIT, WHO
 
 @dataclass(frozen=True)
 class Edit:
-    """file: below site_scons/n6build. kind: of the build. differs: an output that comes out otherwise. arguments: of scons, in
-    place of those of the kind."""
+    """An edit of a module.
+
+    Attributes:
+        file: Path below site_scons/n6build.
+        kind: Kind of the build.
+        differs: Output that the edit changes.
+        arguments: Arguments of scons, in place of those of the kind.
+    """
 
     file: str
     old: str
@@ -26,7 +32,7 @@ class Edit:
         return "n6build." + self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-# Where the checks, or the programs themselves, would refuse what an edit makes, its output alone is asked for.
+# If the checks or the programs would refuse the edited output, the build has that output as its only goal.
 _NETWORK = (f"{LINKED}/network/network.c",)
 _RELOC = ("loader=reloc", "model=keyword", "split=1", "gen_c_file=1", "verbosity=1", "reloc")
 _WHOLE_RELOC = ("loader=reloc", "model=anomaly", "slots=2", "reloc")
@@ -61,7 +67,10 @@ def of_host(file: str, old: str, new: str) -> Edit:
 
 
 def of_operators() -> Iterator[Edit]:
-    """A new name for a kernel, or another comment of its descriptor, wherever one is: new operators are edited, too."""
+    """Yield an edit for each operator, also for new ones.
+
+    It renames a kernel, or changes a comment of its descriptor.
+    """
     for path in sorted((LIBRARY / "network/reference").rglob("*.py")):
         found = _KERNEL.search(path.read_text())
         file = path.relative_to(LIBRARY).as_posix()
@@ -89,7 +98,7 @@ _KERNEL = re.compile(r'\bKernel\(\s*"|\bdoc="')
 
 
 EDITS = (
-    # Blobs of our own.
+    # n6build's own blobs.
     for_npu("network/neural_art/blob_header.py", "_ON_A_LINE = 4", "_ON_A_LINE = 2", "network_ecblobs.h"),
     for_npu("network/neural_art/blocks.py", "_ec_blob_{network", "_ec_blob_of_{network", "network_ecblobs.h"),
     for_npu("network/neural_art/compile.py", 'VERSION = "0.4"', 'VERSION = "0.5"', "network_c_info.json"),
@@ -227,7 +236,7 @@ EDITS = (
     linked(
         "hardware/linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10", "appli_image.bin"
     ),
-    # Networks by the reference backend.
+    # Networks of the reference backend.
     network("network/reference/compile.py", 'VERSION = "1.1"', 'VERSION = "1.2"', "network.c"),
     network("network/reference/lowering.py", '_{operator.index}{part}"', '__{operator.index}{part}"', "network.c"),
     network(
@@ -270,7 +279,7 @@ EDITS = (
     ),
     network("network/reference/operators/max_pool_2d.py", 'label="MaxPool2D"', 'label="MaxPool"', "network.c"),
     network("network/reference/operators/softmax.py", "options.beta * scale", "options.beta * scale / 2", "network.c"),
-    # Operators that this network does not have are in the headers of the kernels.
+    # The headers of the kernels have operators that this network does not use.
     kernels("base/members.py", "in sorted(os.listdir(folder))", "in sorted(os.listdir(folder))[::-1]"),
     kernels("network/reference/kernel_headers.py", "_COLUMNS = 120", "_COLUMNS = 100"),
     kernels("network/reference/descriptors.py", 'f"{to} *{member.name}"', 'f"{to} * {member.name}"'),
@@ -310,7 +319,7 @@ EDITS = (
     ),
     network("network/pools/board_pools.py", "size=span.size,", "size=span.size - 65536,", "network_c_info.json"),
     network("base/files.py", "indent=2, ensure_ascii", "indent=3, ensure_ascii", "network_c_info.json"),
-    # The plan of the memory.
+    # The memory plan.
     alone(
         "memory_plan/make.py",
         "cache_line=board.cache_line",
@@ -404,7 +413,7 @@ EDITS = (
         "length, digest.upper(), file.offset)",
         f"{LINKED}/flash_manifest.json",
     ),
-    # What comes with the manifest.
+    # Files beside the manifest.
     linked("origin/provenance.py", '_BUILDER = "urn:n6build"', '_BUILDER = "urn:n6built"', "provenance.json"),
     linked("origin/linked.py", "Many small licences", "Some small licences", "notices.txt"),
     linked("origin/notices.py", '_RULE = "=" * 78', '_RULE = "-" * 78', "notices.txt"),
@@ -470,7 +479,7 @@ EDITS = (
         "lcd_width: Dimension = 801",
         "network_app/app_config.h",
     ),
-    # What is compiled and linked, and how.
+    # Compilation and linking.
     of_fsbl(
         "plan/call.py",
         "        step.parameters,\n",
@@ -540,14 +549,14 @@ EDITS = (
     # Models that another tool has linked.
     given("network/artifacts/stored.py", "return to_json(asdict(stored))", 'return to_json(asdict(stored)) + "\\n"'),
     given("reloc/contents.py", '("relocatable model", ', '("a relocatable model", '),
-    # Where the table of buffers begins: behind its first entry.
+    # The table of buffers begins behind its first entry.
     given(
         "reloc/thumb.py",
         "return core.value(0)",
         "return core.value(0) + (56 if read(core.value(0) + 4) >> 24 == 0x34 else 0)",
     ),
     Edit("reloc/show.py", 'Table("name (addr)"', 'Table("name (address)"', "pools", f"{WHOLE}/reloc_pools.txt"),
-    # Romfs, what others have compiled, and what others sign.
+    # Romfs, third-party programs, and images that another tool signs.
     Edit(
         "image/romfs.py",
         "-unaligned % file.alignment",
@@ -607,7 +616,7 @@ EDITS = (
     Edit("trust/sign.py", "counter=statement.counter", "counter=statement.counter + 1", "trusted", SIGNED[0]),
 )
 
-# Modules in the closure of some step which make no bytes of what is built, and why.
+# Modules in the closure of some step that make no bytes of a product, with the reason.
 _OF_A_BOARD = "of a board that is programmed or runs; receipts and results of runs are no products"
 _REFUSES = "says no, or nothing"
 _SHAPES = "shapes of values, which others fill"
@@ -773,7 +782,7 @@ WITHOUT_BYTES = {
     "n6build.options.until": _OF_A_BOARD,
     "n6build.plan.step": _SHAPES,
 }
-# Every module of these folders.
+# All modules of these folders, with the reason.
 FOLDERS_WITHOUT_BYTES = {
     "n6build.network.reference.onnx": "no model of the project is of ONNX; its kernels are edited",
     "n6build.compare.": _OF_A_BOARD,

@@ -1,4 +1,4 @@
-"""The code that a step is signed with is all the code that it runs."""
+"""The signature of a step has all the code that the step runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEPS = sorted(
 )
 _DYNAMIC = {"exec", "eval", "__import__", "import_module", "run_module", "run_path", "exec_module", "load_module"}
 
-# As importlib sets them up for every folder of sys.path.
+# importlib has these loaders for every folder of sys.path.
 _LOADERS = (
     (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
     (importlib.machinery.SourceFileLoader, importlib.machinery.SOURCE_SUFFIXES),
@@ -49,7 +49,7 @@ def package_of(path: Path) -> str:
 
 @cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
-    """Parsed once: three tests look at each module of the library."""
+    """Return the nodes of a module, parsed once: three tests look at each module."""
     return tuple(ast.walk(ast.parse(path.read_text())))
 
 
@@ -66,7 +66,7 @@ def imports_by_ast(path: Path) -> set[str]:
 
 
 def without_texts(text: str) -> str:
-    """Every string literal is empty."""
+    """Return the source with every string literal emptied."""
     lines = text.splitlines(keepends=True)
     for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
         if token.type == tokenize.STRING:
@@ -76,13 +76,13 @@ def without_texts(text: str) -> str:
 
 
 def offenders(found_in: Callable[[Path], Collection[str]]) -> dict[str, Collection[str]]:
-    """What is found in a module of the library, by its path, of those where anything is."""
+    """Return the findings in the modules of the library, by path, if there are any."""
     assert len(FILES) > 500
     return {shown(path): found for path in FILES if (found := found_in(path))}
 
 
 def test_imports_are_found_as_the_parser_finds_them() -> None:
-    """In a docstring one too many may be found, none too few."""
+    """A docstring may add an import that is none, but no import may be missed."""
 
     def missed_or_made_up(path: Path) -> set[str]:
         text, package = path.read_text(), package_of(path)
@@ -178,7 +178,7 @@ def dynamic_imports(path: Path) -> list[str]:
 
 
 def test_nothing_is_imported_under_a_name_that_is_made_up() -> None:
-    # A step's function, by the name that the step is signed with; members of a family, which the closure lists.
+    # A step's function is imported by the name in the signature, members of a family by names that the closure lists.
     assert offenders(dynamic_imports) == {"plan/call.py": ["import_module"], "base/members.py": ["import_module"]}
 
 
@@ -192,12 +192,15 @@ def uses_of_the_environment(path: Path) -> set[str]:
 
 
 def test_the_environment_is_read_in_one_place() -> None:
-    # The front imports nothing, and takes no value: it compares all of them with those of an earlier call.
+    # The front imports nothing and uses no value: it compares all values with those of an earlier call.
     assert {*offenders(uses_of_the_environment)} <= {"base/environment.py", "front/ask.py"}
 
 
 def called_steps(build: Build) -> Iterator[dict[str, Any]]:
-    """Yield the steps with a function, of the plans that scons has made for a project, as far as they were asked for."""
+    """Yield the steps with a function that builds of a project have done.
+
+    They come from the plans that scons has made for it.
+    """
     done = {json.loads(line)["name"] for line in (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()}
     for path in sorted((build.root / "build/.n6build/plans").iterdir()):
         for step in json.loads(path.read_bytes())["plan"]["steps"]:
@@ -214,7 +217,7 @@ def reached(builds: Builds) -> set[str]:
     return {module for name in KINDS for module in modules_called(builds.original(name))}
 
 
-# What a debugger holds is a board on a cable: tests/end_to_end/test_real_boards.py.
+# A debugger needs a board on a cable: tests/end_to_end/test_real_boards.py covers it.
 _ON_A_CABLE = "n6build.steps.debug_board"
 
 
@@ -223,7 +226,7 @@ def test_every_step_is_in_some_build(module: str, reached: set[str]) -> None:
     assert module in reached
 
 
-# The steps of the FSBL are among those of the linked application.
+# The linked application includes the steps of the FSBL.
 @pytest.mark.parametrize("name", telling_rows(KINDS, "fsbl".__ne__))
 def test_a_step_loads_nothing_that_it_is_not_signed_with(name: str, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy(name, tmp_path)
@@ -246,7 +249,7 @@ def test_a_step_loads_nothing_that_it_is_not_signed_with(name: str, builds: Buil
 
 
 def xdg_cache() -> str:
-    """The virtual board's emulator is there."""
+    """Return the cache folder, which has the virtual board's emulator."""
     import os
 
     return os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))

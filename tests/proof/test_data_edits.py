@@ -1,4 +1,7 @@
-"""Every file that a build reads: an edit of it is built, and comes to what a build from nothing makes."""
+"""Edits of every file that a build reads: they are built.
+
+The result is that of a build from nothing.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def steps_of(build: Build) -> list[dict[str, Any]]:
 
 
 def read_by(build: Build) -> set[str]:
-    """Files of the project that its steps, or the planning of it, have read: relative, without what is built."""
+    """Return the files of the project that its steps or its planning have read.
+
+    The paths are relative; products are left out.
+    """
     ledger = (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()
     found = {path for line in ledger for path, digest in json.loads(line)["inputs"].items() if digest}
     for document in plans_of(build):
@@ -41,7 +47,7 @@ def read_by(build: Build) -> set[str]:
 
 
 def marker(file: str) -> str:
-    """Something that an object of it has in it, once, however often it is included."""
+    """Return a text that appears once in an object, however often it is included."""
     name = re.sub(r"\W", "_", file)
     declared = f'__attribute__((used)) static const char n6_proof_{name}[] = "proof";'
     return f"\n#ifndef N6_PROOF_{name}\n#define N6_PROOF_{name}\n{declared}\n#endif\n"
@@ -57,7 +63,10 @@ def objects_of(build: Build) -> dict[str, dict[str, Any]]:
 
 
 def includes_by_gcc(build: Build, step: dict[str, Any]) -> set[str]:
-    """What the compiler says that this object is made of, but for generated files."""
+    """Return the files that the compiler lists for this object.
+
+    Generated files are left out.
+    """
     command = [part for part in step["command"] if part not in ("-MMD", "-MP")]
     for option in ("-o", "-MF"):
         at = command.index(option)
@@ -69,13 +78,19 @@ def includes_by_gcc(build: Build, step: dict[str, Any]) -> set[str]:
 
 @pytest.fixture(params=["linked", "split"])
 def edited(request: pytest.FixtureRequest, builds: Builds, tmp_path: Path) -> Build:
-    """A copy for each test: the planning of one that was edited has read kernels, too, that it does not compile."""
+    """Return a copy of a build for each test.
+
+    The planning of an edited copy has also read kernels that it does not compile.
+    """
     return builds.copy(request.param, tmp_path)
 
 
 @pytest.mark.slow
 def test_c_files_and_headers(edited: Build) -> None:
-    """Each header by itself; then all C files, then all headers: every object changes twice."""
+    """Each header is edited by itself, then all C files, then all headers.
+
+    Every object changes twice.
+    """
     read = read_by(edited)
     headers = sorted(path for path in read if path.endswith(".h"))
     sources = sorted(path for path in read if path.endswith(".c"))
@@ -103,7 +118,7 @@ def test_c_files_and_headers(edited: Build) -> None:
         after = edited.made()
         of_these = {name for name, each in included.items() if each & set(files)}
         assert of_these <= set(differences(before, after))
-        # The reference: no object that reads none of them.
+        # Reference: an object that reads none of these files stays the same.
         assert {name for name in objects if before[name] != after[name]} == of_these
     assert differences(edited.made(), edited.made_from_nothing()) == []
     assert edited.built() == []
@@ -113,11 +128,11 @@ def shown(step: dict[str, Any]) -> str:
     return re.sub(r"^build/[^/]+/", "", step["sources"][0])
 
 
-# In every run: end_to_end/test_change_table.py; that each template is in a signature:
-# tests/steps/test_what_steps_take.py.
+# Every run covers this by end_to_end/test_change_table.py; tests/steps/test_what_steps_take.py checks that each
+# template is in a signature.
 @pytest.mark.slow
 def test_templates(edited: Build) -> None:
-    """As many at a time as no step reads two of."""
+    """Templates are edited together if no step reads two of them."""
     of_template: dict[str, list[dict[str, Any]]] = {}
     for step in steps_of(edited):
         for template in step.get("templates", ()):
@@ -145,7 +160,7 @@ def test_templates(edited: Build) -> None:
 
 
 def test_every_template_is_in_some_build(builds: Builds) -> None:
-    """One of those that `test_templates` edits, or by a row of its own."""
+    """`test_templates` edits most of them, rows of their own edit the others."""
     used = {
         file
         for name in ("linked", "split")
@@ -153,7 +168,7 @@ def test_every_template_is_in_some_build(builds: Builds) -> None:
         for file in step.get("templates", ())
     }
     used |= {edit.file for edit in EDITS if edit.file.endswith(".j2")}
-    # Of target field-report alone, which ends at a board: what it makes then is no product.
+    # Only target field-report uses this template. The target ends at a board and makes no product.
     used.add("firmware/templates/n6_field_registers.h.j2")
     there = {
         f"firmware/templates/{path.name}" for path in (builds.original("linked").root / "firmware/templates").iterdir()
@@ -163,7 +178,11 @@ def test_every_template_is_in_some_build(builds: Builds) -> None:
 
 @dataclass(frozen=True)
 class Edit:
-    """changes: whether anything that is built comes out otherwise."""
+    """An edit of a file.
+
+    Attributes:
+        changes: True if the edit changes any product.
+    """
 
     kind: str
     file: str
@@ -203,7 +222,7 @@ def one_byte_more(build: Build, file: str) -> None:
 
 
 def one_record_more(build: Build, file: str) -> None:
-    """Behind the end of the file, as in one that was merged."""
+    """Add a record behind the end of the file, as in a merged file."""
     with (build.root / file).open("a") as opened:
         opened.write(f"{Record.extended_linear_address(0x70F0)}\n{Record.data(0x200, [0xA5])}\n")
 
@@ -236,7 +255,7 @@ EDITS = (
     Edit(
         "linked", "models/miniresnet/model.yaml", replaced("colour: grey}, aspect: fit", "colour: grey}, aspect: crop")
     ),
-    # Only people read it.
+    # Only people read the description.
     Edit("linked", "models/miniresnet/model.yaml", replaced("description: ", "description: new "), changes=False),
     Edit("linked", "models/miniresnet/miniresnet.tflite", one_weight),
     Edit("linked", "firmware/portable.specs", replaced("(N6BUILD_HERE =.)", "(N6BUILD_HERE =.) -fno-inline")),
@@ -277,7 +296,7 @@ EDITS = (
     Edit("foreign", "theirs/appli.bin", one_byte_more),
     Edit("foreign", "theirs/data.hex", one_record_more),
     Edit("psram", "boards/psram/apmemory-x16.yaml", replaced("max_select_ns: 2000", "max_select_ns: 1000")),
-    # Only the virtual board has it.
+    # Only the virtual board has this chip.
     Edit("psram", "boards/i2c/wm8904.yaml", one_byte_more, changes=False),
     Edit("st_edge_ai", "models/keyword/keyword.tflite", one_weight),
 )
@@ -299,7 +318,7 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
     assert build.built() == []
 
 
-# Files that several kinds of builds read in the same way, and those of which tools are made, which have tests of their own.
+# These files are read by several kinds of builds in the same way, or belong to tools that have tests of their own.
 _LIKE_ANOTHER = re.compile(
     r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|boards/npu/envelope\.yaml"
     r"|models/(ladder/)?[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|firmware/portable\.specs|(core|signing|theirs)/.*"

@@ -1,4 +1,4 @@
-"""Times of files decide nothing: content does."""
+"""The content of files decides about a build, never their times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def edit(build: Build, name: str) -> Path:
 
 
 def cases() -> list[ParameterSet]:
-    """The edit that SCons alone would miss; every pair with `make test-all`."""
+    """Return the edit that SCons alone would miss; `make test-all` runs every pair."""
     chosen = {("years ago", "the library")}
     pairs = [(when, name) for when in ("as before", "years ago") for name in EDITS]
     return [pytest.param(*pair, marks=() if pair in chosen else pytest.mark.slow) for pair in pairs]
@@ -45,7 +45,7 @@ def test_an_edit_under_an_old_time_is_built(when: str, name: str, builds: Builds
     before = build.made()
     path = build.root / EDITS[name][0]
     if when == "years ago":
-        # SCons would believe a time that is older than two days, once it has seen it.
+        # SCons would trust a time that is older than two days, once it has seen it.
         os.utime(path, ns=(YEAR_2001, YEAR_2001))
         assert build.built(*GOALS) == []
     time = path.stat().st_mtime_ns
@@ -65,10 +65,10 @@ def test_times_alone_build_nothing(builds: Builds, tmp_path: Path) -> None:
     assert build.built(*GOALS) == []
 
 
-# In every run: test_an_edit_under_an_old_time_is_built[years ago-the library].
+# Every run covers this by test_an_edit_under_an_old_time_is_built[years ago-the library].
 @pytest.mark.slow
 def test_two_edits_of_the_library_within_a_second_are_both_built(builds: Builds, tmp_path: Path) -> None:
-    """Python keeps what it has compiled under size and whole seconds of the source."""
+    """Python keeps compiled modules under the source's size and whole seconds."""
     build = builds.copy("fsbl", tmp_path)
     image = build.root / GOALS[0]
     first = image.read_bytes()

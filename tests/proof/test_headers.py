@@ -1,4 +1,7 @@
-"""Every header that the compiler reads is an input, and so is every one that it would read if it was there."""
+"""Every header that the compiler reads is an input.
+
+So is every header that the compiler would read if it existed.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def test_a_header_that_a_macro_names_and_a_new_one_in_front_of_another_are_input
     named.write_text(named.read_text().replace("one", "two"))
     assert f"Compile {MAIN}" in build.built(*GOALS)
     before = build.made()
-    # The scanner and the compiler look into these before firmware/bring_up.
+    # The scanner and the compiler look into these folders before firmware/bring_up.
     shadow = build.root / f"{BOARD}/include/n6_clock.h"
     shutil.copy(build.root / "firmware/bring_up/n6_clock.h", shadow)
     with shadow.open("a") as file:
@@ -64,7 +67,7 @@ def test_a_file_that_the_assembler_takes_in_is_an_error(text: str, build: Build)
     assert "includes the file firmware/fsbl/blob.bin" in result.output
 
 
-# In every run: test_a_header_that_a_macro_names_and_a_new_one_in_front_of_another_are_inputs.
+# Every run covers this by test_a_header_that_a_macro_names_and_a_new_one_in_front_of_another_are_inputs.
 @pytest.mark.slow
 def test_a_header_beside_the_source_is_taken_before_those_of_the_folders(build: Build) -> None:
     beside = build.root / "firmware/fsbl/n6_clock.h"

@@ -1,4 +1,4 @@
-"""A plan does not depend on the order in which its steps are named, nor on the order in which Python keeps its sets."""
+"""A plan does not depend on the order of its steps or of Python's sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLANS = (
     Choices(models=("anomaly",)),
     Choices(models=("keyword", "anomaly"), loader="reloc", split=True, slots=2),
 )
-# Nothing that is compiled: seconds for minutes.
+# These goals compile nothing, so that the test takes seconds, not minutes.
 _GOALS = (f"{BOARD}/include/n6_soc.h", f"{BOARD}/include/n6_board_clock.h", f"{BOARD}/anomaly/n6_pools.ld")
 
 

@@ -1,4 +1,7 @@
-"""Outputs that somebody has deleted or altered are made again, of every kind of step, and everything is as it was."""
+"""Deleted or altered outputs of every kind of step are made again.
+
+All products are then as before.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from n6build.plan.ledger import read_ledger
 from proof.conftest import KINDS, Build, Builds
 from proof.test_data_edits import steps_of
 
-# Those that do or show something at every call; a board's record and what ran on it are no products.
+# These steps do or show something at every call. A board's record and the results of runs are no products.
 _NEVER_DONE = (
     "run",
     "compared",
@@ -36,7 +39,10 @@ def kind_of(step: dict[str, Any]) -> str:
 
 
 def one_of_each(build: Build) -> dict[str, str]:
-    """Kind of a step -> the last file of one of them: what is only made beside the first one, too."""
+    """Return the last output of one step of each kind.
+
+    It may be a file that is made beside the main output.
+    """
     files: dict[str, str] = {}
     for step in steps_of(build):
         made = [
@@ -57,7 +63,7 @@ def append(path: Path) -> None:
 
 
 def change_behind_its_back(path: Path) -> None:
-    """Size and time of change are as they were."""
+    """Change a file without a change of its size and modification time."""
     before = path.stat()
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0x20
@@ -67,7 +73,10 @@ def change_behind_its_back(path: Path) -> None:
 
 
 def cases() -> list[ParameterSet]:
-    """A build of the FSBL in every run; every kind of step in every way with `make test-all`."""
+    """Return a build of the FSBL for every run, and all others for `make test-all`.
+
+    The others are every kind of step with every damage.
+    """
     every = [(name, damage) for name in NAMES for damage in (delete, append, change_behind_its_back)]
     return [
         pytest.param(name, damage, marks=() if (name, damage) == ("fsbl", change_behind_its_back) else pytest.mark.slow)
@@ -79,11 +88,11 @@ def cases() -> list[ParameterSet]:
 def test_what_was_damaged_is_made_again(
     name: str, damage: Callable[[Path], None], builds: Builds, tmp_path: Path
 ) -> None:
-    """All at once: each of them is compared with what it was."""
+    """All files are damaged at once: each is compared with its content before."""
     build = builds.copy(name, tmp_path)
     before = build.made()
     files = one_of_each(build)
-    # By a build of this folder: copies of files have other inodes.
+    # A copied file has another inode: this build records it.
     assert build.built() == []
     for file in files.values():
         damage(build.root / file)
@@ -99,7 +108,7 @@ def test_what_was_damaged_is_made_again(
     assert build.built() == []
 
 
-# In every run: test_what_was_damaged_is_made_again.
+# Every run covers this by test_what_was_damaged_is_made_again.
 @pytest.mark.slow
 def test_the_steps_whose_outputs_were_damaged_are_done_and_no_others(builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)

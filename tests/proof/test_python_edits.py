@@ -1,4 +1,7 @@
-"""An edit of the library makes again what it changes, and the result is that of a build from nothing."""
+"""An edit of the library makes again the products that it changes.
+
+The result is that of a build from nothing.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def named(edit: Edit) -> str:
     return f"{edit.file}: {edit.new.splitlines()[0][:40]}"
 
 
-# Of a module that a single step is made of, in every run: test_file_times.py.
+# Every run covers a module that belongs to a single step by test_file_times.py.
 @pytest.mark.parametrize("edit", telling_rows(EDITS, lambda each: each.kind == "fsbl"), ids=named)
 def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy(edit.kind, tmp_path)
@@ -31,7 +34,7 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
     assert after[edit.differs] != before[edit.differs], f"{edit.differs} is as it was before the edit"
     clean = build.made_from_nothing(*edit.arguments)
     assert edit.differs in clean
-    # What was not asked for is not there after a clean build.
+    # After a clean build, only requested files are there.
     asked = after if not edit.arguments else {name: after.get(name, "") for name in clean}
     assert differences(asked, clean) == []
     assert build.built(*edit.arguments) == []
@@ -39,13 +42,13 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 
 
 def test_every_module_that_a_step_is_made_of_is_edited_or_makes_no_bytes() -> None:
-    """A step's own module is edited below."""
+    """The steps' own modules are edited in a test below."""
     code = library_code()
     used = {part for step in (*STEPS, FUNCTIONS) for part in code.parts_of(step) if part.partition(".")[0] == "n6build"}
     edited = {*STEPS, *(edit.module for edit in EDITS)}
     listed = {*WITHOUT_BYTES, *(name for name in used if name.startswith(tuple(FOLDERS_WITHOUT_BYTES)))}
     assert used - edited - listed == set()
-    # Nothing stays on the list that has gone, or has an edit by now.
+    # The list must not keep names that are gone or have an edit by now.
     assert set(WITHOUT_BYTES) - used == set()
     assert {name for name in WITHOUT_BYTES if name in edited} == set()
 
@@ -56,7 +59,10 @@ def test_every_edited_file_is_there() -> None:
 
 
 def hit(build: Build, module: str) -> None:
-    """A step's function raises in its first line: the build ends there, and goes on once it does not."""
+    """Let a step's function raise in its first line, and build again without that.
+
+    The build ends at this step first, and then goes on.
+    """
     path = build.root / f"site_scons/{module.replace('.', '/')}.py"
     text = path.read_text()
     patched = re.sub(
@@ -73,14 +79,15 @@ def hit(build: Build, module: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_an_edit_of_a_steps_function_runs_it(name: str, builds: Builds, tmp_path: Path) -> None:
-    """Each step in the first kind of build that has it."""
+    """Each step is tested in the first kind of build that has it."""
     names = list(KINDS)
     earlier = {module for other in names[: names.index(name)] for module in modules_called(builds.original(other))}
     build = builds.copy(name, tmp_path)
     before = build.made()
     for module in modules_called(build) - earlier:
         hit(build, module)
-    # These files are the user's: vscode.json notes what was added to them, and nothing would be missing now.
+    # These files belong to the user: vscode.json notes the entries that were added to them, and none would be missing
+    # now.
     shutil.rmtree(build.root / ".vscode", ignore_errors=True)
     build.built()
     assert build.made() == before

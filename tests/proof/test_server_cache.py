@@ -1,4 +1,7 @@
-"""Builds that share a real server: what it has is fetched by all of them, and without it they make the same."""
+"""Builds that share a real server: they fetch its files.
+
+Without the server they make the same files.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def ledger(project: Project) -> Mapping[str, Entry]:
 
 
 def host_compilers(folder: Path) -> Path:
-    """Programs with the names of the host's, which write down that they were run."""
+    """Write programs with the names of the host's compilers, which log their calls."""
     folder.mkdir()
     for name in ("cc", "gcc", "c++", "g++"):
         program = folder / name
@@ -52,13 +55,13 @@ def test_builds_share_a_server_and_go_on_without_it(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = f"cache={server.address}"
-    # Two at once, with nothing there.
+    # Two checkouts build at once with an empty cache.
     pair = [checkout(tmp_path / name) for name in ("one", "other $x'")]
     running = [project.started(cache, *GOALS) for project in pair]
     outputs = [process.communicate(timeout=NET_S)[0] for process in running]
     assert [process.returncode for process in running] == [0, 0], outputs
     assert made(pair[0]) == made(pair[1])
-    # A third fetches everything, and may not write; nobody asks the host's compiler anything.
+    # A third checkout fetches everything and may not write. No build calls the host's compiler.
     programs = host_compilers(tmp_path / "programs")
     monkeypatch.setenv("PATH", str(programs), prepend=":")
     first, third = pair
@@ -78,7 +81,7 @@ def test_builds_share_a_server_and_go_on_without_it(
     assert "stored" not in result.output
     assert not (programs / "run").exists()
     assert third.scons(cache, *GOALS).actions == []
-    # The server is gone.
+    # Now the server is gone.
     server.kill()
     shutil.rmtree(third.root / "build")
     result = third.scons(cache, OBJECT)
@@ -90,7 +93,10 @@ def test_builds_share_a_server_and_go_on_without_it(
 
 
 def test_what_a_server_needs_is_loaded_for_a_server_alone(tmp_path: Path) -> None:
-    """And what is missing is an error of the user's; what is misspelt: tests/remote/test_odd_servers.py."""
+    """A missing package is an error of the user's set-up.
+
+    tests/remote/test_odd_servers.py has misspelt addresses.
+    """
     without = tmp_path / "without" / "grpc"
     without.mkdir(parents=True)
     (without / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'grpc'\", name='grpc')\n")

@@ -1,4 +1,4 @@
-"""A cache that two checkouts share gives what they have in common, and nothing else."""
+"""A cache that two checkouts share gives only their common results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOALS = (f"{BOARD}/fsbl_image.bin",)
 
 @pytest.fixture(scope="module")
 def first(builds: Builds, tmp_path_factory: pytest.TempPathFactory) -> tuple[Build, Path]:
-    """A checkout that has filled a cache, and the cache."""
+    """Return a checkout that has filled a cache, and the cache."""
     folder = tmp_path_factory.mktemp("first")
     make_project(folder)
     build = Build(KINDS["fsbl"], Project(folder / "project", folder / "home"), builds.memo)
@@ -29,7 +29,10 @@ def first(builds: Builds, tmp_path_factory: pytest.TempPathFactory) -> tuple[Bui
 
 @pytest.fixture
 def second(first: tuple[Build, Path], tmp_path: Path) -> tuple[Build, Path]:
-    """Another one, of the same files, with nothing built, and a copy of the cache."""
+    """Return another checkout of the same files, and a copy of the cache.
+
+    Nothing is built in the checkout.
+    """
     build, cache = first
     (tmp_path / "elsewhere").mkdir()
     make_project(tmp_path / "elsewhere")
@@ -51,7 +54,7 @@ def fetched(output: str) -> int:
     return output.count(" Fetch ")
 
 
-# In every run: test_server_cache.py; what a folder keeps: tests/plan/test_folder_cache.py.
+# Every run covers this by test_server_cache.py, and the content of a folder by tests/plan/test_folder_cache.py.
 @pytest.mark.slow
 def test_equal_code_is_fetched_and_known(first: tuple[Build, Path], second: tuple[Build, Path]) -> None:
     build, cache = second
@@ -83,7 +86,7 @@ def edited_header(build: Build) -> None:
 
 
 def new_header_in_front(build: Build) -> None:
-    """Of a name that another folder has."""
+    """Add a header with the name of a header in another folder."""
     shutil.copy(build.root / "firmware/bring_up/n6_clock.h", build.root / "firmware/fsbl/n6_clock.h")
     edited_header(build)
     shutil.move(build.root / "firmware/bring_up/n6_clock.h", build.root / "firmware/bring_up/aside.h")
@@ -113,10 +116,10 @@ def entries_of(cache: Path) -> list[Path]:
     return [path for path in cache.rglob("*") if path.is_file()]
 
 
-# In every run: tests/plan/test_folder_cache.py.
+# Every run covers this by tests/plan/test_folder_cache.py.
 @pytest.mark.slow
 def test_an_entry_that_was_altered_is_not_believed(first: tuple[Build, Path], second: tuple[Build, Path]) -> None:
-    """Each kind of damage: tests/plan/test_folder_cache.py."""
+    """tests/plan/test_folder_cache.py has each kind of damage."""
     build, cache = second
     for path in entries_of(cache):
         data = bytearray(path.read_bytes())
@@ -126,7 +129,7 @@ def test_an_entry_that_was_altered_is_not_believed(first: tuple[Build, Path], se
     assert compiled(result.actions) != []
     assert result.output.count("N6-CACHE-002") == 1
     assert build.made() == first[0].made()
-    # The right ones have taken their place, also those of steps with several outputs.
+    # Correct entries have replaced the altered ones, also for steps with several outputs.
     shutil.rmtree(build.root / "build")
     assert build.built(f"cache={cache}", *GOALS) == []
     assert build.made()[GOALS[0]] == first[0].made()[GOALS[0]]

@@ -1,4 +1,7 @@
-"""Back and forth between choices: what is made is that of the first time, and nothing is made twice."""
+"""Builds that go back and forth between choices.
+
+The products are those of the first time, and nothing is made twice.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def test_there_and_back_is_as_it_was(name: str, builds: Builds, tmp_path: Path) 
     assert build.built(*there) == []
     other = build.made_from_nothing(*there)
     assert differences({name: build.made().get(name, "") for name in other}, other) == []
-    # Files that both make under one name are made again; nothing else is.
+    # Only files that both choices make under one name are made again.
     shared = [name for name in first.keys() & other.keys() if first[name] != other[name]]
     back = build.built(*here)
     assert bool(back) == bool(shared), back

@@ -1,4 +1,4 @@
-"""Programs and libraries of others: another one is another input."""
+"""Third-party programs and libraries: a changed one is a changed input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def script(path: Path, text: str) -> None:
 
 
 def toolchain(folder: Path) -> None:
-    """A driver in front of the real one, which takes its parts from a folder."""
+    """Write a driver in front of the real one, which takes its parts from a folder."""
     script(folder / "first" / DRIVER, f'exec "{real_compiler()}" -B"{folder}/parts/" "$@"')
     (folder / "parts").mkdir()
     for part in PARTS:
@@ -45,7 +45,7 @@ def toolchain(folder: Path) -> None:
 
 
 def edit_behind_its_back(path: Path, old: bytes, new: bytes) -> None:
-    """Size and time of change are as they were."""
+    """Edit a file without a change of its size and modification time."""
     before = path.stat()
     data = path.read_bytes()
     assert data.count(old) == 1
@@ -70,7 +70,7 @@ def test_another_driver_or_part_of_the_compiler_compiles_and_links_again(
     folder = tmp_path / "toolchain"
     (folder / "first").mkdir(parents=True)
     environment = {"PATH": f"{folder / 'first'}{os.pathsep}{os.environ['PATH']}"}
-    # PATH is not an input of what is compiled, where it leads is.
+    # PATH is not an input of a compilation, but the programs that it leads to are.
     assert build.scons(*GOALS, **environment).actions == []
     toolchain(folder)
     assert compiled(build.scons(*GOALS, **environment).actions) != []
@@ -81,13 +81,13 @@ def test_another_driver_or_part_of_the_compiler_compiles_and_links_again(
     assert result.status == 0, result.output
     assert len(compiled(result.actions)) == len(list((build.root / "build").rglob("*.o")))
     assert "Link fsbl/fsbl.elf" in result.actions
-    # What another part makes reaches the image.
+    # Only a changed compiler proper changes the image.
     assert (image.read_bytes() != before) == (part == "cc1")
     assert build.scons(*GOALS, **environment).actions == []
 
 
 def installed_copy(name: str, folder: Path) -> Path:
-    """Of a distribution, in a folder of its own. Returns its list of files."""
+    """Copy a distribution into a folder of its own; return its list of files."""
     files = distribution(name).files
     assert files is not None
     for file in files:
@@ -114,7 +114,7 @@ def test_another_release_of_a_library_makes_again_what_it_makes(
     build = builds.copy(kind, tmp_path)
     record = installed_copy(name, tmp_path / "packages")
     environment = {"PYTHONPATH": f"{tmp_path / 'packages'}{os.pathsep}{build.root / 'site_scons'}"}
-    # The same release in another place is the same.
+    # The same release in another place counts as the same.
     assert build.scons(*build.kind.arguments, **environment).actions == []
     data = record.read_bytes()
     record.write_bytes(data.replace(b"/__init__.py,sha256=", b"/__init__.py,sha256=x", 1))

@@ -1,4 +1,4 @@
-"""A step that reads or writes what it does not declare is an error, whichever way it takes."""
+"""A step that reads or writes an undeclared file fails, by any way of access."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proof.conftest import BOARD, Build, Builds
 GOALS = (f"{BOARD}/fsbl_image.bin",)
 FILE = "site_scons/n6build/steps/boot_image.py"
 FIRST = "    payload = payload_of(call.sources[0])\n"
-# What the step does besides -> (error, what it says).
+# Each row maps an additional action of the step to (error id, words of the message).
 BESIDES = {
     "read_bytes(Path('boards/nucleo-n657/board.yaml'))": ("N6-STEP-001", "reads boards/nucleo-n657/board.yaml"),
     "open('boards/nucleo-n657/board.yaml').read()": ("N6-STEP-001", "reads boards/nucleo-n657/board.yaml"),
@@ -29,7 +29,7 @@ BESIDES = {
 
 
 def patch(build: Build, text: str) -> int:
-    """Returns the number of the line."""
+    """Insert a line into the step's function; return its number."""
     build.project.replace(FILE, FIRST, f"{FIRST}    {text}\n")
     imports = "import os\nfrom pathlib import Path\n\nfrom n6build.base.files import is_file, read_bytes\n"
     build.project.replace(FILE, "from dataclasses", f"{imports}from dataclasses")
@@ -48,7 +48,7 @@ def test_what_a_step_does_besides_is_an_error(text: str, builds: Builds, tmp_pat
     build = builds.copy("fsbl", tmp_path)
     line = patch(build, text)
     id, what = BESIDES[text]
-    # Nothing that it made is believed: it is an error the second time, too.
+    # The outputs of such a step do not count as made: the error comes again the second time.
     for jobs in ("-j2",) if text == _ONE_OF_A_KIND[1] else ("-j1", "-j2"):
         result = build.scons(jobs, *GOALS)
         assert result.status == 2

@@ -1,4 +1,7 @@
-"""Edits for `n6build prove`: the same for the same seed, of every kind, and taken back without a trace."""
+"""Edits for `n6build prove`: repeatable, of every kind, and undone completely.
+
+The same seed gives the same edits.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def inputs(tmp_path: Path) -> Inputs:
 
 
 def state(folder: Path) -> dict[str, bytes]:
-    """Content of each file, and the names of empty folders."""
+    """Return the content of each file, and the names of empty folders."""
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
         for path in sorted(folder.rglob("*"))

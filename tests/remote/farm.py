@@ -1,5 +1,8 @@
-"""A farm for tests: a real server of the Remote Execution API (BuildGrid) with its database (PostgreSQL), and workers, all of
-them processes on this machine that listen on the loopback address."""
+"""A farm for tests: a real server, its database and workers.
+
+The server is BuildGrid, which has the Remote Execution API, the database is PostgreSQL. All of them
+are processes on this machine that listen on the loopback address.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,21 @@ from patience import NET_S, wait_until
 from platformdirs import user_cache_path
 
 HERE = Path(__file__).resolve().parent
-# Programs that refuse to work for root work for this user.
+# Programs that refuse to run as root run as this user.
 _NOBODY = "nobody"
-# docs/remote.md says that a server has to know all but the first.
+# docs/remote.md requires a server to know all but the first.
 KNOWN = ("OSFamily", "n6build-tool-arm-none-eabi-gcc", "n6build-tool-qemu-system-arm", "n6build-python")
 
 
 @dataclass
 class Farm:
-    """port: of the server, on the loopback. folder: of everything, short-lived. programs: folders of what steps start, besides
-    the system's."""
+    """A running farm.
+
+    Attributes:
+        port: Port of the server, on the loopback address.
+        folder: Folder of all files, which is removed at the end.
+        programs: Folders with the programs of steps, besides the system's folders.
+    """
 
     port: int
     folder: Path
@@ -39,11 +47,17 @@ class Farm:
 
     @property
     def address(self) -> str:
-        """As the option has it."""
+        """The server's address in the form of option `remote`."""
         return f"grpc://127.0.0.1:{self.port}"
 
     def add_worker(self, name: str, *options: str, properties: Sequence[str] = ()) -> None:
-        """Returns when it is about to announce itself. options: of worker.py."""
+        """Start a worker.
+
+        Args:
+            name: Name of the worker.
+            options: Options of worker.py.
+            properties: Properties of the platform.
+        """
         command = [
             str(SERVERS / "python"),
             str(HERE / "worker.py"),
@@ -53,7 +67,7 @@ class Farm:
             name,
         ]
         command += ["--folder", str(self.folder / name), *options]
-        # By which the virtual board is found.
+        # The worker finds the virtual board by these variables.
         found = {"XDG_CACHE_HOME": str(user_cache_path()), "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", "")}
         command += [word for key, value in found.items() for word in ("--variable", f"{key}={value}")]
         command += [word for folder in self.programs for word in ("--program-folder", folder)]
@@ -65,19 +79,22 @@ class Farm:
         assert process.stdout.readline() == b"ready\n", (self.folder / f"{name}.log").read_text()
 
     def kill_server(self) -> None:
-        """As a machine that loses its power."""
+        """Kill the server, as a loss of power would."""
         self.server.kill()
         self.server.wait()
 
     def kill_worker(self, name: str) -> None:
-        """Without a chance to say goodbye."""
+        """Kill a worker, so that it cannot sign off."""
         process = self.workers.pop(name)
         process.kill()
         process.wait()
 
 
 def postgres_programs() -> Path | None:
-    """The folder of PostgreSQL's programs, None if it is not installed. Debian keeps initdb out of PATH."""
+    """Return the folder of PostgreSQL's programs, or None if it is not installed.
+
+    Debian keeps initdb out of PATH.
+    """
     found = shutil.which("initdb")
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     return Path(found).resolve().parent if found else places[-1].parent if places else None
@@ -85,12 +102,16 @@ def postgres_programs() -> Path | None:
 
 @contextlib.contextmanager
 def running_farm(*, silence_s: int = NET_S, known: Sequence[str] = KNOWN) -> Iterator[Farm]:
-    """Ends with all processes gone. silence_s: after which the server takes a worker for dead; more than 4. known: names of
-    properties that the server knows."""
+    """Yield a farm, and end all its processes.
+
+    Args:
+        silence_s: Time in seconds after which the server takes a worker for dead; more than 4.
+        known: Names of properties that the server knows.
+    """
     programs = postgres_programs()
     assert programs is not None, "make setup-tests installs PostgreSQL"
     assert (SERVERS / "bgd").is_file(), "make setup-tests installs BuildGrid"
-    # Sockets have short names, and the user of the database has to reach them: no folder below pytest's.
+    # Sockets need short names, and the database's user has to reach them, so that pytest's folders do not fit.
     folder = Path(tempfile.mkdtemp(prefix="n6farm-"))
     folder.chmod(0o755)
     try:
@@ -110,7 +131,7 @@ def running_farm(*, silence_s: int = NET_S, known: Sequence[str] = KNOWN) -> Ite
 
 @contextlib.contextmanager
 def _database(programs: Path, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """What the server needs to connect: nothing but a socket leads to it."""
+    """Yield the URL of a database and its process; only a socket leads to it."""
     folder.mkdir()
     user = _NOBODY if os.geteuid() == 0 else None
     if user:
@@ -143,7 +164,7 @@ def _database(programs: Path, folder: Path) -> Iterator[tuple[str, subprocess.Po
         wait_until(lambda: subprocess.run(ask, check=False, env=environment).returncode == 0)
         yield f"postgresql+psycopg2:///postgres?host={folder}&user=n6build", process
     finally:
-        # Without waiting for what nobody will ask for again.
+        # This signal ends the database at once: its content is not needed again.
         process.send_signal(signal.SIGQUIT)
         process.wait()
 
@@ -152,7 +173,7 @@ def _database(programs: Path, folder: Path) -> Iterator[tuple[str, subprocess.Po
 def _server(
     folder: Path, connection: str, silence_s: int, known: Sequence[str]
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Its port."""
+    """Yield the server's port and its process."""
     bgd = str(SERVERS / "bgd")
     migrate = [bgd, "migrate", "apply", connection]
     subprocess.run(migrate, check=True, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -177,7 +198,7 @@ def _server(
 
 
 def _programs() -> tuple[str, ...]:
-    """Of the Python that runs the tests, and of the compiler that they use."""
+    """Return the folders of the tests' Python and of the compiler in use."""
     compiler = shutil.which("arm-none-eabi-gcc")
     return (str(Path(sys.executable).parent), *([str(Path(compiler).parent)] if compiler else []))
 
@@ -186,8 +207,8 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8"}
 
 
-# Idle workers get something 30 times a second, and one that has finished something with the answer. Without these settings the
-# server tries all the time to give to somebody what waits, with most of its processor.
+# An idle worker gets work 30 times a second, a worker that has finished an action gets it with the answer. Without
+# these settings the server tries all the time to assign waiting actions, which takes most of its processor.
 _CONFIGURATION = """
 server:
   - !channel

@@ -1,5 +1,6 @@
-"""A server in this process that does what it is told: it is slow, full, forgets, fails or lies. What it says when it is told
-nothing is right; tests/remote/test_store.py has a real one.
+"""A server in this process with faults: slow, full, forgetful, failing or lying.
+
+Without an order it answers correctly; tests/remote/test_store.py uses a real server.
 """
 
 from __future__ import annotations
@@ -21,9 +22,17 @@ Answer = Callable[[Any, Any], Any]
 
 @dataclass
 class OddServer:
-    """blobs: by digest. results: of actions, by digest. instead: name of a method -> what answers in its place, as bytes, a
-    message or an iterator of messages. zstd: whether it takes and sends compressed files. tokens: of those who may write;
-    empty for anybody. certificate: its key and certificate, for TLS. asked: names of methods, in order."""
+    """A server and its faults.
+
+    Attributes:
+        certificate: Its key and certificate, for TLS.
+        zstd: True if it takes and sends compressed files.
+        tokens: Tokens with the right to write; empty if all may write.
+        blobs: Stored blobs by digest.
+        results: Results of actions by digest.
+        instead: Replaced methods by name. A replacement returns bytes, a message or messages.
+        asked: Names of the called methods, in order.
+    """
 
     port: int = 0
     certificate: tuple[bytes, bytes] | None = None
@@ -36,7 +45,7 @@ class OddServer:
 
     @property
     def address(self) -> str:
-        """As the option has it."""
+        """The server's address in the form that options take."""
         return f"grpc{'s' if self.certificate else ''}://localhost:{self.port}/odd"
 
     def GetCapabilities(self, request: Any, context: Any) -> Any:
@@ -126,7 +135,7 @@ def _bytes(answer: Any) -> Any:
 
 @contextmanager
 def odd_server(**properties: Any) -> Iterator[OddServer]:
-    """properties: of an `OddServer`."""
+    """Yield a running server with these attributes of `OddServer`."""
     server = OddServer(**properties)
     serving = grpc.server(ThreadPoolExecutor(8), handlers=(_Handler(server),))
     if server.certificate is None:

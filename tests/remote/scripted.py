@@ -1,5 +1,8 @@
-"""A server that does what a test says: for faults that no real one shows when it is asked to. It keeps what it is sent, and
-answers each Execute and WaitExecution by the next line of a script."""
+"""A server that follows a test's script.
+
+It shows faults that no real server shows on demand. It keeps the blobs that it receives, and answers
+each Execute and WaitExecution by the next line of the script.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,21 @@ from n6build.remote.messages import (
     message,
 )
 
-# What one stream consists of: operations, until an exception or the end.
+# One stream: operations, until an exception or the end.
 Line = Callable[[], Iterator[Any]]
 
 
 @dataclass
 class Scripted:
-    """blobs: by hash. script: of the streams to come, the last of which is repeated. asked: 'execute' and 'wait', as they came.
-    action: hash of the latest one that was to be executed. executes: whether it says that it has workers."""
+    """A server and its script.
+
+    Attributes:
+        blobs: Stored blobs by hash.
+        script: The streams to come, of which the last is repeated.
+        asked: The calls in order, 'execute' or 'wait'.
+        action: Hash of the latest action to be executed.
+        executes: True if the server offers workers.
+    """
 
     address: str = ""
     blobs: dict[str, bytes] = field(default_factory=dict)
@@ -46,13 +56,13 @@ class Scripted:
     executes: bool = True
 
     def stream(self, kind: str) -> Iterator[Any]:
-        """The next line of the script."""
+        """Return the stream of the script's next line."""
         self.asked.append(kind)
         line = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         return line()
 
     def put(self, data: bytes) -> Any:
-        """Stores a blob as a worker would; its digest."""
+        """Store a blob as a worker would; return its digest."""
         from n6build.remote.store import blob_of
 
         digest = blob_of(data).digest
@@ -61,9 +71,16 @@ class Scripted:
 
 
 def operation(stage: int, response: Any = None, *, name: str = "operation", **more: Any) -> Any:
-    """response: an ExecuteResponse, with which it is done."""
+    """Return an operation in this stage.
+
+    Args:
+        stage: Stage of the action.
+        response: An ExecuteResponse, with which the operation is done.
+        name: Name of the operation.
+        more: Further fields of the operation.
+    """
     made = message("Operation", name=name, done=response is not None, **more)
-    # Its clock is years behind.
+    # The server's clock is years behind.
     metadata = message("ExecuteOperationMetadata", stage=stage)
     metadata.partial_execution_metadata.queued_timestamp.seconds = 1
     made.metadata.Pack(metadata)
@@ -73,18 +90,25 @@ def operation(stage: int, response: Any = None, *, name: str = "operation", **mo
 
 
 def response(*, code: int = 0, text: str = "", cached: bool = False, **result: Any) -> Any:
-    """result: fields of the ActionResult."""
+    """Return an ExecuteResponse.
+
+    Args:
+        code: Code of the status.
+        text: Message of the status.
+        cached: True if the result comes from the cache.
+        result: Fields of the ActionResult.
+    """
     status = message("Status", code=code, message=text)
     return message("ExecuteResponse", status=status, result=message("ActionResult", **result), cached_result=cached)
 
 
 def says(*operations: Any) -> Line:
-    """A stream that ends well."""
+    """Return a stream that ends without an error."""
     return lambda: iter(operations)
 
 
 def breaks(code: grpc.StatusCode, *operations: Any) -> Line:
-    """A stream that ends in an error."""
+    """Return a stream that ends in an error."""
 
     def line() -> Iterator[Any]:
         yield from operations
@@ -94,12 +118,12 @@ def breaks(code: grpc.StatusCode, *operations: Any) -> Line:
 
 
 def does(scripted: Scripted, folder: Path, **variables: str) -> Line:
-    """Stream the result of a worker that does the action, from what it was sent alone.
+    """Return the stream of a worker that uses nothing but the server's blobs.
 
     Args:
         scripted: The server.
-        folder: A new one for the action.
-        variables: Set by the worker, whatever the action says.
+        folder: A new folder for the action.
+        variables: Variables that the worker sets, in place of those of the action.
     """
 
     def line() -> Iterator[Any]:
@@ -215,7 +239,7 @@ def _read(asked: Any, scripted: Scripted) -> Any:
 
 @contextmanager
 def scripted_server() -> Iterator[Scripted]:
-    """On the loopback."""
+    """Yield a server on the loopback address."""
     scripted = Scripted()
     server = grpc.server(ThreadPoolExecutor(16))
     server.add_generic_rpc_handlers((_Handler(scripted),))

@@ -1,4 +1,4 @@
-"""Addresses of servers, and what they are approached with."""
+"""Addresses of servers, and the credentials for them."""
 
 from __future__ import annotations
 

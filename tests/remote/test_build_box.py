@@ -1,4 +1,7 @@
-"""Steps done by a worker that is not ours, in sandboxes with their own name for every folder."""
+"""Steps on a worker that is not n6build's, in sandboxes.
+
+Every folder has another name in the sandbox.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ pytestmark = pytest.mark.skipif(bool(reason_without()), reason=reason_without())
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The compiler is at another place than here."""
+    """Yield the address of a server whose compiler is at another place than here."""
     folder = tmp_path_factory.mktemp("box")
     copied_toolchain(folder / "compiler")
     with build_box(folder, folder / "compiler") as address:
@@ -31,7 +34,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_it_makes_the_bytes_of_this_machine(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By functions of n6build, the compiler, the archiver and the linker; the second time the server knows all of it."""
+    """Functions of n6build, the compiler, the archiver and the linker make the bytes.
+
+    The second time, the server knows all results.
+    """
     monkeypatch.setenv("N6BUILD_REMOTE_TIMEOUT", "300")
     monkeypatch.chdir(tmp_path)
     toolchain, environment = use(Path(real_compiler() or "").parent)

@@ -1,4 +1,7 @@
-"""How a server's streams are followed, and what becomes of them when something fails. Its clock is wrong in all of these."""
+"""Streams of a server, and the reaction to failures.
+
+The server's clock is wrong in all tests.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def test_a_result_is_what_the_last_operation_says(scripted: Scripted) -> None:
 
 
 def test_a_stream_that_ends_early_is_continued(scripted: Scripted) -> None:
-    """Whether it breaks, as when a server is started anew, or just ends."""
+    """A stream may break, as when a server is restarted, or just end."""
     scripted.script = [breaks(UNAVAILABLE, WAITS), says(WORKS), breaks(UNAVAILABLE), says(DONE)]
     assert executed(scripted).result.exit_code == 3
     assert scripted.asked == ["execute", "wait", "wait", "wait"]
@@ -76,12 +79,12 @@ def test_a_server_that_says_nothing_is_given_up(scripted: Scripted) -> None:
 
 
 def test_an_action_that_no_worker_takes_is_given_up(scripted: Scripted) -> None:
-    """But not while a worker has it."""
+    """An action that a worker has is not given up."""
     scripted.script = [says(WAITS)]
     error = failure(scripted, patience_s=0.4)
     assert (error.id, error.what) == ("N6-REMOTE-020", "no worker took anything in 0.4 s")
     assert set(scripted.asked) == {"execute", "wait"}
-    # From when it was asked for: before, there may have been nothing to do.
+    # The patience counts from the request: before, there may have been no work.
     progress = Progress(0.001)
     time.sleep(0.01)
     assert progress.is_over(since=0.0)

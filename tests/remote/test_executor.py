@@ -1,4 +1,7 @@
-"""Which steps leave this machine, and how a build ends whatever the server does: right, and what happened is said once."""
+"""The steps that leave this machine, and builds with any kind of server.
+
+A build always ends with the right files, and reports a server's fault once.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +41,14 @@ def scripted() -> Iterator[Scripted]:
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    # However busy the machine is.
+    # A busy machine must not cause a time-out.
     monkeypatch.setenv("N6BUILD_REMOTE_TIMEOUT", "300")
     (tmp_path / "in").write_bytes(RIGHT)
     return tmp_path
 
 
 def built(scripted: Scripted, *steps: Step) -> Site:
-    """One step after the other, so that the script fits."""
+    """Do the steps in sequence, so that the script fits; return the site."""
     site = local_site(Path("build"), {"PATH": os.defpath})
     remote = use_remote(scripted.address, site)
     execute(make_plan(steps), [step.name for step in steps], site, jobs=1)
@@ -55,19 +58,22 @@ def built(scripted: Scripted, *steps: Step) -> Site:
 
 
 def made(scripted: Scripted, path: str, data: bytes, *, text: bytes = b"", **more: Any) -> Line:
-    """What a worker made."""
+    """Return the stream of a worker that has made this file."""
     file = message("OutputFile", path=path, digest=scripted.put(data), **more)
     return says(WORKS, operation(COMPLETED, response(output_files=[file], stdout_raw=text)))
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Lines about the server, but for the last one, with the sums."""
+    """Return the printed lines about the server, without the last one with the sums."""
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     return [line for line in lines if line.startswith("Remote") and " sent, " not in line]
 
 
 def test_what_a_worker_made_is_taken(scripted: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
-    """As it is, with what the step printed, and whatever it would have been here."""
+    """The files stay as the worker made them, with the text of the step.
+
+    They may differ from the results of this machine.
+    """
     scripted.script = [
         made(scripted, "build/first", b"elsewhere", text=b"told\x07\n", is_executable=True),
         made(scripted, "build/second", b""),
@@ -107,9 +113,9 @@ def test_a_build_goes_on_without_a_server_that_fails(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One that loses its files is sent them once more before."""
+    """A server that loses its files first gets them once more."""
     if id == "N6-REMOTE-003":
-        # For one and a half of them, it is waited for.
+        # The build waits for one and a half time-outs.
         monkeypatch.setenv("N6BUILD_REMOTE_TIMEOUT", "1")
     scripted.script = script
     built(scripted, FIRST, SECOND)
@@ -171,7 +177,10 @@ def test_a_compilation_of_a_worker_is_confirmed_by_its_list_of_headers(
 def test_a_failure_of_one_action_is_not_one_of_the_server(
     scripted: Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A worker that dies, or makes nothing: that step is done here, and the next one by a worker."""
+    """A step whose worker dies or makes nothing is done here.
+
+    The next step is done by a worker.
+    """
     scripted.script = [
         says(operation(COMPLETED, response(code=10, text="worker w1 died"))),
         says(operation(COMPLETED, response())),
@@ -186,7 +195,10 @@ def test_a_failure_of_one_action_is_not_one_of_the_server(
 
 
 def test_an_error_of_a_step_is_that_of_this_machine(scripted: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
-    """What fails elsewhere is done again: it succeeds, or fails as if there were no server."""
+    """A step that fails on a worker is done again here.
+
+    It succeeds, or fails as without a server.
+    """
     scripted.script = [says(operation(COMPLETED, response(exit_code=127, stderr_raw=b"cp: not found\n")))]
     built(scripted, FIRST)
     (line,) = said(capsys)
@@ -219,7 +231,10 @@ def test_a_server_without_workers_or_without_life_is_said_at_once(
 
 
 def test_a_step_whose_state_is_known_leaves(scripted: Scripted, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """As a run of the virtual board, which consults its flash memory: that travels in pieces, most of which are alike."""
+    """A run of the virtual board is such a step: it consults its flash memory.
+
+    The memory travels in pieces, most of which are equal.
+    """
     Path("board").mkdir()
     Path("board/nor.bin").write_bytes(b"\xff" * (3 << 18) + b"end")
     step = replace(c_array_step("build/model.c", "in"), state=("board",), consulted=("board/nor.bin",))
@@ -239,13 +254,13 @@ def test_a_step_whose_state_is_known_leaves(scripted: Scripted, tmp_path_factory
 
 
 def test_a_server_that_lacks_something_gets_all_files_once_more(scripted: Scripted) -> None:
-    """The protocol has one status for that and for having no worker."""
+    """The protocol has one status for missing files and for a missing worker."""
     scripted.script = [breaks(grpc.StatusCode.FAILED_PRECONDITION), made(scripted, "build/first", b"elsewhere")]
     built(scripted, FIRST)
     assert Path("build/first").read_bytes() == b"elsewhere"
 
 
-# Of a board, whose program writes to its flash memory.
+# A program of a board that writes to its flash memory.
 PROGRAM = """
 from pathlib import Path
 
@@ -262,7 +277,10 @@ def test_a_step_that_changes_its_state_elsewhere_is_done_again_here(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nobody would get what the flash memory of the worker's board has become: here it is there for the next run."""
+    """The changed flash memory of the worker's board would be lost.
+
+    After a run here, the next run has it.
+    """
     Path("board").mkdir()
     Path("board/nor.bin").write_bytes(b"before")
     Path("program.py").write_text(PROGRAM)
@@ -300,7 +318,7 @@ def test_what_no_worker_can_do_is_done_here_and_the_rest_by_workers(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A farm without the virtual board is still one with compilers."""
+    """A farm without the virtual board still has compilers."""
     monkeypatch.setenv("N6BUILD_REMOTE_PATIENCE", "0.001")
     tool = (Tool("board", "1"),)
     scripted.script = [*script, made(scripted, "build/third", b"elsewhere")]

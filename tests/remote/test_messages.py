@@ -1,4 +1,4 @@
-"""The table of messages is that of the protocol, as a server's own copy of it has them."""
+"""The table of messages is equal to that of the protocol in a server's copy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 from build_grid import SERVERS
 from n6build.remote.messages import TABLE
 
-# Without the names of messages that are inside another one in the protocol, which are not on the wire.
+# The protocol nests these messages in others. The names of the outer messages are not on the wire.
 _INSIDE = {
     "EnvironmentVariable": "Command.EnvironmentVariable",
     "Property": "Platform.Property",

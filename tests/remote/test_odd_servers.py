@@ -1,4 +1,7 @@
-"""Servers that are gone, slow, full, or lie: a step is fetched rightly or done here, and what happened is said once."""
+"""Servers that are gone, slow, full or lying.
+
+A step is fetched correctly or done here, and the fault is reported once.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def server() -> Iterator[OddServer]:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """Of a project in which a step has made a small and a large file."""
+    """Return a site whose step has made a small and a large file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").write_text("input")
     make(tmp_path)
@@ -68,7 +71,7 @@ def taken_away(site: Site) -> None:
 
 
 def kept(server: OddServer, site: Site) -> Cache:
-    """A cache that has the step; its files are away."""
+    """Return a cache that has the step, whose local files are gone."""
     cache = Cache(open_server(server.address), may_write=True)
     cache.keep(work(site), site)
     cache.finish()
@@ -113,7 +116,7 @@ def lie_about_large(server: OddServer) -> None:
 
 
 def stops(server: OddServer) -> None:
-    """After half of a file, with the connection open."""
+    """Let the server stop after half of a file, with the connection open."""
     server.instead["Read"] = lambda request, context: _half(server, request, context)
 
 
@@ -145,7 +148,7 @@ def result_without_files(server: OddServer) -> None:
 
 
 def inline_lie(server: OddServer) -> None:
-    """The content in the answer is another one: the digest alone counts."""
+    """Let the server send other content in the answer: only the digest counts."""
 
     def answer(request: Any, context: Any) -> Any:
         right = server.GetActionResult(request, context)
@@ -170,7 +173,7 @@ def test_a_lie_is_a_miss_and_is_said_once(
     said = capsys.readouterr().out
     assert len(re.findall("N6-REMOTE-006: .*, the step is done here", said)) == said.count("\n") == 1
     assert not (site.top / "large").exists()
-    # It may tell the truth about the next one.
+    # The server may send the truth about the next step.
     server.instead.clear()
     server.results.clear()
     make(site.top)
@@ -243,7 +246,7 @@ def full(request: Any, context: Any) -> Any:
 def test_a_server_that_lacks_something_for_what_it_is_asked_ends_no_build(
     server: OddServer, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It has the status that tells of a missing worker, too."""
+    """The status FAILED_PRECONDITION also means a missing worker."""
     server.instead["GetActionResult"] = lambda _, context: context.abort(
         grpc.StatusCode.FAILED_PRECONDITION, "no index"
     )
@@ -287,7 +290,7 @@ def test_who_may_not_write_reads(
 
 
 def self_signed() -> tuple[bytes, bytes]:
-    """Key and certificate of localhost."""
+    """Return a key and a certificate of localhost."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)

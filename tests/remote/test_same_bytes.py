@@ -1,4 +1,7 @@
-"""A worker makes the bytes of this machine, wherever it has its compiler and its working directory."""
+"""A worker with other folders makes the same bytes.
+
+Its compiler and its working directory are at other places than here.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from n6build.remote.executor import use_remote
 
 from remote.scripted import Scripted, does, scripted_server
 
-# A project that has n6build in a folder of its own; the second argument is the server, if there is one.
+# A project with n6build in a folder of its own. The second argument is the optional server.
 EMBEDDED = """
 import os, sys
 from pathlib import Path
@@ -48,14 +51,17 @@ def scripted() -> Iterator[Scripted]:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is."""
+    """Allow a busy machine enough time."""
     monkeypatch.setenv("N6BUILD_REMOTE_TIMEOUT", "300")
 
 
 def test_a_worker_with_another_place_of_everything_makes_the_same(
     scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Objects of C and of assembly, an archive, an ELF file and its map, with n6build beside the project."""
+    """The products are objects of C and assembly, an archive, an ELF file and its map.
+
+    n6build is beside the project.
+    """
     (project := tmp_path / "project").mkdir()
     monkeypatch.chdir(project)
     toolchain, environment = use(Path(real_compiler() or "").parent)
@@ -66,7 +72,7 @@ def test_a_worker_with_another_place_of_everything_makes_the_same(
     shutil.rmtree("build")
     path = os.pathsep.join((str(copied_toolchain(tmp_path / "tool chain")), "/usr/bin", "/bin"))
     workers = [tmp_path / f"a worker {number}" for number in range(len(plan.steps))]
-    # A sandbox has a name of its own for the working directory.
+    # The working directory has another name in a sandbox.
     scripted.script = [does(scripted, each, PATH=path, PWD=f"{each}/./project") for each in workers]
     site = local_site(Path("build"), environment)
     assert use_remote(scripted.address, site) is not None
@@ -76,7 +82,7 @@ def test_a_worker_with_another_place_of_everything_makes_the_same(
 
 
 def test_n6build_may_be_inside_the_project(scripted: Scripted, tmp_path: Path) -> None:
-    """A worker finds its files then, and names them as this machine does."""
+    """A worker then finds its files, and gives them the names of this machine."""
     project = tmp_path / "project"
     for name in ("site_scons", "firmware", "boards", "models"):
         ignored = shutil.ignore_patterns("__pycache__", "*.tflite")

@@ -39,7 +39,10 @@ def noise(size: int, seed: int) -> bytes:
 
 
 def test_files_come_back_as_they_were_sent(connection: Connection, tmp_path: Path) -> None:
-    """Small ones together in several calls, large ones as streams, whether they are in memory or not."""
+    """Small files go together in several calls, large ones as streams.
+
+    Some of them are in memory, others are not.
+    """
     large = tmp_path / "large"
     large.write_bytes(noise(9_000_000, 1))
     blobs = [blob_of(b""), *(blob_of(noise(1_000_000, seed)) for seed in range(2, 8)), blob_of_file(str(large))]
@@ -60,7 +63,10 @@ def test_files_come_back_as_they_were_sent(connection: Connection, tmp_path: Pat
 
 
 def test_a_file_is_stored_in_pieces_of_which_equal_ones_are_sent_once(connection: Connection, tmp_path: Path) -> None:
-    """An erased memory with something at its end; it is not kept in memory."""
+    """The file is an erased memory with some bytes at its end.
+
+    The pieces do not stay in memory.
+    """
     large = tmp_path / "large"
     large.write_bytes(bytes(3 << 18) + noise(1000, 10))
     pieces = pieces_of_file(str(large))

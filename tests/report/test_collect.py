@@ -1,4 +1,7 @@
-"""A report is filled from what the stages left: each used byte is drawn in its memory, or named as lying in none."""
+"""A report collects the files of all stages.
+
+Each used byte is drawn in its memory, or listed as outside any memory.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def artifacts(*pools: PoolRange, name: str = "network") -> NetworkArtifacts:
     return NetworkArtifacts(
         name=name,
         suffix=name,
-        source=Path(__file__),  # Any file: without weights nothing of it matters.
+        source=Path(__file__),  # Any file is possible: without weights, its content has no effect.
         pools=pools,
         initializers=(),
         inputs=(IoBuffer("in", 0x34200000, 10, "int8", (1, 10), 0.5, -3),),

@@ -1,4 +1,4 @@
-"""Entries for VS Code: added to what is there, and nothing of a user's is lost."""
+"""Entries for VS Code are added, and no entry of the user is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a network's buffers over time: what is drawn, and where."""
+"""The picture of a network's buffers over time."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ LIVES = (INPUT, ACROSS, IN_PLACE)
 
 
 def buffers_in(svg: str) -> dict[str, ElementTree.Element]:
-    """By the first line of their tips."""
+    """Return the buffers' rectangles by the first line of their tips."""
     tipped = [rect for rect in ElementTree.fromstring(svg).iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None]
     return {str(rect.findtext(f"{SVG}title")).split("\n")[0]: rect for rect in tipped}
 
@@ -57,7 +57,7 @@ def test_a_buffer_is_as_wide_as_its_life_and_as_high_as_its_size() -> None:
     assert number(across, "width") == 2 * number(given, "width") / 2 == number(after, "width")
     assert number(across, "height") == pytest.approx(4 * number(given, "height"), abs=0.3)
     assert number(across, "x") == number(given, "x") + number(given, "width") / 2
-    # Higher addresses are further up, and what lies at one address at one height.
+    # Higher addresses are further up, and equal addresses are at one height.
     assert number(across, "y") + number(across, "height") == pytest.approx(number(given, "y"), abs=0.2)
     assert (number(after, "y"), number(after, "height")) == (number(across, "y"), number(across, "height"))
 

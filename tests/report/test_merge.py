@@ -1,4 +1,4 @@
-"""The comment for a merge request: what it says, what a base may be, and names that want to be more than text."""
+"""The comment for a merge request: content, base and hostile names."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_order_of_applications_makes_no_difference() -> None:
     assert sizes_json(one) == sizes_json(two)
 
 
-# What GitHub and GitLab make of a comment: CommonMark with tables, bare links and HTML.
+# GitHub and GitLab read a comment as CommonMark with tables, bare links and HTML.
 MARKDOWN = MarkdownIt("commonmark").enable(["table"])
 HOSTILE = st.text(min_size=1, max_size=60) | st.text(alphabet="|`<>[]()!*_~#@&;:/\\\n\r-a", min_size=1, max_size=60)
 

@@ -1,4 +1,7 @@
-"""The part of the report about the NPU: what a network uses of it, and what its units did, as numbers and as a picture."""
+"""The NPU in the report: units of a network and their work.
+
+It has numbers and a picture.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def with_npu(npu: object) -> Report:
 
 
 def cells(svg: str) -> dict[tuple[str, str], tuple[str, float]]:
-    """(first and second line of the tip) -> (colour, shade)."""
+    """Return {(first line, second line of the tip): (colour, shade)}."""
     found = {}
     for rect in ElementTree.fromstring(svg).iter(f"{SVG}rect"):
         tip = rect.findtext(f"{SVG}title")
@@ -47,13 +50,14 @@ def test_every_unit_of_every_epoch_has_a_cell_in_the_shade_of_its_share() -> Non
         *((large, unit) for unit in ("STRENG0", "STRENG6", "CONVACC3", "ARITH1")),
         *((small, unit) for unit in ("STRENG0", "STRENG1", "CONVACC0")),
     }
-    # The most MACs, bytes and elements of all are the strongest; a hundredth of them is a tenth of the way, and still seen.
+    # The most MACs, bytes and elements have the strongest shade. A hundredth of them has a tenth of it, and stays
+    # visible.
     assert made[large, "CONVACC3"] == ("convacc", 1.0)
     assert made[large, "STRENG6"] == ("read", 1.0)
     assert made[large, "ARITH1"] == ("arith", 1.0)
     colour, shade = made[small, "CONVACC0"]
     assert (colour, abs(shade - (0.16 + 0.84 * 0.1)) < 0.01) == ("convacc", True)
-    # An engine has the colour of what it does in the epoch.
+    # The colour of an engine shows its task in the epoch.
     assert (made[large, "STRENG0"][0], made[small, "STRENG0"][0], made[small, "STRENG1"][0]) == (
         "write",
         "read",
@@ -101,7 +105,7 @@ def test_page_text_and_json_tell_what_is_used_and_what_was_done() -> None:
     assert "the virtual NPU models all that they set." in page.text
     assert "40 values, 1 to 4096" in page.text
     assert "in 6:8,192  out 0:4,096" in page.text
-    # Operators come from a file of somebody else's.
+    # The names of operators come from a third-party file.
     assert "Conv <b>" in page.text
     assert "<b>, " not in html
     text = report_text(with_npu(NPU))
@@ -137,7 +141,7 @@ def test_grades_and_warnings_are_told_without_a_run(tmp_path: Path) -> None:
     text = " ".join(report_text(with_npu(GRADED)).split())
     assert "grades 1 seen, 1 smaller; experimental" in text
     assert "epoch 2, Conv2D_0 3x3 <b>: a board failed with this kind, in rung chain on a board" in text
-    # The warning is seen in its colour.
+    # The warning has its colour.
     (tmp_path / "report.html").write_text(html)
     shot = tmp_path / "report.png"
     browse(tmp_path / "report.html", tmp_path, "--window-size=1200,4000", f"--screenshot={shot}")
@@ -175,7 +179,10 @@ def test_a_network_for_the_cpu_says_nothing_of_it() -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_picture_is_drawn_in_a_browser(tmp_path: Path, dark: bool) -> None:
-    """Its bars of MACs are in their colour, the small one a hundredth of the large one in height."""
+    """The bars of MACs have their colour and the right height.
+
+    The small one has a hundredth of the large one's height.
+    """
     svg = npu_svg([CONVOLUTION, SMALL])
     colour = ("#fb923c" if dark else "#c2570c", "#12161d" if dark else "#ffffff")
     (tmp_path / "picture.html").write_text(f"<!doctype html><body style='margin:0'>{svg}")
@@ -185,9 +192,9 @@ def test_the_picture_is_drawn_in_a_browser(tmp_path: Path, dark: bool) -> None:
         tmp_path / "picture.html", tmp_path, *options, *(["--blink-settings=preferredColorScheme=0"] if dark else [])
     )
     pixels = np.asarray(Image.open(shot).convert("RGB"), dtype=int)
-    # Below the legend.
+    # The legend is above.
     is_bar = np.all(abs(pixels - rgb(colour[0])) <= 3, axis=2)[30:]
     columns = [int(is_bar[:, left : left + 24].sum(axis=0).max()) for left in (97, 123)]
-    # The full height of a bar, and the cell of the unit, which did the most of all.
+    # The column has the full height of a bar, and the cell of the unit that did the most of all.
     assert columns == [40 + 15, 1]
     assert tuple(pixels[2, 600]) == rgb(colour[1])

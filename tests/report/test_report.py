@@ -1,4 +1,7 @@
-"""The report: what stands in it, that page, text and JSON tell the same, and that names from outside do no harm."""
+"""The report: its content in page, text and JSON, and hostile names.
+
+All three forms have the same content.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from report.report_samples import KIB, LARGE, REPORT
 
 
 class Page(HTMLParser):
-    """Texts, links and elements that are left open."""
+    """A page with its text, links and unclosed elements."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -183,7 +186,10 @@ def test_shares_of_npu_and_cpu() -> None:
 
 
 def test_a_network_without_macs_has_no_column_and_no_share_of_them() -> None:
-    """As c_info of nearly every release: 0 for each epoch, which the report knows as not counted."""
+    """c_info of nearly every release has 0 MACs for each epoch.
+
+    The report takes this for not counted.
+    """
     epochs = (EpochRow(2, "Transpose", "CPU", None, 64, 900), EpochRow(3, "Conv", "NPU", None, 4096, 70, 117, 115))
     report = replace(REPORT, networks=(replace(REPORT.networks[0], epochs=epochs),))
     for text in (report_text(report), report_html(report)):
@@ -231,7 +237,7 @@ def test_names_in_the_plan_stay_text() -> None:
     assert evil in pages[0].text
 
 
-# A lone surrogate is what "\ud800" in a JSON file becomes; no file of ours can hold it.
+# A lone surrogate comes from "\ud800" in a JSON file. No file of n6build can contain it.
 LETTERS = st.sampled_from("\x1b\ud800\u202e\n<>&\"'{}ab") | st.characters()
 
 
@@ -252,7 +258,7 @@ def tags_of_harmless_names() -> object:
 
 
 def named(name: str) -> Report:
-    """A report in which everything that has a name has this one."""
+    """Return a report in which everything has this name."""
     network = replace(
         REPORT.networks[0], model=name, inputs=(name,), outputs=(name,), epochs=(EpochRow(1, name, "CPU", 1, 0, None),)
     )

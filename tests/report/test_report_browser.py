@@ -1,4 +1,4 @@
-"""How the report looks in a real browser."""
+"""The appearance of the report in a real browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONG = replace(
     networks=(replace(REPORT.networks[0], model="b" * 300, inputs=("c" * 300,)),),
     versions=(("d" * 300, "e" * 300),),
 )
-# Wider and longer than any window.
+# This plan is wider and longer than any window.
 PLANNED = replace(
     REPORT,
     plan_svg=plan_svg(
@@ -42,7 +42,7 @@ PLANNED = replace(
     ),
 )
 
-# Of more epochs than fit.
+# This network has more epochs than fit into a window.
 ON_NPU = replace(
     REPORT,
     networks=(
@@ -50,7 +50,8 @@ ON_NPU = replace(
     ),
 )
 
-# Half of the picture's height, for all of the epochs but the last, and the other half for all but the first.
+# One buffer has half of the picture's height in all epochs but the last, the other one has the other half in all but
+# the first.
 LIVES = (
     BufferLife("first", "activation", 0x34200000, 1 << 16, 0, 98),
     BufferLife("b" * 300, "output", 0x34210000, 1 << 16, 1, 99),
@@ -60,7 +61,10 @@ WITH_BUFFERS = replace(REPORT, networks=(replace(REPORT.networks[0], buffers=LIV
 
 
 def browse(page: Path, folder: Path, *options: str) -> str:
-    """Return the output of headless Chromium for this page; skip the test where there is none."""
+    """Return the output of headless Chromium for this page.
+
+    The test is skipped if there is no Chromium.
+    """
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("no browser: chromium is not in PATH, make setup-tests installs it")
@@ -77,13 +81,16 @@ def rgb(colour: str) -> tuple[int, ...]:
 
 
 def widest(image: Image.Image, colour: str) -> int:
-    """Most pixels of about this colour in any row. A little of the ground shines through the parts of an axis."""
+    """Return the most pixels of about this colour in any row.
+
+    A little of the background shines through the parts of an axis.
+    """
     away = np.abs(np.asarray(image.convert("RGB"), dtype=int) - rgb(colour)).max(axis=2)
     return int((away <= 24).sum(axis=1).max())
 
 
 def colours(page: str, *, dark: bool) -> dict[str, str]:
-    """Custom properties of the page, of its light or its dark half."""
+    """Return the custom properties of the page's light or dark half."""
     blocks = re.findall(r":root \{(.*?)\}", page, re.DOTALL)
     return dict(re.findall(r"--(\w+): (#\w{6})", blocks[dark]))
 
@@ -94,7 +101,7 @@ def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> No
     page = report_html(REPORT)
     (tmp_path / "report.html").write_text(page)
     shot = tmp_path / "shot.png"
-    # The window of a headless browser is not narrower than 500 pixels; a frame in it is.
+    # The window of a headless browser has at least 500 pixels, but a frame in it may be narrower.
     frame = f'<body style="margin:0"><iframe src="report.html" style="border:0;width:{width}px;height:1500px"></iframe>'
     (tmp_path / "frame.html").write_text(frame)
     options = [f"--window-size={max(width, 500)},1500", f"--screenshot={shot}"]
@@ -130,7 +137,7 @@ def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_plan_follows_the_colours_of_the_page(tmp_path: Path, dark: bool) -> None:
     page = report_html(PLANNED)
-    # The picture alone on the page: it has colours of its own, for those who look at it alone.
+    # The picture is alone on the page: it has its own colours, for readers who open only the picture.
     page = page[: page.index("<h1>")] + page[page.index("<h2>Build plan") :]
     (tmp_path / "report.html").write_text(page)
     shot = tmp_path / "shot.png"

@@ -1,4 +1,7 @@
-"""Pictures of expected times: every epoch is in them, to scale, and names from outside stay text."""
+"""Pictures of expected times: all epochs to scale.
+
+Names from outside remain text.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def test_bars_are_as_long_as_what_they_stand_for() -> None:
     (npu, *_), (flash, *_) = (
         [each for each in shapes(svg, kind, "rect") if float(each.get("width", 0)) > 20] for kind in ("npu", "flash")
     )
-    # A millisecond of the NPU, then two of the flash, one behind the other.
+    # The NPU takes a millisecond, and then the flash takes two.
     assert float(flash.get("width", 0)) / float(npu.get("width", 0)) > 1.9
     assert float(flash.get("x", 0)) >= float(npu.get("x", 0)) + float(npu.get("width", 0))
     assert npu.get("y") != flash.get("y")

@@ -1,4 +1,7 @@
-"""The firmware's side of the link, n6_link.c, as a program of this computer: bytes of the line go in, its answers come out."""
+"""The firmware's side of the link, n6_link.c, as a program of this computer.
+
+It reads the bytes of the line and writes its answers.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,11 @@ class Firmware:
     from_it: IO[bytes]
 
     def restart(self, input_bytes: int, output_bytes: int) -> None:
-        """Begin anew, with a network that has so many bytes of inputs and of outputs."""
+        """Restart with a network that has these numbers of input and output bytes."""
         self._send(struct.pack("<III", _RESTART, input_bytes, output_bytes))
 
     def hear(self, data: bytes) -> tuple[bytes, int]:
-        """Return the bytes that it sends upon these, and the number of its inferences since it began."""
+        """Return the answer to these bytes, and the number of inferences since the start."""
         self._send(struct.pack("<I", len(data)) + data)
         inferences, size = struct.unpack("<II", self.from_it.read(8))
         return self.from_it.read(size), inferences
@@ -53,8 +56,8 @@ def running_firmware(folder: Path, version: int = link.VERSION) -> Iterator[Firm
     """Compile the firmware in this folder and run it until the block ends.
 
     Args:
-        folder: An empty one.
-        version: Version of the protocol that the firmware has.
+        folder: An empty folder.
+        version: Version of the firmware's protocol.
     """
     constants = (
         replace(each, value=version) if each.name == "N6_LINK_VERSION" else each for each in link.FORMAT.constants
@@ -68,5 +71,5 @@ def running_firmware(folder: Path, version: int = link.VERSION) -> Iterator[Firm
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        # It ends with its input, which the block's end closes.
+        # The program ends with its input, which the end of the block closes.
         yield Firmware(process.stdin, process.stdout)

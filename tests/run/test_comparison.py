@@ -1,4 +1,7 @@
-"""Outputs against the reference: bit for bit from the CPU, within a tolerance from the NPU, and never more than that is said."""
+"""Outputs against the reference: exact from the CPU, close from the NPU.
+
+A report claims no more than that.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console of the firmware, also where lines are lost or garbled."""
+"""The console of the firmware, also with lost or damaged lines."""
 
 from __future__ import annotations
 

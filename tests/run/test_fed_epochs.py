@@ -1,4 +1,7 @@
-"""What the virtual board is asked for, and how it is judged, where each epoch is fed with the reference's tensors."""
+"""Requests to the virtual board and their judgement, for separately fed epochs.
+
+Each epoch gets the reference's tensors.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ def test_each_buffer_is_got_before_it_is_replaced() -> None:
 
 
 def test_what_the_board_hands_over_is_divided_as_it_was_asked_for() -> None:
-    """Lines count from 1: each buffer's first one gets it, whatever becomes of the second."""
+    """Lines count from 1: the first line of each buffer asks for it.
+
+    The result of the second line makes no difference.
+    """
     longer = replace(one(4), wanted=bytes(6))
     buffers = [one(1), longer, one(7)]
     data = b"abcd" + b"efghij" + b"klmn"
@@ -83,7 +89,7 @@ def test_elements_are_counted_and_the_epoch_is_named() -> None:
         (1000, 21, 0, False),
         (1000, 1, 1, True),
         (1000, 2, 2, False),
-        # Of ten, one is more than 2 %; it still may be one step away.
+        # One of ten elements is more than 2 %, but it may still be one step away.
         (10, 1, 0, True),
         (10, 2, 0, False),
         (10, 1, 1, False),

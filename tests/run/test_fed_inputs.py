@@ -1,4 +1,4 @@
-"""Epochs whose inputs were not all the reference's."""
+"""Epochs that did not get all inputs from the reference."""
 
 from __future__ import annotations
 

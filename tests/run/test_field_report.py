@@ -1,4 +1,7 @@
-"""A field report: lines of a console, facts that they settle, and a file that is read again or refused."""
+"""A field report: console lines, the facts that they settle, and its file.
+
+The file is read again or refused.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ SOC = BOARD.soc
 
 
 def line(moment: str, name: str, value: int | None, address: int = 0) -> str:
-    """As the firmware prints it."""
+    """Return a line as the firmware prints it."""
     check = zlib.crc32(name.encode()) ^ address ^ (0 if value is None else ~value & 0xFFFF_FFFF)
     shown = "fault" if value is None else f"0x{value:08x}"
     return f"n6 field {moment} {name} 0x{address:08x} {shown} 0x{check:08x}"
@@ -59,7 +62,7 @@ def test_one_wrong_character_of_a_line_is_noticed(place: int, letter: str) -> No
     sent = line("entry", "RCC.SR", 0x1234_5678, 0x5602_8004)
     place %= len(sent)
     if letter == sent[place] or (9 <= place < 15):
-        return  # The moment has no check; no two of them differ in one letter.
+        return  # The moment has no check, and no two moments differ in one letter.
     assert not is_reading(sent[:place] + letter + sent[place + 1 :])
 
 

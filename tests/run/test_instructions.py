@@ -1,4 +1,4 @@
-"""What a count of instructions says of cycles: never more than the table knows."""
+"""Estimates of cycles from a count of instructions, within the table's limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The record of target ladder: which rung is the first to fail, what that tells, and what of it a field report has."""
+"""The record of target ladder: the first failing rung and its meaning.
+
+A field report contains a part of it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def test_a_board_that_climbs_all_rungs() -> None:
     whole = ladder([*(outcome(place) for place in range(last)), outcome(last, 7, passes=True)])
     assert first_failed(whole) is None
     assert list(results(whole).values()) == ["equal"] * (2 + last) + ["near"]
-    # What is near has been confirmed by nobody.
+    # A near result confirms nothing.
     assert epoch_counts(whole) == (f"seen: {last} confirmed, 1 near", f"smaller: {last} confirmed, 1 near")
 
 
@@ -71,7 +74,7 @@ def test_a_board_that_stops_in_a_rung_has_climbed_those_before() -> None:
         ("N6-LINK-001", "stopped"),
         ("N6-LINK-005", "stopped"),
         ("N6-LADDER-004", "stopped"),
-        # The cable was pulled: that tells nothing of an epoch.
+        # The cable was pulled, which is no result of an epoch.
         ("N6-LINK-009", "not reached"),
     ],
 )
@@ -93,9 +96,9 @@ def test_outputs_tell_which_epoch_is_the_first_that_differs() -> None:
         for each in results_of([differs], [*epochs, *EPOCHS[1:]], N6Error("N6-RUN-005", "why"), served=True)
         if each.result == "differs"
     )
-    # With Conv2D_0 what it has read is right, too; what comes behind Conv2D_1 has read wrong numbers.
+    # If Conv2D_0 is right, its inputs are right, too. The epochs after Conv2D_1 have read wrong numbers.
     assert [each.result for each in rung.epochs] == ["equal"] * 3 + ["differs"] * 2 + ["not reached"]
-    # Where the one output is wrong, nothing is known of what comes before it.
+    # If the only output is wrong, the epochs before it have no known result.
     assert {each.result for each in ladder([outcome(0, 3)], "N6-RUN-005").rungs[2].epochs} == {"differs"}
 
 

@@ -1,4 +1,4 @@
-"""The link to a running board: on a line that is noisy, cut off, or has something else at its other end."""
+"""The link to a running board: noisy, cut off, or with another program there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INPUT_BYTES, OUTPUT_BYTES = 450, 260
 
 @pytest.fixture(scope="module")
 def firmware(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firmware]:
-    """The firmware's n6_link.c, which each Board starts anew."""
+    """Yield the firmware's n6_link.c, which each Board restarts."""
     with running_firmware(tmp_path_factory.mktemp("firmware")) as running:
         yield running
 
@@ -40,9 +40,9 @@ class Board:
     """A line to the firmware; one board is in use at a time.
 
     Attributes:
-        spoil: Damages what goes over the line, either way.
-        time_s: Goes by while one listens.
-        runs: Inferences that were made.
+        spoil: Function that damages the bytes of the line, in both directions.
+        time_s: Time in seconds, which passes while the host listens.
+        runs: Number of inferences.
     """
 
     firmware: Firmware
@@ -103,14 +103,17 @@ def test_an_inference_over_a_good_line(firmware: Firmware) -> None:
 @settings(max_examples=60)
 @given(st.binary(min_size=INPUT_BYTES, max_size=INPUT_BYTES))
 def test_any_bytes_pass(firmware: Firmware, data: bytes) -> None:
-    """Zeros, newlines, and what looks like text or like a frame."""
+    """The bytes include zeros, newlines, and parts that look like text or a frame."""
     assert infer(link_to(Board(firmware)), data) == inferred(data[:OUTPUT_BYTES])
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 1 << 30))
 def test_noise_costs_time_and_never_a_wrong_result(firmware: Firmware, seed: int) -> None:
-    """Bits flip, bytes get lost, text comes in between: an answer is right, or there is none."""
+    """Bits flip, bytes get lost and text comes in between.
+
+    An answer is right, or there is none.
+    """
     chooser = random.Random(seed)
 
     def spoil(data: bytes) -> bytes:
@@ -149,7 +152,7 @@ def test_an_answer_that_was_lost_makes_no_second_inference(firmware: Firmware) -
 
 
 def test_new_inputs_make_a_new_inference_whatever_its_number(firmware: Firmware) -> None:
-    """Numbers of requests begin again after 256, and with each program that talks to the board."""
+    """Numbers of requests begin again after 256, and with each program on the host."""
     board = Board(firmware)
     first, second = b"1" * INPUT_BYTES, b"2" * INPUT_BYTES
     assert infer(link_to(board), first) == inferred(first[:OUTPUT_BYTES])
@@ -170,7 +173,7 @@ def test_new_inputs_make_a_new_inference_whatever_its_number(firmware: Firmware)
 def test_the_firmware_answers_a_message_that_fits_and_no_other(
     firmware: Firmware, message: bytes, is_answered: bool
 ) -> None:
-    """The frame has one byte more than the message and its CRC."""
+    """The frame has one more byte than the message and its CRC."""
     firmware.restart(INPUT_BYTES, OUTPUT_BYTES)
     frame = cobs.encode(message + zlib.crc32(message).to_bytes(CRC_BYTES, "little")) + b"\0"
     answer, _ = firmware.hear(frame)
@@ -180,15 +183,19 @@ def test_the_firmware_answers_a_message_that_fits_and_no_other(
 
 
 def test_an_answer_counts_however_late_it_is_looked_at(firmware: Firmware) -> None:
-    """A busy machine: hours go by between any two looks at the clock."""
+    """Hours may pass between two looks at the clock of a busy machine."""
     hours = itertools.count(step=3600)
     assert Link(Board(firmware), now=lambda: next(hours)).hello().networks == 1
 
 
 @dataclass
 class Slow(Board):
-    """Answers only while one listens, a request each time. holds: requests that it has room for while it is not asked, those
-    behind them are lost. most: that waited at a time."""
+    """A board that answers one request at a time, and only while the host listens.
+
+    Attributes:
+        holds: Number of requests that it can store; further ones are lost.
+        most: Highest number of requests that waited at a time.
+    """
 
     holds: int = 1000
     waiting: list[bytes] = field(default_factory=list)
@@ -239,7 +246,7 @@ def test_a_refusal_among_requests_that_are_under_way(firmware: Firmware) -> None
 
 @dataclass
 class Trickling(Board):
-    """Its text arrives a little at a time."""
+    """A board whose text arrives in small pieces."""
 
     @property
     def in_waiting(self) -> int:
@@ -278,7 +285,7 @@ def test_a_board_that_starts_anew_in_the_middle_is_noticed(firmware: Firmware) -
 
 @dataclass
 class Deaf(Board):
-    """Another program: it prints, and answers nothing."""
+    """A board with another program, which prints and answers nothing."""
 
     says: bytes = b""
 
@@ -321,7 +328,7 @@ def test_a_firmware_that_has_stopped_is_not_waited_for(line: str, error: str, fi
 
 
 def test_a_firmware_that_still_prints_is_waited_for(firmware: Firmware) -> None:
-    """It runs its test vectors first; the patience is for silence."""
+    """The firmware runs its test vectors first; the patience is for silence."""
     board = Board(firmware)
     answer, requests = board.write, 0
 
@@ -376,7 +383,7 @@ def test_a_cable_that_is_pulled_in_the_middle() -> None:
 
 
 def test_a_serial_port(monkeypatch: pytest.MonkeyPatch, firmware: Firmware) -> None:
-    """A terminal stands in for it, with the board at its other end."""
+    """A terminal replaces the port, with the board at its other end."""
     ours, theirs = os.openpty()
     tty.setraw(ours)
     tty.setraw(theirs)
@@ -397,7 +404,7 @@ def test_a_serial_port(monkeypatch: pytest.MonkeyPatch, firmware: Firmware) -> N
         assert link.hello().networks == 1
         data = bytes(index % 256 for index in range(INPUT_BYTES))
         assert infer(link, data) == inferred(data[:OUTPUT_BYTES])
-    # Not before it has ended: it would read from whatever has the number next.
+    # The other end must have ended first: it would read from the next file with this number.
     os.close(theirs)
     other_end.join()
     os.close(ours)

@@ -1,5 +1,8 @@
-"""The link with anything at its other end: a session ends within its time, with an error's id or with results. Time goes by only
-where somebody waits."""
+"""The link with any program at its other end.
+
+A session ends within its time, with an error id or with results. Time only passes while a side
+waits.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from run.test_table import ARTIFACTS
 
 INPUT_BYTES, OUTPUT_BYTES = 450, 260
 PATIENCE_S, ANSWER_S, RUN_S = 5.0, 0.5, 2.0
-# A minute for each second of patience, and as often as a session begins anew; its requests come on top.
+# A session takes at most a minute for each second of patience, and restarts several times; its requests take more time.
 LONGEST_S = 3 * (61 * PATIENCE_S + 60)
 NETWORK = LinkedNetwork(
     RunModel("keyword", Path("inputs.npy"), None, (), ()),
@@ -58,7 +61,12 @@ TEXTS += [b"\x1b[31mhello\n", b"\xff\n" * 3, b"\0\0", b"n6 appli error N6-FW-001
 
 @dataclass
 class Peer:
-    """seldom: of so many requests, one is answered otherwise. talks: whether text comes where nothing else does."""
+    """A program at the other end.
+
+    Attributes:
+        seldom: One of this many requests gets an odd answer.
+        talks: True if it sends text in pauses.
+    """
 
     random: Random
     seldom: int
@@ -75,7 +83,7 @@ class Peer:
             self.time_s += 0.05
             if self.talks and self.random.random() < 0.5:
                 self.to_host += self.random.choice(TEXTS)
-        # What comes takes its time on the line.
+        # Received bytes take their time on the line.
         data = bytes(self.to_host[:size])
         del self.to_host[:size]
         self.time_s += len(data) / 11_520
@@ -143,7 +151,7 @@ def test_a_session_ends_in_time_with_an_id_or_with_results(random: Random, seldo
 
 
 class Talker(Peer):
-    """Says one thing for ever and answers nothing."""
+    """A program that sends one text for ever and answers nothing."""
 
     said = b""
 

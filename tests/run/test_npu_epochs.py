@@ -1,4 +1,4 @@
-"""The NPU's part of a run: which epochs are of the first inference, what they are called, and the table of them."""
+"""The NPU's part of a run: epochs of the first inference and their table."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def registers(place: int | None, network: int | None = 0) -> NpuEpoch:
 def test_the_first_inference_ends_where_an_epoch_comes_again() -> None:
     once = [blob(3), blob(4), registers(2)]
     assert first_inferences([*once, *once, *once], 1) == [tuple(once)]
-    # A network with one epoch of the NPU.
+    # This network has one epoch of the NPU.
     assert first_inferences([registers(2), registers(2)], 1) == [(registers(2),)]
-    # It may have no end.
+    # The last inference may have no end.
     assert first_inferences(once[:2], 1) == [tuple(once[:2])]
 
 
@@ -109,7 +109,7 @@ def test_the_record_s_first_inferences_become_part_of_the_outcome(tmp_path: Path
     assert [epoch.label for epoch in network.npu_epochs] == [3, 4]
     assert network.npu_epochs[0].units == (UnitWork("STRENG0", "writes", elements=4, writes=4),)
     assert with_npu_epochs(outcome(), tmp_path / "none") == outcome()
-    # And of run.json.
+    # The same holds for run.json.
     (tmp_path / "run.json").write_text(to_json(asdict(made)))
     assert read_outcome(tmp_path / "run.json") == made
     old = json.loads((tmp_path / "run.json").read_text())

@@ -1,4 +1,7 @@
-"""Expected outputs of a network, made by the reference interpreter in the network's own types and order."""
+"""Expected outputs of a network, in the network's own types and order.
+
+The reference interpreter makes them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ EXPECTED = np.load(KEYWORD / "expected.npy")
 
 
 def as_compiled(model: Path) -> NetworkArtifacts:
-    """With the ports of the model as they are."""
+    """Return artifacts with the ports of the model as they are."""
     takes, gives = (
         tuple(IoBuffer(p.name, None, int(np.prod(p.shape)), "int8", p.shape, p.scale, p.zero_point) for p in ports)
         for ports in ports_of(model)

@@ -1,4 +1,7 @@
-"""The table of a run: each epoch under ST's number, with the cycles that the firmware counted at its place in the table."""
+"""The table of a run: epochs under ST's numbers, with the firmware's cycles.
+
+The firmware counts cycles by the epoch's place in the table.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ def test_cycles_are_under_st_s_numbers() -> None:
     assert outcome().networks[0].epoch_cycles == {
         2: EpochCycles(0, 0, 200),
         3: EpochCycles(100, 1000, 10),
-        # The start and the end of it are two blocks; a fifth block is not in the table.
+        # The start and the end of this epoch are two blocks. A fifth block is not in the table.
         118: EpochCycles(7, 0, 3),
     }
 

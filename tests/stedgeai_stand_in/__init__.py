@@ -1,1 +1,1 @@
-"""An executable in the place of ST's compiler: it replays what the real one prints and writes, release by release."""
+"""A fake of ST's compiler that replays output and files of each release."""

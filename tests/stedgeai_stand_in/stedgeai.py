@@ -1,4 +1,7 @@
-"""What the stand-in does when it is called as stedgeai. Its first argument is its settings file."""
+"""The fake compiler's program, called as stedgeai.
+
+Its first argument is its settings file.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ OVERFLOW = (
     "total bytes left unallocated=9412608",
 )
 FLOAT = "".join(f"WARNING: _model_{number}_conv_output_0 is not quantized\n" for number in range(40))
-# scenario: (status, what is printed). Those with status 0 go on to write artifacts.
+# Each scenario maps to (status, printed text). Those with status 0 go on to write artifacts.
 FAILURES = {
     "pools too small": (255, block(*OVERFLOW)),
     "atonn failed": (255, block("Error: operator LSTM has no implementation")),
@@ -112,7 +115,10 @@ def main(settings_file: str, arguments: list[str]) -> int:
 
 
 def contract(arguments: list[str]) -> dict[str, str]:
-    """What the real tool needs; a breach ends the stand-in with a status that no scenario has."""
+    """Check the requirements of the real tool; return its options.
+
+    A breach ends the program with a status that no scenario has.
+    """
     assert arguments[0] == "generate"
     switches = {argument: "1" for argument in arguments if argument == "--relocatable"}
     arguments = [argument for argument in arguments if argument not in switches]
@@ -138,7 +144,10 @@ def progress() -> None:
 
 
 def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
-    """Made by the reference backend for the pools that were given, then dressed as the release does."""
+    """Write the artifacts of a release for the given pools.
+
+    The reference backend makes them, and they get the release's form.
+    """
     from n6build.network.pools.mpool import pools_of_document, read_mpool
     from n6build.network.reference.compile import compile_network
 
@@ -193,7 +202,7 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
 
 
 def relocate(folder: Path, name: str, release: str) -> None:
-    """What the real tool compiles and links: here a model without code."""
+    """Write a model without code in place of the tool's compiled and linked one."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from reloc.synthetic import synthetic_model
 
@@ -202,7 +211,7 @@ def relocate(folder: Path, name: str, release: str) -> None:
 
 
 def model_as_named(model: Path) -> dict[str, Any]:
-    """With the digest of its file."""
+    """Return the description of a model with the digest of its file."""
     digest = hashlib.md5(model.read_bytes(), usedforsecurity=False).hexdigest()
     files = [{"name": model.name, "signature": f"0x{digest}"}]
     return {
@@ -215,7 +224,10 @@ def model_as_named(model: Path) -> dict[str, Any]:
 
 
 def with_operators(source: str) -> str:
-    """With all that its operators call, under other names: a network of ST's compiler calls no kernel of n6build's."""
+    """Return network.c with all functions that its operators call, under other names.
+
+    A network of ST's compiler calls no kernel of n6build's.
+    """
     from n6build.base.paths import FIRMWARE
     from n6build.network.kernel_files import files_of_kernels
 
@@ -233,7 +245,7 @@ def with_operators(source: str) -> str:
 
     parts = []
     for path in files_of_kernels(set(re.findall(r"\bn6k_(\w+)", source))):
-        # What a file keeps to itself may have the name of something else in another one.
+        # A static name may be that of something else in another file.
         own = re.sub(r"__attribute__\(\(.*?\)\)", "", path.read_text())
         names = {
             *re.findall(r"^static [^;(={]*\b(\w+)\(", own, re.MULTILINE),
@@ -247,13 +259,16 @@ def with_operators(source: str) -> str:
 
 
 def renumbered(source: str) -> str:
-    """Epochs begin at 2: the first is one that nothing runs for."""
+    """Return the source with epochs from 2, because nothing runs in epoch 1."""
     numbers = r"\b(scheduling epoch=|epoch_num = |last_epoch_num = )(\d+)"
     return re.sub(numbers, lambda match: f"{match[1]}{int(match[2]) + 1}", source)
 
 
 def describe_as(release: str, info: dict[str, Any]) -> None:
-    """In place: epochs as c_info of the real releases has them (samples/c_info, samples/generated/core-2.2-transformer)."""
+    """Change c_info in place to the epochs of real releases.
+
+    See samples/c_info and samples/generated/core-2.2-transformer.
+    """
     no_mapping = "NODE_SW" if release < "3" else "NODE_NO_X"
     (graph,) = info["graphs"]
     nodes = graph["nodes"]

@@ -1,4 +1,7 @@
-"""Installs the stand-in into a tree as ST Edge AI Core and X-CUBE-AI packs have it."""
+"""Installation of the fake compiler in the tree of ST Edge AI Core.
+
+Packs of X-CUBE-AI have the same tree.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,14 @@ BUILDS = {
 
 
 def install(root: Path, release: str = "4.0.1", *, scenario: str = "success", machine: str = "one") -> Path:
-    """scenario: of stedgeai.SCENARIOS. machine: whose paths and dates the output carries. Returns the executable."""
+    """Install the fake compiler; return its executable.
+
+    Args:
+        root: Root of the tree.
+        release: Release of ST Edge AI Core.
+        scenario: Key of stedgeai.FAILURES, or 'success'.
+        machine: Machine whose paths and dates the output contains.
+    """
     folder = root / "Utilities" / "linux"
     folder.mkdir(parents=True, exist_ok=True)
     settings = {

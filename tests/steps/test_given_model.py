@@ -1,4 +1,7 @@
-"""A relocatable model of another tool as a model: how it is found, what follows from it, and what is refused by name."""
+"""A relocatable model of another tool as a model.
+
+The tests cover its search, its consequences, and refusals by name.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def with_flags(without: int) -> bytes:
 
 
 def split(data: bytes) -> tuple[bytes, bytes]:
-    """The model without its weights, and those."""
+    """Return the model without its weights, and the weights."""
     (start,) = struct.unpack_from("<I", data, 4 * PARAMS_OFFSET_WORD)
     at = 4 * PARAMS_OFFSET_WORD
     return data[:at] + bytes(4) + data[at + 4 : start], data[start:]

@@ -1,4 +1,4 @@
-"""The files that a host's program is linked with, whatever board, model and runtime are chosen."""
+"""The files for linking a host's program, for any board, model and runtime."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def compiled(folder: Path, name: str, text: str) -> Path:
 
 @pytest.fixture
 def call(tmp_path: Path) -> Call:
-    """Of networks that need a function of their runtime, and one of the toolchain."""
+    """Return the call for networks with functions of their runtime and toolchain.
+
+    They need one function of each.
+    """
     place = tmp_path / "a place"
     place.mkdir()
     networks = "float sinf(float); int runtime(void); int n6(void); int n6(void) { return runtime() + (int)sinf(runtime()); }\n"

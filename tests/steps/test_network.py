@@ -1,4 +1,4 @@
-"""What of stage 1 is said when a plan is made, before anything is compiled."""
+"""Findings about stage 1 in a plan, before anything is compiled."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from n6build.options.choices import Choices
 from n6build.steps.application import application_plan
 from network.network_c_texts import CORES, network_c
 
-# Of the STM32N6570-DK, whose external RAM is there.
+# This network is for the STM32N6570-DK, which has external RAM at this address.
 IN_PSRAM = network_c(CORES[0]).replace("offset=0x342e0000", "offset=0x90000000", 1)
 
 
 def sources_of(folder: Path, text: str, *, board: str = "nucleo-n657", waived: str = "") -> set[str]:
-    """Names of what would be compiled for a network that was compiled elsewhere."""
+    """Return the names of the files to compile for a precompiled network."""
     (folder / "network.c").write_text(text)
     (folder / "network_atonbuf.xSPI2.raw").write_bytes(bytes(4704))
     if waived:

@@ -1,4 +1,4 @@
-"""Which runtime a build is linked with: n6build's own, the one that is named, or the one of the project around."""
+"""The runtime of a build: n6build's own, a named one, or the host project's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from n6build.steps.job import environment_of, runtime_of
 
 
 def runtime(launched: Path, named: str = "", **options: str) -> Runtime:
-    """named: by STEDGEAI_CORE_DIR."""
+    """Return the runtime of a build.
+
+    Args:
+        launched: Folder in which the build was launched.
+        named: Value of STEDGEAI_CORE_DIR.
+        options: Options of the build.
+    """
     choices = choices_of(resolve(options, {}, launched), launched)
     environment = read_environment({"PATH": "", "STEDGEAI_CORE_DIR": named})
     return runtime_of(choices, environment_of(choices, environment))
@@ -31,7 +37,7 @@ def test_auto_is_the_project_around_the_folder_of_the_command(tmp_path: Path) ->
     folder = make_project(tmp_path / "project")
     found = runtime(folder, core="auto")
     assert (found.name, found.version) == ("st", CORE.ll_aton)
-    # With the headers of the same project.
+    # The headers come from the same project.
     headers = {each.relative_to(tmp_path / "project").as_posix() for each in found.foreign_folders[3:]}
     assert "STM32Cube_FW_N6/Drivers/STM32N6xx_HAL_Driver/Inc" in headers
     with pytest.raises(N6Error, match="N6-LLATON-002: is in no project with ST's runtime"):

@@ -1,4 +1,4 @@
-"""What of a description concerns which step: an edit of YAML reaches the steps that use what was edited, and no other."""
+"""An edit of YAML reaches exactly the steps that use the edited value."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ CLOCK_HEADER, CONSOLE_HEADER = "Header n6_board_clock.h", "Header n6_board_conso
 NOR_HEADER, SLOTS_HEADER = "Header n6_board_nor.h", "Header n6_board_slots.h"
 NETWORK, PLAN, CHECK = "Network network.c", "Plan memory_plan.json", "Check checks.json"
 MANIFEST, SIZES, VECTORS = "Manifest flash_manifest.json", "Sizes sizes.txt", "Vectors vectors.bin"
-# A provenance names each file by its digest, and so changes with any.
+# A provenance contains the digest of each file, and so changes with any of them.
 ORIGIN = "Origin provenance.json"
-# By the names of tools/rebuilds.py: the steps that take something else. Others follow from what those make.
+# The keys are names of tools/rebuilds.py. The values are the steps that take other input; later steps depend on their
+# outputs.
 TAKEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(
         (
@@ -122,7 +123,7 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 def differing(before: Plan, after: Plan, edited: set[str]) -> frozenset[str]:
-    """'Verb file' of steps that are other ones, or read an edited file."""
+    """Return 'Verb file' of steps that have changed or read an edited file."""
     known = {step.name: step for step in before.steps}
     return frozenset(
         f"{step.verb} {Path(step.name).name}"
@@ -133,7 +134,7 @@ def differing(before: Plan, after: Plan, edited: set[str]) -> frozenset[str]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """With boards and models of its own."""
+    """Yield a project with its own boards and models."""
     for name in ("boards", "models"):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
@@ -156,7 +157,10 @@ def test_an_edit_reaches_the_steps_that_use_what_was_edited(project: Path, every
 
 
 def test_a_run_of_a_matrix_is_known_by_its_emulator(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its content, whichever release it is of: what a cache has of another one is not what this one would say."""
+    """The emulator counts by its content, not by its release.
+
+    A cached run of another emulator may differ.
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(project / "cache"))
     plans, known = [], []
     for release in ("7.2", "10.0"):
@@ -170,13 +174,13 @@ def test_a_run_of_a_matrix_is_known_by_its_emulator(project: Path, monkeypatch: 
     runs = [next(step for step in plan.steps if step.verb == "Run") for plan in plans]
     assert [run.tools for run in runs] == [(Tool("qemu-system-arm", digest),) for digest in known]
     assert {differing(plans[0], plan, set()) for plan in plans[1:3]} == {frozenset({"Run run.json"})}
-    # Its sources, and what is changed in QEMU's own.
+    # The sources of the machine count, and so do the changes of QEMU's own sources.
     assert project_path(MACHINE_FILES / "n6virt_xspi.c") in runs[0].sources
     assert "n6build.virtual_board.qemu" in library_code().parts_of("n6build.steps.run_board")
 
 
 def test_what_reaches_no_step_of_one_application_reaches_those_of_another(project: Path) -> None:
-    """What those steps above do not take is for others."""
+    """Values that the steps above do not take are used by other steps."""
     reloc = {"loader": "reloc", "models": ("keyword",)}
     before = planned(project, **reloc)
     chip = project / "boards/soc/stm32n6.yaml"
@@ -186,7 +190,10 @@ def test_what_reaches_no_step_of_one_application_reaches_those_of_another(projec
 
 @pytest.mark.parametrize("name", board_names())
 def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) -> None:
-    """The order of registers and the like is that of their names then, whatever it is in the YAML."""
+    """Registers and similar lists are then in the order of their names.
+
+    Their order in the YAML makes no difference.
+    """
     board = load_board(name)
     script = linker_script.program_script(linker_script.appli_ram(board.soc))
     for step, make, text in (

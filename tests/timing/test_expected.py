@@ -1,4 +1,4 @@
-"""What is expected of an epoch and of a network: bounds, ranges, and words for what is not known."""
+"""Expected times of epochs and networks: bounds, ranges and unknown values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def test_a_million_elements_take_a_millisecond_at_a_gigahertz() -> None:
 
 @pytest.mark.parametrize(("nor", "ms"), [(200_000_000, 3.21), (50_000_000, 12.84)])
 def test_weights_come_at_the_rate_of_the_flash(nor: int, ms: float) -> None:
-    """1,284,000 bytes: 3.226 and 12.92 ms were measured, with a kind of overhead."""
+    """The epoch reads 1,284,000 bytes.
+
+    3.226 and 12.92 ms were measured, with a kind of overhead.
+    """
     found = only(replace(CONV, elements=1000, flash=(1_284_000, 1_284_000)), replace(DK, nor_hz=nor))
     assert found.flash == pytest.approx(ms)
     assert found.bound == "flash"
@@ -88,7 +91,10 @@ def test_what_is_not_known_gives_a_lower_bound_and_words(work: EpochWork, said: 
 
 @pytest.mark.parametrize("macs", [10, 10**9])
 def test_an_epoch_of_the_cpu_takes_at_least_the_time_of_its_weights(macs: int) -> None:
-    """1,000,000 bytes at 0.4 bytes a nanosecond: the lower bound, unless its MACs alone take longer."""
+    """1,000,000 bytes at 0.4 bytes a nanosecond give the lower bound.
+
+    If the MACs alone take longer, they give it.
+    """
     found = only(EpochWork(1, "Conv2D", "CPU", 100, macs, (1_000_000, 1_000_000), 0, None, own=True))
     by_macs = macs * MODEL.cpu_macs["conv"].low / 0.8e6
     assert found.flash == pytest.approx(2.5)
@@ -240,7 +246,10 @@ def test_st_s_estimate_stands_beside_with_how_wrong_it_has_been() -> None:
 
 
 def test_layers_that_run_on_the_cpu_are_told_as_they_would_be_on_the_npu() -> None:
-    """MobileNetV2, 21.08 ms at these clocks: by the same model that was fitted to such networks."""
+    """MobileNetV2 takes 21.08 ms at these clocks.
+
+    The expectation comes from the model that was fitted to such networks.
+    """
     facts = read_measurements()
     row = next(each for each in facts.networks if each.id == "A16")
     assert row.layers is not None

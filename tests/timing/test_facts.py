@@ -1,4 +1,4 @@
-"""The table of measurements: what it holds, and how mistakes in it are told."""
+"""The table of measurements, and reports of mistakes in it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_layers_of_known_networks_have_the_macs_that_others_count(wanted: str, m
 
 
 def test_weights_of_known_networks_are_what_the_compiled_ones_have() -> None:
-    """What is not weights of a layer, scales and padding, is a third at most."""
+    """Weights that belong to no layer, scales and padding are at most a third."""
     for network in FACTS.networks:
         if network.layers is not None and network.weights_kib:
             kib = sum(layer.weights for layer in layers_of(network.layers)) / 1024

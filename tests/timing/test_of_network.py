@@ -1,4 +1,7 @@
-"""What the epochs of compiled networks move: from settings of the NPU, and from what c_info counts."""
+"""Bytes that the epochs of compiled networks move.
+
+They come from settings of the NPU and from the counts of c_info.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,10 @@ def test_what_a_cache_may_answer_is_counted_once() -> None:
 
 
 def test_a_convolution_may_make_more_than_is_written() -> None:
-    """Two frames of 8 x 8 x 3, 16 kernels each, pooled by four before they are written."""
+    """Two frames of 8 x 8 x 3, with 16 kernels each, are pooled before writing.
+
+    The pooling is by four.
+    """
     conv = UnitSettings(
         "CONVACC0",
         "CONVACC",
@@ -95,14 +101,18 @@ def compiled(folder: str, name: str, weights: str, tmp_path: Path) -> NetworkArt
 def test_compiled_networks_take_about_what_st_has_published(
     folder: str, name: str, weights: str, published: float, tmp_path: Path
 ) -> None:
-    """None of these epochs was fitted to; a tenth is more than they are off by."""
+    """The fit used none of these epochs; they are less than a tenth off."""
     time = expected_time(work_of(compiled(folder, name, weights, tmp_path), BOARD.soc), MODEL, DK)
     assert sum(each.ms for each in time.epochs) == pytest.approx(published, rel=0.1)
     assert time.low < published < (time.high or 1e9)
 
 
 def test_what_c_info_counts_is_what_a_published_network_took(tmp_path: Path) -> None:
-    """tiny_yolo_v2 at 224: its activations are elsewhere than in the network that took 30.67 ms, elements and weights are not."""
+    """The network is tiny_yolo_v2 at 224.
+
+    Its activations are elsewhere than in the network that took 30.67 ms, but elements and weights are
+    not.
+    """
     path = tmp_path / "network_c_info.json"
     path.write_bytes(gzip.decompress(sample("c_info/core-2.0-tiny_yolo_v2_224.json.gz").read_bytes()))
     costs = read_costs(path)

@@ -1,4 +1,7 @@
-"""How far the model is from measurements that it was not fitted to, and that its parameters are what a fit makes."""
+"""Errors of the model for measurements that were not used for the fit.
+
+The parameters are those of a fit.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def test_networks_are_nearer_than_by_a_data_sheet() -> None:
 
 
 def test_half_of_the_epochs_tell_the_other_half() -> None:
-    """The goal of 12 % for nine of ten is missed by less than a percent; docs/time.md says so."""
+    """The goal of 12 % for nine of ten is missed by less than a percent.
+
+    docs/time.md reports this.
+    """
     held = FIGURES["epochs, half against half, ten random halvings"]
     assert held.median < 0.05
     assert held.nine_of_ten < 0.13
@@ -53,7 +59,7 @@ def test_the_documentation_has_the_figures_that_the_command_prints() -> None:
 
 
 def test_the_parameters_are_what_a_fit_makes() -> None:
-    """Within what another order of additions may change."""
+    """The difference is at most that of another order of additions."""
     number = re.compile(r"(?<=: )[\d.]+")
     made = fit_timing.model_text(FACTS, FIGURES)
     written = MODEL.read_text()
@@ -63,7 +69,7 @@ def test_the_parameters_are_what_a_fit_makes() -> None:
 
 
 def test_what_is_left_out_was_not_fitted_to() -> None:
-    """A family of its own kind, ten times as slow, is missed by as much."""
+    """A family that is made ten times as slow is missed by about that factor."""
     work = epoch_work(FACTS)
     odd = work.groups[0]
     slow = np.array([10.0 if group == odd else 1.0 for group in work.groups])

@@ -1,4 +1,7 @@
-"""firmware/trust and BearSSL compiled for this host, with sanitizers, and asked about images."""
+"""firmware/trust and BearSSL, compiled with sanitizers for this host.
+
+The program verifies images.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _REQUEST = struct.Struct("=7I")
 
 
 class Status(IntEnum):
-    """n6_trust_status_t."""
+    """A status of type n6_trust_status_t."""
 
     OK = 0
     UNSIGNED = 1
@@ -37,7 +40,14 @@ class Status(IntEnum):
 
 @dataclass(frozen=True)
 class Image:
-    """data: as it is in flash. code, weights, trailer: bytes of its parts, as a firmware knows them; of an Appli 0."""
+    """An image with the numbers that a firmware knows of it.
+
+    Attributes:
+        data: Bytes of the image in flash.
+        code: Bytes of its code; 0 for an Appli.
+        weights: Bytes of its weights; 0 for an Appli.
+        trailer: Bytes of its trailer; 0 for an Appli.
+    """
 
     kind: Kind
     data: bytes
@@ -49,7 +59,7 @@ class Image:
 
 
 def key_file(folder: Path, secret: int = 18) -> Path:
-    """A private key in PEM."""
+    """Write a private key in PEM; return its file."""
     key = ec.derive_private_key(secret, ec.SECP256R1())
     path = folder / f"key-{secret}.pem"
     path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
@@ -57,12 +67,12 @@ def key_file(folder: Path, secret: int = 18) -> Path:
 
 
 def bearssl_sources() -> list[Path]:
-    """The vendored C files."""
+    """Return the vendored C files."""
     return sorted((BEARSSL / "src").glob("*/*.c"))
 
 
 def built_verifier(folder: Path) -> Path:
-    """The program, as a host's compiler makes it."""
+    """Build the program with a host's compiler."""
     for described in FORMATS:
         (folder / described.header).write_text(header_text(described))
     program = folder / "verifier"
@@ -85,7 +95,7 @@ def built_verifier(folder: Path) -> Path:
 
 
 def statuses(program: Path, key: Path, images: Iterable[Image]) -> list[Status]:
-    """What a board with this key makes of each image."""
+    """Return the status that a board with this key gives to each image."""
     asked = public_point(key) + board_identity(BOARD)
     for each in images:
         numbers = each.floor, each.with_weights, each.code, each.weights, each.trailer, len(each.data)

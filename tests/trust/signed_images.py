@@ -28,7 +28,13 @@ CHANGING = tuple(MODEL_TRAILER.offset_of(name) for name in ("revision", "trailer
 
 @dataclass(frozen=True)
 class Maker:
-    """Signs for a board. key: private one. counter: security counter of what it makes."""
+    """A maker of signed images for a board.
+
+    Attributes:
+        key: File of the private key.
+        board: Name of the board.
+        counter: Security counter of the images.
+    """
 
     key: Path
     board: str = BOARD
@@ -66,5 +72,5 @@ class Maker:
 
 
 def with_data(image: Image, data: bytes) -> Image:
-    """The same place, with other bytes in it."""
+    """Return the image with other bytes at the same place."""
     return replace(image, data=data)

@@ -1,4 +1,7 @@
-"""Private keys: which are taken, what is said of others, and that a signature is always the same."""
+"""Private keys: accepted ones, errors for others, and equal signatures.
+
+The signature of equal data is always the same.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ def test_a_password_comes_from_the_environment(tmp_path: Path, monkeypatch: pyte
     key = encrypted(tmp_path / "key.pem", b"secret")
     monkeypatch.setenv("N6BUILD_KEY_PASSWORD", "secret")
     assert public_point(key) == public_point(key_file(tmp_path))
-    # A key without one is taken all the same.
+    # A key without a password is accepted, too.
     assert public_point(key_file(tmp_path)) == public_point(key)
 
 
@@ -151,7 +154,10 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
 
 
 def test_a_plan_follows_from_the_public_key_and_never_from_the_private_one(tmp_path: Path) -> None:
-    """The same key in another file, with a password or without, plans the same steps but for the file's name."""
+    """A plan has the same steps for the same key in another file.
+
+    The file may have a password or none; only the name of the file differs.
+    """
     key = key_file(tmp_path)
     choices = chosen(tmp_path, trust="full", trust_key=str(key), trust_counter=("appli:3",))
     plan = application_plan(choices, read_environment(), ["build"])

@@ -1,4 +1,4 @@
-"""What a board makes of updates that somebody else made, decided by the code that it runs."""
+"""Updates from third parties, judged by the code that a board runs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def covered(image: Image) -> list[int]:
-    """Offsets of the bytes that a signature answers for. An Appli's magic, version and checksum are its loader's; padding between
-    the parts of a slot is not read; of a model's trailer, programming changes two words."""
+    """Return the offsets of the bytes that a signature covers.
+
+    An Appli's magic, version and checksum belong to its loader. Padding between the parts of a slot is
+    not read. Programming changes two words of a model's trailer.
+    """
     if image.kind is Kind.APPLI:
         end = BASE.offset_of("signature"), BASE.offset_of("checksum")
         return [*range(*end), *range(SIGNED_OFFSET, len(image.data))]
@@ -109,7 +112,10 @@ def with_claim_of_another(maker: Maker, random: random.Random) -> Image:
 
 
 def for_another_purpose(maker: Maker, random: random.Random) -> Image:
-    """A model where weights belong, or the other way round; an FSBL as Appli."""
+    """Return an image for a purpose that it was not made for.
+
+    It is a model in place of weights, weights in place of a model, or an FSBL as Appli.
+    """
     if random.random() < 0.5:
         return maker.appli(random, BinaryType.FSBL)
     image = random.choice((maker.data, maker.model))(random)
@@ -117,7 +123,10 @@ def for_another_purpose(maker: Maker, random: random.Random) -> Image:
 
 
 def without_signature(maker: Maker, random: random.Random) -> Image:
-    """Zeros, ones, or numbers that no signature has."""
+    """Return an image with an invalid signature.
+
+    The signature has zeros, ones, or numbers that no signature has.
+    """
     image, order = maker.any(random), 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
     one, n = (number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in (1, order))
     zero, ones = bytes(SIGNATURE_BYTES // 2), b"\xff" * (SIGNATURE_BYTES // 2)
@@ -146,7 +155,7 @@ def test_a_board_takes_what_was_signed_for_it(verifier: Path, key: Path) -> None
     source, maker = random.Random(1), Maker(key, counter=3)
     images = [make(source) for make in (maker.appli, maker.data, maker.model) for _ in range(20)]
     assert set(statuses(verifier, key, images)) == {Status.OK}
-    # What a board has counted up to is accepted, and what is newer.
+    # A board accepts the counter that it has reached, and newer ones.
     assert set(statuses(verifier, key, [replace(each, floor=floor) for each in images for floor in (1, 3)])) == {
         Status.OK
     }
@@ -179,7 +188,7 @@ def test_what_is_wrong_is_said(craft: Craft, verifier: Path, key: Path) -> None:
 
 
 def test_without_the_digest_of_weights_other_weights_are_not_noticed(verifier: Path, key: Path) -> None:
-    """The gap of trust=code, which docs/threat-model.md describes."""
+    """docs/threat-model.md describes this gap of trust=code."""
     image = replace(with_weights_of_another(Maker(key), random.Random(3)), with_weights=False)
     assert statuses(verifier, key, [image]) == [Status.OK]
 
