@@ -65,7 +65,7 @@ void n6k_plain_gather(const n6k_gather_t *op)
 /* The largest distance of elements that are gathered eight at a time, with offsets of 16 bits. */
 #define LARGEST_SHORT_STEP (UINT16_MAX / 7)
 
-/* Return nonzero if a lane of a vector can hold `bytes`. position: all addresses and steps, combined by or: multiples of bytes. */
+/* Return nonzero if a lane of a vector can hold `bytes`. position: all addresses and steps combined by or, multiples of bytes. */
 static inline int is_lane(uint32_t bytes, uintptr_t position)
 {
     return (bytes == 1 || bytes == 2 || bytes == 4) && (position & (bytes - 1)) == 0;
