@@ -107,7 +107,7 @@ bool n6_clock_start(void)
     return true;
 }
 
-/* Switch CPU and buses to the dividers. IC2, IC6 and IC11 must run before. Without its prescaler the AHB would be too fast. */
+/* Switch CPU and buses to the dividers; IC2, IC6, IC11 must run. Set the AHB prescaler first, or the AHB would be too fast. */
 bool n6_clock_switch(void)
 {
     const uint32_t switched = N6_FIELD(N6_RCC_CFGR1_CPUSWS, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSWS, FROM_DIVIDERS);
