@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The application: gives the networks the memory of their plan, checks and places their weights, runs each on its test vectors
- * and prints what comes out.
+ * The application. It gives the networks the memory of their plan, checks and places their weights, runs each network on its
+ * test vectors and prints the results.
  */
 #if !N6_RUNTIME_DRIVES_NPU
 #include "ll_aton_npu.h"
@@ -21,8 +21,8 @@
 #if N6_ON_REQUEST
 #include "n6_watchdog.h"
 
-/* Longer than a blob is polled for at the slowest clock, shorter than the host repeats a request. Resets a chip whose CPU hangs on a
- * bus that never answers; the link feeds it while it waits for a request. */
+/* The watchdog period: longer than the poll of a blob at the slowest clock, shorter than the time after which the host repeats a
+ * request. The watchdog resets a chip whose CPU hangs on a silent bus. The link feeds it while it waits for a request. */
 #define REQUEST_MS 60000u
 #endif
 
@@ -91,7 +91,7 @@ int main(void)
         }
 #if !N6_ON_REQUEST
         runs += n6_appli_run(&n6_plan_networks[i], runs);
-        n6_inference_restart(&n6_plan_networks[i]); /* for the sequence that comes over the link */
+        n6_inference_restart(&n6_plan_networks[i]); /* for the sequence that arrives over the link */
 #endif
     }
     n6_put("n6 done runs=");

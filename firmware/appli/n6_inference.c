@@ -17,18 +17,18 @@
 #include "n6_soc_cpu.h"
 #include "n6_soc_memories.h"
 
-/* Epochs of a network whose cycles are kept; those after them are run but not listed. */
+/* The number of epochs of a network whose cycles are kept. Later epochs run but are not listed. */
 #define EPOCHS_LISTED 512u
 
-/* The last is for all that are not listed. */
+/* The last entry is shared by all epochs that are not listed. */
 static n6_epoch_cycles_t epoch_cycles[EPOCHS_LISTED + 1u];
-/* Of the epoch that runs. */
+/* The cycles of the running epoch. */
 static n6_epoch_cycles_t *running = &epoch_cycles[EPOCHS_LISTED];
-/* When it has reached its latest step. */
+/* The cycle count at the latest step of the running epoch. */
 static uint32_t stepped;
-/* Of the network whose blocks run, without place. */
+/* The marker of the running network, without a place. */
 static uint32_t network_marker;
-/* Of the block that has begun and not ended, with N6_EPOCH_MARKER_ENDED; 0: none. */
+/* The end marker (with N6_EPOCH_MARKER_ENDED) of the block that has begun and not ended; 0: none. */
 static uint32_t open_marker;
 
 static uint32_t cycles_now(void)
@@ -49,7 +49,7 @@ static void end_marked_epoch(void)
     }
 }
 
-/* More networks and blocks than a marker can tell apart share the last number. */
+/* Networks and blocks beyond the range of a marker share the last number. */
 static void begin_marked_epoch(uint32_t place)
 {
     end_marked_epoch();
@@ -63,7 +63,7 @@ static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *
     uint32_t passed = cycles_now() - stepped;
     switch (type) {
     case LL_ATON_RT_Callbacktype_PRE_START:
-        /* For a hybrid epoch ST's runtime runs blocks of its own, in a table of their own: they are part of that epoch. */
+        /* For a hybrid epoch ST's runtime runs internal blocks from a separate table. They are part of that epoch. */
         if ((block->flags & EpochBlock_Flags_internal) == 0u) {
             uint32_t index = (uint32_t)(block - instance->exec_state.first_epoch_block);
             running = &epoch_cycles[index < EPOCHS_LISTED ? index : EPOCHS_LISTED];
@@ -79,7 +79,7 @@ static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *
         break;
     case LL_ATON_RT_Callbacktype_POST_END:
         running->end += passed;
-        /* A hybrid epoch goes on in the blocks that are inserted behind it, until the next one begins. */
+        /* A hybrid epoch continues in the blocks inserted after it, until the next epoch begins. */
         if ((block->flags & (EpochBlock_Flags_internal | EpochBlock_Flags_hybrid)) == 0u) {
             end_marked_epoch();
         }
@@ -107,7 +107,7 @@ void n6_inference_open(void)
     LL_ATON_RT_RuntimeInit();
 }
 
-/* Before Init_Network, which writes their addresses into the blobs of an epoch controller. */
+/* Pass the application's buffers to the network. Call it before Init_Network, which writes their addresses into blobs. */
 static int give_own_buffers(const n6_plan_network_t *network)
 {
     for (uint32_t i = 0; i < network->own_buffer_count; i++) {
@@ -140,7 +140,7 @@ void n6_inference_restart(const n6_plan_network_t *network)
     }
 }
 
-/* What the NPU's cache holds of a buffer goes to memory, where the CPU looks; only external RAM lies behind that cache. */
+/* Write a buffer from the NPU's cache to memory, where the CPU reads it. Only external RAM is behind that cache. */
 static void empty_npu_cache(const LL_Buffer_InfoTypeDef *buffer)
 {
     uintptr_t start = (uintptr_t)LL_Buffer_addr_start(buffer);
@@ -149,8 +149,8 @@ static void empty_npu_cache(const LL_Buffer_InfoTypeDef *buffer)
     }
 }
 
-/* Writes back what the CPU wrote and forgets the rest: before an inference, so that no dirty line is written over what the NPU
- * puts into an output, and after it, so that the CPU reads memory and not what it had read before. */
+/* Write back and invalidate the outputs. Before an inference, so that no dirty line later overwrites an output of the NPU. After
+ * an inference, so that the CPU reads memory and not stale cache lines. */
 static void synchronise_outputs(const n6_plan_network_t *network)
 {
     for (const LL_Buffer_InfoTypeDef *buffer = n6_network_outputs(network->instance); buffer->name != NULL; buffer++) {
@@ -167,7 +167,7 @@ static int fill_inputs(const n6_plan_network_t *network, const uint8_t *input, u
         if (buffer->is_param) {
             continue;
         }
-        /* Before it is written: what the NPU has left there must not come on top later. */
+        /* Before the CPU writes the buffer: the NPU's lines must not be written over the input later. */
         empty_npu_cache(buffer);
         if (input == NULL) {
             memset(LL_Buffer_addr_start(buffer), 0, bytes);
@@ -214,7 +214,7 @@ static void put_epochs(const n6_plan_network_t *network, uint32_t number)
     for (uint32_t epoch = 0; epoch < count && epoch < EPOCHS_LISTED; epoch++) {
         begin_line(number);
         n6_put(" epoch ");
-        n6_put_u32(epoch + 1u); /* its place: ST's numbers are only in debug builds, and the table of network.c has them */
+        n6_put_u32(epoch + 1u); /* the position: ST's numbers are only in debug builds, and in the table of network.c */
         n6_put(" start=");
         n6_put_u32(epoch_cycles[epoch].start);
         n6_put(" core=");
@@ -278,7 +278,7 @@ static void run_argument(void *network)
 static void run_epochs(const n6_plan_network_t *network)
 {
 #if N6_CONFINE
-    /* How many there are is for the model to say. */
+    /* The model determines the number of blocks. */
     n6_confine_run(run_argument, (void *)(uintptr_t)network);
 #else
     run_blocks(network);
@@ -350,7 +350,7 @@ uint32_t n6_inference_output_bytes(const n6_plan_network_t *network)
     return bytes_of(n6_network_outputs(network->instance));
 }
 
-/* The buffers one after another: the part of each that is in [offset, offset + bytes). */
+/* Visit the part of each buffer in [offset, offset + bytes), with the buffers regarded as one row of bytes. */
 static int for_each_part(const LL_Buffer_InfoTypeDef *buffers, uint32_t offset, uint32_t bytes,
                          void (*visit)(uint8_t *place, uint8_t *data, uint32_t bytes), uint8_t *data)
 {

@@ -17,11 +17,11 @@
 #define CRC_BYTES N6_LINK_CRC_BYTES
 #define COBS_LONGEST 0xFFu
 
-/* Adds a member of an answer, in the order of its struct. */
+/* Add a member to an answer, in the order of its struct. */
 #define ADD(answer, type, member, value) add(answer, value, sizeof(((type *)0)->member))
-/* Where a member of a request is after the index, which every request but HELLO begins with. */
+/* The offset of a member after the index of a request. Every request but HELLO begins with the index. */
 #define BEHIND_INDEX(type, member) (offsetof(type, member) - sizeof(((type *)0)->index))
-/* Bytes of a request after its index, without what follows its struct. */
+/* The bytes of a request after its index, without the data that follows its struct. */
 #define REST(type) (sizeof(type) - sizeof(((type *)0)->index))
 
 typedef struct {
@@ -48,7 +48,7 @@ static void add_text(message_t *message, const char *text)
     }
 }
 
-/* In place. False where it is not COBS. */
+/* Decode a COBS frame in place. Return false for an invalid frame. */
 static bool decode(message_t *message)
 {
     uint32_t in = 0, out = 0;
@@ -68,7 +68,7 @@ static bool decode(message_t *message)
     return true;
 }
 
-/* A message is shorter than the longest run of COBS: each run ends with a zero of the message, or with the message. */
+/* Send a message as a COBS frame. It is shorter than the longest run of COBS, so each run ends at a zero or at the end. */
 static void send(message_t *message)
 {
     add(message, n6_crc32(message->data, message->bytes), CRC_BYTES);
@@ -87,7 +87,7 @@ static void send(message_t *message)
     n6_put_byte(0u);
 }
 
-/* Waits for a whole frame with a correct CRC; whatever else arrives is skipped. */
+/* Wait for a whole frame with a correct CRC; skip all other bytes. */
 static void receive(message_t *message)
 {
     for (;;) {
@@ -119,9 +119,9 @@ static void receive(message_t *message)
     }
 }
 
-/* What has to be kept from one request to the next. */
+/* The state kept from one request to the next. */
 typedef struct {
-    uint32_t run_sequence; /* of the inference that was made last; above 255: none was */
+    uint32_t run_sequence; /* of the last inference; above 255: none yet */
     uint32_t run_cycles;
 } server_t;
 
@@ -146,7 +146,7 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
         add_text(answer, network->model);
         return N6_LINK_OK;
     case N6_LINK_INPUT:
-        /* The inputs are others now: the next inference is a new one, whatever its number. */
+        /* The inputs have changed: the next inference is new, even if its number is the same. */
         server->run_sequence = UINT32_MAX;
         return bytes >= REST(n6_link_input_request_t) &&
                        n6_inference_write_input(network, read_u32(payload + BEHIND_INDEX(n6_link_input_request_t, offset)),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inferences for a host, over the console's UART: frames in COBS (a zero byte ends one, and is nowhere else), with a CRC-32.
- * Text may come between frames. A request that is heard twice does no harm: the host asks again where no answer came. The messages
+ * Inferences for a host, over the console's UART: COBS frames with a CRC-32. A zero byte ends a frame and occurs nowhere else.
+ * Text may appear between frames. A repeated request does no harm: the host repeats a request that got no answer. The messages
  * are those of n6_link_format.h.
  */
 #ifndef N6_LINK_H
@@ -12,7 +12,7 @@
 #include "n6_link_format.h"
 #include "n6_plan.h"
 
-/* network_at: by index, below `count`; each has begun (n6_inference_begin). */
+/* Answer requests for ever. network_at: returns the network of an index below `count`, after its n6_inference_begin. */
 _Noreturn void n6_link_serve(const n6_plan_network_t *(*network_at)(uint32_t index), uint32_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of the steps is that of ST's applications.
+ * Memory of the networks. The order of the steps is that of ST's applications.
  */
 #include "n6_memory.h"
 
@@ -62,11 +62,11 @@ static n6_network_result_t open_npu(void)
 
 static void copy(const n6_plan_image_t *image)
 {
-    /* Whole words: flash slots and memory pools are longer than the data in them by its trailer at least. */
+    /* Copy whole words: flash slots and memory pools are longer than their data, at least by the trailer. */
     for (uint32_t offset = 0; offset < image->bytes; offset += 4u) {
         N6_REG32(image->destination + offset) = N6_REG32(image->source + offset);
     }
-    /* To memory, where the NPU reads, and out of the cache, so that the check below reads memory too. */
+    /* Write the lines to memory for the NPU, and invalidate them, so that the check below reads memory too. */
     n6_dcache_clean_invalidate(image->destination, image->bytes);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffers of a network that is linked into the Appli, or that was installed as a relocatable model.
+ * The buffers of a network linked into the Appli, or of an installed relocatable model.
  */
 #ifndef N6_NETWORK_BUFFERS_H
 #define N6_NETWORK_BUFFERS_H
@@ -22,7 +22,7 @@
 #define n6_network_inputs(instance) LL_ATON_Input_Buffers_Info(instance)
 #define n6_network_outputs(instance) LL_ATON_Output_Buffers_Info(instance)
 #else
-/* There these functions take no instance. */
+/* In older releases these functions take no instance. */
 #define n6_network_inputs(instance) (instance)->network->input_buffers_info()
 #define n6_network_outputs(instance) (instance)->network->output_buffers_info()
 #endif

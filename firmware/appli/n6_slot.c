@@ -40,7 +40,7 @@ static uint32_t aligned(uint32_t bytes, uint32_t alignment)
 
 const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature)
 {
-    /* Copies: flash that answers differently the next time is not asked again. */
+    /* Copies: flash that returns other data at a second read is not read again. */
     uint32_t offset = aligned(bytes, N6_SLOT_TRAILER_ALIGNMENT);
     n6_slot_trailer_t trailer = *(const n6_slot_trailer_t *)(uintptr_t)(source + offset);
     offset = aligned(offset + sizeof trailer, N6_TRUST_CLAIM_ALIGNMENT);

@@ -6,22 +6,22 @@
 
 typedef enum {
     N6_SLOT_OK,
-    N6_SLOT_ERASED,    /* nothing was programmed */
-    N6_SLOT_TRUNCATED, /* begins, but its end was not programmed */
+    N6_SLOT_ERASED,    /* nothing is programmed */
+    N6_SLOT_TRUNCATED, /* the data begins, but its end is not programmed */
     N6_SLOT_WRONG,     /* data of another length or of another network */
-    N6_SLOT_DAMAGED,   /* its CRC is not that of its trailer */
+    N6_SLOT_DAMAGED,   /* the CRC differs from that of the trailer */
 } n6_slot_status_t;
 
-/* Data in flash with its trailer (n6_slot_trailer.h). crc32: of the data. */
+/* Check data in flash against its trailer (n6_slot_trailer.h). crc32: of the data. */
 n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signature, uint32_t *crc32);
 
 #if N6_TRUST
-/* The signature over such data, which n6_slot_check() has found whole. data: the copy that is used, or the data in flash itself; with
- * trust=full it is verified, too. Returns "", or id and words in front of the data's name. */
+/* Verify the signature over data that n6_slot_check() accepted. data: the copy in use, or the data in flash itself, which is
+ * verified too with trust=full. Return "", or an error (id and text) to be followed by the data's name. */
 const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature);
 #endif
 
-/* What to print for a status: id and words. */
+/* Return the error of a status (id and text), to be followed by the data's name; "" for N6_SLOT_OK. */
 const char *n6_slot_text(n6_slot_status_t status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The application for relocatable models: finds each in its flash slot, installs it, runs it on its test vectors and prints what
- * comes out. It holds no network of its own, so that a new model leaves it as it is.
+ * The application for relocatable models. It finds each model in its flash slot, installs it, runs it on its test vectors and
+ * prints the results. It contains no network, so that a new model does not change it.
  */
 #include "n6_appli.h"
 #include "n6_board_clock.h"
@@ -38,7 +38,7 @@ int main(void)
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }
 #if !N6_CONFINE
-    /* Confined models do not use the NPU, which reaches no memory then. */
+    /* Confined models do not use the NPU, so the NPU gets no access to memory. */
     n6_npu_open_rif();
 #endif
 #if N6_RUNTIME_DRIVES_NPU
@@ -57,7 +57,7 @@ int main(void)
     uint32_t runs = 0;
     for (uint32_t i = 0; i < n6_model_count; i++) {
         runs += n6_appli_run(&n6_loaded_models[i].network, runs);
-        n6_inference_restart(&n6_loaded_models[i].network); /* for the sequence that comes over the link */
+        n6_inference_restart(&n6_loaded_models[i].network); /* for the sequence that arrives over the link */
     }
     (void)n6_trial_confirm();
     n6_put("n6 done runs=");

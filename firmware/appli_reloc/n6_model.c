@@ -22,10 +22,10 @@
 #include "n6_watchdog.h"
 #endif
 
-/* No installation and first inference that an application can use take longer. */
+/* The time limit for an installation and a first inference. Slower models are of no use to an application. */
 #define TRIAL_MS 10000u
 
-/* The non-secure alias of a memory inside the chip is its secure address without this bit. */
+/* N6_SECURE_BIT: the non-secure alias of an internal memory is its secure address without this bit. */
 
 static const n6_reloc_header_t *header_of(const n6_model_slot_t *slot)
 {
@@ -37,8 +37,8 @@ static uint32_t up(uint32_t bytes, uint32_t alignment)
     return (bytes + alignment - 1u) & ~(alignment - 1u);
 }
 
-/* Powers what a pool lies in, and the bank behind it where the NPU may read ahead into that. False where a part of the pool lies
- * in no bank for models, or a bank does not work. */
+/* Power the banks of a pool, and the next bank if the NPU may read ahead into it. Return false if a part of the pool is outside
+ * the banks for models, or if a bank does not work. */
 static bool prepare_pool(const n6_reloc_pool_t *pool)
 {
     uint32_t start = pool->destination | N6_SECURE_BIT;
@@ -61,7 +61,7 @@ static bool is_segment(const n6_reloc_pool_t *pool)
     return N6_RELOC_POOL_TYPE(pool->flags) == N6_RELOC_POOL_RELOC;
 }
 
-/* Mapped for the first model that wants it. Returns "", or why there is none. */
+/* Map the external RAM for the first model that needs it. Return "", or an error (id and text). */
 static const char *take_external_ram(const n6_model_t *model, uint32_t bytes)
 {
     if (bytes > model->external_ram_bytes) {
@@ -70,7 +70,7 @@ static const char *take_external_ram(const n6_model_t *model, uint32_t bytes)
     return n6_xspi_psram_is_mapped() ? "" : n6_appli_open_external_ram(n6_models_open_external_ram);
 }
 
-/* What the CPU has written is what the NPU reads. */
+/* Write the pools back to memory, so that the NPU reads the data that the CPU wrote. */
 static void clean_pools(const n6_reloc_pool_t *pool)
 {
     for (; pool->flags != 0u; pool++) {
@@ -80,7 +80,7 @@ static void clean_pools(const n6_reloc_pool_t *pool)
     }
 }
 
-/* Buffers that the network wants from the application come after it in its RAM. */
+/* Place the buffers that the network requires from the application after the model in its RAM. */
 static bool take_buffers(const n6_model_t *model, n6_loaded_model_t *loaded, const LL_Buffer_InfoTypeDef *buffers, uint32_t is_input)
 {
     uint32_t index = 0;
@@ -113,7 +113,7 @@ static bool runs_on_cpu(const EpochBlock_ItemTypeDef *epochs)
     return true;
 }
 
-/* A first inference. Returns "", or why the model is not to be used. */
+/* Make a first inference. Return "", or an error (id and text) if the model must not be used. */
 static const char *self_test(n6_plan_network_t *network, const n6_model_trailer_t *trailer)
 {
     const uint8_t *input = trailer->test_input_bytes == 0u ? NULL : n6_model_slot_test_input(trailer);
@@ -121,7 +121,7 @@ static const char *self_test(n6_plan_network_t *network, const n6_model_trailer_
     if (!n6_inference_begin(network)) {
         return "N6-FW-028 does not take its input and output buffers";
     }
-    /* It may keep one: no file says so, and a network that uses the NPU keeps none. */
+    /* A network of the CPU may keep state: the file does not record it. A network that uses the NPU keeps none. */
     network->keeps_state = runs_on_cpu(network->instance->exec_state.first_epoch_block);
     if (!N6_RUNTIME_DRIVES_NPU && !network->keeps_state) {
         return "N6-FW-053 has epochs of the NPU, which this firmware's runtime does not drive";
@@ -136,7 +136,7 @@ static const char *self_test(n6_plan_network_t *network, const n6_model_trailer_
 #if N6_CONFINE
 const n6_confine_t *n6_confine_of(const NN_Instance_TypeDef *instance)
 {
-    /* Its first member. */
+    /* The instance is the first member. */
     return &((const n6_loaded_model_t *)(const void *)instance)->confine;
 }
 
@@ -145,7 +145,7 @@ static bool give(n6_confine_t *confine, uint32_t start, uint32_t bytes, bool is_
     return n6_confine_add(confine, (n6_confine_span_t){start, start + bytes, is_writable, is_executable});
 }
 
-/* Its code and variables, its slot, its pools. False where they cannot be told apart from others by the MPU. */
+/* List the memory of a model for the MPU: code and variables, slot, pools. Return false if the MPU cannot describe it. */
 static bool confine(const n6_model_slot_t *slot, const ll_aton_reloc_config *config, n6_confine_t *confine)
 {
     const bool in_place = config->mode != AI_RELOC_RT_LOAD_MODE_COPY;
@@ -222,8 +222,8 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     return self_test(&loaded->network, test);
 }
 
-/* What is in a slot. test: the trailer with the self-test, of the weights where they are a separate file: other weights
- * give other outputs. refused: why it is not to be used, or "". */
+/* The content of a slot. test: the trailer with the self-test; that of the weights if they are a separate file, since other
+ * weights give other outputs. refused: the error that rules the model out, or "". */
 typedef struct {
     const n6_model_trailer_t *trailer;
     const n6_model_trailer_t *test;
@@ -289,13 +289,13 @@ static void put_loaded(const n6_model_t *model, uint32_t slot, const slot_conten
     n6_put_end();
 }
 
-/* Revisions count up and may wrap. */
+/* Compare revisions, which count up and may wrap. */
 static bool is_newer(const slot_content_t *a, const slot_content_t *b)
 {
     return (int32_t)(a->trailer->revision - b->trailer->revision) > 0;
 }
 
-/* An installation, of code that was never seen to work. refused: why it is not to be used, or "". */
+/* An installation of untested code. refused: the error that rules it out, or "". */
 typedef struct {
     const n6_model_t *model;
     const n6_model_slot_t *slot;
@@ -310,7 +310,7 @@ static void install(void *argument)
     trial->refused = n6_model_install(trial->model, trial->slot, trial->test, trial->loaded);
 }
 
-/* Tells images of a model apart: other code, other weights or another revision make another one. */
+/* Return a number that identifies an image: other code, other weights or another revision give another number. */
 static uint32_t image_of(const slot_content_t *content)
 {
     const uint32_t trailers[] = {content->trailer->trailer_crc32, content->test->trailer_crc32};
@@ -328,7 +328,7 @@ static void forget_others(const n6_model_t *model, const slot_content_t *content
     n6_trial_keep(model->name_crc32, images, count);
 }
 
-/* Of an Appli on trial: reading or verifying a large model takes seconds. */
+/* Feed the watchdog of an Appli on trial: reading or verifying a large model takes seconds. */
 static void feed_watchdog(void)
 {
 #if N6_TRIAL
@@ -336,7 +336,7 @@ static void feed_watchdog(void)
 #endif
 }
 
-/* Returns "", or why not. */
+/* Verify and install the model of a slot. Return "", or an error (id and text). */
 static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_content_t *content, n6_loaded_model_t *loaded)
 {
     const n6_model_slot_t *used = &model->slots[slot];

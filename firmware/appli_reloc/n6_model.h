@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Relocatable models as the Appli knows them: from which flash slots, into which RAM. What is in a slot may change without the
- * Appli; the pools, entry points and sizes of a model come from its file.
+ * The Appli's view of relocatable models: their flash slots and their RAM. The content of a slot may change without the Appli;
+ * the pools, entry points and sizes of a model come from its file.
  */
 #ifndef N6_MODEL_H
 #define N6_MODEL_H
@@ -17,7 +17,7 @@
 
 #define N6_MODEL_SLOTS 2u
 
-/* A place for a model: address and size in flash. params: of the weights where they are a separate file, otherwise 0. */
+/* A flash slot of a model: address and size. params: those of the weights if they are a separate file, else 0. */
 typedef struct {
     uint32_t file;
     uint32_t file_bytes;
@@ -25,8 +25,8 @@ typedef struct {
     uint32_t params_bytes;
 } n6_model_slot_t;
 
-/* slots: A and, where the model has two, B. name_crc32: as the trailers of its slots have it. external_ram: its part of the board's,
- * for pools that the loader places; no bytes where the board has none. */
+/* A relocatable model. slots: A and, if the model has two, B. name_crc32: as in the trailers of its slots. external_ram: its
+ * share of the board's external RAM, for pools that the loader places; 0 bytes if the board has none. */
 typedef struct {
     const char *name;
     uint32_t name_crc32;
@@ -39,7 +39,7 @@ typedef struct {
     uint32_t external_ram;
     uint32_t external_ram_bytes;
 #if N6_TRUST
-    uint8_t *verified_ram; /* for the copy of the code that is verified, and installed */
+    uint8_t *verified_ram; /* for the copy of the code that is verified and installed */
     uint32_t verified_ram_bytes;
 #endif
 } n6_model_t;
@@ -57,16 +57,16 @@ extern const n6_model_t n6_models[];
 extern const uint32_t n6_model_count;
 extern const n6_model_bank_t n6_model_banks[];
 extern const uint32_t n6_model_bank_count;
-/* Bytes behind a buffer that the NPU may read. */
+/* The number of bytes after a buffer that the NPU may read. */
 extern const uint32_t n6_model_read_ahead;
 extern const uint32_t n6_models_load_mode; /* AI_RELOC_RT_LOAD_MODE_COPY or _XIP */
 
-/* Maps the external RAM; NULL where the board has none. */
+/* Map the external RAM; NULL if the board has none. */
 extern n6_psram_status_t (*const n6_models_open_external_ram)(uint32_t *id);
 
 #define N6_MODEL_OWN_BUFFERS 8u
 
-/* An installed model. It stays where it is while its instance is used. install_cycles: that the loader took. */
+/* An installed model. It must not move while its instance is in use. install_cycles: cycles of the loader. */
 typedef struct {
     NN_Instance_TypeDef instance;
     n6_plan_network_t network;
@@ -74,18 +74,18 @@ typedef struct {
     uint32_t installed_bytes; /* of its executable RAM */
     uint32_t install_cycles;
 #if N6_CONFINE
-    n6_confine_t confine; /* what its code may reach */
+    n6_confine_t confine; /* the memory that its code may access */
 #endif
 } n6_loaded_model_t;
 
-/* As many as there are models. */
+/* One per model. */
 extern n6_loaded_model_t n6_loaded_models[];
 
-/* Installs the newest model of its slots that is whole, fits this firmware and passes its self-test; says on the console what it
- * took and why it refused another. False where none is left. After n6_inference_open(). A model that `loaded` held is replaced. */
+/* Install the newest model in its slots that is whole, fits this firmware and passes its self-test. Print the choice, and the
+ * reason for each refusal. Replace the model in `loaded`. Return false if no model is left. Call n6_inference_open() before. */
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded);
 
-/* The same of one slot, of a model that is known to end. test: the trailer that has its self-test. Returns "", or why not: id and words. */
+/* Install the model of one slot, without a time limit. test: trailer with its self-test. Return "", or an error (id and text). */
 const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *test,
                              n6_loaded_model_t *loaded);
 

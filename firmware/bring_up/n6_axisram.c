@@ -5,8 +5,8 @@
 #include "n6_reg.h"
 #include "n6_soc_system.h"
 
-/* Through the data cache: what is read back has been in memory, and no dirty line is left, which would be written back later, over
- * what the NPU has written there. */
+/* Write a word, clean and invalidate its cache line, and compare. The value read back comes from memory. No dirty line remains
+ * that would later overwrite data of the NPU. */
 static bool keeps(uint32_t address, uint32_t pattern)
 {
     N6_REG32(address) = pattern;

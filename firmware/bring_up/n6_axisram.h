@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Powers one of AXISRAM3 to AXISRAM6: clock (its bit in RCC MEMENR), then the end of its shutdown (SRAMSD in its RAMCFG
+/* Power one of AXISRAM3 to AXISRAM6: start its clock (its bit in RCC MEMENR), then end its shutdown (SRAMSD in its RAMCFG
  * control register). Without either, writes are lost and reads return zero.
- * False where the first or the last word of the bank does not keep what is written. */
+ * Return false if the first or the last word of the bank does not keep a written value. */
 bool n6_axisram_enable(uint32_t rcc_enable_mask, uint32_t ramcfg_cr, uint32_t first_word, uint32_t last_word);
 
 #endif

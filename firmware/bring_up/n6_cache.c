@@ -17,9 +17,9 @@ static void by_line(uint32_t operation, uintptr_t address, uint32_t bytes)
     n6_barrier();
 }
 
-/* All lines of the level 1 data cache, by set and way (Armv8-M manual, cache maintenance). Not called, but part of its callers:
- * between switching the cache off and the end of the loop nothing may go to the stack, whose lines in the cache are then written
- * over it. */
+/* Maintain all lines of the level 1 data cache, by set and way (Armv8-M manual, cache maintenance). Always inlined: nothing may
+ * be written to the stack between switching the cache off and the end of the loop. The loop would overwrite it with older cache
+ * lines. */
 __attribute__((always_inline)) static inline void by_set_and_way(uint32_t operation)
 {
     N6_REG32(N6_SCB_CSSELR) = 0u;
@@ -38,11 +38,11 @@ __attribute__((always_inline)) static inline void by_set_and_way(uint32_t operat
 
 void n6_caches_enable(void)
 {
-    /* The memory system has to be told before the caches are (Cortex-M55 manual, MSCR). */
+    /* Activate the caches in the memory system before enabling them (Cortex-M55 manual, MSCR). */
     n6_modify(N6_MEMSYSCTL_MSCR, 0u, N6_MEMSYSCTL_MSCR_ICACTIVE | N6_MEMSYSCTL_MSCR_DCACTIVE);
     n6_barrier();
     N6_REG32(N6_SCB_ICIALLU) = 0u;
-    /* One that is on already may hold the only copy of what was written. */
+    /* A data cache that is on already may hold the only copy of written data, so do not invalidate it. */
     if ((N6_REG32(N6_SCB_CCR) & N6_SCB_CCR_DC) == 0u) {
         by_set_and_way(N6_SCB_DCISW);
     }

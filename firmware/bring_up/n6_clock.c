@@ -10,9 +10,9 @@
 #define POLLS 100000u
 #define MHZ 1000000u
 
-/* Of the CPU, for n6_delay_us: a program that inherits the clocks of an FSBL has those of the profile. */
+/* The clock of the CPU, for n6_delay_us. A program that inherits the clocks of an FSBL has those of the profile. */
 static uint32_t cpu_mhz = N6_CPU_HZ / MHZ;
-/* Whether n6_clock_start has started the PLLs: the boot ROM may have left one running with other dividers. */
+/* True after n6_clock_start started the PLLs. The boot ROM may have left one running with other dividers. */
 __attribute__((unused)) static bool has_started;
 
 bool n6_clock_use_hsi(void)
@@ -27,7 +27,7 @@ bool n6_clock_use_hsi(void)
         return false;
     }
     cpu_mhz = N6_HSI_HZ / MHZ;
-    /* APB prescalers stay at 1 (device errata 2.2.1); the AHB one too, so that every bus runs at 64 MHz. */
+    /* The APB prescalers stay at 1 (device errata 2.2.1); the AHB prescaler too, so that every bus runs at 64 MHz. */
     n6_modify(N6_RCC_CFGR2,
               N6_RCC_CFGR2_HPRE | N6_RCC_CFGR2_PPRE1 | N6_RCC_CFGR2_PPRE2 | N6_RCC_CFGR2_PPRE4 | N6_RCC_CFGR2_PPRE5, 0u);
     return true;
@@ -39,7 +39,7 @@ typedef struct {
     uint32_t divm, divn, pdiv1;
 } pll_t;
 
-/* Order of ST's HAL (HAL_RCC_OscConfig): off, no modulation, dividers, output on, on. The fields are those of PLL1. */
+/* Start a PLL, in the order of ST's HAL (HAL_RCC_OscConfig): off, no modulation, dividers, output on, on. Fields as in PLL1. */
 __attribute__((unused)) static bool start_pll(const pll_t *pll)
 {
     const uint32_t cfgr2 = pll->cfgr1 + 4u, cfgr3 = pll->cfgr1 + 8u;
@@ -59,9 +59,10 @@ __attribute__((unused)) static bool start_pll(const pll_t *pll)
 #define MODE_OUTPUT 1u
 #define SUPPLY_SETTLES_US 1000u
 
-/* The regulator of the core supply is outside the chip, its set point a pin. Order of ST's projects: the getting-started ones call
- * BSP_SMPS_Init before they configure an oscillator; examples of STM32CubeN6 call HAL_PWREx_ConfigSupply for the external source and
- * HAL_PWREx_ControlVoltageScaling there. The pin comes before VOS, which tells the chip that it may rely on the voltage. */
+/* Set the core supply. Its regulator is outside the chip; a pin selects its voltage. The order is that of ST's projects. The
+ * getting-started ones call BSP_SMPS_Init before they configure an oscillator; examples of STM32CubeN6 call there
+ * HAL_PWREx_ConfigSupply for the external source and HAL_PWREx_ControlVoltageScaling. Set the pin before VOS, which tells the
+ * chip that it may rely on the voltage. */
 static void set_supply(void)
 {
     n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_SMPS_PORT_ENABLE | N6_RCC_AHB4ENR_PWREN);
@@ -70,7 +71,7 @@ static void set_supply(void)
     n6_modify(N6_SMPS_PORT_BASE + N6_GPIO_MODER_OFFSET, 3u << (2u * N6_SMPS_PIN), MODE_OUTPUT << (2u * N6_SMPS_PIN));
     n6_delay_us(SUPPLY_SETTLES_US);
     n6_modify(N6_PWR_VOSCR, N6_PWR_VOSCR_VOS, N6_CLOCK_OVERDRIVE ? N6_PWR_VOSCR_VOS : 0u);
-    /* Never reported with some external regulators: the time has to be enough. */
+    /* Some external regulators never report ready: the time must be long enough. */
     (void)n6_wait_for(N6_PWR_VOSCR, N6_PWR_VOSCR_VOSRDY, N6_PWR_VOSCR_VOSRDY, POLLS);
 }
 #endif
@@ -84,7 +85,7 @@ typedef struct {
     uint32_t source, divider;
 } divider_t;
 
-/* Supply, oscillators, dividers: the order of SystemClock_Config in ST's projects. A divider's source has to run when it is chosen. */
+/* Start supply, oscillators, dividers, as SystemClock_Config in ST's projects. A divider's source must run when selected. */
 bool n6_clock_start(void)
 {
     static const pll_t plls[] = {N6_CLOCK_PLLS};
@@ -106,7 +107,7 @@ bool n6_clock_start(void)
     return true;
 }
 
-/* IC2, IC6 and IC11 have to run when the buses take them; the prescaler of the AHB comes first, which would be too fast otherwise. */
+/* Switch CPU and buses to the dividers; IC2, IC6, IC11 must run. Set the AHB prescaler first, or the AHB would be too fast. */
 bool n6_clock_switch(void)
 {
     const uint32_t switched = N6_FIELD(N6_RCC_CFGR1_CPUSWS, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSWS, FROM_DIVIDERS);
@@ -118,7 +119,7 @@ bool n6_clock_switch(void)
 #else
 bool n6_clock_start(void)
 {
-    return true; /* n6_clock_use_hsi has done it */
+    return true; /* n6_clock_use_hsi has set the clocks */
 }
 
 bool n6_clock_switch(void)
@@ -152,7 +153,7 @@ bool n6_clock_start_xspi(uint32_t divider)
 
 N6_WEAK void n6_delay_us(uint32_t microseconds)
 {
-    /* One turn takes at least one cycle, with loop buffers and branch prediction at their best. */
+    /* One turn takes at least one cycle, in the best case of loop buffers and branch prediction. */
     uint32_t turns = microseconds * cpu_mhz;
     if (turns != 0u) {
         __asm volatile("1: subs %0, %0, #1\n\tbne 1b" : "+r"(turns)::"cc");

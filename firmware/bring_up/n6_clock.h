@@ -9,24 +9,24 @@
 extern "C" {
 #endif
 
-/* CPU and all buses on the internal 64 MHz oscillator, whatever the boot ROM left behind. False where the switch does not
- * happen. */
+/* Switch CPU and all buses to the internal 64 MHz oscillator, from any state that the boot ROM left. Return false if the switch
+ * fails. */
 bool n6_clock_use_hsi(void);
 
-/* Supply, PLLs and dividers of the clock profile of n6_board_clock.h; CPU and buses stay on the oscillator. After n6_clock_use_hsi.
- * False where a PLL does not lock. */
+/* Start supply, PLLs and dividers of the clock profile in n6_board_clock.h; CPU and buses stay on the oscillator. Call
+ * n6_clock_use_hsi before. Return false if a PLL does not lock. */
 bool n6_clock_start(void);
 
-/* CPU, buses, NPU and its RAM to the dividers. After n6_clock_start; NPU, console and NOR may run. False where the switch does not
- * happen. */
+/* Switch CPU, buses, NPU and its RAM to the dividers. Call n6_clock_start before; NPU, console and NOR may run. Return false if
+ * the switch fails. */
 bool n6_clock_switch(void);
 
-/* The kernel clock of XSPI2 as n6_board_nor.h says: PLL1 through IC3 with this divider, or HCLK. After n6_clock_start. False where
- * PLL1 does not lock. */
+/* Select the kernel clock of XSPI2 from n6_board_nor.h: PLL1 through IC3 with this divider, or HCLK. Call n6_clock_start before.
+ * Return false if PLL1 does not lock. */
 bool n6_clock_start_xspi(uint32_t divider);
 
-/* Waits at least this long; longer without caches. In a program that inherits its clocks, at N6_CPU_HZ. Weak: a program may have one
- * of its own. */
+/* Wait at least this long; longer without caches. A program that inherits its clocks must run at N6_CPU_HZ. Weak: a program may
+ * define its own. */
 void n6_delay_us(uint32_t microseconds);
 
 #ifdef __cplusplus

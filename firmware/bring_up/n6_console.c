@@ -8,7 +8,7 @@
 #include "n6_soc_system.h"
 #include "n6_soc_usart.h"
 
-/* The oscillator: the same whatever CPU and buses run on. */
+/* The kernel clock: the internal oscillator, independent of the clocks of CPU and buses. */
 #define USART1_FROM_HSI 6
 
 /* Longer than one character at 9600 baud on the fastest clock. */
@@ -26,8 +26,8 @@ void n6_console_open(void)
     N6_REG32(N6_USART1_CR3) = 0u;
     N6_REG32(N6_USART1_PRESC) = 0u;
     N6_REG32(N6_USART1_BRR) = (N6_HSI_HZ + N6_CONSOLE_BAUD / 2u) / N6_CONSOLE_BAUD;
-    /* Before UE, under which it cannot be written. With it the next bytes may arrive while a frame is being answered; TXE and RXNE
-     * are then "not full" and "not empty", at the same places (ST's device header: USART_ISR_TXE_TXFNF, RXNE_RXFNE). */
+    /* Set FIFOEN before UE, which locks it. The FIFO takes the next bytes while the program answers a frame. TXE and RXNE then
+     * mean "not full" and "not empty", at the same positions (ST's device header: USART_ISR_TXE_TXFNF, RXNE_RXFNE). */
     N6_REG32(N6_USART1_CR1) = N6_USART1_CR1_FIFOEN;
     N6_REG32(N6_USART1_CR1) = N6_USART1_CR1_FIFOEN | N6_USART1_CR1_UE | N6_USART1_CR1_RE | N6_USART1_CR1_TE;
 }
@@ -94,7 +94,7 @@ bool n6_get_byte(uint8_t *byte)
 {
     uint32_t status = N6_REG32(N6_USART1_ISR);
     if ((status & N6_USART1_ISR_ORE) != 0u) {
-        /* A byte was lost: the CRC of its frame will say so. Nothing more arrives until this is cleared. */
+        /* A byte was lost: the CRC of its frame will be wrong. No more bytes arrive until this flag is cleared. */
         N6_REG32(N6_USART1_ICR) = N6_USART1_ICR_ORECF;
     }
     if ((status & N6_USART1_ISR_RXNE) == 0u) {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* CRC-32 as zlib and Ethernet have it. */
+/* Return the CRC-32 of zlib and Ethernet. */
 uint32_t n6_crc32(const uint8_t *data, uint32_t bytes);
 
 #endif

@@ -13,7 +13,7 @@
 #define FRAME_LR 5
 #define FRAME_PC 6
 
-/* CFSR: below the stack limit (STKOF), and all causes for which the frame itself could not be written. */
+/* CFSR: a stack overflow (STKOF), and all causes that prevent writing the frame. */
 #define STACK_OVERFLOW (1u << 20)
 #define FRAME_LOST (1u << 4 | 1u << 12 | STACK_OVERFLOW)
 

@@ -34,7 +34,7 @@ bool n6_npu_enable(void)
 
 #define CLEAN_AND_INVALIDATE 3
 
-/* The order of ST's HAL. */
+/* Clean and invalidate a range, in the order of ST's HAL. */
 bool n6_npu_cache_clean_invalidate(uintptr_t address, uint32_t bytes)
 {
     if (bytes == 0u) {

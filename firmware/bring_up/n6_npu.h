@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Clock and reset of the NPU, its cache (CACHEAXI) on, clocks kept in Sleep. False where the cache stays busy. */
+/* Clock and reset the NPU, enable its cache (CACHEAXI), keep the clocks in Sleep. Return false if the cache stays busy. */
 bool n6_npu_enable(void);
 
-/* The NPU as bus master: compartment 1, secure, privileged; its registers likewise. Without it the NPU reads zeros. */
+/* Make the NPU a bus master of compartment 1, secure and privileged; its registers likewise. Else the NPU reads zeros. */
 void n6_npu_open_rif(void);
 
-/* Writes back what the NPU's cache holds of a range, and forgets it. Only external memory lies behind that cache: before the CPU
- * writes what the NPU has used there, and before it reads what the NPU has written. False where the cache stays busy. */
+/* Clean and invalidate a range in the NPU's cache. Only external memory is behind that cache. Call it before the CPU writes
+ * memory that the NPU used, and before the CPU reads memory that the NPU wrote. Return false if the cache stays busy. */
 bool n6_npu_cache_clean_invalidate(uintptr_t address, uint32_t bytes);
 
 #endif

@@ -21,13 +21,13 @@ void n6_pin_alternate(uint32_t port_base, uint32_t pin, uint32_t function, n6_pu
     n6_modify(port_base + N6_GPIO_OTYPER_OFFSET, 1u << pin, 0u);
     set_two_bits(port_base + N6_GPIO_OSPEEDR_OFFSET, pin, SPEED_VERY_HIGH);
     set_two_bits(port_base + N6_GPIO_PUPDR_OFFSET, pin, (uint32_t)pull);
-    /* The mode last: the pin changes hands only when everything else about it is set. */
+    /* Set the mode last: the pin switches to its function only after all its other settings. */
     set_two_bits(port_base + N6_GPIO_MODER_OFFSET, pin, MODE_ALTERNATE);
 }
 
 bool n6_pins_are_fast(uint32_t fuse)
 {
-    /* The boot ROM leaves the clock of BSEC on; an earlier program may have saved it. */
+    /* The boot ROM leaves the clock of BSEC on; an earlier program may have switched it off. */
     n6_enable(N6_RCC_APB4ENSR2, N6_RCC_APB4ENR2, N6_RCC_APB4ENR2_BSECEN);
     return (N6_REG32(N6_BSEC_FVR124) & fuse) != 0u;
 }

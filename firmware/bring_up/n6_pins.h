@@ -7,10 +7,11 @@
 
 typedef enum { N6_PULL_NONE = 0, N6_PULL_UP = 1 } n6_pull_t;
 
-/* Alternate function, push-pull, very high speed. port_base: N6_GPIOx_BASE, its clock enabled. pin, function: 0 to 15. */
+/* Set a pin to an alternate function, push-pull, very high speed. port_base: N6_GPIOx_BASE, with its clock enabled. pin,
+ * function: 0 to 15. */
 void n6_pin_alternate(uint32_t port_base, uint32_t pin, uint32_t function, n6_pull_t pull);
 
-/* Whether the fuse of their supply lets pads run at high speed with 1.8 V. fuse: N6_BSEC_FVR124_HSLV_VDDIO2 or _VDDIO3. */
+/* Return true if the fuse of their supply allows pads high speed at 1.8 V. fuse: N6_BSEC_FVR124_HSLV_VDDIO2 or _VDDIO3. */
 bool n6_pins_are_fast(uint32_t fuse);
 
 #endif

@@ -12,7 +12,7 @@
 /* The value of one field of a register: N6_FIELD(N6_XSPI_CR_FMODE, 3). */
 #define N6_FIELD(field, value) (((uint32_t)(value) << field##_POS) & (field))
 
-/* A definition that one of the program takes precedence over. */
+/* A default definition that the program can override. */
 #define N6_WEAK __attribute__((weak))
 
 static inline void n6_modify(uint32_t address, uint32_t clear, uint32_t set)
@@ -20,7 +20,7 @@ static inline void n6_modify(uint32_t address, uint32_t clear, uint32_t set)
     N6_REG32(address) = (N6_REG32(address) & ~clear) | set;
 }
 
-/* Polls until the masked bits have this value; false after `polls` reads. No wait in this firmware is unbounded. */
+/* Poll until the masked bits have this value. Return false after `polls` reads. No wait in this firmware is unbounded. */
 static inline bool n6_wait_for(uint32_t address, uint32_t mask, uint32_t value, uint32_t polls)
 {
     while ((N6_REG32(address) & mask) != value) {
@@ -31,7 +31,7 @@ static inline bool n6_wait_for(uint32_t address, uint32_t mask, uint32_t value, 
     return true;
 }
 
-/* Sets enable bits through a set alias and reads the register once: a peripheral may be touched only after its clock runs. */
+/* Set enable bits through a set alias, then read the register once: a peripheral is accessible only after its clock runs. */
 static inline void n6_enable(uint32_t set_alias, uint32_t enable_register, uint32_t bits)
 {
     N6_REG32(set_alias) = bits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From reset to main. The image is in RAM already, initialised data in its place, so that only .bss is left to clear.
+ * Start-up from reset to main. The image is already in RAM with its initialised data, so only .bss must be cleared.
  */
 #include "n6_startup.h"
 
@@ -10,7 +10,7 @@
 #include "n6_try.h"
 #include "n6_unprivileged.h"
 
-/* From the linker script. */
+/* Symbols of the linker script. */
 extern uint32_t n6_stack_limit[];
 extern uint32_t n6_stack_top[];
 extern uint32_t n6_bss_start[];
@@ -31,8 +31,8 @@ __attribute__((section(".noinit"))) uint32_t n6_startup_stack[N6_STARTUP_STACK_W
 #define KEEP_STACK ""
 #endif
 
-/* Not relying on what the boot ROM or the FSBL left in the stack registers, and with the FPU and Helium on before any code
- * that the compiler may have used them in. */
+/* Set the stack registers, regardless of the values that the boot ROM or the FSBL left. Enable the FPU and Helium before any
+ * code in which the compiler may use them. */
 __attribute__((naked, noreturn)) static void reset(void)
 {
     __asm volatile("cpsid i\n\t" KEEP_STACK
@@ -55,7 +55,7 @@ __attribute__((naked, noreturn)) static void reset(void)
 __attribute__((used)) _Noreturn void n6_start(void)
 {
     N6_REG32(N6_SCB_VTOR) = (uint32_t)(uintptr_t)n6_vectors;
-    /* Loops without branches (Armv8.1-M low overhead loops), which the kernels use. */
+    /* Enable loops without branches (Armv8.1-M low overhead loops), which the kernels use. */
     n6_modify(N6_SCB_CCR, 0u, N6_SCB_CCR_LOB);
     n6_barrier();
     for (uint32_t *word = n6_bss_start; word < n6_bss_end; word++) {
@@ -66,7 +66,7 @@ __attribute__((used)) _Noreturn void n6_start(void)
     n6_sleep_for_ever();
 }
 
-/* ST's runtime has handlers of its own, by the names of the device's vector table. */
+/* ST's runtime defines its own handlers, with the names of the device's vector table. */
 #define HANDLER(name)                  \
     void name(void);                   \
     __attribute__((weak)) void name(void) \
@@ -79,7 +79,7 @@ HANDLER(NPU2_IRQHandler)
 HANDLER(NPU3_IRQHandler)
 
 #if N6_CONFINE
-/* Programs without such code link this file, too. */
+/* Defaults for programs without unprivileged code, which link this file too. */
 N6_WEAK void n6_unprivileged_call(void)
 {
     n6_unexpected_interrupt();

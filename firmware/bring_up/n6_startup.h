@@ -6,7 +6,7 @@
 
 #include "n6_soc_interrupts.h"
 
-/* The first 16 vectors are the processor's own, the first of them the initial stack pointer. */
+/* The first 16 vectors belong to the processor; the first one is the initial stack pointer. */
 #define N6_VECTORS (16u + N6_IRQ_COUNT)
 
 typedef void (*n6_vector_t)(void);
@@ -15,7 +15,7 @@ typedef void (*n6_vector_t)(void);
 extern const n6_vector_t n6_vectors[N6_VECTORS];
 
 #if N6_FIELD_REPORT
-/* MSP, MSPLIM and CONTROL as they were at reset. */
+/* MSP, MSPLIM and CONTROL at reset. */
 #define N6_STARTUP_STACK_WORDS 3
 extern uint32_t n6_startup_stack[N6_STARTUP_STACK_WORDS];
 #endif

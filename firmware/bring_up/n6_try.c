@@ -12,17 +12,18 @@
 #define TICKS_A_SECOND 100u
 #define TICKS_OF(milliseconds) ((milliseconds) / (1000u / TICKS_A_SECOND) + 1u)
 
-/* Of an exception frame without floating-point registers: words up to the return address, and all of it in bytes. */
+/* An exception frame without floating-point registers: its size, and the offsets of return address and xPSR, in bytes. */
 #define FRAME_BYTES "32"
 #define FRAME_PC "24"
 #define FRAME_XPSR "28"
 
-/* Not static: assembly names them. The stack pointer to go back to, 0 where nothing is tried. */
+/* The stack pointer to return to; 0: no trial is active. Not static: assembly names it. */
 extern volatile uint32_t n6_try_stack;
 volatile uint32_t n6_try_stack;
 static volatile uint32_t ticks_left;
 
-/* 1, or 0 where n6_try_give_up() ended it. Keeps what a callee has to keep (AAPCS), for the function will not have restored it. */
+/* Call the function. Return 1, or 0 if n6_try_give_up() ended it: it then did not restore the callee-saved registers (AAPCS),
+ * so they are saved here. */
 __attribute__((naked, noinline)) static uint32_t call(void (*function)(void *) __attribute__((unused)),
                                                       void *argument __attribute__((unused)))
 {
@@ -53,7 +54,7 @@ __attribute__((naked, noinline)) static uint32_t call(void (*function)(void *) _
                    ".ltorg");
 }
 
-/* Returns from the exception into n6_try_failed, on the stack as it was before the function was called. */
+/* Return from the exception into n6_try_failed, with the stack as before the call of the function. */
 __attribute__((naked, noreturn)) static void return_to_caller(void)
 {
     __asm volatile("ldr r0, =n6_try_stack\n\t"
@@ -86,9 +87,9 @@ _Noreturn void n6_try_give_up(void)
     N6_REG32(N6_SCB_ICSR) = N6_SCB_ICSR_PENDSTCLR;
     N6_REG32(N6_SCB_CFSR) = N6_REG32(N6_SCB_CFSR);
     N6_REG32(N6_SCB_HFSR) = N6_REG32(N6_SCB_HFSR);
-    /* Registers that were to be stacked late would be written over what the stack then holds. */
+    /* Cancel lazy stacking: the registers would later be written over new data on the stack. */
     n6_modify(N6_FPU_FPCCR, N6_FPU_FPCCR_LSPACT, 0u);
-    /* What was tried may have masked interrupts; returning from an exception would leave it so. */
+    /* The tried function may have masked interrupts; the return from the exception would keep them masked. */
     __asm volatile("cpsie i\n\t"
                    "cpsie f\n\t"
                    "msr basepri, %0" ::"r"(0u));

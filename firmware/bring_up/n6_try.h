@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a function that may be broken: code that was not built with this program. Where it faults, or does not end, the program
- * continues after the call.
+ * Trial of a function that may be broken, for example code not built with this program. If it faults or does not end, the
+ * program continues after the call.
  */
 #ifndef N6_TRY_H
 #define N6_TRY_H
@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False where the function faulted or took longer than `milliseconds`; the console says so. Not to be nested. What the function
- * has left in memory stays. */
+/* Run a function. Return false, after a message on the console, if it faulted or took longer than `milliseconds`. Do not nest
+ * calls. Changes of the function to memory remain. */
 bool n6_try(void (*function)(void *argument), void *argument, uint32_t milliseconds);
 
-/* For exception handlers: whether a function is being tried. */
+/* For exception handlers: return true during a trial. */
 bool n6_try_is_active(void);
 
-/* For exception handlers: ends the trial. */
+/* For exception handlers: end the trial. */
 _Noreturn void n6_try_give_up(void);
 
-/* Handler of SysTick. */
+/* The handler of SysTick. */
 void n6_try_tick(void);
 
 #endif

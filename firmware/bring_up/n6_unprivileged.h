@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What exception handlers have to know of code that runs unprivileged, where a program has such code (N6_CONFINE).
+ * Exception handling for unprivileged code, in programs that have such code (N6_CONFINE).
  */
 #ifndef N6_UNPRIVILEGED_H
 #define N6_UNPRIVILEGED_H
 
 #include <stdint.h>
 
-/* Handler of SVC. */
+/* The handler of SVC. */
 void n6_unprivileged_call(void);
 
-/* It may have faulted, which the console is told of next. cause: CFSR. */
+/* Note a fault, which may be one of unprivileged code, before it is printed on the console. cause: CFSR. */
 void n6_unprivileged_fault(uint32_t cause);
 
-/* In a handler: threads are privileged again. */
+/* In a handler: make threads privileged again. */
 static inline void n6_end_unprivileged(void)
 {
     uint32_t control;

@@ -21,7 +21,7 @@ static void begin(uint32_t base, uint32_t direction, const n6_xspi_command_t *co
     set_mode(base, direction);
     N6_REG32(base + N6_XSPI_CCR_OFFSET) = command->lines;
     N6_REG32(base + N6_XSPI_TCR_OFFSET) = command->timing;
-    /* Where there is an address, writing it starts the access; otherwise writing the instruction does. */
+    /* Writing the address starts the access; in a command without address, writing the instruction does. */
     N6_REG32(base + N6_XSPI_IR_OFFSET) = command->instruction;
     if ((command->lines & N6_XSPI_CCR_ADMODE) != 0u) {
         N6_REG32(base + N6_XSPI_AR_OFFSET) = command->address;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An XSPI controller in indirect mode: one command after another. Everything takes the controller's base, such as N6_XSPI2_BASE.
+ * An XSPI controller in indirect mode: one command after another. base: of the controller, for example N6_XSPI2_BASE.
  */
 #ifndef N6_XSPI_H
 #define N6_XSPI_H
@@ -11,7 +11,7 @@
 #include "n6_reg.h"
 #include "n6_soc_xspi.h"
 
-/* CCR: how many lines carry instruction, address and data. */
+/* Fields of CCR: number of lines for instruction, address and data, and sizes. */
 #define N6_XSPI_ONE_LINE 1
 #define N6_XSPI_EIGHT_LINES 4
 #define N6_XSPI_SIXTEEN_LINES 5
@@ -26,20 +26,20 @@ typedef struct {
     uint32_t address;
 } n6_xspi_command_t;
 
-/* Ends what the controller is doing, and switches it off. */
+/* Abort the running access of the controller and switch it off. */
 void n6_xspi_stop(uint32_t base);
 bool n6_xspi_wait_idle(uint32_t base);
 
-/* False where the controller does not end the command. */
+/* Send a command. Return false if the controller does not end it. */
 bool n6_xspi_send(uint32_t base, const n6_xspi_command_t *command);
-/* Up to four bytes, the first in the lowest bits. */
+/* Read or write up to four bytes, the first in the lowest bits. */
 bool n6_xspi_read(uint32_t base, const n6_xspi_command_t *command, uint32_t count, uint32_t *value);
 bool n6_xspi_write(uint32_t base, const n6_xspi_command_t *command, uint32_t count, uint32_t value);
 
-/* As many as are to follow one command. */
+/* Write any number of bytes with one command. */
 bool n6_xspi_write_bytes(uint32_t base, const n6_xspi_command_t *command, const uint8_t *data, uint32_t count);
 
-/* Memory-mapped, as CCR, TCR, IR and those for writes are set. */
+/* Enter memory-mapped mode, with the settings in CCR, TCR, IR and their counterparts for writes. */
 void n6_xspi_map(uint32_t base);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Octal parts. In octal mode a command is the opcode and a second byte; what differs from family to family are the N6_NOR_ values
- * of n6_board_nor.h. The order of the steps is that of ST's board support package; taking over from the boot ROM is needed
- * because the ROM reads the NOR through XSPI1, with the two controllers swapped by XSPIM, and leaves it so.
+ * Octal NOR parts. In octal mode a command is the opcode and a second byte; the N6_NOR_ values of n6_board_nor.h differ from
+ * family to family. The order of the steps is that of ST's board support package. Taking over from the boot ROM is necessary:
+ * the ROM reads the NOR through XSPI1, with the two controllers swapped by XSPIM, and leaves that setting.
  */
 #include "n6_xspi_nor.h"
 
@@ -41,7 +41,7 @@ bool n6_xspi_nor_is_fast(void)
     return n6_pins_are_fast(N6_BSEC_FVR124_HSLV_VDDIO3);
 }
 
-/* Supply of the pads: VDDIO3 is 1.8 V on these boards. A rail of 3.3 V must never be declared so. */
+/* Set supply and pins. VDDIO3, the supply of the pads, is 1.8 V on these boards. Never declare 1.8 V for a rail of 3.3 V. */
 static void supply_and_pins(void)
 {
     n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_PWREN | N6_NOR_PIN_PORT_ENABLE);
@@ -81,7 +81,7 @@ static bool set_up_controller(bool is_fast)
     return true;
 }
 
-/* In every mode that an earlier program or a flash loader may have left the part in. */
+/* Reset the part, from every mode that an earlier program or a flash loader may have left. */
 static bool reset_part(void)
 {
     static const n6_xspi_command_t commands[] = {
@@ -137,7 +137,7 @@ static n6_nor_status_t switch_to_octal_dtr(void)
         return N6_NOR_BUSY;
     }
     n6_delay_us(WRITE_REGISTER_MAX_US);
-    /* With this memory type the controller puts the bytes of a 16-bit word back in order. */
+    /* With this memory type the controller restores the byte order of a 16-bit word. */
     n6_modify(N6_XSPI2_DCR1, N6_XSPI_DCR1_MTYP, N6_FIELD(N6_XSPI_DCR1_MTYP, N6_NOR_MEMORY_TYPE));
     const n6_xspi_command_t read_mode = {DTR_INSTRUCTION | DTR_ADDRESS | DTR_DATA,
                                      N6_XSPI_TCR_DHQC | N6_FIELD(N6_XSPI_TCR_DCYC, N6_NOR_REGISTER_DUMMY_CYCLES),
@@ -165,7 +165,7 @@ static void map(void)
     N6_REG32(N6_XSPI2_IR) = N6_NOR_READ;
 #endif
     n6_xspi_map(N6_XSPI2_BASE);
-    /* The first read after the change of mode wakes the interface up; its value does not matter. */
+    /* The first read after the change of mode wakes up the interface; its value does not matter. */
     (void)N6_REG32(N6_NOR_BASE);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The serial NOR behind XSPI2, from whatever state the boot ROM left it in to memory-mapped reads at N6_NOR_BASE.
+ * The serial NOR behind XSPI2: from any state that the boot ROM left to memory-mapped reads at N6_NOR_BASE.
  */
 #ifndef N6_XSPI_NOR_H
 #define N6_XSPI_NOR_H
@@ -16,10 +16,10 @@ typedef enum {
     N6_NOR_NOT_OCTAL, /* the part does not answer in octal DTR mode after it was switched */
 } n6_nor_status_t;
 
-/* Whether the NOR runs at N6_NOR_FAST_HZ: the fuse of its pads for high speed is blown. Else at N6_NOR_SLOW_HZ. */
+/* Return true if the NOR runs at N6_NOR_FAST_HZ: the high-speed fuse of its pads is blown. Else it runs at N6_NOR_SLOW_HZ. */
 bool n6_xspi_nor_is_fast(void);
 
-/* Supplies and pins, the controller taken over, the part reset and identified, then memory-mapped as n6_board_nor.h says.
+/* Set supplies and pins, take over the controller, reset and identify the part, then map it as given in n6_board_nor.h.
  * jedec_id: three bytes, manufacturer first. */
 n6_nor_status_t n6_xspi_nor_open(uint32_t *jedec_id);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parts of AP Memory on sixteen lines; what differs from family to family are the N6_PSRAM_ values of n6_board_psram.h. Order
- * and values are those of ST's board support package for the STM32N6570-DK; identification and reading back, which it leaves
- * out, are as in the firmware of the OpenMV N6. RIF needs nothing here: after reset RISAF11, which guards XSPI1, lets secure
- * accesses of compartment 1 pass, and those are the CPU's and, after n6_npu_open_rif, the NPU's.
+ * Parts of AP Memory on sixteen lines; the N6_PSRAM_ values of n6_board_psram.h differ from family to family. Order and values
+ * are those of ST's board support package for the STM32N6570-DK. It omits identification and reading back, which are as in the
+ * firmware of the OpenMV N6. RIF needs no setting here: after reset RISAF11, which guards XSPI1, permits secure accesses of
+ * compartment 1. These are the accesses of the CPU and, after n6_npu_open_rif, of the NPU.
  */
 #include "n6_xspi_psram.h"
 
@@ -42,7 +42,7 @@ const char *n6_xspi_psram_text(n6_psram_status_t status)
 
 #ifdef N6_PSRAM_BASE
 
-/* The instruction at one edge of the clock, everything else at both. Mode registers use eight lines, whatever data use. */
+/* The instruction uses one edge of the clock, all other phases both. Mode registers use eight lines, whatever the data use. */
 #define INSTRUCTION N6_FIELD(N6_XSPI_CCR_IMODE, N6_XSPI_EIGHT_LINES)
 #define ADDRESS \
     (N6_FIELD(N6_XSPI_CCR_ADMODE, N6_XSPI_EIGHT_LINES) | N6_XSPI_CCR_ADDTR | N6_FIELD(N6_XSPI_CCR_ADSIZE, N6_XSPI_ADDRESS_32_BITS))
@@ -59,7 +59,7 @@ const char *n6_xspi_psram_text(n6_psram_status_t status)
 #define REGISTER_BYTES 2u
 #define LAST_WORD (N6_PSRAM_BASE + N6_PSRAM_BYTES - 4u)
 
-/* The rail is 1.8 V on these boards. A rail of 3.3 V must never be declared so. */
+/* Set supply and pins. The rail is 1.8 V on these boards. Never declare 1.8 V for a rail of 3.3 V. */
 static void supply_and_pins(void)
 {
     n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_PWREN | N6_PSRAM_PORTS_ENABLE);
@@ -75,24 +75,24 @@ static void supply_and_pins(void)
     }
 }
 
-/* XSPIM and XSPI2 stay as they are: the program may run from the NOR. */
+/* Set up XSPI1. XSPIM and XSPI2 stay unchanged: the program may run from the NOR. */
 static bool set_up_controller(void)
 {
     n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI1SEL, 0u); /* HCLK */
     n6_enable(N6_RCC_MISCENSR, N6_RCC_MISCENR, N6_RCC_MISCENR_XSPIPHYCOMPEN);
     n6_enable(N6_RCC_AHB5ENSR, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPIMEN);
-    /* Kept in Sleep: a program waits for the NPU with WFE. */
+    /* Keep the clocks in Sleep: a program waits for the NPU with WFE. */
     N6_REG32(N6_RCC_AHB5LPENSR) = N6_RCC_AHB5LPENR_XSPI1LPEN | N6_RCC_AHB5LPENR_XSPIMLPEN;
     n6_xspi_stop(N6_XSPI1_BASE);
     N6_REG32(N6_RCC_AHB5RSTSR) = N6_RCC_AHB5RSTR_XSPI1RST;
     n6_barrier();
     N6_REG32(N6_RCC_AHB5RSTCR) = N6_RCC_AHB5RSTR_XSPI1RST;
     n6_barrier();
-    /* One step larger than the part: with DQS its last bytes would wrap otherwise (device errata 2.4.5). */
+    /* Declare one step more than the part: with DQS its last bytes would wrap otherwise (device errata 2.4.5). */
     N6_REG32(N6_XSPI1_DCR1) = N6_FIELD(N6_XSPI_DCR1_MTYP, N6_PSRAM_MEMORY_TYPE) |
                               N6_FIELD(N6_XSPI_DCR1_DEVSIZE, N6_PSRAM_DEVSIZE + 1u) |
                               N6_FIELD(N6_XSPI_DCR1_CSHT, CHIP_SELECT_HIGH_CYCLES - 1u);
-    /* No access goes beyond a row, where the part would wrap, or takes longer than the part can wait for its refresh. */
+    /* Split accesses at the end of a row, where the part would wrap, and at the longest time that its refresh can wait. */
     N6_REG32(N6_XSPI1_DCR3) = N6_FIELD(N6_XSPI_DCR3_CSBOUND, N6_PSRAM_ROW_BOUNDARY);
     const bool is_fast = n6_pins_are_fast(N6_PSRAM_PADS_FUSE);
     N6_REG32(N6_XSPI1_DCR4) = is_fast ? N6_PSRAM_FAST_REFRESH_CYCLES : N6_PSRAM_SLOW_REFRESH_CYCLES;
@@ -104,7 +104,7 @@ static bool set_up_controller(void)
     return true;
 }
 
-/* Out of sixteen lines or a sleep, too. */
+/* Reset the part, also from sixteen lines or from sleep. */
 static bool reset_part(void)
 {
     static const n6_xspi_command_t reset = {INSTRUCTION | RESET_ADDRESS, N6_XSPI_TCR_DHQC, N6_PSRAM_RESET, 0};
@@ -113,7 +113,7 @@ static bool reset_part(void)
     return sent;
 }
 
-/* Two bytes, since there is one at each edge; the part takes the first. */
+/* Write a mode register. Two bytes are sent, one at each edge; the part uses the first. */
 static bool write_register(uint32_t address, uint32_t value)
 {
     const n6_xspi_command_t write = {INSTRUCTION | ADDRESS | REGISTER_DATA, N6_XSPI_TCR_DHQC, N6_PSRAM_WRITE_REGISTER, address};
@@ -129,7 +129,7 @@ static bool read_register(uint32_t address, uint32_t *value)
     return complete;
 }
 
-/* The read latency is set before anything is read: what it is after a reset differs from part to part. */
+/* Identify the part. Set the read latency before any read: its value after a reset differs from part to part. */
 static n6_psram_status_t identify(uint32_t *id)
 {
     uint32_t vendor, density;
@@ -180,7 +180,8 @@ static void put(uint32_t address, uint32_t value)
     n6_dcache_clean_invalidate(address, 4u);
 }
 
-/* Both are written before one is read: in a part of half the size, or with an address line that hangs, they are one. */
+/* Test the first and the last word. Write both before the reads: they coincide in a part of half the size, or with a stuck
+ * address line. */
 static bool keeps(uint32_t first, uint32_t last)
 {
     put(N6_PSRAM_BASE, first);

@@ -16,18 +16,18 @@
 #define LINE N6_CACHE_LINE
 #define MOST_BUFFERS 64u
 
-/* CFSR: instruction fetch, access to data, and these while the frame was written or read. */
+/* CFSR: faults of an instruction fetch or a data access, also while the frame was written or read. */
 #define MEMORY_FAULT 0x1Bu
-/* A bus fault is what unprivileged code gets from the processor's own registers. */
+/* CFSR: the bus fault of unprivileged code that accesses the processor's own registers. */
 #define BUS_FAULT 0x8200u
 
 /* Words of an exception frame. */
 #define FRAME_PC 6
 
-/* Without it AIRCR ignores what is written. */
+/* The key for writes to AIRCR, which ignores writes without it. */
 #define VECTKEY 0x05FAu
 
-/* MPU: unprivileged code may write, or only read. */
+/* MPU: rights of unprivileged code. */
 #define READ_WRITE 1u
 #define READ_ONLY 3u
 /* MAIR: write-back, allocated on reads and writes, as these memories are without the MPU. */
@@ -35,13 +35,13 @@
 
 #define REGIONS 16u
 
-/* Not static: assembly names them. The stack pointer to go back to. */
+/* The stack pointer to return to, and the model's stack. Not static: assembly names them. */
 extern uint32_t n6_confine_saved_stack;
 uint32_t n6_confine_saved_stack;
 extern uint8_t n6_confine_stack[STACK_BYTES];
 __attribute__((section(".noinit"), aligned(32))) uint8_t n6_confine_stack[STACK_BYTES];
 
-/* Whose code runs, or NULL. */
+/* The model whose code runs, or NULL. */
 static const n6_confine_t *running;
 static bool broke_out;
 
@@ -99,7 +99,7 @@ static void set_region(uint32_t number, const n6_confine_span_t *span)
     n6_modify(N6_MPU_RLAR, 0u, N6_MPU_RLAR_EN);
 }
 
-/* Privileged code reaches all that it reaches without the MPU. */
+/* Set the MPU for a model. Privileged code keeps all its access rights. */
 static void set_mpu(const n6_confine_t *confine)
 {
     const uint32_t stack = (uint32_t)(uintptr_t)n6_confine_stack;
@@ -116,8 +116,8 @@ static void set_mpu(const n6_confine_t *confine)
     n6_barrier();
 }
 
-/* r0 to r2: arguments. r3: the function. On the stack: its static base. What a callee has to keep is kept here: code that nobody
- * trusts may not. */
+/* Enter a function of the model. r0 to r2: arguments. r3: the function. On the stack: its static base. The callee-saved registers
+ * are saved here, since untrusted code may not preserve them. */
 __attribute__((naked, noinline)) static uint32_t enter(uint32_t a __attribute__((unused)), uint32_t b __attribute__((unused)),
                                                        uint32_t c __attribute__((unused)),
                                                        uintptr_t function __attribute__((unused)),
@@ -145,7 +145,7 @@ __attribute__((naked, noinline)) static uint32_t enter(uint32_t a __attribute__(
                    ".ltorg" ::"i"(STACK_BYTES));
 }
 
-/* Out of the exception, behind the call, on the stack as it was there. */
+/* Return from the exception to the end of enter(), with the stack of that call. */
 __attribute__((naked, noreturn, used)) static void leave(uint32_t result __attribute__((unused)))
 {
     __asm volatile("ldr r1, =n6_confine_saved_stack\n\t"
@@ -182,7 +182,7 @@ static _Noreturn void refuse(void)
     n6_try_give_up();
 }
 
-/* Not static: the naked handler names it. frame: of the model, which was on its own stack. */
+/* Serve an SVC of a model. frame: on the model's own stack. Not static: the naked handler names it. */
 void n6_confine_serve(const uint32_t *frame);
 __attribute__((used)) void n6_confine_serve(const uint32_t *frame)
 {
@@ -194,7 +194,7 @@ __attribute__((used)) void n6_confine_serve(const uint32_t *frame)
         uint32_t result = frame[0];
         running = NULL;
         n6_end_unprivileged();
-        /* Registers that were to be stacked late would be written over what the stack then holds. */
+        /* Cancel lazy stacking: the registers would later be written over new data on the stack. */
         n6_modify(N6_FPU_FPCCR, N6_FPU_FPCCR_LSPACT, 0u);
         leave(result);
     }
@@ -206,7 +206,7 @@ __attribute__((used)) void n6_confine_serve(const uint32_t *frame)
 
 __attribute__((naked)) void n6_unprivileged_call(void)
 {
-    __asm volatile("tst lr, #4\n\t" /* which stack it was called on */
+    __asm volatile("tst lr, #4\n\t" /* the stack of the caller */
                    "beq n6_unexpected_interrupt\n\t"
                    "mrs r0, psp\n\t"
                    "b n6_confine_serve");
@@ -228,7 +228,7 @@ bool n6_confine_broke_out(void)
     return did;
 }
 
-/* What is left in memory is in no state to go on with. */
+/* Reset the chip: the data in memory is no longer usable. */
 static _Noreturn void start_again(void)
 {
     n6_put("n6 appli error ");
@@ -273,7 +273,7 @@ uint32_t n6_confine_call(const n6_confine_t *confine, const uint32_t arguments[3
 static bool is_own(const n6_confine_t *confine, const LL_Buffer_InfoTypeDef *buffer)
 {
     if (buffer->is_param) {
-        return true; /* nobody uses it */
+        return true; /* not used */
     }
     if (buffer->is_user_allocated && !n6_confine_reaches(confine, (uint32_t)(uintptr_t)buffer->addr_base.p, sizeof(uint32_t), false)) {
         return false;

@@ -7,11 +7,11 @@
 #define TEXT(number) TEXT_OF(number)
 #define OPERATORS 16
 
-/* In the order of the table below. */
+/* The members are in the order of the table below. */
 _Static_assert(sizeof(ll_aton_reloc_callbacks) == (7u + OPERATORS) * sizeof(uint32_t), "of 32-bit pointers");
 
-/* A region of the MPU of its own. Cache lines of callers are nobody else's business, and the NPU's cache serves no epoch of this runtime;
- * what is not offered ends as a fault. */
+/* The gate, a separate region of the MPU. Models may maintain cache lines of their own memory only. Calls for the NPU's cache do
+ * nothing, since no epoch of this runtime uses it. All other callbacks end as a fault. */
 __asm(".pushsection .text.n6_confine_gate, \"ax\", %progbits\n"
       ".balign 32\n"
       ".global n6_gate_start\n"

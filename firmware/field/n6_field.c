@@ -13,7 +13,7 @@
 #include "n6_try.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-/* For one access that may never be answered. */
+/* The time limit for one access, which the bus may never answer. */
 #define PATIENCE_MS 100u
 
 static uint32_t captured[COUNT(n6_field_entry)];
@@ -36,11 +36,11 @@ static void try_to_read(void *argument)
 {
     reading_t *reading = argument;
     reading->value = read(reading->what);
-    /* A fault of this access belongs to this trial. */
+    /* A late fault of this access must still belong to this trial. */
     n6_barrier();
 }
 
-/* value: NULL where it could not be read. The number at the end shows what noise on the line has changed. */
+/* Print a register. value: NULL if the read failed. The checksum at the end reveals characters changed by noise on the line. */
 static void put(const char *moment, const char *name, uint32_t address, const uint32_t *value)
 {
     n6_put("n6 field ");
@@ -91,7 +91,7 @@ void n6_field_put_entry(void)
 
 void n6_field_put_fsbl(void)
 {
-    /* Fuses and supply: no access without a clock. */
+    /* Registers of fuses and supply are not accessible without a clock. */
     n6_enable(N6_RCC_APB4ENSR2, N6_RCC_APB4ENR2, N6_RCC_APB4ENR2_BSECEN);
     n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_PWREN);
     put_read("fsbl", n6_field_fsbl, COUNT(n6_field_fsbl));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For a field report: registers that only a real board knows, printed by name. Programs have it where N6_FIELD_REPORT is 1.
+ * The field report: registers whose values only a real board has, printed by name. Programs include it if N6_FIELD_REPORT is 1.
  */
 #ifndef N6_FIELD_H
 #define N6_FIELD_H
 
-/* Keeps what is printed later: to be called before anything is changed. */
+/* Save the registers that are printed later. Call it before any register is changed. */
 void n6_field_capture(void);
 
-/* Each prints a line for each register; the first what was captured. */
+/* Print a line for each register; the first function prints the saved values. */
 void n6_field_put_entry(void);
 void n6_field_put_fsbl(void);
 void n6_field_put_appli(void);

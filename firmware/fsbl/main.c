@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * First stage boot loader: makes the NOR readable, copies the Appli to RAM, starts it.
+ * The first stage boot loader. It makes the NOR readable, copies the Appli to RAM and starts it.
  */
 #include "n6_board_clock.h"
 #include "n6_board_nor.h"
@@ -71,7 +71,7 @@ static void load(void)
 }
 #else
 #if N6_TRUST
-/* The copy is what will run, so the copy is what is verified, and nothing was used of it before. */
+/* Verify the copy in RAM, since the copy will run. Nothing of it is used before. */
 static void verify(uint32_t bytes)
 {
     const uint8_t *copy = (const uint8_t *)N6_APPLI_LOAD_ADDRESS;
@@ -129,13 +129,13 @@ int main(void)
     n6_field_put_entry();
     n6_field_put_fsbl();
 #endif
-    /* While the CPU is slow, since the NOR takes its time for a reset in any case. Its kernel clock does not change with those of CPU
-     * and buses, and nothing reads it while these change. */
+    /* Open the NOR while the CPU is slow: its reset takes the same time at any clock. Its kernel clock does not change with the
+     * clocks of CPU and buses, and nothing reads the NOR while these change. */
     open_nor();
     if (!n6_clock_switch()) {
         stop("N6-FW-006 the clocks do not switch to the PLLs: try clock=hsi");
     }
-    /* The NOR is read by lines then, not by words. */
+    /* With caches the NOR is read by lines, not by words. */
     n6_caches_enable();
     load();
     n6_start_appli();

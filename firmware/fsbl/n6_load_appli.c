@@ -58,7 +58,7 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
     for (uint32_t offset = 0; offset < *bytes; offset += 4u) {
         N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = word_at(slot, offset);
     }
-    /* The copy is what will run, so the copy is what is checked. */
+    /* Check the copy in RAM, since the copy will run. */
     if (sum_of_bytes(N6_APPLI_LOAD_ADDRESS + N6_BOOT_HEADER_BYTES, length) != WORD_OF(checksum)) {
         return N6_APPLI_DAMAGED;
     }
@@ -81,7 +81,7 @@ _Noreturn void n6_start_appli(void)
     n6_barrier();
     uint32_t stack = N6_REG32(N6_APPLI_PAYLOAD_ADDRESS);
     uint32_t entry = N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u);
-    /* Nothing is enabled and nothing pends: the Appli finds interrupts as they are after a reset, which ST's Applis count on. */
+    /* No interrupt is enabled or pending: the Appli finds interrupts as after a reset, as ST's Applis require. */
     __asm volatile("movs r2, #0\n\t"
                    "msr primask, r2\n\t"
                    "msr msplim, r2\n\t"

@@ -6,15 +6,15 @@
 
 typedef enum {
     N6_APPLI_OK,
-    N6_APPLI_ERASED,    /* the slot holds nothing */
+    N6_APPLI_ERASED,    /* the slot is erased */
     N6_APPLI_NO_HEADER, /* no boot header of the expected version */
-    N6_APPLI_TOO_LONG,  /* longer than its slot or than the RAM it is copied to */
-    N6_APPLI_TOO_SHORT, /* no room for the vectors it starts with */
-    N6_APPLI_DAMAGED,   /* the sum of its bytes is not that of the header */
-    N6_APPLI_BAD_ENTRY, /* does not start inside itself, or not in Thumb state */
+    N6_APPLI_TOO_LONG,  /* longer than its slot or than the RAM for its copy */
+    N6_APPLI_TOO_SHORT, /* no room for the vectors at its start */
+    N6_APPLI_DAMAGED,   /* the sum of its bytes differs from that in the header */
+    N6_APPLI_BAD_ENTRY, /* the entry is outside the image, or not in Thumb state */
 } n6_appli_status_t;
 
-/* Id and words of each that is not N6_APPLI_OK. */
+/* The error (id and text) of each status but N6_APPLI_OK. */
 #define N6_APPLI_REFUSALS(X) \
     X(N6_APPLI_ERASED, "N6-FW-010 the Appli slot is erased") \
     X(N6_APPLI_NO_HEADER, "N6-FW-011 the Appli slot holds no image with a boot header v2.3") \
@@ -24,15 +24,15 @@ typedef enum {
     X(N6_APPLI_BAD_ENTRY, "N6-FW-014 the Appli's entry is not a Thumb address inside it")
 
 #if N6_TRIAL_APPLI_ADDRESS
-/* Of the Appli's two slots. As n6_load_appli(). */
+/* Do the same as n6_load_appli(), for one of the Appli's two slots. */
 n6_appli_status_t n6_load_appli_from(uint32_t slot, uint32_t *bytes, uint32_t *entry);
 #else
-/* Checks the image in its flash slot and copies it, header and all, to N6_APPLI_LOAD_ADDRESS: as many bytes as its header
- * says, never a fixed number. */
+/* Check the image in its flash slot and copy it, with its header, to N6_APPLI_LOAD_ADDRESS. The header gives the number of
+ * bytes; it is never fixed. */
 n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry);
 #endif
 
-/* Hands the processor over: caches, SysTick and interrupts as after reset, vector table and stack of the Appli. */
+/* Start the Appli: caches, SysTick and interrupts as after reset, vector table and stack of the Appli. */
 _Noreturn void n6_start_appli(void);
 
 #endif

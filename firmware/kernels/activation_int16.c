@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Logistic, hyperbolic tangent and softmax, int16, by tables between whose entries they are linear. Scalar: Helium gains little
- * where each element looks something up.
+ * Logistic, hyperbolic tangent and softmax, int16, by tables with linear interpolation. The code is scalar: Helium gains little
+ * if each element needs a table look-up.
  */
 #include "n6_kernels_plain.h"
 #include "requantize_int16.h"
@@ -17,7 +17,7 @@ static uint32_t magnitude(int32_t x)
     return (uint32_t)(x < 0 ? -x : x);
 }
 
-/* The logistic function of a positive number, whose lowest `bits` bits are between two entries; 16 + bits bits. */
+/* Return the logistic function of a positive number, with 16 + bits bits. Its lowest `bits` bits interpolate two entries. */
 static uint32_t between(const int16_t *table, uint32_t x, uint32_t bits, uint32_t beyond)
 {
     const uint32_t index = x >> bits;
@@ -38,7 +38,7 @@ void n6k_plain_logistic_int16(const n6k_table_int16_t *op)
     }
 }
 
-/* 2 * logistic(2 * x) - 1 */
+/* Compute tanh(x) as 2 * logistic(2 * x) - 1. */
 void n6k_plain_tanh_int16(const n6k_table_int16_t *op)
 {
     for (uint32_t i = 0; i < op->elements; i++) {
@@ -50,7 +50,7 @@ void n6k_plain_tanh_int16(const n6k_table_int16_t *op)
     }
 }
 
-/* table: 513 entries for steps of 128. */
+/* Look up x with interpolation. table: 513 entries for steps of 128. */
 static int32_t looked_up(const int16_t *table, int32_t x)
 {
     const int16_t *entry = table + 256 + (x >> 7);
@@ -78,7 +78,7 @@ void n6k_plain_softmax_int16(const n6k_softmax_int16_t *op)
         }
 
         const int32_t zeros = sum == 0 ? 32 : __builtin_clz((uint32_t)sum);
-        /* Between 2^30 and 2^31, then in steps of 2^14. */
+        /* Normalise the sum to 2^30 to 2^31, then reduce it to steps of 2^14. */
         const uint32_t normal = (uint32_t)sum << (zeros - 1);
         const int32_t mantissa = (int32_t)((normal + (1U << 13)) >> 14) - (3 << 15);
         const int32_t scale = looked_up(op->reciprocal, n6k_clamp(mantissa, INT16_MIN, INT16_MAX));

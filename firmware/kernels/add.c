@@ -51,7 +51,7 @@ void n6k_plain_squared_difference(const n6k_sum_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* What the assembly below loads, in the order in which it does; shifts are negative. */
+/* The constants of the assembly below, in the order of its loads; shifts are negative. */
 typedef struct {
     int32_t a_shift; /* 0 */
     int32_t b_shift;
@@ -86,8 +86,8 @@ static constants_t __attribute__((noinline)) constants_of(const n6k_sum_t *op)
     };
 }
 
-/* Each high multiply is followed by a rounding shift as in n6k_rounding_divide_x4; no value comes near INT32_MIN, so lowering
- * a lane needs no saturation. */
+/* After each high multiply follows a rounding shift as in n6k_rounding_divide_x4. No value is near INT32_MIN, so subtracting 1
+ * from a lane needs no saturation. */
 #define LOOP(combine)                                                                                                  \
     __asm__ volatile("ldrd r4, r5, [%[constants]], #8\n"                                                               \
                      "vdup.32 q4, r4\n"                                                                                \
@@ -132,7 +132,7 @@ static constants_t __attribute__((noinline)) constants_of(const n6k_sum_t *op)
                      : "r4", "r5", "r6", "r8", "r10", "r11", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6",    \
                        "q7", "memory")
 
-/* The function n6k_<name> of a combination of q0 and q1 in q0. */
+/* Define the function n6k_<name>, which combines q0 and q1 into q0. */
 #define KERNEL(name, combine)                                                                                          \
     static void __attribute__((noinline)) name##_elements(const constants_t *constants, const int8_t *a,               \
                                                           const int8_t *b, int8_t *output)                             \

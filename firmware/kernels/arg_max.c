@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Index of the first largest and of the first smallest element along a dimension, int8. Smallest: of the complements, which are
- * the larger the smaller the elements.
+ * Index of the first largest and of the first smallest element along a dimension, int8. The smallest element has the largest
+ * complement.
  */
 #include "helium.h"
 #include "n6_kernels.h"
@@ -40,7 +40,7 @@ void n6k_plain_arg_min(const n6k_arg_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Of elements side by side. */
+/* Find the element in a row of contiguous elements. */
 static uint32_t find_in_row(const int8_t *input, uint32_t depth, int8_t mask)
 {
     int8_t largest = INT8_MIN;
@@ -59,7 +59,7 @@ static uint32_t find_in_row(const int8_t *input, uint32_t depth, int8_t mask)
     return 0;
 }
 
-/* Of four columns. */
+/* Find the elements of up to four columns. */
 static void find_in_columns(const n6k_arg_t *op, const int8_t *input, uint32_t place, uint32_t count, int32_t mask)
 {
     const mve_pred16_t lanes = vctp32q(count);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Average pooling, NHWC int8 that were uint8: halves are rounded up.
+ * Average pooling, NHWC int8 converted from uint8: halves are rounded up.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
 #include "requantize.h"
 
-/* sum / count of what is 128 more than the elements of `sum`, then 128 less. */
+/* Return the average as for uint8: add 128 to each element of `sum`, divide by `count`, subtract 128. */
 static int32_t average(int32_t sum, int32_t count)
 {
     return (sum + 128 * count + count / 2) / count - 128;

@@ -28,7 +28,7 @@ void n6k_plain_batch_matmul(const n6k_batch_matmul_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* What the sum of each column of the product starts with, but for the row's part. */
+/* Compute the start value of the sum of each column of the product, without the row's part. */
 static void start_columns(const n6k_batch_matmul_t *op, const int8_t *y, int32_t *starts)
 {
     for (uint32_t column = 0; column < op->columns; column++, y += op->depth) {

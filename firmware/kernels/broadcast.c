@@ -6,7 +6,7 @@
 
 #include "helium.h"
 
-/* One more round of a loop; 0 where it has had them all. */
+/* Advance a loop by one round. Return 0 after its last round. */
 static int advance(n6k_runs_t *runs, uint32_t *round, const n6k_loop_t *loop)
 {
     if (*round == loop->count) {

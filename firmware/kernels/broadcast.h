@@ -9,7 +9,7 @@
 
 #define N6K_LOOPS 5
 
-/* a, b: where the operands' elements of this run begin, counted in elements. The rest is the walk's own. */
+/* A run. a, b: start of the run in each operand, counted in elements. The other members are internal to the walk. */
 typedef struct {
     int32_t a;
     int32_t b;
@@ -18,16 +18,16 @@ typedef struct {
     uint32_t rounds[N6K_LOOPS];
 } n6k_runs_t;
 
-/* To the first run. */
+/* Start at the first run. */
 void n6k_runs_start(n6k_runs_t *runs, const n6k_broadcast_t *plan);
 
-/* To the next run; 0 where there is none. */
+/* Go to the next run. Return 0 if there is none. */
 int n6k_runs_next(n6k_runs_t *runs);
 
-/* Elements of a piece in which an operand that stays is repeated. */
+/* The elements of a piece in which a constant operand is repeated. */
 #define N6K_PIECE 64
 
-/* Runs in pieces. a, b, output, elements: the piece, in which all three advance. The rest is the walk's own. */
+/* Runs in pieces. a, b, output, elements: the piece, in which all three advance. Other members are internal to the walk. */
 typedef struct {
     const int8_t *a;
     const int8_t *b;
@@ -41,10 +41,10 @@ typedef struct {
     int8_t repeated[N6K_PIECE];
 } n6k_walk_t;
 
-/* To the first piece. */
+/* Start at the first piece. */
 void n6k_walk_start(n6k_walk_t *walk, const n6k_broadcast_t *plan, const int8_t *a, const int8_t *b, int8_t *output);
 
-/* To the next piece; 0 where there is none. */
+/* Go to the next piece. Return 0 if there is none. */
 int n6k_walk_next(n6k_walk_t *walk);
 
 #endif

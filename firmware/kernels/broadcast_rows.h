@@ -7,7 +7,7 @@
 
 #include "n6_kernels.h"
 
-/* A row of the output; where each operand's first element of it lies. */
+/* A function for a row of the output. a, b: first element of each operand for that row. */
 typedef void n6k_row_t(const void *op, const int8_t *a, const int8_t *b, int8_t *output);
 
 static inline __attribute__((always_inline)) void n6k_for_each_row(const void *op, const int8_t *a, const int8_t *b,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers as another type. Scalar: networks cast indices and classes, a few elements at their ends.
+ * Conversion of numbers to another type. Scalar: networks only cast a few indices and classes at their ends.
  */
 #include <string.h>
 
@@ -22,13 +22,13 @@ static int64_t load_integer(const void *data, uint32_t i, uint8_t bytes, uint8_t
     }
 }
 
-/* Modulo 2^n: the low bytes, which come first. */
+/* Store an integer modulo 2^n: its low bytes, which come first in memory. */
 static void store_integer(void *data, uint32_t i, uint8_t bytes, int64_t value)
 {
     memcpy((uint8_t *)data + (size_t)i * bytes, &value, bytes);
 }
 
-/* limit: 2^n of a signed type, which is as large as any that it does not hold. */
+/* Convert x to an integer, saturated. limit: the smallest power of two above the range of the signed type. */
 static int64_t whole_of(float x, float limit)
 {
     if (!(x < limit)) {

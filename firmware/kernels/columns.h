@@ -9,7 +9,7 @@
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Where columns are taken from. pixel: bytes of one. outside: each byte of what lies outside of the image. */
+/* The source of columns. pixel: bytes of a pixel. outside: value of each byte outside the image. */
 typedef struct {
     const int8_t *input;
     int32_t height;
@@ -24,7 +24,7 @@ static inline int32_t n6k_between(int32_t x, int32_t low, int32_t high)
     return x < low ? low : (x > high ? high : x);
 }
 
-/* The column of an output pixel: in `scratch`, or in the input where it lies there in a row. */
+/* Return the column of an output pixel: in `scratch`, or in the input if it is contiguous there. */
 static inline const int8_t *n6k_column(const n6k_columns_t *from, uint32_t oy, uint32_t ox, int8_t *scratch)
 {
     const n6k_window_t *window = from->window;
@@ -35,7 +35,7 @@ static inline const int8_t *n6k_column(const n6k_columns_t *from, uint32_t oy, u
     if (window->height == 1 && window->width == 1 && top >= 0 && top < from->height && left >= 0 && left < width) {
         return from->input + (top * width + left) * pixel;
     }
-    /* Neighbouring taps are one run; where the window is dilated, each is its own. */
+    /* Neighbouring taps are one run; in a dilated window each tap is a separate run. */
     const int32_t run = window->dilation_w == 1 ? window->width : 1;
     int8_t *to = scratch;
     for (int32_t ky = 0; ky < window->height; ky++) {
@@ -56,7 +56,7 @@ static inline const int8_t *n6k_column(const n6k_columns_t *from, uint32_t oy, u
     return scratch;
 }
 
-/* The part of an output pixel's window that lies inside of the input. Pixels and taps are counted row by row. */
+/* The part of an output pixel's window inside the input. Pixels and taps are counted row by row. */
 typedef struct {
     int32_t rows;
     int32_t columns;
@@ -67,7 +67,7 @@ typedef struct {
     int32_t tap_row;    /* taps in a row of the whole window */
 } n6k_part_t;
 
-/* Of taps at start, start + step, ..., the first one inside, and how many are. */
+/* Return the number of taps inside the input. The taps are at start, start + step, ... first: the first tap inside. */
 static inline int32_t n6k_taps_inside(int32_t start, int32_t step, int32_t taps, int32_t size, int32_t *first)
 {
     *first = 0;
@@ -81,7 +81,7 @@ static inline int32_t n6k_taps_inside(int32_t start, int32_t step, int32_t taps,
     return end - *first;
 }
 
-/* Of all output pixels of a row: without its columns. */
+/* Return the part common to all output pixels of a row, without its columns. */
 static inline n6k_part_t n6k_rows_inside(const n6k_shape_t *in, const n6k_window_t *window, int32_t oy)
 {
     const int32_t top = oy * window->stride_h - window->pad_top;
@@ -97,7 +97,7 @@ static inline n6k_part_t n6k_rows_inside(const n6k_shape_t *in, const n6k_window
     return part;
 }
 
-/* The part of one output pixel, with its columns. */
+/* Return the part of one output pixel, with its columns. */
 static inline n6k_part_t n6k_columns_inside(n6k_part_t rows, const n6k_shape_t *in, const n6k_window_t *window, int32_t ox)
 {
     const int32_t left = ox * window->stride_w - window->pad_left;
@@ -108,7 +108,7 @@ static inline n6k_part_t n6k_columns_inside(n6k_part_t rows, const n6k_shape_t *
     return rows;
 }
 
-/* The input channels of eight output channels of a depthwise convolution. */
+/* Return the input channels of eight output channels of a depthwise convolution. */
 static inline uint16x8_t n6k_input_channels(uint32_t c, uint32_t depth_multiplier)
 {
     uint16_t sources[8];
@@ -118,13 +118,13 @@ static inline uint16x8_t n6k_input_channels(uint32_t c, uint32_t depth_multiplie
     return vld1q_u16(sources);
 }
 
-/* 32 bits for each of eight lanes of 16 bits: those with an even number, and those with an odd one. */
+/* 32 bits for each of eight lanes of 16 bits: the lanes with even numbers, and the lanes with odd numbers. */
 typedef struct {
     int32x4_t even;
     int32x4_t odd;
 } n6k_pair_t;
 
-/* count: of elements, further ones are 0. */
+/* Load `count` elements; further ones are 0. */
 static inline n6k_pair_t n6k_load_pair(const int32_t *from, uint32_t count)
 {
     const uint32x4_t offsets = vidupq_n_u32(0, 2);
@@ -142,7 +142,7 @@ static inline n6k_pair_t n6k_add_products(n6k_pair_t sum, int16x8_t a, int16x8_t
     return sum;
 }
 
-/* n6k_scale_double of each lane. */
+/* Return n6k_scale_double of each lane. */
 static inline int32x4_t n6k_scale_double_x4(int32x4_t x, int32x4_t multiplier, int32x4_t shift)
 {
     const int32x4_t zero = vdupq_n_s32(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two elements compared. In plain C alone: networks compare a few positions and scores.
+ * Comparison of two elements. Plain C only: networks compare a few positions and scores.
  */
 #include "broadcast.h"
 #include "n6_kernels_plain.h"

@@ -37,7 +37,7 @@ void n6k_plain_conv_2d(const n6k_conv_2d_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Output channels whose accumulators wait for their vectorised scaling; a multiple of 3. */
+/* The number of output channels whose accumulators are scaled together by vectors; a multiple of 3. */
 #define BLOCK 96
 
 /* The dot products of two columns with the rows of weights of a block. */
@@ -46,7 +46,7 @@ typedef struct {
     const int8_t *x1;
     uint32_t taps;        /* length of columns and rows */
     uintptr_t to_bias;    /* from an accumulator of the first pixel to its channel's bias, in bytes */
-    uint32_t excess;      /* what post-incremented pointers run ahead of `taps`, which they pass in steps of 16 */
+    uint32_t excess;      /* distance of post-incremented pointers beyond `taps`, since they advance in steps of 16 */
     const int32_t *end;   /* of the first pixel's accumulators that are computed three at a time */
     uint32_t saved[2];    /* r7, r9 */
     int32_t first[BLOCK]; /* accumulators of the first pixel, which start as the bias */
@@ -58,10 +58,10 @@ _Static_assert(offsetof(dot_t, taps) == 8 && offsetof(dot_t, to_bias) == 12 && o
                    offsetof(dot_t, second) - offsetof(dot_t, first) == 384,
                "the assembly knows these offsets");
 
-/* Three channels at a time for both columns: 6 multiply-accumulates of 16 bytes for 5 loads. vmladava accumulates in even
- * registers only; with six of them, five pointers and lr for the loop, all registers but two are in use, so the rest of the
- * state lies in memory. r7 and r9 are put back rather than named as clobbered: a compiler may not give them away, as frame
- * pointer and as base of position independent data. Returns the weights after the last row used; there must be three. */
+/* Compute three channels at a time for both columns: 6 multiply-accumulates of 16 bytes for 5 loads. vmladava accumulates in even
+ * registers only. With six of them, five pointers and lr for the loop, only two registers are free, so the rest of the state is
+ * in memory. r7 and r9 are restored, not named as clobbered: a compiler may reserve them as frame pointer and as base of
+ * position independent data. Return the weights after the last row used. There must be at least three channels. */
 static const int8_t *dot_threes(dot_t *dot, const int8_t *weights)
 {
     register dot_t *state __asm__("r12") = dot;
@@ -108,7 +108,7 @@ static const int8_t *dot_threes(dot_t *dot, const int8_t *weights)
     return w0;
 }
 
-/* One channel for both columns. */
+/* Compute one channel for both columns. */
 static inline void dot_one(dot_t *dot, uint32_t channel, const int8_t *weights, int32_t bias)
 {
     const int8_t *x0 = dot->x0;
@@ -130,9 +130,9 @@ static inline void dot_one(dot_t *dot, uint32_t channel, const int8_t *weights, 
     dot->second[channel] = b;
 }
 
-/* Scales `count` channels of both pixels, which start at channel `begin`, and stores them. The two pixels' results share a
- * vector of 16-bit lanes (even: first, odd: second) for zero point and clamping; both narrowings saturate, which clamping to
- * int8 makes unobservable. */
+/* Scale `count` channels of both pixels from channel `begin` on, and store them. The two pixels' results share a vector of 16-bit
+ * lanes (even: first, odd: second) for zero point and clamping. Both narrowings saturate; clamping to int8 makes this
+ * unobservable. */
 static void __attribute__((noinline)) scale_and_store(const n6k_conv_2d_t *op, const dot_t *dot, uint32_t begin,
                                                       uint32_t count, int8_t *first, int8_t *second)
 {
@@ -179,7 +179,7 @@ static void __attribute__((noinline)) scale_and_store(const n6k_conv_2d_t *op, c
                      : "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "memory");
 }
 
-/* The window's input at (top, left), which may lie in the padding, copied to `scratch` in the order of the weights. */
+/* Copy the window's input at (top, left), which may be in the padding, to `scratch` in the order of the weights. */
 static const int8_t *gather(const n6k_conv_2d_t *op, int32_t top, int32_t left, int8_t *scratch)
 {
     const int32_t channels = op->in.channels;
@@ -198,7 +198,7 @@ static const int8_t *gather(const n6k_conv_2d_t *op, int32_t top, int32_t left, 
     return scratch;
 }
 
-/* What of a window inside the input is the same for every pixel; its rows are contiguous unless it is dilated in width. */
+/* Values of a window inside the input that are the same for every pixel. Rows are contiguous unless dilated in width. */
 typedef struct {
     uint32_t tops; /* a window is inside where its top and left, unsigned, are less than these */
     uint32_t lefts;
@@ -225,7 +225,7 @@ static inline const int8_t *column(const n6k_conv_2d_t *op, const inside_t *insi
     return scratch;
 }
 
-/* All channels of two pixels. */
+/* Compute all channels of two pixels. */
 static void __attribute__((noinline)) two_pixels(const n6k_conv_2d_t *op, dot_t *dot, int8_t *first, int8_t *second)
 {
     const uint32_t channels = op->out.channels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolution, NHWC int8, by weights with a zero point: what it multiplies the sum of each window with.
+ * Convolution, NHWC int8, by weights with a zero point, which is multiplied with the sum of each window.
  */
 #include <stddef.h>
 
@@ -34,7 +34,7 @@ void n6k_plain_conv_2d_asymmetric(const n6k_conv_2d_asymmetric_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* The sums of two columns' products with a row of weights each. */
+/* The sums of the products of two columns with up to four rows of weights. */
 typedef struct {
     int32_t first[4];
     int32_t second[4];
@@ -78,7 +78,7 @@ static int32_t sum_of(const int8_t *column, uint32_t taps)
     return sum;
 }
 
-/* All channels of two pixels; `second` may be the same place as `first`. */
+/* Compute all channels of two pixels. `second` may be equal to `first`. */
 static void two_pixels(const n6k_conv_2d_asymmetric_t *op, const int8_t *const columns[2], int8_t *first, int8_t *second)
 {
     const uint32_t taps = (uint32_t)op->window.height * op->window.width * op->in.channels;
@@ -88,7 +88,7 @@ static void two_pixels(const n6k_conv_2d_asymmetric_t *op, const int8_t *const c
     for (uint32_t c = 0; c < channels; c += 4) {
         const mve_pred16_t lanes = vctp32q(channels - c);
         const int8_t *rows[4];
-        for (uint32_t i = 0; i < 4; i++) { /* beyond the last channel: its row again, to no effect */
+        for (uint32_t i = 0; i < 4; i++) { /* beyond the last channel: its row again, without effect */
             rows[i] = op->weights + (c + i < channels ? c + i : channels - 1) * taps;
         }
         sums_t sums;

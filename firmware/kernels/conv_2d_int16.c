@@ -34,7 +34,7 @@ void n6k_plain_conv_2d_int16(const n6k_conv_2d_int16_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Adds the products of two columns with a row of weights to two sums. */
+/* Add the products of two columns with a row of weights to two sums. */
 static inline void dot_two_columns(const int16_t *const columns[2], const int8_t *row, uint32_t taps, int64_t sums[2])
 {
     const int16_t *x0 = columns[0];

@@ -36,15 +36,15 @@ void n6k_plain_depthwise_conv_2d(const n6k_depthwise_conv_2d_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Bytes of a pixel in the band and of a tap in the packed weights: sixteen channels, of which the last block may lack some. */
+/* Bytes of a pixel in the band and of a tap in the packed weights: sixteen channels. The last block may have fewer. */
 #define BLOCK 16
 
-/* What is the same for all pixels of a block of sixteen output channels. Widening int8 products to int32 twice leaves every
- * fourth channel in a vector, so group k holds the channels k, k + 4, k + 8, k + 12 of the block. */
+/* Values that are the same for all pixels of a block of sixteen output channels. Widening int8 products to int32 twice leaves
+ * every fourth channel in a vector, so group k holds the channels k, k + 4, k + 8, k + 12 of the block. */
 typedef struct {
     int32_t bias[4][4];
     int32_t multiplier[4][4];
-    int32_t sign_shift[4][4];  /* what leaves 1 of a negative lane and 0 of another, or of all lanes if none is to be lowered */
+    int32_t sign_shift[4][4];  /* gives 1 for a negative lane and 0 for another, or 0 for all lanes if none must be lowered */
     int32_t right_shift[4][4]; /* negative */
     int32_t left_shift[4][4];
     int8_t low[BLOCK];
@@ -52,11 +52,11 @@ typedef struct {
     int8_t *weights;        /* 352: packed: a single tap, then pairs */
     int32_t *offsets;       /* 356: of the taps in the same order, from a pixel's window in the band */
     uint32_t pairs;         /* 360 */
-    uint32_t any_left;      /* 364: whether a lane of left_shift is not 0 */
+    uint32_t any_left;      /* 364: nonzero if a lane of left_shift is not 0 */
     uint32_t step;          /* 368: from one window to the next in the band, in bytes */
     uint32_t channels;      /* 372: from one output pixel to the next, in bytes */
     int32_t zero_point;     /* 376: of the output */
-    uint32_t lanes;         /* 380: a predicate: channels that the block has */
+    uint32_t lanes;         /* 380: a predicate: channels of the block */
     uint8x16_t input_lanes; /* of a depth multiplier: each channel's input channel, from the block's first */
 } block_t;
 
@@ -69,8 +69,8 @@ _Static_assert(offsetof(block_t, multiplier) == 64 && offsetof(block_t, sign_shi
                    offsetof(block_t, lanes) == 380,
                "the assembly knows these offsets");
 
-/* Part of the input with the padding around it, sixteen channels of it: as much as N6K_DEPTHWISE_CONV_2D_ROWS output rows by
- * N6K_DEPTHWISE_CONV_2D_COLUMNS columns need. Windows in it have no borders, and lanes beyond the channels. */
+/* A part of the input with its padding, sixteen channels of it, for N6K_DEPTHWISE_CONV_2D_ROWS output rows by
+ * N6K_DEPTHWISE_CONV_2D_COLUMNS columns. Its windows have no borders, but have lanes beyond the channels. */
 typedef struct {
     int8_t *start;
     uint32_t left;   /* pixels of padding */
@@ -120,8 +120,8 @@ static inline packed_t pack_tap(packed_t to, int8x16_t weights, int32_t offset)
     return (packed_t){to.weights + BLOCK, to.offsets + 1};
 }
 
-/* Weights and places of the taps: one, then pairs, whose products are added in 16 bits first. Those hold them unless both
- * weights are -128; then each is paired with 0 instead. */
+/* Pack weights and offsets of the taps: one tap, then pairs, whose products are added in 16 bits first. 16 bits are enough unless
+ * both weights are -128; then each weight is paired with 0 instead. */
 static void pack_taps(block_t *block, const n6k_depthwise_conv_2d_t *op, uint32_t begin, uint32_t row)
 {
     const mve_pred16_t lanes = (mve_pred16_t)block->lanes;
@@ -168,7 +168,7 @@ static void pack_taps(block_t *block, const n6k_depthwise_conv_2d_t *op, uint32_
     to.offsets[1] = 0;
 }
 
-/* Copies sixteen channels of each of `pixels` pixels, `step` bytes apart, which may be none; returns the end. */
+/* Copy sixteen channels of each of `pixels` pixels (may be 0), `step` bytes apart. Return the end. */
 static inline int8_t *copy_pixels(int8_t *to, const int8_t *from, uint32_t pixels, uint32_t step, uint32_t lanes)
 {
     __asm__ volatile("vmsr p0, %[lanes]\n"
@@ -186,7 +186,7 @@ static inline int8_t *copy_pixels(int8_t *to, const int8_t *from, uint32_t pixel
     return to;
 }
 
-/* Fills `rows` rows of the band from row y of the input on, which may lie in the padding. */
+/* Fill `rows` rows of the band, from row y of the input on, which may be in the padding. */
 static void fill_band(const band_t *band, const block_t *block, const n6k_depthwise_conv_2d_t *op, uint32_t begin, int32_t y,
                       uint32_t rows)
 {
@@ -212,9 +212,9 @@ static void fill_band(const band_t *band, const block_t *block, const n6k_depthw
     }
 }
 
-/* The block's channels of `pixels` neighbouring output pixels; `window`: the first one's in the band. Loads, multiplications
- * and additions alternate, since the processor overlaps them: the second half of a pair is loaded and multiplied while the
- * first one's products are added. r7 and r9 are left alone, as frame pointer and as base of position independent data. */
+/* Compute the block's channels of `count` neighbouring output pixels. first_window: window of the first pixel in the band. Loads,
+ * multiplications and additions alternate, since the processor overlaps them: the second half of a pair is loaded and multiplied
+ * while products of the first half are added. r7 and r9 are unused: frame pointer, and base of position independent data. */
 static void compute_pixels(const block_t *constants, const int8_t *first_window, int8_t *first_output, uint32_t count)
 {
     register const int8_t *window __asm__("r0") = first_window;
@@ -346,7 +346,7 @@ static void compute_pixels(const block_t *constants, const int8_t *first_window,
                        "memory");
 }
 
-/* The part of the band's rows that lies inside the input, if its first column is that of the input, or of the padding. */
+/* Set the part of the band's rows inside the input. first: the input column of the band's first column; may be in the padding. */
 static inline void place_columns(band_t *band, int32_t first, uint32_t in_width)
 {
     const uint32_t columns = band->row / BLOCK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Depthwise convolution, NHWC int8, by int16 weights: those that had a zero point, without it.
+ * Depthwise convolution, NHWC int8, by int16 weights: the original weights less their zero point.
  */
 #include "columns.h"
 #include "n6_kernels_plain.h"
@@ -29,7 +29,7 @@ void n6k_plain_depthwise_conv_2d_asymmetric(const n6k_depthwise_conv_2d_asymmetr
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Eight channels, or as many as `lanes` has. */
+/* Up to eight channels, as given by `lanes`. */
 typedef struct {
     uint32_t first;
     mve_pred16_t lanes;
@@ -53,7 +53,7 @@ static inline channels_t channels_from(const n6k_depthwise_conv_2d_asymmetric_t 
     return all;
 }
 
-/* The accumulators of one pixel. */
+/* Return the accumulators of one pixel. */
 static inline __attribute__((always_inline)) n6k_pair_t accumulated(const n6k_depthwise_conv_2d_asymmetric_t *op,
                                                                     n6k_part_t part, const channels_t *these, int whole)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Depthwise convolution, NHWC int16 by int8 weights. Products are summed up in 32 bits, which hold them: a descriptor has at
- * most 65535 as the sum of a channel's absolute weights. The bias has 64.
+ * Depthwise convolution, NHWC int16 by int8 weights. Products are summed up in 32 bits without overflow: the sum of a channel's
+ * absolute weights in a descriptor is at most 65535. The bias has 64 bits.
  */
 #include "columns.h"
 #include "n6_kernels_plain.h"
@@ -30,7 +30,7 @@ void n6k_plain_depthwise_conv_2d_int16(const n6k_depthwise_conv_2d_int16_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Eight channels, or `count`. in_32_bits: whether they are scaled by a multiplication and a shift of 32 bits. */
+/* Up to eight channels: `count`. in_32_bits: nonzero if they are scaled by a multiplication and a shift of 32 bits. */
 typedef struct {
     uint32_t first;
     uint32_t count;
@@ -42,9 +42,9 @@ typedef struct {
     n6k_pair_t shift;
 } channels_t;
 
-/* Below it, the sum of two of them has 31 bits. */
+/* The limit below which the sum of two numbers has 31 bits. */
 #define MOST_IN_32_BITS (1 << 30)
-/* So many bits of a product are cut off first; what is left has to be rounded. */
+/* The number of bits cut off a product first; the rest must be rounded. */
 #define HIGH_BITS 16
 
 static inline channels_t channels_from(const n6k_depthwise_conv_2d_int16_t *op, uint32_t first)
@@ -72,7 +72,7 @@ static inline channels_t channels_from(const n6k_depthwise_conv_2d_int16_t *op, 
     return all;
 }
 
-/* The sums of products of one pixel. */
+/* Return the sums of products of one pixel. */
 static inline __attribute__((always_inline)) n6k_pair_t products(const n6k_depthwise_conv_2d_int16_t *op, n6k_part_t part,
                                                                  const channels_t *these, int whole)
 {
@@ -113,7 +113,7 @@ static void __attribute__((noinline)) store_in_64_bits(const n6k_depthwise_conv_
     }
 }
 
-/* floor(floor(x / 2^a) / 2^b + 1/2) is floor(x / 2^(a + b) + 1/2) for b above 0. */
+/* Scale the sums. For b above 0, floor(floor(x / 2^a) / 2^b + 1/2) is floor(x / 2^(a + b) + 1/2). */
 static inline int32x4_t scaled(int32x4_t sum, int32x4_t bias, int32x4_t multiplier, int32x4_t shift,
                                n6k_output_int16_t range)
 {

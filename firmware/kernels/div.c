@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Element-wise quotient, int8. In plain C alone: quotients are rare, and a vector of divisors needs a search in each lane.
+ * Element-wise quotient, int8. Plain C only: quotients are rare, and a vector of divisors needs a search in each lane.
  */
 #include "broadcast.h"
 #include "n6_kernels_plain.h"
 #include "fixed32.h"
 
-/* By up to 2^63. From 2^32 on nothing of x would be left, but the reference resolver has a 32-bit processor's shift, which takes
- * the exponent modulo 32, and a mask of 32 bits: small dividends by large divisors come out large where the output's scale is
- * coarse. A model that was tuned with it relies on that, or does not mind. */
+/* Divide by up to 2^63. From 2^32 on the result should be 0. But the reference resolver uses the shift of a 32-bit processor,
+ * which takes the exponent modulo 32, and a mask of 32 bits: with a coarse output scale, small dividends by large divisors give
+ * large results. A model tuned with it relies on that, or is not affected. */
 static int32_t divide_by_power_of_two(int32_t x, int32_t exponent)
 {
     return exponent < 32 ? n6k_rounding_divide(x, exponent) : (x >> (exponent - 32)) + (x < 0 ? 0 : 1);

@@ -11,7 +11,7 @@
 #include <arm_mve.h>
 #endif
 
-/* The sum of x[i] * y[i], added to `sum`. */
+/* Return `sum` plus the sum of x[i] * y[i]. */
 static inline int32_t n6k_plain_dot(const int8_t *x, const int8_t *y, uint32_t count, int32_t sum)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -31,15 +31,15 @@ static inline int32_t n6k_sum_of(const int8_t *from, uint32_t count)
     return sum;
 }
 
-/* Adds to each of four sums the dot product of x and a row; there are `rows` of them, 1 to 4, `stride` bytes apart. Sums beyond
- * the last row are of no use. */
+/* Add the dot product of x and a row to each of four sums. rows: 1 to 4 rows, `stride` bytes apart. Sums beyond the last row are
+ * undefined. */
 static inline void n6k_dot_rows(const int8_t *x, const int8_t *row, uint32_t stride, uint32_t rows, uint32_t count,
                                 int32_t sums[4])
 {
     const int8_t *r0 = row, *r1 = rows > 1 ? r0 + stride : r0, *r2 = rows > 2 ? r1 + stride : r1,
                  *r3 = rows > 3 ? r2 + stride : r2;
     int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
-    register uint32_t left __asm__("lr") = count; /* where the loop counts: position independent code has no register to spare */
+    register uint32_t left __asm__("lr") = count; /* the loop counter: position independent code has no free register */
     __asm__("wlstp.8 lr, lr, 1f\n"
             "2:\n"
             "vldrb.8 q0, [%[x]], #16\n"

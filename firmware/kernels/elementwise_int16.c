@@ -40,7 +40,7 @@ void n6k_plain_mul_int16(const n6k_mul_int16_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Four elements of an operand, or four times the one that stays. both: whether both operands advance. */
+/* Load four elements of an operand, or four copies of a constant operand. both: nonzero if both operands advance. */
 static inline int32x4_t four_of(const int16_t *from, uint32_t i, uint8_t step, int both, mve_pred16_t lanes)
 {
     return both || step != 0 ? vldrhq_z_s32(from + i, lanes) : vdupq_n_s32(*from);

@@ -3,8 +3,8 @@
  * Logistic function and hyperbolic tangent of 16-bit fixed-point numbers, as the reference resolver computes them. Qi.f: i
  * integer bits, f fractional bits, one sign bit. Internal to the kernels.
  *
- * Each function is here twice, for one number and for eight lanes, step by step the same. Those for lanes are called: gcc 12.2
- * ends with an internal error where it has them all in one function.
+ * Each function exists twice, for one number and for eight lanes, with the same steps. The main functions for lanes are not
+ * inlined: gcc 12.2 ends with an internal error if all are in one function.
  */
 #ifndef N6K_FIXED16_H
 #define N6K_FIXED16_H
@@ -24,7 +24,7 @@ static inline int32_t n6k_saturate16(int32_t x)
     return x > INT16_MAX ? INT16_MAX : (x < INT16_MIN ? INT16_MIN : x);
 }
 
-/* (a * b) / 2^15, halves rounded up. */
+/* Return (a * b) / 2^15, halves rounded up. */
 static inline int32_t n6k_multiply16(int32_t a, int32_t b)
 {
     return n6k_saturate16((a * b + (1 << 14)) >> 15);
@@ -35,7 +35,7 @@ static inline int32_t n6k_multiply16_if(int32_t condition, int32_t x, int32_t fa
     return condition != 0 ? n6k_multiply16(x, factor) : x;
 }
 
-/* exp(x) for x <= 0 with that many integer bits, Q0.15. */
+/* Return exp(x) in Q0.15, for x <= 0 with `integer_bits` integer bits. */
 static inline int32_t n6k_exp16(int32_t x, int32_t integer_bits)
 {
     const int32_t fraction_bits = 15 - integer_bits;
@@ -51,7 +51,7 @@ static inline int32_t n6k_exp16(int32_t x, int32_t integer_bits)
     const int32_t tail = n6k_rounding_divide(n6k_multiply16(d4_4 + d3, N6K_THIRD) + d2, 1);
     int32_t result = n6k_saturate16(N6K_EXP_MINUS_EIGHTH + n6k_multiply16(N6K_EXP_MINUS_EIGHTH, d + tail));
 
-    /* exp(-2^k), k = -2..4, as code, because a table would be data with an address; `rest` has no bits beyond the number's. */
+    /* exp(-2^k), k = -2..4, as code, because a table would be data with an address. `rest` has no bits beyond the number's. */
     result = n6k_multiply16_if(rest & quarter, result, 25520);
     result = n6k_multiply16_if(rest & (quarter << 1), result, 19875);
     result = n6k_multiply16_if(rest & (quarter << 2), result, 12055);
@@ -65,7 +65,7 @@ static inline int32_t n6k_exp16(int32_t x, int32_t integer_bits)
     return x == 0 ? N6K_Q15_ONE : result;
 }
 
-/* 2 / (1 + x) for 0 <= x <= 1 in Q2.13: three Newton-Raphson steps. */
+/* Return 2 / (1 + x) for 0 <= x <= 1, in Q2.13: three Newton-Raphson steps. */
 static inline int32_t n6k_twice_reciprocal16(int32_t x)
 {
     const int32_t half_denominator = (x + N6K_Q15_ONE + 1) >> 1;
@@ -82,14 +82,14 @@ static inline int32_t n6k_negative_magnitude16(int32_t x)
     return x > 0 ? -x : x;
 }
 
-/* 1 / (1 + exp(-x)): Q3.12 to Q0.15. */
+/* Return 1 / (1 + exp(-x)): Q3.12 to Q0.15. */
 static inline int16_t n6k_logistic16(int16_t x)
 {
     const int32_t of_magnitude = n6k_saturate16(n6k_twice_reciprocal16(n6k_exp16(n6k_negative_magnitude16(x), 3)) * 2);
     return (int16_t)(x == 0 ? 1 << 14 : (x > 0 ? of_magnitude : N6K_Q15_ONE - of_magnitude));
 }
 
-/* tanh(x) with that many integer bits, 0 to 6, to Q0.15. */
+/* Return tanh(x) in Q0.15, for x with `integer_bits` integer bits, 0 to 6. */
 static inline int16_t n6k_tanh16(int16_t x, int32_t integer_bits)
 {
     const int32_t exponential = n6k_exp16(n6k_negative_magnitude16(x), integer_bits + 1);
@@ -108,7 +108,7 @@ static inline int16x8_t n6k_halve_x8(int16x8_t x, int negative_exponent)
     return vrshlq_s16(vqaddq_s16(x, correction), exponent);
 }
 
-/* Lanes of x times a factor where a bit of `bits` is set; a bit beyond the lanes is not. */
+/* Multiply the lanes of x by a factor if `bit` is set in `bits`. A bit beyond the lanes is never set. */
 static inline int16x8_t n6k_multiply16_if_x8(int16x8_t bits, int32_t bit, int16x8_t x, int16_t factor)
 {
     const int16x8_t set = vandq_s16(bits, vdupq_n_s16((int16_t)bit));

@@ -14,7 +14,7 @@ static inline int32_t n6k_saturating_shift_left(int32_t x, int32_t bits)
     return wide > INT32_MAX ? INT32_MAX : (wide < INT32_MIN ? INT32_MIN : (int32_t)wide);
 }
 
-/* exp(x) for -1/4 <= x < 0, Q0.31: the Taylor series around -1/8 up to the fourth power. */
+/* Return exp(x) for -1/4 <= x < 0, Q0.31: the Taylor series around -1/8 up to the fourth power. */
 static inline int32_t n6k_exp_of_last_quarter(int32_t x)
 {
     const int32_t exp_minus_eighth = 1895147668;
@@ -32,7 +32,7 @@ static inline int32_t n6k_times_if(int32_t condition, int32_t x, int32_t factor)
     return condition != 0 ? n6k_doubling_high_multiply(x, factor) : x;
 }
 
-/* exp(x) for x <= 0: Q5.26 to Q0.31. */
+/* Return exp(x) for x <= 0: Q5.26 to Q0.31. */
 static inline int32_t n6k_exp_of_negative(int32_t x)
 {
     const int32_t quarter = 1 << 24;
@@ -53,7 +53,7 @@ static inline int32_t n6k_exp_of_negative(int32_t x)
     return result;
 }
 
-/* 1 / (1 + x) for 0 <= x < 1, Q0.31: three Newton-Raphson steps on half the denominator, in Q2.29. */
+/* Return 1 / (1 + x) for 0 <= x < 1, Q0.31: three Newton-Raphson steps on half the denominator, in Q2.29. */
 static inline int32_t n6k_reciprocal_of_one_plus(int32_t x)
 {
     const int32_t half_denominator = (int32_t)(((int64_t)x + INT32_MAX + 1) / 2);
@@ -71,8 +71,8 @@ static inline int32_t n6k_leading_zeros(uint32_t x)
 }
 
 
-/* log(x) for x >= 1: Q12.19 to Q5.26. Of x and x / sqrt(2), whichever is nearer to a power of two is brought into 0.5..1, and a
- * rational function gives the logarithm of that. */
+/* Return log(x) for x >= 1: Q12.19 to Q5.26. The value nearer to a power of two, x or x / sqrt(2), is scaled to 0.5..1. A
+ * rational function gives the logarithm of the scaled value. */
 static inline int32_t n6k_logarithm(int32_t x)
 {
     const int32_t log_2 = 1488522236, sqrt_half = 1518500250, fourth_root_half = 1805811301;
@@ -104,7 +104,7 @@ typedef struct {
     int32_t shift;
 } n6k_scaling_t;
 
-/* 1 / sqrt(x) for x >= 0, as what n6k_scale_double takes; 0 counts as 1. */
+/* Return 1 / sqrt(x) for x >= 0 as arguments of n6k_scale_double; 0 counts as 1. */
 static inline n6k_scaling_t n6k_inverse_square_root(int32_t x)
 {
     if (x <= 1) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators of float32, of which every single one is rounded as IEEE 754 says. In plain C alone, and not in vectors, which would
- * take subnormal numbers for 0.
+ * Operators of float32. Every single operation is rounded by the rules of IEEE 754. Plain C only, without vectors: these would
+ * treat subnormal numbers as 0.
  */
 #include "broadcast.h"
 #include "n6_kernels_plain.h"
 
 #if defined(__ARM_FEATURE_MVE)
-/* A loop with this in it stays scalar. */
+/* Keep the surrounding loop scalar. */
 #define SCALAR(x) __asm__("" : "+t"(x))
 #else
 #define SCALAR(x) (void)(x)
 #endif
 
-/* Where the C library would set errno. */
+/* Return the square root, without the C library's function, which would set errno. */
 static inline float square_root(float x)
 {
 #if defined(__ARM_FEATURE_MVE)

@@ -26,7 +26,7 @@ void n6k_plain_fully_connected(const n6k_fully_connected_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Outputs whose sums wait for their vectorised scaling; a multiple of 6. */
+/* The number of outputs whose sums are scaled together by vectors; a multiple of 6. */
 #define BLOCK 192
 
 /* The dot products of a row of inputs with the rows of weights of a block. */
@@ -35,7 +35,7 @@ typedef struct {
     uint32_t inputs;
     int32_t *next;      /* of the sums */
     uintptr_t to_bias;  /* from a sum to the bias that it starts with, in bytes */
-    uint32_t excess;    /* what post-incremented pointers run ahead of `inputs`, which they pass in steps of 16 */
+    uint32_t excess;    /* distance of post-incremented pointers beyond `inputs`, since they advance in steps of 16 */
     const int32_t *end; /* of the sums that are computed six at a time */
     int32_t sums[BLOCK];
 } dot_t;
@@ -44,9 +44,9 @@ _Static_assert(offsetof(dot_t, x) == 0 && offsetof(dot_t, inputs) == 4 && offset
                    offsetof(dot_t, to_bias) == 12 && offsetof(dot_t, excess) == 16 && offsetof(dot_t, end) == 20,
                "the assembly knows these offsets");
 
-/* Six sums of a bias and a dot product at a time, of which there must be six; returns the weights after the last row used.
- * vmladava accumulates in even registers only; with seven pointers and lr for the loop no register is left, so the state's
- * address waits on the stack. */
+/* Compute six sums of a bias and a dot product at a time; there must be at least six. Return the weights after the last row used.
+ * vmladava accumulates in even registers only. With seven pointers and lr for the loop no register is free, so the address of the
+ * state is on the stack. */
 static const int8_t *__attribute__((naked, noinline)) dot_sixes(dot_t *dot __attribute__((unused)),
                                                                 const int8_t *weights __attribute__((unused)))
 {
@@ -90,7 +90,7 @@ static const int8_t *__attribute__((naked, noinline)) dot_sixes(dot_t *dot __att
                      "pop {r1, r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
-/* Two sums of a bias and the dot product of x with a row of weights; both of the first row where it is the last. */
+/* Compute two sums of a bias and the dot product of x with a row of weights. If the first row is the last, use it for both. */
 static inline void dot_two(const int8_t *x, const int8_t *w0, uint32_t inputs, int last, const int32_t *bias, int32_t *sums)
 {
     const int8_t *w1 = last ? w0 : w0 + inputs;
@@ -111,25 +111,25 @@ static inline void dot_two(const int8_t *x, const int8_t *w0, uint32_t inputs, i
     sums[1] = b; /* there is room for one more than are used */
 }
 
-/* Bits of fraction in the vectorised scaling, and how near to a half, in the last of them, it leaves the decision to doubles. */
+/* Bits of fraction in the vectorised scaling, and the distance from a half, in units of the last bit, that requires doubles. */
 #define FRACTION 21
 #define NEAR 4
 
-/* Scales `count` sums and stores them; returns whether a result was so near to a half that it has to be computed in double
+/* Scale `count` sums and store them. Return nonzero if a result was so near to a half that it must be computed in double
  * precision.
  *
  * z = (sum << left) * multiplier / 2^31 is sum * scale * 2^FRACTION, where `multiplier` is the scale's upper 31 bits: in
  * [2^30, 2^31), hence too small by less than 2^-30 of it. Either `left` is negative, which costs less than 1, or the shift is
  * exact, or it saturates: then |z| >= 2^30 - 1 and |sum * scale| >= 512, which any zero point leaves outside the range. For a
  * |sum * scale| below 512 the multiplier's error is less than 2^9 * 2^FRACTION * 2^-30 = 1 in z, and the high multiply rounds by
- * at most 1/2. So z is less than 3 from the exact product, which the reference's differs from by less than 2^-44: rounding to
- * the nearest integer gives the same unless z is within 3 of a half. */
+ * at most 1/2. So z is less than 3 from the exact product, and the reference's product is less than 2^-44 from it: rounding to
+ * the nearest integer gives the same result unless z is within 3 of a half. */
 static uint32_t __attribute__((noinline)) scale_and_store(const n6k_fully_connected_t *op, const int32_t *sums,
                                                           const double *scale, uint32_t count, int8_t *output)
 {
     uint32_t nearest = UINT32_MAX;
     const uint32_t single = op->scales == 1;
-    uint32_t known = 0; /* whether q0 and q1 hold the shift and the multiplier of every lane */
+    uint32_t known = 0; /* nonzero if q0 and q1 hold the shift and the multiplier of every lane */
     const uint32_t before = (uint32_t)(uintptr_t)scale - 32;
     const int32x4_t low = vdupq_n_s32(op->range.clamp_min);
     const int32x4_t high = vdupq_n_s32(op->range.clamp_max);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fully connected layer, int8, by weights with a zero point: what it multiplies the sum of each row with.
+ * Fully connected layer, int8, by weights with a zero point, which is multiplied with the sum of each row.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
@@ -22,7 +22,7 @@ void n6k_plain_fully_connected_asymmetric(const n6k_fully_connected_asymmetric_t
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* The sum of x and its products with two rows of weights. */
+/* Compute the sum of x and its products with two rows of weights. */
 static inline void dot_and_sum(const int8_t *x, const int8_t *w0, const int8_t *w1, uint32_t inputs, int32_t sums[3])
 {
     int32_t a = 0, b = 0, plain = 0;

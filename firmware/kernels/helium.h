@@ -2,8 +2,8 @@
  *
  * Helium building blocks of the kernels. Internal.
  *
- * The loops are tail-predicated (dlstp/letp): the last round leaves out the lanes beyond the count, so no length need be a
- * multiple of the vector and nothing is read or written past an end. A compiler does not form these loops, hence assembly.
+ * The loops are tail-predicated (dlstp/letp): the last round skips the lanes beyond the count. So lengths need not be multiples
+ * of the vector, and no access goes past an end. Compilers do not generate these loops, hence the assembly.
  */
 #ifndef N6K_HELIUM_H
 #define N6K_HELIUM_H
@@ -14,7 +14,7 @@
 
 #include "n6_kernels.h"
 
-/* Copies `bytes` bytes, which may be 0; returns the end of the target. */
+/* Copy `bytes` bytes, which may be 0. Return the end of the target. */
 static inline int8_t *n6k_copy_bytes(int8_t *to, const int8_t *from, uint32_t bytes)
 {
     int8_t *const end = to + bytes;
@@ -30,7 +30,7 @@ static inline int8_t *n6k_copy_bytes(int8_t *to, const int8_t *from, uint32_t by
     return end;
 }
 
-/* Sets `bytes` bytes, which may be 0; returns the end. */
+/* Set `bytes` bytes, which may be 0. Return the end. */
 static inline int8_t *n6k_fill_bytes(int8_t *to, int8_t value, uint32_t bytes)
 {
     int8_t *const end = to + bytes;
@@ -51,29 +51,29 @@ static inline uint32_t n6k_least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* At how many positions along one dimension a dilated window lies inside the input, from 0 on. */
+/* Return the number of positions, from 0 on, at which a dilated window is inside the input along one dimension. */
 static inline uint32_t n6k_positions_inside(int32_t size, int32_t window, int32_t dilation)
 {
     const int32_t positions = size - (window - 1) * dilation;
     return positions > 0 ? (uint32_t)positions : 0;
 }
 
-/* Each lane / 2^-negative_exponent, halves rounded away from zero: vrshl rounds halves up, so negative lanes are lowered by
- * one first, except where nothing is shifted out. */
+/* Divide each lane by 2^-negative_exponent, halves rounded away from zero. vrshl rounds halves up, so subtract one from negative
+ * lanes first, unless nothing is shifted out. */
 static inline int32x4_t n6k_rounding_divide_x4(int32x4_t x, int32x4_t negative_exponent)
 {
     const int32x4_t correction = vshrq_n_s32(vandq_s32(x, negative_exponent), 31);
     return vrshlq_s32(vqaddq_s32(x, correction), negative_exponent);
 }
 
-/* n6k_scale_double of each lane. */
+/* Return n6k_scale_double of each lane. */
 static inline int32x4_t n6k_scale_x4(int32x4_t x, int32_t multiplier, int32_t shift)
 {
     x = vshlq_s32(x, vdupq_n_s32(shift > 0 ? shift : 0));
     return n6k_rounding_divide_x4(vqrdmulhq_n_s32(x, multiplier), vdupq_n_s32(shift > 0 ? 0 : shift));
 }
 
-/* n6k_to_output of each lane, still as int32. */
+/* Return n6k_to_output of each lane, as int32. */
 static inline int32x4_t n6k_to_output_x4(int32x4_t scaled, n6k_output_t range)
 {
     const int32_t zero_point = range.zero_point;

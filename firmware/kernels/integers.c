@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators of two int32 operands. In plain C alone: they compute a few positions.
+ * Operators of two int32 operands. Plain C only: they compute a few positions.
  */
 #include "broadcast.h"
 #include "n6_kernels_plain.h"
 
 typedef enum { ADD, SUB, MUL, MAXIMUM, MINIMUM, DIV, FLOOR_DIV, FLOOR_MOD } operation_t;
 
-/* b is not 0; a quotient rounded down is one less than one that is cut off, where something is left of the other sign. */
+/* Return the quotient rounded down, or its remainder. b is not 0. The quotient is one less than the truncated one if something
+ * remains whose sign differs from that of b. */
 static int32_t floored(int64_t a, int64_t b, operation_t operation)
 {
     const int64_t rest = a % b;

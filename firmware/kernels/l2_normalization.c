@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Vectors divided by their Euclidean length, int8.
+ * Division of vectors by their Euclidean length, int8.
  */
 #include "fixed32.h"
 #include "helium.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any function of one int8 element, as a table.
+ * Any function of one int8 element, by a table.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"

@@ -60,7 +60,7 @@ static inline int32x4_t saturate16_x4(int32x4_t x)
     return vminq_s32(vmaxq_s32(x, vdupq_n_s32(INT16_MIN)), vdupq_n_s32(INT16_MAX));
 }
 
-/* What goes into the functions of one gate, four cells at a time. */
+/* Compute the arguments of the functions of one gate, four cells at a time. */
 static void gate_sums(const n6k_lstm_t *op, const int8_t *input, uint32_t gate)
 {
     for (uint32_t cell = 0; cell < op->cells; cell += 4) {
@@ -90,7 +90,7 @@ static void apply_functions(const n6k_lstm_t *op)
     }
 }
 
-/* The new states of the cells, and of their hyperbolic tangent what the input gate held. */
+/* Compute the new states of the cells, and store their hyperbolic tangents in place of the input gate. */
 static void update_cells(const n6k_lstm_t *op)
 {
     int16_t *gates = op->scratch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements moved and not changed: by loops over any number of dimensions, or by tables of where they come from.
+ * Moves of elements without change: by loops over any number of dimensions, or by tables of source positions.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 typedef void (*row_t)(int8_t *to, const int8_t *from, const n6k_step_t *loop, uint32_t bytes);
 
-/* All loops but the innermost one, which is a row. */
+/* Run all loops but the innermost one, which is a row. */
 static inline __attribute__((always_inline)) void move_rows(const n6k_move_t *op, row_t row)
 {
     const n6k_step_t loops[OUTER_LOOPS] = {op->loop_0, op->loop_1, op->loop_2, op->loop_3, op->loop_4};
@@ -62,10 +62,10 @@ void n6k_plain_gather(const n6k_gather_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Elements that are no further apart than this are gathered eight at a time, with offsets of 16 bits. */
+/* The largest distance of elements that are gathered eight at a time, with offsets of 16 bits. */
 #define LARGEST_SHORT_STEP (UINT16_MAX / 7)
 
-/* Whether one lane of a vector takes that many bytes. position: all bits of addresses and steps, which have to be multiples. */
+/* Return nonzero if a lane of a vector can hold `bytes`. position: all addresses and steps combined by or, multiples of bytes. */
 static inline int is_lane(uint32_t bytes, uintptr_t position)
 {
     return (bytes == 1 || bytes == 2 || bytes == 4) && (position & (bytes - 1)) == 0;
@@ -76,7 +76,7 @@ static inline uint32x4_t multiples_x4(int32_t step)
     return vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)step);
 }
 
-/* Four elements to adjacent ones. Offsets are modulo 2^32, so they may be negative. */
+/* Copy four elements to adjacent ones. Offsets are modulo 2^32, so they may be negative. */
 static inline __attribute__((always_inline)) void collect_x4(int8_t *to, const int8_t *from, uint32x4_t offsets,
                                                              uint32_t bytes, mve_pred16_t lanes)
 {
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void collect_x4(int8_t *to, const i
     }
 }
 
-/* As collect_x4, to elements as far apart as `out_offsets` says. */
+/* Do the same as collect_x4, to elements at `out_offsets`. */
 static inline __attribute__((always_inline)) void scatter_x4(int8_t *to, uint32x4_t out_offsets, const int8_t *from,
                                                              uint32x4_t offsets, uint32_t bytes, mve_pred16_t lanes)
 {

@@ -21,7 +21,7 @@ void n6k_plain_mul(const n6k_product_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* What the assembly below loads, in the order in which it does. */
+/* The constants of the assembly below, in the order of its loads. */
 typedef struct {
     int32_t right_shift; /* 0, negative */
     uint32_t elements;
@@ -34,7 +34,7 @@ typedef struct {
     int32_t zero_point;
 } constants_t;
 
-/* The high multiply is followed by a rounding shift as in n6k_rounding_divide_x4. */
+/* Multiply elements. After the high multiply follows a rounding shift as in n6k_rounding_divide_x4. */
 static void __attribute__((noinline)) mul_elements(const constants_t *constants, const int8_t *a, const int8_t *b,
                                                    int8_t *output)
 {

@@ -58,7 +58,7 @@ void n6k_plain_average_pool_2d(const n6k_pool_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* The part of a window that lies inside the input. */
+/* The part of a window inside the input. */
 typedef struct {
     const int8_t *start;
     int32_t rows;
@@ -78,7 +78,7 @@ static inline part_t inside(const n6k_pool_t *op, int32_t top, int32_t left)
     };
 }
 
-/* What the assembly below loads. */
+/* The constants of the assembly below. */
 typedef struct {
     uint32_t second; /* of two or three columns, from the first, in bytes */
     uint32_t row;    /* 4: bytes */
@@ -90,8 +90,8 @@ typedef struct {
     int32_t columns;
 } max_t;
 
-/* Up to two columns; where there is one, it takes part twice. Loads and comparisons alternate, since the processor overlaps
- * them. */
+/* Compute the maximum of up to two columns; a single column is used twice. Loads and comparisons alternate, since the processor
+ * overlaps them. */
 static void __attribute__((noinline)) max_of_two_columns(const max_t *constants, const int8_t *start, int32_t rows,
                                                          int8_t *output)
 {
@@ -129,8 +129,8 @@ static void __attribute__((noinline)) max_of_two_columns(const max_t *constants,
                      : "r5", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q6", "q7", "cc", "memory");
 }
 
-/* At least three columns, three at a time; where their number is no multiple of three, the last three overlap those before:
- * an element may take part twice. */
+/* Compute the maximum of at least three columns, three at a time. If their number is no multiple of three, the last three overlap
+ * those before: an element may be used twice. */
 static void __attribute__((noinline)) max_of_columns(const max_t *constants, const int8_t *start, int32_t rows,
                                                      int8_t *output)
 {
@@ -184,10 +184,10 @@ static void __attribute__((noinline)) max_of_columns(const max_t *constants, con
                      : "r5", "r6", "r8", "r10", "r11", "r12", "lr", "q0", "q1", "q2", "q3", "q6", "q7", "cc", "memory");
 }
 
-/* Elements of a window whose sum, with what rounds it, fits in 16 bits. */
+/* The largest number of elements in a window whose sum, with its rounding term, fits in 16 bits. */
 #define MOST_IN_16_BITS 255
 
-/* What the assembly below loads, in the order in which it does. */
+/* The constants of the assembly below, in the order of its loads. */
 typedef struct {
     uint32_t row;     /* bytes */
     uint32_t rows;    /* 4 */
@@ -199,8 +199,8 @@ typedef struct {
     uint32_t reciprocal;
 } average_t;
 
-/* Averages of windows of MOST_IN_16_BITS elements at most. With reciprocal = floor(65535 / count) the upper half of n *
- * reciprocal is the quotient of n / count or one less, for every 16-bit n; then the remainder is not below the count. */
+/* Compute averages of windows of at most MOST_IN_16_BITS elements. With reciprocal = floor(65535 / count) the upper half of n *
+ * reciprocal is the quotient of n / count or one less, for every 16-bit n; if one less, the remainder is not below the count. */
 static void __attribute__((noinline)) average_of_few(const average_t *constants, const int8_t *start, uint32_t channels,
                                                      int8_t *output)
 {
@@ -290,7 +290,7 @@ void n6k_max_pool_2d(const n6k_pool_t *op)
 {
     const uint32_t channels = op->in.channels;
     int8_t *output = op->output;
-    /* Member by member: an initializer becomes a call of memset, which relocatable models do not have. */
+    /* Set the members one by one: an initializer becomes a call of memset, which relocatable models do not have. */
     max_t constants;
     constants.second = constants.third = constants.last = 0;
     constants.row = op->in.width * channels;
@@ -339,7 +339,7 @@ void n6k_average_pool_2d(const n6k_pool_t *op)
                 few.half = count / 2;
                 few.reciprocal = UINT16_MAX / count;
             }
-            const int whole_rows = part.columns == op->in.width; /* lie behind one another */
+            const int whole_rows = part.columns == op->in.width; /* are contiguous */
             few.rows = whole_rows ? 1 : (uint32_t)part.rows;
             few.columns = whole_rows ? count : (uint32_t)part.columns;
             average_of_few(&few, part.start, channels, output);

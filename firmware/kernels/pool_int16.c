@@ -6,13 +6,13 @@
 #include "n6_kernels_plain.h"
 #include "requantize_int16.h"
 
-/* Halves away from zero. */
+/* Return the average, halves rounded away from zero. */
 static int32_t average(int32_t sum, int32_t count)
 {
     return (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
 }
 
-/* The part of an output pixel's window that lies inside of the input. */
+/* The part of an output pixel's window inside the input. */
 typedef struct {
     int32_t top;
     int32_t bottom;

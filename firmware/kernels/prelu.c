@@ -24,7 +24,7 @@ void n6k_plain_prelu(const n6k_prelu_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* What the assembly below loads, in the order in which it does; right shifts are negative. */
+/* The constants of the assembly below, in the order of its loads; right shifts are negative. */
 typedef struct {
     int32_t positive_right; /* 0 */
     int32_t negative_right;
@@ -40,7 +40,7 @@ typedef struct {
     int32_t zero_point;
 } constants_t;
 
-/* Both results for every lane; high multiplies are followed by a rounding shift as in n6k_rounding_divide_x4. */
+/* Compute both results for every lane. After high multiplies follows a rounding shift as in n6k_rounding_divide_x4. */
 static void __attribute__((noinline)) prelu_elements(const constants_t *constants, const int8_t *a, const int8_t *b,
                                                      int8_t *output)
 {

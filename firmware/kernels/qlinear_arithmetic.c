@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sum and product of int8 elements as ONNX Runtime's QLinearAdd and QLinearMul have them: the scales are combined first.
+ * Sum and product of int8 elements like ONNX Runtime's QLinearAdd and QLinearMul: the scales are combined first.
  */
 #include "broadcast_rows.h"
 #include "helium.h"
@@ -40,7 +40,7 @@ void n6k_plain_qlinear_mul(const n6k_qlinear_mul_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Four elements of an operand, or its only one. */
+/* Load four elements of an operand, or its only element. */
 static inline int32x4_t load_x4(const int8_t *from, uint32_t i, uint32_t stride, mve_pred16_t lanes)
 {
     return stride ? vldrbq_z_s32(from + i, lanes) : vdupq_n_s32(*from);
@@ -48,7 +48,7 @@ static inline int32x4_t load_x4(const int8_t *from, uint32_t i, uint32_t stride,
 
 static void add_row(const void *operator, const int8_t *a, const int8_t *b, int8_t *output)
 {
-    const n6k_qlinear_add_t op = *(const n6k_qlinear_add_t *)operator; /* which a store might otherwise change */
+    const n6k_qlinear_add_t op = *(const n6k_qlinear_add_t *)operator; /* a copy, since a store may alias it */
     for (uint32_t i = 0; i < op.sizes.d3; i += 4) {
         const mve_pred16_t lanes = vctp32q(op.sizes.d3 - i);
         const int32x4_t x = vaddq_n_s32(load_x4(a, i, op.a_strides.d3, lanes), op.a_offset);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Averages of int8 as ONNX Runtime's integer operators have them: of windows in float32, row by row, of whole images in int32.
+ * Averages of int8 like ONNX Runtime's integer operators: of windows in float32, row by row; of whole images in int32.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
 #include "real.h"
 
-/* The part of a window that lies inside the input. */
+/* The part of a window inside the input. */
 typedef struct {
     int32_t top;
     int32_t left;
@@ -63,7 +63,7 @@ void n6k_plain_qlinear_global_average_pool(const n6k_qlinear_global_average_pool
 
 void n6k_qlinear_average_pool(const n6k_qlinear_average_pool_t *op)
 {
-    const n6k_qlinear_average_pool_t local = *op; /* which stores through a byte pointer might otherwise change */
+    const n6k_qlinear_average_pool_t local = *op; /* a copy, since stores through a byte pointer may alias it */
     const uint32_t channels = local.in.channels;
     const uint32_t row = local.in.width * channels;
     int8_t *output = local.output;

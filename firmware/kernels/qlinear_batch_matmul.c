@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Products of two int8 matrices, none of them constant, as ONNX Runtime's QLinearMatMul has them.
+ * Products of two int8 matrices, none of them constant, like ONNX Runtime's QLinearMatMul.
  */
 #include "dot.h"
 #include "helium.h"
@@ -27,7 +27,7 @@ void n6k_plain_qlinear_batch_matmul(const n6k_qlinear_batch_matmul_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* starts: what the sum of each column begins with, but for the row's part. */
+/* Multiply a row. starts: the start value of each column's sum, without the row's part. */
 static void multiply_row(const n6k_qlinear_batch_matmul_t *op, const int8_t *x, const int8_t *y, const int32_t *starts,
                          int8_t *output)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolution in groups, NHWC int8, its sums scaled in float32.
+ * Convolution in groups, NHWC int8, with sums scaled in float32.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
@@ -37,11 +37,11 @@ void n6k_plain_qlinear_conv(const n6k_qlinear_conv_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Output channels whose accumulators wait for their scaling. */
+/* The number of output channels whose accumulators are scaled together. */
 #define BLOCK 32
 
 
-/* Three rows of weights for one column; vmladava accumulates in even registers only. */
+/* Compute three rows of weights for one column. vmladava accumulates in even registers only. */
 static inline void dot_threes(const int8_t *x, uint32_t taps, const int8_t *w0, const int32_t *bias, int32_t *sums)
 {
     const int8_t *w1 = w0 + taps;
@@ -89,7 +89,7 @@ static void __attribute__((noinline)) scale_and_store(const int32_t *sums, const
     }
 }
 
-/* The window's input at (top, left), which may lie in the padding, in the order of the weights of a group. */
+/* Copy the window's input at (top, left), which may be in the padding, in the order of the weights of a group. */
 static void gather(const n6k_qlinear_conv_t *op, int32_t top, int32_t left, uint32_t first, uint32_t depth, int8_t *to)
 {
     for (int32_t ky = 0; ky < op->window.height; ky++) {
@@ -105,7 +105,7 @@ static void gather(const n6k_qlinear_conv_t *op, int32_t top, int32_t left, uint
     }
 }
 
-/* Channels from `begin` on of one pixel, whose column is x. */
+/* Compute the channels from `begin` to `end` of one pixel, whose column is x. */
 static void __attribute__((noinline)) one_pixel(const n6k_qlinear_conv_t *op, const int8_t *x, uint32_t taps, uint32_t begin,
                                                 uint32_t end, int8_t *output)
 {

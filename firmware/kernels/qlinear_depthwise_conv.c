@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Depthwise convolution, NHWC int8, its sums scaled in float32.
+ * Depthwise convolution, NHWC int8, with sums scaled in float32.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
@@ -32,7 +32,7 @@ void n6k_plain_qlinear_depthwise_conv(const n6k_qlinear_depthwise_conv_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Eight output channels at most; those with even numbers, and those with odd ones. */
+/* At most eight output channels: those with even numbers, and those with odd numbers. */
 typedef struct {
     int32x4_t even;
     int32x4_t odd;
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) sums_t window_sums(const n6k_qlinea
     return sums;
 }
 
-/* Both narrowings saturate, which clamping to int8 makes unobservable. */
+/* Scale and store sums. Both narrowings saturate; clamping to int8 makes this unobservable. */
 static inline void store_sums(const block_t *block, sums_t sums, n6k_output_t range, int8_t *output)
 {
     const int32x4_t even = vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(sums.even), block->even_scale));

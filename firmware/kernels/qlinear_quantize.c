@@ -17,7 +17,7 @@ void n6k_plain_qlinear_quantize(const n6k_qlinear_quantize_t *op)
 
 void n6k_qlinear_quantize(const n6k_qlinear_quantize_t *op)
 {
-    const n6k_qlinear_quantize_t local = *op; /* which stores through a byte pointer might otherwise change */
+    const n6k_qlinear_quantize_t local = *op; /* a copy, since stores through a byte pointer may alias it */
     for (uint32_t i = 0; i < local.elements; i += 4) {
         const mve_pred16_t lanes = vctp32q(local.elements - i);
         /* Helium has no division: four scalar ones. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Softmax, int8 to int8, with a table of exponentials as ONNX Runtime's QLinearSoftmax has it.
+ * Softmax, int8 to int8, with a table of exponentials like ONNX Runtime's QLinearSoftmax.
  */
 #include "n6_kernels_plain.h"
 #include "real.h"
@@ -19,7 +19,7 @@ static void softmax(const n6k_qlinear_softmax_t *op)
     const int8_t *row = op->input;
     int8_t *output = op->output;
     for (uint32_t r = 0; r < op->rows; r++, row += op->depth, output += op->depth) {
-        /* The table's last entry is that of the row's largest element. */
+        /* The last entry of the table belongs to the row's largest element. */
         const int32_t last = 255 - largest_of(row, op->depth);
         float sum = 0;
         for (uint32_t i = 0; i < op->depth; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between float32 and 8-bit integers, and from one 8-bit quantisation to another.
+ * Conversion between float32 and 8-bit integers, and from one 8-bit quantisation to another.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
@@ -11,7 +11,7 @@ static inline int32_t load(const void *data, uint32_t i, int is_unsigned)
     return is_unsigned ? (int32_t)((const uint8_t *)data)[i] : (int32_t)((const int8_t *)data)[i];
 }
 
-/* Stores with saturation; the bit pattern of the low byte is the same for both types. */
+/* Store with saturation. The bit pattern of the low byte is the same for both types. */
 static inline void store(void *data, uint32_t i, int is_unsigned, int32_t value)
 {
     const int32_t low = is_unsigned ? 0 : INT8_MIN;
@@ -27,7 +27,7 @@ void n6k_plain_requantize(const n6k_requantize_t *op)
     }
 }
 
-/* Halves away from zero, saturating far outside any 8-bit range; not-a-number gives 0. */
+/* Round to an integer, halves away from zero, saturated far outside any 8-bit range. Not-a-number gives 0. */
 static int32_t round_to_int32(float x)
 {
     if (!(x > -65536.0f && x < 65536.0f)) {
@@ -55,7 +55,7 @@ void n6k_plain_dequantize(const n6k_dequantize_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* The low byte of a lane is the stored element for either type. */
+/* Store four elements. The low byte of a lane is the element for either type. */
 static inline void store_x4(void *output, uint32_t i, int32x4_t value, int is_unsigned, mve_pred16_t lanes)
 {
     const int32_t low = is_unsigned ? 0 : INT8_MIN;
@@ -74,7 +74,7 @@ void n6k_requantize(const n6k_requantize_t *op)
 {
     const int32_t left = op->shift > 0 ? op->shift : 0;
     const int32x4_t right = vdupq_n_s32(op->shift > 0 ? 0 : op->shift);
-    const n6k_requantize_t local = *op; /* which stores through a byte pointer might otherwise change */
+    const n6k_requantize_t local = *op; /* a copy, since stores through a byte pointer may alias it */
     for (uint32_t i = 0; i < local.elements; i += 4) {
         const mve_pred16_t lanes = vctp32q(local.elements - i);
         int32x4_t x = load_x4(local.input, i, local.in_is_unsigned, lanes);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between float32, int16 and 8-bit integers.
+ * Conversion between float32, int16 and 8-bit integers.
  */
 #include "columns.h"
 #include "n6_kernels_plain.h"
 #include "requantize_int16.h"
 
-/* Halves away from zero, saturated; not-a-number gives 0. */
+/* Round to int16, halves away from zero, saturated. Not-a-number gives 0. */
 static int32_t to_int16(float x)
 {
     if (!(x > -32768.0f && x < 32767.0f)) {
@@ -95,7 +95,7 @@ static inline int32x4_t four_elements(const void *data, uint32_t i, uint8_t kind
 
 void n6k_requantize_int16(const n6k_requantize_int16_t *op)
 {
-    const n6k_requantize_int16_t local = *op; /* which stores through a byte pointer might otherwise change */
+    const n6k_requantize_int16_t local = *op; /* a copy, since stores through a byte pointer may alias it */
     const int32_t low = local.out_kind == N6K_INT16 ? INT16_MIN : INT8_MIN;
     const int32_t high = local.out_kind == N6K_INT16 ? INT16_MAX : INT8_MAX;
     const int32x4_t least = vdupq_n_s32(low - local.out_zero_point);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements of int8 computed in float32 step by step: dequantised, combined, divided by the output's scale.
+ * Arithmetic of int8 elements in float32, step by step: dequantise, combine, divide by the output's scale.
  */
 #include "broadcast_rows.h"
 #include "helium.h"
@@ -9,7 +9,7 @@
 
 typedef enum { ADD, SUB, MUL, DIV, MAX, MIN } operation_t;
 
-/* What a row is computed by. */
+/* The task for a row. */
 typedef struct {
     const n6k_real_binary_t *op;
     operation_t operation;
@@ -100,11 +100,11 @@ static inline float32x4_t combined_x4(operation_t operation, float32x4_t x, floa
     }
 }
 
-/* An operand of stride 0 is one element for all. */
+/* Compute a row. An operand of stride 0 has one element for all. */
 static void row(const void *of, const int8_t *a, const int8_t *b, int8_t *output)
 {
     const task_t task = *(const task_t *)of;
-    const n6k_real_binary_t local = *task.op; /* which stores through a byte pointer might otherwise change */
+    const n6k_real_binary_t local = *task.op; /* a copy, since stores through a byte pointer may alias it */
     const float32x4_t scale = vdupq_n_f32(local.output_scale);
     const float32x4_t one_a = vdupq_n_f32((float)(*a - local.a_zero_point) * local.a_scale);
     const float32x4_t one_b = vdupq_n_f32((float)(*b - local.b_zero_point) * local.b_scale);
@@ -117,7 +117,7 @@ static void row(const void *of, const int8_t *a, const int8_t *b, int8_t *output
     }
 }
 
-/* Once for all operations: one of them for each would be six times as long. */
+/* One function for all operations: a function per operation would need six times the code. */
 static void __attribute__((noinline, noclone)) compute(const n6k_real_binary_t *op, operation_t operation)
 {
     const task_t task = {op, operation};

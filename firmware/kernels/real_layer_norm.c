@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Layer normalisation of int8 in float32: the mean in double precision, squares in eight sums side by side, as ONNX Runtime has
- * them on processors with vectors of eight.
+ * Layer normalisation of int8 in float32: the mean in double precision, the squares in eight parallel sums, like ONNX Runtime on
+ * processors with vectors of eight.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
 #include "real.h"
 
-/* Sums that are kept side by side. */
+/* The number of parallel sums. */
 #define LANES 8
 
 static inline float real_of(const n6k_real_layer_norm_t *op, int8_t element)
@@ -24,7 +24,7 @@ static float mean_of(const n6k_real_layer_norm_t *op, const int8_t *row)
     return (float)(sum / op->depth);
 }
 
-/* sums: of the squares of all elements but the last ones, which have no neighbours in their lanes. Of 1 / standard deviation. */
+/* Return 1 / standard deviation. sums: of the squares of all elements but those after the last whole group of LANES. */
 static float inverse_deviation(const n6k_real_layer_norm_t *op, const int8_t *row, float mean, const float sums[LANES])
 {
     float pairs[LANES / 2];
@@ -77,7 +77,7 @@ static void sum_squares(const n6k_real_layer_norm_t *op, const int8_t *row, floa
 
 void n6k_real_layer_norm(const n6k_real_layer_norm_t *op)
 {
-    const n6k_real_layer_norm_t local = *op; /* which stores through a byte pointer might otherwise change */
+    const n6k_real_layer_norm_t local = *op; /* a copy, since stores through a byte pointer may alias it */
     const float32x4_t output_scale = vdupq_n_f32(local.output_scale);
     const int8_t *row = local.input;
     int8_t *output = local.output;

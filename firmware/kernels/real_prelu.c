@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PReLU of int8 in float32: below 0, times the slope of the channel.
+ * PReLU of int8 in float32: negative values are multiplied by the slope of the channel.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
@@ -22,7 +22,7 @@ void n6k_plain_real_prelu(const n6k_real_prelu_t *op)
 
 void n6k_real_prelu(const n6k_real_prelu_t *op)
 {
-    const n6k_real_prelu_t local = *op; /* which stores through a byte pointer might otherwise change */
+    const n6k_real_prelu_t local = *op; /* a copy, since stores through a byte pointer may alias it */
     const float32x4_t output_scale = vdupq_n_f32(local.output_scale);
     const int8_t *input = local.input;
     int8_t *output = local.output;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linear resizing of int8 in float32: four neighbours, their weights multiplied first, as ONNX Runtime does.
+ * Linear resizing of int8 in float32, from four neighbours. Their weights are multiplied first, as in ONNX Runtime.
  */
 #include "helium.h"
 #include "n6_kernels_plain.h"
 #include "real.h"
 
-/* The neighbours of one pixel of the output, and what each counts. */
+/* The neighbours of one pixel of the output, and their weights. */
 typedef struct {
     const int8_t *from[4];
     float weights[4];
@@ -45,7 +45,7 @@ void n6k_plain_real_resize(const n6k_real_resize_t *op)
 
 void n6k_real_resize(const n6k_real_resize_t *op)
 {
-    const n6k_real_resize_t local = *op; /* which stores through a byte pointer might otherwise change */
+    const n6k_real_resize_t local = *op; /* a copy, since stores through a byte pointer may alias it */
     const float32x4_t output_scale = vdupq_n_f32(local.output_scale);
     int8_t *output = local.output;
     for (uint32_t y = 0; y < local.out.height; y++) {

@@ -7,9 +7,9 @@
 #include "n6_kernels.h"
 #include "n6_kernels_plain.h"
 
-/* Sums that are kept side by side. */
+/* The number of parallel sums. */
 #define LANES 16
-/* What is added to a float32 so that its lowest bits are the nearest integer. */
+/* The term to add to a float32 so that its lowest bits are the nearest integer. */
 #define ROUNDING 12582912.0f
 #define LOWEST -88.3762626647949f
 #define LOG2_E 1.44269504088896341f
@@ -34,7 +34,7 @@ static float sum_of(const float lanes[LANES])
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/* e^x of x <= 0: 2^n times a polynomial of what is left. */
+/* Return e^x for x <= 0: 2^n times a polynomial of the rest. */
 static float exponential(float x)
 {
     x = x < LOWEST ? LOWEST : x;
@@ -60,7 +60,7 @@ static float exponential(float x)
 }
 
 #if defined(__ARM_FEATURE_MVE)
-/* Vectors would make 0 of what is less than 2^-126. */
+/* Vectors would turn numbers below 2^-126 into 0. */
 __attribute__((optimize("no-tree-vectorize")))
 #endif
 static void softmax(const n6k_real_softmax_t *op)

@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-/* Numbers of a vector. */
+/* The number of elements of a vector. */
 #define N6K_LANES 4
 
-/* Elements that lie `step` apart, as real numbers less `mean`; their squares, where `squares` is not 0. */
+/* Elements at distance `step`, as real numbers less `mean`; their squares if `squares` is not 0. */
 typedef struct {
     const int8_t *from;
     uint32_t step;
@@ -26,18 +26,18 @@ static inline float n6k_real_at(const n6k_reals_t *reals, uint32_t i)
     return reals->squares ? x * x : x;
 }
 
-/* How many of the numbers of a row lie before its first whole vector, where rows of `count` follow one another and the first
- * begins with one. */
+/* Return the number of elements of a row before its first whole vector. Rows of `count` elements follow one another; the first
+ * row begins with a whole vector. */
 static inline uint32_t n6k_before_vectors(uint32_t row, uint32_t count)
 {
     return (N6K_LANES - row * count % N6K_LANES) % N6K_LANES;
 }
 
-/* Of those from `begin` to `end`, added to `sum` one after another. */
+/* Return `sum` plus the elements from `begin` to `end`, added one after another. */
 float n6k_sum_one_by_one(const n6k_reals_t *reals, uint32_t begin, uint32_t end, float sum);
 
-/* Of the first `count`: even and odd vectors apart, then what lies before and behind them. before: numbers before the first
- * vector. */
+/* Return the sum of the first `count` elements: even and odd vectors separately, then the elements before and after them.
+ * before: number of elements before the first vector. */
 float n6k_sum_in_vectors(const n6k_reals_t *reals, uint32_t count, uint32_t before);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Largest and smallest element over some dimensions, int8. Smallest: the complement of the largest complement, since ~x falls as
- * x rises.
+ * Largest and smallest element over some dimensions, int8. The smallest is the complement of the largest complement, since ~x
+ * falls as x rises.
  */
 #include "helium.h"
 #include "n6_kernels.h"
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void reduce(const n6k_reduce_t *op,
     for (uint32_t outer = 0; outer < of->outer; outer++) {
         const int8_t *input = op->input + outer * of->first * stride;
         for (uint32_t middle = 0; middle < of->middle; middle++, input += block) {
-            if (of->inner == 1) { /* the elements of one output lie side by side */
+            if (of->inner == 1) { /* the elements of one output are contiguous */
                 int32_t largest = INT8_MIN;
                 for (uint32_t first = 0; first < of->first; first++) {
                     largest = largest_of(input + first * stride, of->second, mask, largest);

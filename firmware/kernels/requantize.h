@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fixed-point scaling of int32 values, as the reference resolver rounds. Internal to the kernels.
+ * Fixed-point scaling of int32 values, with the rounding of the reference resolver. Internal to the kernels.
  */
 #ifndef N6K_REQUANTIZE_H
 #define N6K_REQUANTIZE_H
@@ -9,7 +9,7 @@
 
 #include "n6_kernels.h"
 
-/* (a * b) / 2^31, halves rounded up; a == b == INT32_MIN saturates. The same as vqrdmulh.s32. */
+/* Return (a * b) / 2^31, halves rounded up; a == b == INT32_MIN saturates. The same as vqrdmulh.s32. */
 static inline int32_t n6k_doubling_high_multiply(int32_t a, int32_t b)
 {
     if (a == INT32_MIN && b == INT32_MIN) {
@@ -18,7 +18,7 @@ static inline int32_t n6k_doubling_high_multiply(int32_t a, int32_t b)
     return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
 }
 
-/* x / 2^exponent, halves rounded away from zero; exponent 0..31. */
+/* Return x / 2^exponent, halves rounded away from zero; exponent 0..31. */
 static inline int32_t n6k_rounding_divide(int32_t x, int32_t exponent)
 {
     const int32_t mask = (int32_t)((UINT32_C(1) << exponent) - 1U);
@@ -26,7 +26,7 @@ static inline int32_t n6k_rounding_divide(int32_t x, int32_t exponent)
     return (x >> exponent) + ((x & mask) > threshold ? 1 : 0);
 }
 
-/* x * multiplier * 2^(shift - 31) with two roundings: of the high multiply, then of the right shift. A left shift wraps. */
+/* Return x * multiplier * 2^(shift - 31), rounded after the high multiply and after the right shift. A left shift wraps. */
 static inline int32_t n6k_scale_double(int32_t x, int32_t multiplier, int32_t shift)
 {
     const int32_t left = shift > 0 ? shift : 0;
@@ -35,7 +35,7 @@ static inline int32_t n6k_scale_double(int32_t x, int32_t multiplier, int32_t sh
     return n6k_rounding_divide(n6k_doubling_high_multiply(shifted, multiplier), right);
 }
 
-/* To the nearest integer, halves away from zero, saturated. */
+/* Round to the nearest integer, halves away from zero, saturated. */
 static inline int32_t n6k_round_real(double product)
 {
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FP & 8)
@@ -54,7 +54,7 @@ static inline int32_t n6k_round_real(double product)
 #endif
 }
 
-/* x * scale in double precision, rounded to the nearest integer, halves away from zero, saturated. */
+/* Return x * scale, computed in double precision, rounded to the nearest integer, halves away from zero, saturated. */
 static inline int32_t n6k_scale_real(int32_t x, double scale)
 {
     return n6k_round_real((double)x * scale);
@@ -65,7 +65,7 @@ static inline int32_t n6k_clamp(int32_t x, int32_t low, int32_t high)
     return x < low ? low : (x > high ? high : x);
 }
 
-/* A scaled accumulator to an output element. */
+/* Convert a scaled accumulator to an output element. */
 static inline int8_t n6k_to_output(int32_t scaled, n6k_output_t range)
 {
     const int32_t zero_point = range.zero_point;

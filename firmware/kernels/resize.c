@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bilinear resizing. An element is the sum of four, with weights whose sum is a power of two; the sum has 28 bits at most.
+ * Bilinear resizing. An element is the weighted sum, of at most 28 bits, of four. The weights add up to a power of two.
  */
 #include <stddef.h>
 
 #include "helium.h"
 #include "n6_kernels_plain.h"
 
-/* A row of the output: the two of the input that it lies between, and their weights. */
+/* A row of the output: the two neighbouring rows of the input, and their weights. */
 typedef struct {
     const int8_t *upper;
     const int8_t *lower;
@@ -46,11 +46,11 @@ void n6k_plain_resize_bilinear(const n6k_resize_bilinear_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* With fewer channels, lanes are columns. */
+/* The fewest channels for lanes of channels. With fewer channels, lanes are columns. */
 #define LEAST_CHANNELS 4
 
-/* One element of the output: where its four neighbours begin and what they weigh. In the order in which blend_x8 and blend_x4
- * load it into registers; r7 and r9 are left to the compiler. */
+/* An element of the output: the starts of its four neighbours, and their weights. blend_x8 and blend_x4 load it into registers in
+ * this order; r7 and r9 belong to the compiler. */
 typedef struct {
     int8_t *to;
     const int8_t *from[4];
@@ -59,7 +59,7 @@ typedef struct {
     int32_t negative_bits;
 } element_t;
 
-/* Eight channels at a time with sums of 16 bits. Halves away from zero: see n6k_rounding_divide_x4. */
+/* Blend eight channels at a time, with sums of 16 bits. Halves are rounded away from zero: see n6k_rounding_divide_x4. */
 static void blend_x8(const element_t *at)
 {
     register const element_t *r0 __asm__("r0") = at;
@@ -89,7 +89,7 @@ static void blend_x8(const element_t *at)
                        "memory");
 }
 
-/* As blend_x8, four at a time with sums of 32 bits. */
+/* Do the same as blend_x8, four at a time with sums of 32 bits. */
 static void blend_x4(const element_t *at)
 {
     register const element_t *r0 __asm__("r0") = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bilinear resizing of int16, as resize.c has it for int8; the sum of four has 36 bits. In plain C alone.
+ * Bilinear resizing of int16, like resize.c for int8; the sum of four has 36 bits. Plain C only.
  */
 #include "n6_kernels_plain.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bilinear resizing of what was uint8: in float32, in the reference resolver's order, halves up. In plain C alone.
+ * Bilinear resizing of int8 converted from uint8: in float32, in the reference resolver's order, halves up. Plain C only.
  */
 #include "n6_kernels_plain.h"
 
-/* As it was: int8 elements are 128 less. */
+/* Return the uint8 value: int8 elements are 128 less. */
 static inline float raised(const int8_t *element)
 {
     return (float)(*element + 128);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements that a mask chooses. In plain C alone: networks choose among a few boxes.
+ * Selection of elements by a mask. Plain C only: networks select among a few boxes.
  */
 #include <string.h>
 

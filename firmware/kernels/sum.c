@@ -44,7 +44,7 @@ static int32_t sum_of_bytes(const int8_t *from, uint32_t bytes, int32_t sum)
     return sum;
 }
 
-/* One output for each run of `second` elements, which lie side by side. */
+/* Compute one output for each run of `second` contiguous elements. */
 static int8_t *sum_runs(const n6k_reduced_sum_t *op, const int8_t *input, uint32_t stride, int8_t *output)
 {
     int32_t sum = op->bias;
@@ -55,7 +55,7 @@ static int8_t *sum_runs(const n6k_reduced_sum_t *op, const int8_t *input, uint32
     return output + 1;
 }
 
-/* Four outputs at a time, side by side; the last round has fewer lanes. */
+/* Compute four adjacent outputs at a time; the last round has fewer lanes. */
 static int8_t *sum_columns(const n6k_reduced_sum_t *op, const int8_t *input, uint32_t stride, int8_t *output)
 {
     const n6k_reduction_t *of = &op->reduction;

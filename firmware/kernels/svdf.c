@@ -7,7 +7,7 @@
 #include "n6_kernels_plain.h"
 #include "requantize.h"
 
-/* Every filter forgets its oldest element and has room for a new one at the end. */
+/* Discard the oldest element of every filter, and make room for a new one at the end. */
 static void plain_forget(const n6k_svdf_t *op)
 {
     for (uint32_t i = 0; i + 1 < op->filters * op->memory; i++) {
@@ -50,7 +50,7 @@ static void forget(const n6k_svdf_t *op)
     }
 }
 
-/* The newest feature of up to four filters. */
+/* Store the newest feature of up to four filters. */
 static void remember(const n6k_svdf_t *op, uint32_t filter)
 {
     const uint32_t count = op->filters - filter < 4 ? op->filters - filter : 4;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements that indices name which the network computes. In plain C alone: what it copies is most of the work.
+ * Selection of elements by indices that the network computes. Plain C only: most of the work is copying.
  */
 #include <string.h>
 
 #include "n6_kernels_plain.h"
 
-/* Where the indices at a place lead to, counted in elements. An index outside, with which the reference resolver stops, is the
- * nearest one inside. */
+/* Return the position of the element for the indices at a place, counted in elements. The nearest valid index replaces an
+ * invalid one, at which the reference resolver stops. */
 static uint32_t position(const n6k_take_t *op, uint32_t place)
 {
     uint32_t found = 0;

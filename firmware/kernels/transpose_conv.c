@@ -7,10 +7,10 @@
 #include "n6_kernels_plain.h"
 #include "requantize.h"
 
-/* Index along one dimension of the input that a tap of the window brings to `out`, negative where there is none. */
+/* Return the input index along one dimension that a tap of the window maps to `out`; negative if there is none. */
 static inline int32_t source_of(uint32_t out, uint32_t tap, uint32_t padding, uint32_t stride, uint32_t size)
 {
-    const uint32_t ahead = out + padding - tap; /* beyond INT32_MAX where negative */
+    const uint32_t ahead = out + padding - tap; /* beyond INT32_MAX if negative */
     const uint32_t index = ahead / stride;
     return ahead > INT32_MAX || index * stride != ahead || index >= size ? -1 : (int32_t)index;
 }
@@ -47,8 +47,8 @@ void n6k_plain_transpose_conv(const n6k_transpose_conv_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Where along one dimension the taps begin that reach an output index: every `stride`-th from `tap` on, each from the input one
- * before. */
+/* The first tap along one dimension that reaches an output index, and its input index. Further taps follow every `stride`, each
+ * with the previous input index. */
 typedef struct {
     uint32_t tap;
     int32_t source;
@@ -60,7 +60,7 @@ static inline start_t start_at(uint32_t out, uint32_t padding, uint32_t stride)
     return (start_t){out + padding - source * stride, (int32_t)source};
 }
 
-/* Up to four channels of an output pixel. */
+/* Return the sums of up to four channels of an output pixel. */
 static int32x4_t sum_channels(const n6k_transpose_conv_t *op, start_t y, start_t x, uint32_t channel, uint32_t count)
 {
     const n6k_window_t *window = &op->window;

@@ -34,7 +34,7 @@ static const uint32_t *words_of(const n6_reloc_header_t *model)
     return (const uint32_t *)(const void *)model;
 }
 
-/* [offset, offset + bytes) of a segment of `limit` bytes, in words. */
+/* Return true if the words [offset, offset + bytes) are inside a segment of `limit` bytes. */
 static bool is_inside(uint32_t offset, uint32_t bytes, uint32_t limit)
 {
     return offset <= limit && bytes <= limit - offset && offset % 4u == 0u;
@@ -60,7 +60,7 @@ static bool is_multiple_of_4(uint32_t a, uint32_t b, uint32_t c)
     return (a | b | c) % 4u == 0u;
 }
 
-/* The header says where the data image and the table of relocations are: both after the read-only part, one after the other. */
+/* Check the places of the data image and the table of relocations: both after the read-only part, one after another. */
 static bool has_sound_layout(const n6_reloc_header_t *model, uint32_t bytes)
 {
     uint32_t read_only = N6_RELOC_OFFSET(model->data_image);
@@ -113,8 +113,8 @@ uint32_t n6_reloc_file_bytes(const n6_reloc_header_t *model, uint32_t bytes)
     return context->params_file_bytes <= bytes - model->params_offset ? model->params_offset + context->params_file_bytes : 0u;
 }
 
-/* Whether a loader copies from the weights, or points to them: by what it does with a pool of this type, whatever the pool is said
- * to hold. */
+/* Return true if a loader copies from the weights or points to them. The loader's action for this type of pool decides, not the
+ * content that the pool declares. */
 static bool uses_weights(const n6_reloc_pool_t *pool)
 {
     uint32_t type = N6_RELOC_POOL_TYPE(pool->flags);
@@ -122,14 +122,14 @@ static bool uses_weights(const n6_reloc_pool_t *pool)
     return type == N6_RELOC_POOL_COPY || (type == N6_RELOC_POOL_RELOC && (is_filled || N6_RELOC_POOL_ID(pool->flags) == 0u));
 }
 
-/* A loader copies multiples of 8 bytes. */
+/* Check that a pool's weights are in the file. A loader copies multiples of 8 bytes. */
 static bool has_its_weights(const n6_reloc_pool_t *pool, uint32_t params_bytes)
 {
     uint32_t limit = up8(params_bytes);
     return !uses_weights(pool) || (pool->offset_in_params <= limit && up8(pool->bytes) <= limit - pool->offset_in_params);
 }
 
-/* How far the link addresses of each segment reach, in bytes. 0 where the model has no such segment. */
+/* The range of link addresses of each segment, in bytes; 0 if the model has no such segment. */
 typedef struct {
     uint32_t read_only;
     uint32_t ram;
@@ -137,7 +137,7 @@ typedef struct {
     uint32_t external_ram;
 } limits_t;
 
-/* Of the kinds that a loader knows, and no larger than a segment. */
+/* Return true for a pool of a kind that a loader supports, no larger than a segment. */
 static bool is_sound_pool(const n6_reloc_pool_t *pool)
 {
     uint32_t type = N6_RELOC_POOL_TYPE(pool->flags), content = N6_RELOC_POOL_CONTENT(pool->flags);
@@ -145,7 +145,7 @@ static bool is_sound_pool(const n6_reloc_pool_t *pool)
            content <= N6_RELOC_POOL_MIXED && pool->bytes <= N6_RELOC_OFFSET_MASK;
 }
 
-/* A segment of the weights is only read, and there is a single one of each kind. */
+/* Record the limit of a segment. A segment of weights must be read only, and each kind may occur only once. */
 static bool takes_segment(const n6_reloc_pool_t *pool, limits_t *limits)
 {
     uint32_t id = N6_RELOC_POOL_ID(pool->flags), content = N6_RELOC_POOL_CONTENT(pool->flags);
@@ -178,7 +178,7 @@ static bool has_sound_pools(const n6_reloc_header_t *model, uint32_t params_byte
     return false;
 }
 
-/* Thumb functions in the code, and the context where a loader of this version looks for it. */
+/* Check that entries are Thumb functions in the code, and that the context is at the place for a loader of this version. */
 static bool has_sound_entries(const n6_reloc_header_t *model)
 {
     const uint32_t *words = words_of(model);
@@ -192,7 +192,7 @@ static bool has_sound_entries(const n6_reloc_header_t *model)
     return in_segment(words[OWN_CONTEXT_WORD], N6_RELOC_SEGMENT_RAM);
 }
 
-/* A word that a loader rebases is a null pointer, or a link address inside its segment. */
+/* Check a word that a loader rebases: it must be a null pointer, or a link address inside its segment. */
 static bool is_link_address(uint32_t word, const limits_t *limits)
 {
     uint32_t offset = N6_RELOC_OFFSET(word);
@@ -210,7 +210,7 @@ static bool is_link_address(uint32_t word, const limits_t *limits)
     }
 }
 
-/* [start, end) of the file, in bytes. What lies between two parts is padding: entries that a shorter part left behind are not. */
+/* Check that [start, end) of the file, in bytes, is padding. Remaining entries of a part that was shortened are an error. */
 static bool is_empty(const n6_reloc_header_t *model, uint32_t start, uint32_t end)
 {
     const uint32_t *words = words_of(model);
@@ -234,7 +234,8 @@ static bool has_whole_tables(const n6_reloc_header_t *model)
            is_empty(model, rel_end, table_end);
 }
 
-/* A loader writes to whatever the table names, inside the model or not: every entry is a word of its data, and none of the GOT. */
+/* Check the relocations. A loader writes to every address in the table, so each must be a word of the model's data, not of the
+ * GOT. */
 static bool has_sound_relocations(const n6_reloc_header_t *model, const limits_t *limits)
 {
     const uint8_t *file = (const uint8_t *)model;
@@ -256,7 +257,7 @@ static bool has_sound_relocations(const n6_reloc_header_t *model, const limits_t
     return true;
 }
 
-/* After this a loader writes nowhere but to the RAM that it was given, and to memory pools. */
+/* Check that a loader writes only to the RAM that it was given, and to memory pools. */
 static bool is_sound(const n6_reloc_header_t *model, const n6_reloc_context_t *context)
 {
     limits_t limits = {.read_only = N6_RELOC_OFFSET(model->data_image), .ram = N6_RELOC_OFFSET(model->bss_end)};
@@ -264,8 +265,8 @@ static bool is_sound(const n6_reloc_header_t *model, const n6_reloc_context_t *c
            has_sound_relocations(model, &limits);
 }
 
-/* A firmware that runs non-secure cannot reach what a secure model uses; the other way round works. The loader of ll_aton 1.1.0
- * takes models of its own state only, for which this file is compiled as it is. */
+/* Check the security state. A non-secure firmware cannot reach the memory of a secure model; the reverse works. The loader of
+ * ll_aton 1.1.0 accepts models of its own state only. This file is compiled in that state. */
 static bool is_reachable(uint32_t flags)
 {
 #if defined(__ARM_FEATURE_CMSE) && __ARM_FEATURE_CMSE == 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether this firmware can install a relocatable model, found out before anything is written. A loader only says "invalid"; and
- * it does not compare the last number of the version, though the callbacks differ with it.
+ * Check of a relocatable model for this firmware, before anything is written. A loader only reports "invalid". It also does not
+ * compare the last number of the version, although the callbacks differ with it.
  */
 #ifndef N6_RELOC_CHECK_H
 #define N6_RELOC_CHECK_H
@@ -25,20 +25,21 @@ typedef enum {
     N6_RELOC_DAMAGED,
 } n6_reloc_status_t;
 
-/* model: aligned to 4 bytes. bytes: that may be read there. In a model that fits, header, memory pools, GOT and relocations lead
- * nowhere outside of it: a loader that does not look, as ST's, can be given it. Where the pools lie is for the firmware to judge. */
+/* Check a model. model: aligned to 4 bytes. bytes: readable there. In a model that fits, header, memory pools, GOT and
+ * relocations do not point outside it: a loader without such checks, for example ST's, can install it. The firmware must check
+ * the addresses of the pools. */
 n6_reloc_status_t n6_reloc_check(const n6_reloc_header_t *model, uint32_t bytes);
 
-/* Id and words, for a console. */
+/* Return the error of a status (id and text) for the console; "" for N6_RELOC_FITS. */
 const char *n6_reloc_text(n6_reloc_status_t status);
 
-/* As in the file; NULL where the model is damaged. */
+/* Return the context in the file; NULL if the model is damaged. */
 const n6_reloc_context_t *n6_reloc_context(const n6_reloc_header_t *model, uint32_t bytes);
 
-/* The whole file, weights included where they are in it. 0 where the model is damaged. */
+/* Return the size of the file, with the weights if they are in it. Return 0 if the model is damaged. */
 uint32_t n6_reloc_file_bytes(const n6_reloc_header_t *model, uint32_t bytes);
 
-/* The list of memory pools, in the file. Only of a model that fits. */
+/* Return the list of memory pools in the file. Call it only for a model that fits. */
 const n6_reloc_pool_t *n6_reloc_pools(const n6_reloc_header_t *model);
 
 #endif

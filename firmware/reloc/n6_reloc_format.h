@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The file of a relocatable model, reloc API 8.0: little endian, words of 32 bits. It is linked at fake addresses, of which
- * bits 31..28 name the segment and bits 27..0 are the offset in it. How many entry points there are follows from the version
- * of ll_aton that model and firmware are compiled with.
+ * The file of a relocatable model, reloc API 8.0: little endian, words of 32 bits. It is linked at artificial addresses: bits
+ * 31..28 name the segment, bits 27..0 are the offset in it. The number of entry points follows from the version of ll_aton with
+ * which model and firmware are compiled.
  */
 #ifndef N6_RELOC_FORMAT_H
 #define N6_RELOC_FORMAT_H
@@ -36,7 +36,7 @@
 #define N6_RELOC_VERSION(major, minor, micro) ((uint32_t)(major) << 24 | (uint32_t)(minor) << 16 | (uint32_t)(micro) << 8)
 #define N6_RELOC_OWN_VERSION N6_RELOC_VERSION(LL_ATON_VERSION_MAJOR, LL_ATON_VERSION_MINOR, LL_ATON_VERSION_MICRO)
 
-/* Entry points in their order. */
+/* The entry points, in their order in the file. */
 typedef enum {
     N6_RELOC_EC_NETWORK_INIT,
     N6_RELOC_EC_INFERENCE_INIT,
@@ -52,8 +52,9 @@ typedef enum {
     N6_RELOC_BLOB_ENCRYPTION_INFO,
 } n6_reloc_entry_t;
 
-/* All but `magic` and `flags` are link addresses, `params_offset` is a plain offset in the file: 0 where the weights are a separate
- * file. The context's address follows the entry points: word 23 up to ll_aton 1.1.1, word 25 from 1.1.3 on. */
+/* The header. All words but `magic`, `flags` and `params_offset` are link addresses. `params_offset` is a plain offset in the
+ * file; 0 if the weights are a separate file. The context's address follows the entry points: word 23 up to ll_aton 1.1.1, word
+ * 25 from 1.1.3 on. */
 typedef struct {
     uint32_t magic;
     uint32_t flags;
@@ -74,7 +75,7 @@ typedef struct {
 #define N6_RELOC_CONTEXT_WORD_OLD 23u
 #define N6_RELOC_CONTEXT_WORD 25u
 
-/* What firmware and model share at run time. The names in it are addresses. */
+/* The data that firmware and model share at run time. Names are addresses. */
 typedef struct {
     uint32_t state;
     uint32_t file;
@@ -95,7 +96,7 @@ typedef struct {
     uint32_t interface;
 } n6_reloc_context_t;
 
-/* A memory pool. A list of them ends with one of flags 0. */
+/* A memory pool. A list of pools ends with an entry of flags 0. */
 typedef struct {
     uint32_t name;
     uint32_t flags;
@@ -108,7 +109,7 @@ typedef struct {
 #define N6_RELOC_POOL_TYPE(flags) ((flags) >> 24)
 #define N6_RELOC_POOL_RELOC 1u /* its segment is placed */
 #define N6_RELOC_POOL_COPY 2u  /* its content is copied to its address */
-#define N6_RELOC_POOL_RESET 3u /* it is cleared, where that was asked for */
+#define N6_RELOC_POOL_RESET 3u /* it is cleared if requested */
 #define N6_RELOC_POOL_CONTENT(flags) ((flags) >> 16 & 0xFFu)
 #define N6_RELOC_POOL_PARAM 1u
 #define N6_RELOC_POOL_ACTIVATIONS 2u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ST's ll_aton declares the NPU's units here. This runtime
- * leaves them to the blobs of the epoch controller (ll_aton_npu.h).
+ * In ST's ll_aton this header declares the units of the NPU. In this runtime
+ * only the blobs of the epoch controller use them (ll_aton_npu.h).
  */
 #ifndef LL_ATON_H
 #define LL_ATON_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a generated network offers and what runs it, compatible in source and layout with ll_aton 1.1.3 for bare metal:
- * enumerations have the width that the ABI gives them (one byte on arm-none-eabi, so no -fno-short-enums).
+ * The interface between a generated network and its runtime, compatible in source and layout with ll_aton 1.1.3 for bare metal.
+ * Enumerations have the width of the ABI (one byte on arm-none-eabi, so do not use -fno-short-enums).
  */
 #ifndef LL_ATON_NN_INTERFACE_H
 #define LL_ATON_NN_INTERFACE_H
@@ -12,7 +12,7 @@
 
 #include "ll_aton_version.h"
 
-/* Since ll_aton 1.1.3. Nothing is encrypted here. */
+/* Encryption of blobs and weights, since ll_aton 1.1.3. n6build encrypts nothing. */
 typedef struct {
     unsigned int enable;
     uint64_t encryption_id;
@@ -23,7 +23,7 @@ typedef struct {
 
 /* Epochs */
 
-/* From ll_aton 1.1.3-262 on, the functions of an epoch get the instance: of a relocatable model for such a firmware. */
+/* From ll_aton 1.1.3-262 on, the functions of an epoch also get the instance. For relocatable models for such a firmware. */
 #if (LL_ATON_VERSION_MAJOR << 16 | LL_ATON_VERSION_MINOR << 8 | LL_ATON_VERSION_MICRO) >= 0x010103 && LL_ATON_VERSION_DEV >= 262
 struct NN_Instance_Struct;
 typedef void (*EpochBlock_FuncPtr_t)(const void *epoch_block, const struct NN_Instance_Struct *instance);
@@ -50,7 +50,7 @@ typedef struct {
     uint32_t wait_mask;
     uint16_t flags;
 #ifdef LL_ATON_EB_DBG_INFO
-    /* 48 bytes in all, as in ST's models. The order of the fields is a guess: only a debugger reads them. */
+    /* 48 bytes in total, as in ST's models. The order of the fields is a guess: only a debugger reads them. */
     int16_t epoch_num;
     int16_t last_epoch_num;
     uint32_t reserved[2];
@@ -109,8 +109,8 @@ typedef enum {
     CHPos_Mixed = 3,
 } Buffer_CHPos_TypeDef;
 
-/* One buffer: bytes [offset_start, offset_end) from addr_base. A list of them ends with a name of NULL. mem_shape is the
- * shape that an application sees; scale and offset hold one value, NULL where the buffer is not quantised. */
+/* A buffer: bytes [offset_start, offset_end) from addr_base. A list of buffers ends with a name of NULL. mem_shape is the
+ * shape for the application; scale and offset point to one value, or are NULL if the buffer is not quantised. */
 typedef struct {
     const char *name;
     __LL_address_t addr_base;
@@ -199,7 +199,7 @@ typedef struct {
     const LL_Buffer_InfoTypeDef *(*internal_buffers_info)(void);
 } NN_Interface_TypeDef;
 
-/* Where an inference stands: current is NULL before Init_Network. */
+/* The progress of an inference. current_epoch_block is NULL before Init_Network. */
 typedef struct {
     const EpochBlock_ItemTypeDef *first_epoch_block;
     const EpochBlock_ItemTypeDef *current_epoch_block;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPU's D-cache through the board's bring-up code; a host that runs a network for a test has nothing to maintain.
+ * The CPU's D-cache, maintained by the bring-up code. On a host, which runs networks for tests, these functions do nothing.
  */
 #include "ll_aton_caches_interface.h"
 

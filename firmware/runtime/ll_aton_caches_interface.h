@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-/* Writes back what the CPU wrote, for another bus master to read. */
+/* Write data of the CPU back to memory, for another bus master to read. */
 void LL_ATON_Cache_MCU_Clean_Range(uintptr_t address, uint32_t size);
 
-/* Forgets what another bus master has overwritten. Bytes of the same cache lines that the CPU wrote are lost. */
+/* Discard data that another bus master has overwritten. Data of the CPU in the same cache lines is lost. */
 void LL_ATON_Cache_MCU_Invalidate_Range(uintptr_t address, uint32_t size);
 
 void LL_ATON_Cache_MCU_Clean_Invalidate_Range(uintptr_t address, uint32_t size);

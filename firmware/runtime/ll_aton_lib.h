@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What generated code needs of ll_aton's library.
+ * The part of ll_aton's library that generated code uses.
  */
 #ifndef LL_ATON_LIB_H
 #define LL_ATON_LIB_H

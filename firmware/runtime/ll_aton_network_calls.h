@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the epoch loop calls a network: directly where it is linked into the firmware, through the loader where it was installed.
+ * Calls from the epoch loop to a network: direct if it is linked into the firmware, through the loader if it was installed.
  */
 #ifndef LL_ATON_NETWORK_CALLS_H
 #define LL_ATON_NETWORK_CALLS_H

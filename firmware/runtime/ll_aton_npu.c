@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of the steps is that of ST's runtime. Has run on the virtual board only, never on silicon.
+ * The order of the steps is that of ST's runtime. This code has run on the virtual board only, never on silicon.
  */
 #include "ll_aton_npu.h"
 
@@ -12,15 +12,15 @@
 #include "n6_reg.h"
 #include "n6_soc_npu.h"
 
-/* Of a unit that clears itself, and of a blob: at some twenty cycles of the CPU for each, more than a second. */
+/* Limits for a unit that clears itself and for a blob. At about twenty CPU cycles a poll, a blob gets more than a second. */
 #define READY_POLLS 100000u
 #define BLOB_POLLS 50000000u
 #define ALL_MASKED 0xFFFFFFFFu
 #define KIND_AND_VERSION 0xFFFFu
 #define HOST_LINES 4u
-/* Of the address of a blob. */
+/* The alignment of a blob's address. */
 #define ALIGNMENT 8u
-/* What the epoch controller may report besides the end of a blob. */
+/* The errors that the epoch controller may report. */
 #define ERRORS                                                                                                         \
     (N6_NPU_EPOCHCTRL_IRQ_ERR_BUSPORT | N6_NPU_EPOCHCTRL_IRQ_ERR_CONF | N6_NPU_EPOCHCTRL_IRQ_ERR_START |                \
      N6_NPU_EPOCHCTRL_IRQ_ERR_TIMEOUT | N6_NPU_EPOCHCTRL_IRQ_ERR_UNKOP | N6_NPU_EPOCHCTRL_IRQ_ERR_SRC |                 \
@@ -109,7 +109,7 @@ n6_blob_result_t n6_blobs_open(void)
     return well;
 }
 
-/* Polls until the end of the blob or an error. */
+/* Poll until the end of the blob or an error. */
 static n6_blob_result_t wait_for_end(void)
 {
     for (uint32_t polls = 0; polls < BLOB_POLLS; polls++) {
@@ -139,7 +139,7 @@ n6_blob_result_t n6_blob_run(uintptr_t blob)
     n6_barrier();
     N6_REG32(N6_NPU_EPOCHCTRL_CTRL) = N6_NPU_EPOCHCTRL_CTRL_EN;
     result = wait_for_end();
-    /* What it reports is cleared by writing it back; then the controller is switched off, whatever it is doing. */
+    /* Writing the reported bits back clears them. Then switch the controller off, in any state. */
     N6_REG32(N6_NPU_EPOCHCTRL_IRQ) = N6_REG32(N6_NPU_EPOCHCTRL_IRQ);
     N6_REG32(N6_NPU_INTCTRL_INTCLR) = N6_REG32(N6_NPU_INTCTRL_INTREG);
     n6_blob_result_t cleared = clear(N6_NPU_EPOCHCTRL_CTRL);
@@ -149,7 +149,7 @@ n6_blob_result_t n6_blob_run(uintptr_t blob)
 
 #else
 
-/* A host that runs a network for a test has no NPU. */
+/* A host, which runs networks for tests, has no NPU. */
 n6_blob_result_t n6_blobs_open(void)
 {
     return (n6_blob_result_t){N6_BLOB_UNIT_NOT_READY, 0u, 0u};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Addresses of memory pools as the CPU sees them. Bus and CPU addresses are the same on the STM32N6.
+ * CPU addresses of memory pools. Bus and CPU addresses are the same on the STM32N6.
  */
 #ifndef LL_ATON_PLATFORM_H
 #define LL_ATON_PLATFORM_H

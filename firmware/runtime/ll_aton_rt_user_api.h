@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How an application runs a network:
+ * The interface for an application that runs a network:
  *
  *     LL_ATON_DECLARE_NAMED_NN_INSTANCE_AND_INTERFACE(network)
  *
@@ -49,24 +49,24 @@ typedef enum {
 void LL_ATON_RT_RuntimeInit(void);
 void LL_ATON_RT_RuntimeDeInit(void);
 
-/* For RT_Init and RT_Deinit; NULL: none. */
+/* Set the callback for RT_Init and RT_Deinit; NULL: none. */
 void LL_ATON_RT_SetRuntimeCallback(TraceRuntime_FuncPtr_t callback);
 
-/* For the four steps of each epoch, and NN_Init and NN_DeInit (with block NULL); NULL: none. POST_END comes when an epoch's
- * output is complete. Stays over Init_Network and Reset_Network. */
+/* Set the callback for the four steps of each epoch, and for NN_Init and NN_DeInit (with block NULL); NULL: none. POST_END
+ * follows when an epoch's output is complete. Init_Network and Reset_Network keep the callback. */
 void LL_ATON_RT_SetEpochCallback(TraceEpochBlock_FuncPtr_t callback, NN_Instance_TypeDef *instance);
 
 void LL_ATON_RT_Init_Network(NN_Instance_TypeDef *instance);
 void LL_ATON_RT_DeInit_Network(NN_Instance_TypeDef *instance);
 
-/* Makes ready for another inference. */
+/* Prepare the network for another inference. */
 void LL_ATON_RT_Reset_Network(NN_Instance_TypeDef *instance);
 
-/* Runs one epoch. After LL_ATON_RT_DONE, and on an instance that was not initialised, it does nothing but return
+/* Run one epoch. After LL_ATON_RT_DONE, and for an instance that is not initialised, only return
  * LL_ATON_RT_DONE. */
 LL_ATON_RT_RetValues_t LL_ATON_RT_RunEpochBlock(NN_Instance_TypeDef *instance);
 
-/* One inference from RuntimeInit to RuntimeDeInit. */
+/* Make one inference, from RuntimeInit to RuntimeDeInit. */
 void LL_ATON_RT_Main(NN_Instance_TypeDef *instance);
 
 static inline const LL_Buffer_InfoTypeDef *LL_ATON_Input_Buffers_Info(const NN_Instance_TypeDef *instance)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Epoch loop for networks whose epochs run on the CPU, or on the NPU in blobs of the epoch controller. It touches no register of the
- * NPU before the first blob.
+ * The epoch loop for networks with epochs of the CPU, or of the NPU in blobs of the epoch controller. It accesses no register of
+ * the NPU before the first blob.
  */
 #include "ll_aton_npu.h"
 #include "ll_aton_network_calls.h"
@@ -10,7 +10,7 @@
 static TraceRuntime_FuncPtr_t runtime_callback;
 static bool npu_is_open;
 
-/* Stops, visibly as a fault, where results would be wrong: an epoch that is neither for the CPU nor a blob. */
+/* Stop with a visible fault instead of wrong results, for example at an epoch that is neither for the CPU nor a blob. */
 static void require(bool condition)
 {
     if (!condition) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The version of ll_aton whose interface this runtime offers; a generated network.c checks all four numbers. A relocatable model
- * for a firmware with another one is compiled with the numbers of that firmware on the command line.
+ * The version of ll_aton whose interface this runtime provides. A generated network.c checks all four numbers. For a firmware
+ * with another version, a relocatable model is compiled with the numbers of that firmware on the command line.
  */
 #ifndef LL_ATON_VERSION_H
 #define LL_ATON_VERSION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Milliseconds for ST's HAL, which measures its time-outs with them. From the cycle counter: it wraps after some ten seconds, and
- * no time-out of the cache driver is as long.
+ * Milliseconds for the time-outs of ST's HAL, from the cycle counter. The counter wraps after about ten seconds; all time-outs of
+ * the cache driver are shorter.
  */
 #include "n6_board_clock.h"
 #include "n6_reg.h"

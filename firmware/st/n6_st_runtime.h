@@ -2,10 +2,10 @@
 #ifndef N6_ST_RUNTIME_H
 #define N6_ST_RUNTIME_H
 
-/* What ST's runtime expects of an application before its first network. The NPU and its cache have clocks. */
+/* Prepare ST's runtime before the first network. The NPU and its cache must have clocks. */
 void n6_st_runtime_open(void);
 
-/* In the object file of the system calls. */
+/* A symbol in the object file of the system calls. */
 extern const char n6_system_calls[];
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What newlib asks of a system, for ST's runtime: it prints where it is not compiled with NDEBUG, and calls abort where an
- * assertion fails. There are no files; text goes to the console. Weak, all of it: a program may have its own, or some of them.
+ * System calls of newlib, for ST's runtime: it prints if it is compiled without NDEBUG, and calls abort if an assertion fails.
+ * There are no files; text goes to the console. All functions are weak: a program may replace any of them.
  */
 #include "n6_console.h"
 #include "n6_reg.h"
@@ -72,7 +72,7 @@ N6_WEAK off_t _lseek(int file, off_t offset, int whence)
     return 0;
 }
 
-/* For stdio alone, which faults where it gets nothing. */
+/* Allocate memory for stdio only, which faults without it. */
 N6_WEAK void *_sbrk(ptrdiff_t increment)
 {
     static char heap[HEAP_BYTES] __attribute__((aligned(8)));
@@ -91,7 +91,7 @@ N6_WEAK int _getpid(void)
     return 1;
 }
 
-/* abort raises a signal first. */
+/* Reject a signal. abort raises one first. */
 N6_WEAK int _kill(int process, int signal)
 {
     (void)process;
@@ -100,7 +100,7 @@ N6_WEAK int _kill(int process, int signal)
     return -1;
 }
 
-/* The fault handler says where. */
+/* Fault, so that the fault handler prints the address. */
 N6_WEAK void _exit(int status)
 {
     (void)status;

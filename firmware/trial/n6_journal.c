@@ -10,7 +10,7 @@
 #define CRC_OFFSET offsetof(n6_journal_record_t, crc32)
 #define ERASED 0xFFu
 
-/* A place for a record. */
+/* The position of a record. */
 typedef struct {
     uint32_t copy;
     uint32_t index;
@@ -54,7 +54,7 @@ void n6_journal_read(const n6_journal_flash_t *flash, n6_journal_record_t *recor
     }
 }
 
-/* Nothing was programmed there, nor behind it up to the end of the copy: what a cut has left of a record is skipped. */
+/* Check that a place and the rest of its copy are erased. The remains of a record after a power cut are skipped. */
 static bool is_erased_from(const n6_journal_flash_t *flash, place_t place)
 {
     const uint8_t *content = flash->content + offset_of(flash, place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands go over the lines and edges that the window reads with: what CCR says of them is taken over.
+ * Writes to the NOR. Commands use the same lines and clock edges as the reads of the window, taken over from CCR.
  */
 #include "n6_nor_write.h"
 
@@ -30,11 +30,11 @@
 #define WRITTEN (ADDRESS | N6_XSPI_CCR_DMODE | N6_XSPI_CCR_DDTR)
 #define READ (N6_XSPI_CCR_DMODE | N6_XSPI_CCR_DDTR | N6_XSPI_CCR_DQSE)
 
-/* The longest erase of a sector, generously. */
+/* The time limit, well above the longest erase of a sector. */
 #define POLL_US 50u
 #define POLLS 40000u
 
-/* How the window reads. */
+/* The read settings of the window. */
 typedef struct {
     uint32_t lines;
     uint32_t timing;

@@ -11,10 +11,10 @@
 #include "n6_trial_rules.h"
 #include "n6_watchdog.h"
 
-/* A sector of the board for each copy, of which the first sector that the part can erase is used. */
+/* Each copy has one sector of the board. Only its first part is used: a sector of the smallest erase size of the NOR. */
 #define COPY_BYTES (N6_TRIAL_JOURNAL_BYTES / N6_JOURNAL_COPIES)
 
-/* Of the header in front of the Appli in RAM, which nobody reads any more. */
+/* A word of the header before the Appli in RAM, which is no longer used. */
 #define HANDED_OVER (N6_APPLI_LOAD_ADDRESS + offsetof(n6_boot_header_t, reserved_1))
 
 static const char GIVEN_UP[] = "N6-FW-080 was started on trial and has not confirmed itself";
@@ -39,7 +39,7 @@ static const n6_journal_flash_t flash = {
     .program = program,
 };
 
-/* What is remembered, and by entry what this start tries out. */
+/* The current record, and one bit per entry that is on trial in this start. */
 static n6_journal_record_t record;
 static uint32_t on_trial;
 
@@ -123,7 +123,7 @@ void n6_trial_reject(uint32_t subject, uint32_t image)
     }
     on_trial &= ~bit_of(entry);
     entry->state = N6_IMAGE_FAILED;
-    /* Where that cannot be written, its starts are counted all the same. */
+    /* If the write fails, the count of its starts still limits them. */
     (void)n6_journal_write(&flash, &record);
 }
 

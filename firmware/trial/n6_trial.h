@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trials of new images: started a few times with the watchdog running, until they are confirmed. One that resets, hangs or faults is not
- * started again, and the program takes the older one. Without N6_TRIAL every image is started as often as one wants.
+ * Trials of new images. A new image is started a few times with the watchdog running, until it is confirmed. An image that
+ * resets, hangs or faults is not started again; the program uses the older one. Without N6_TRIAL the starts are not limited.
  */
 #ifndef N6_TRIAL_H
 #define N6_TRIAL_H
@@ -9,41 +9,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What images are of: this, or the CRC-32 of a model's name. */
+/* The subject of an image: this value, or the CRC-32 of a model's name. */
 #define N6_TRIAL_APPLI 0u
 
 #ifndef N6_TRIAL
 #define N6_TRIAL 0
 #endif
 
-/* Of the second slot of the Appli; 0: there is none. */
+/* The address of the second slot of the Appli; 0: no second slot. */
 #ifndef N6_TRIAL_APPLI_ADDRESS
 #define N6_TRIAL_APPLI_ADDRESS 0u
 #endif
 
 #if N6_TRIAL
 
-/* Reads what was remembered, once, before the other functions; the console tells of a start that the watchdog ended. The NOR is mapped. */
+/* Read the journal, once, before the other functions. Print a message if the watchdog ended the last start. The NOR is mapped. */
 void n6_trial_open(void);
 
-/* In the Appli: as n6_trial_open(), and goes on with the trial of the Appli itself, where the FSBL has begun one. */
+/* In the Appli: do the same as n6_trial_open(), and continue the trial of the Appli itself if the FSBL began one. */
 void n6_trial_resume(void);
 
-/* In the FSBL, behind n6_trial_begin(): which Appli is started. It has been copied to its place. */
+/* In the FSBL, after n6_trial_begin(): record the image of the Appli to start, after its copy to RAM. */
 void n6_trial_hand_over(uint32_t image);
 
-/* Forgets images of a subject that are no longer there. */
+/* Remove images of a subject that no longer exist. */
 void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count);
 
-/* Before an image is started: remembers that, and starts the watchdog, unless it was confirmed. name: for the console. Returns "", or why
- * it is not to be started: id and words. */
+/* Record the start of an image and start the watchdog, unless the image is confirmed. Call it before the start. name: for the
+ * console. Return "", or an error (id and text) if the image must not be started. */
 const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image);
 
-/* It is not to be started again: it was seen not to work. Nothing where it is not on trial. */
+/* Mark an image as failed, so that it is not started again. No effect if it is not on trial. */
 void n6_trial_reject(uint32_t subject, uint32_t image);
 
-/* All that this start tries out works. The watchdog goes on, with the longest time that it has: n6_watchdog_feed(). False where that
- * cannot be remembered, which the console says: it is tried out again. */
+/* Confirm all images on trial in this start. The watchdog continues with its longest period: call n6_watchdog_feed(). Return
+ * false, after a message, if the journal cannot be written: the images are then on trial again. */
 bool n6_trial_confirm(void);
 
 #else

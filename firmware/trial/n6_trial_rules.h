@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which image may be started: one that has confirmed itself, or a new one, a few times, until it does.
+ * The rules for starts: a confirmed image may always be started, a new image a few times, until it confirms itself.
  */
 #ifndef N6_TRIAL_RULES_H
 #define N6_TRIAL_RULES_H
@@ -8,20 +8,20 @@
 #include "n6_journal.h"
 
 typedef enum {
-    N6_TRIAL_WORKS,    /* it was confirmed: nothing has to be remembered */
-    N6_TRIAL_BEGINS,   /* one start more, which has to be remembered first */
-    N6_TRIAL_FAILED,   /* it is not started again */
-    N6_TRIAL_GIVEN_UP, /* it has failed just now, with its last start, which has to be remembered */
-    N6_TRIAL_NO_ROOM,  /* there are more images than a record has entries */
+    N6_TRIAL_WORKS,    /* the image is confirmed: nothing to record */
+    N6_TRIAL_BEGINS,   /* one more start, which must be recorded first */
+    N6_TRIAL_FAILED,   /* the image is not started again */
+    N6_TRIAL_GIVEN_UP, /* the image has just failed, after its last start, which must be recorded */
+    N6_TRIAL_NO_ROOM,  /* more images than entries of a record */
 } n6_trial_verdict_t;
 
-/* The entry of an image, or NULL. */
+/* Return the entry of an image, or NULL. */
 n6_journal_entry_t *n6_trial_find(n6_journal_record_t *record, uint32_t subject, uint32_t image);
 
-/* Forgets the images of a subject that are no longer there. */
+/* Remove the images of a subject that no longer exist. */
 void n6_trial_keep_images(n6_journal_record_t *record, uint32_t subject, const uint32_t *images, uint32_t count);
 
-/* Whether an image may be started, and that it now is. starts: at most so many before it is confirmed. */
+/* Decide about the start of an image, and count the start in the record. starts: the most before it is confirmed. */
 n6_trial_verdict_t n6_trial_judge(n6_journal_record_t *record, uint32_t subject, uint32_t image, uint32_t starts);
 
 #endif

@@ -9,7 +9,7 @@
 #define KEY_FEED 0xAAAAu
 
 #define RANGE 4096u
-/* By 4 and by 1024, as powers of two. */
+/* Division by 4 and by 1024, as powers of two. */
 #define SMALLEST_PRESCALER 2u
 #define LARGEST_PRESCALER 10u
 

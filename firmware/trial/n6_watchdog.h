@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The independent watchdog (IWDG): counts by the chip's own slow oscillator, whatever the processor does. Once started it ends with a
- * reset only.
+ * The independent watchdog (IWDG). It counts with the chip's own slow oscillator, independent of the processor. Once started, it
+ * stops only at a reset.
  */
 #ifndef N6_WATCHDOG_H
 #define N6_WATCHDOG_H
@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Resets the chip unless it is fed within so much time, by an oscillator that is right to about a tenth. Starts it, or sets another time,
- * at most N6_WATCHDOG_MAX_MS. */
+/* Start the watchdog or set its period, at most N6_WATCHDOG_MAX_MS. It resets the chip unless it is fed within the period. The
+ * oscillator is accurate to about 10 %. */
 void n6_watchdog_start(uint32_t milliseconds);
 
-/* The time begins anew; nothing where it was not started. */
+/* Restart the period; no effect if the watchdog was not started. */
 void n6_watchdog_feed(void);
 
-/* Whether it ended the last run of this chip. Forgets the reason. */
+/* Return true if the watchdog caused the last reset. Clear the reset cause. */
 bool n6_watchdog_was_it(void);
 
 #define N6_WATCHDOG_MAX_MS 131000u

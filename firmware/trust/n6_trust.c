@@ -30,7 +30,7 @@ static bool is_zero(const uint8_t *data, uint32_t bytes)
 static bool is_signed(const n6_trust_anchor_t *anchor, const n6_trust_part_t *parts, uint32_t count, const uint8_t *signature)
 {
     uint8_t digest[N6_TRUST_DIGEST_BYTES];
-    /* Only read, although the type does not say so. */
+    /* BearSSL only reads the key, although the type is not const. */
     unsigned char *point = (unsigned char *)(uintptr_t)anchor->point;
     br_ec_public_key key = {.curve = BR_EC_secp256r1, .q = point, .qlen = sizeof anchor->point};
     hash(parts, count, digest);
@@ -47,7 +47,7 @@ n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const ui
     if (is_zero(header.signature, sizeof header.signature)) {
         return N6_TRUST_UNSIGNED;
     }
-    /* What the digest of the ROM leaves out is empty, or compared by whoever loads the image. */
+    /* The bytes outside the ROM's digest must be zero, or are compared by the program that loads the image. */
     const uint8_t *rest = header.signature + N6_TRUST_SIGNATURE_BYTES;
     const uint32_t covered_end = N6_BOOT_SIGNED_OFFSET + N6_BOOT_SIGNED_BYTES;
     const n6_trust_part_t parts[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether an image is what the owner of a key has signed: ECDSA P-256 over SHA-256, by BearSSL. Nothing here knows a chip, so
- * that tests give the same code crafted images on a host.
+ * Verification of signed images: ECDSA P-256 over SHA-256, by BearSSL. This code is independent of the chip, so that tests on a
+ * host can give it crafted images.
  */
 #ifndef N6_TRUST_H
 #define N6_TRUST_H
@@ -11,20 +11,20 @@
 
 #include "n6_trust_claim.h"
 
-/* What N6_TRUST is for trust=full: with the digest of all weights, at every start. */
+/* The value of N6_TRUST for trust=full: verify the digest of all weights at every start. */
 #define N6_TRUST_FULL 2
 
 typedef enum {
     N6_TRUST_OK,
-    N6_TRUST_UNSIGNED,    /* there is no signature */
+    N6_TRUST_UNSIGNED,    /* no signature */
     N6_TRUST_ALTERED,     /* a signature of another key, or over other bytes */
     N6_TRUST_OTHER_BOARD, /* signed for another board, or as another kind of image */
-    N6_TRUST_OLD,         /* its security counter is below the floor */
+    N6_TRUST_OLD,         /* the security counter is below the floor */
 } n6_trust_status_t;
 
 #define N6_TRUST_POINT_BYTES 65u
 
-/* What a board believes: a public key (uncompressed point), and what it is itself. */
+/* The trust anchor of a board: a public key (uncompressed point), and the identity of the board. */
 typedef struct {
     uint8_t point[N6_TRUST_POINT_BYTES];
     uint8_t board[N6_TRUST_BOARD_BYTES];
@@ -40,22 +40,22 @@ typedef struct {
 
 #define N6_TRUST_FIXED_PARTS 3u
 
-/* An image in a flash slot. fixed: its code, its trailer without what changes when it is programmed, the input of its self-test;
- * weights: what is left of the file. */
+/* An image in a flash slot. fixed: its code, its trailer without the fields set at programming, the input of its self-test;
+ * weights: the rest of the file. */
 typedef struct {
     n6_trust_kind_t kind;
     n6_trust_part_t fixed[N6_TRUST_FIXED_PARTS];
     n6_trust_part_t weights;
 } n6_trust_image_t;
 
-/* An Appli, header and all, of which nothing was used. floor: the lowest security counter that is accepted. */
+/* Verify an Appli with its header, before any use of it. floor: the lowest accepted security counter. */
 n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor);
 
-/* claim: a copy that stays as it is. with_weights: whether their digest is compared, too. */
+/* Verify a claim and its image. claim: a copy that does not change. with_weights: compare the digest of the weights too. */
 n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6_trust_claim_t *claim,
                                        const n6_trust_image_t *image, uint32_t floor, bool with_weights);
 
-/* Id and words, in front of the name of the image. */
+/* Return the error of a status (id and text), to be followed by the name of the image; "" for N6_TRUST_OK. */
 const char *n6_trust_text(n6_trust_status_t status);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "n6_trust_claim.h"
 
-/* The lowest security counter of this kind that the board accepts: as many as bits are set in its fuse word, which only go from 0
- * to 1. Fuses are read here, and written nowhere. */
+/* Return the lowest security counter of this kind that the board accepts: the number of bits set in its fuse word. Fuse bits only
+ * change from 0 to 1. n6build reads fuses here, and writes none. */
 uint32_t n6_trust_floor(n6_trust_kind_t kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Part of a relocatable model: what its code calls goes to the firmware, through the table that the loader leaves in the context.
- * Code of the firmware keeps r9, the model's static base, as every callee has to.
+ * Part of a relocatable model: it passes calls to the firmware, through the table that the loader enters in the context.
+ * Code of the firmware preserves r9, the model's static base, as the ABI requires.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ void LL_ATON_Cache_MCU_Clean_Invalidate_Range(uintptr_t address, uint32_t size)
     _network_rt_ctx.callbacks->mcu_clean_invalidate(address, size);
 }
 
-/* The compiler calls this by its name, and the C library's is not compiled for a static base. */
+/* Copy bytes. The compiler calls this function by name. The C library's version is not compiled for a static base. */
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
     uint8_t *out = to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loader of relocatable models, in the order in which ST's does it: checks, memory pools, code, data, then every word that
- * holds a link address. Nothing is trusted that n6_reloc_check() has not seen.
+ * The loader of relocatable models, in the order of ST's loader: checks, memory pools, code, data, then every word with a link
+ * address. It trusts only data that n6_reloc_check() has checked.
  */
 #include "ll_aton_reloc_network.h"
 
@@ -14,10 +14,10 @@
 #endif
 #include "n6_reloc_check.h"
 
-/* Cached pools lie in external memory. */
+/* The lower bound of external memory. Cached pools are in external memory. */
 #define EXTERNAL_MEMORY 0x60000000u
 
-/* Where the segments of a model are at run time; 0: nowhere. */
+/* The addresses of a model's segments at run time; 0: no such segment. */
 typedef struct {
     uintptr_t rom;
     uintptr_t ram;
@@ -81,7 +81,7 @@ static int check_config(const ll_aton_reloc_config *config, const ll_aton_reloc_
                                                                                  : AI_RELOC_RT_ERR_NONE;
 }
 
-/* A pool that is a segment of its own: weights in flash, or external RAM. */
+/* Place a pool that is a segment: weights in flash, or external RAM. */
 static int place_segment(const n6_reloc_pool_t *pool, const ll_aton_reloc_config *config, uintptr_t params, bases_t *bases)
 {
     bool cached = (pool->flags & N6_RELOC_POOL_CACHED) != 0u;
@@ -143,7 +143,7 @@ static int place_pools(const n6_reloc_header_t *model, const ll_aton_reloc_confi
     return AI_RELOC_RT_ERR_NONE;
 }
 
-/* False for a word that is not a link address of this model. 0 is a null pointer and stays. */
+/* Rebase a word. Return false if it is not a link address of this model. 0 is a null pointer and stays. */
 static bool rebase(const bases_t *bases, uint32_t *word)
 {
     uint32_t offset = N6_RELOC_OFFSET(*word);
@@ -216,7 +216,7 @@ static void lib_error(int error, int line, const char *function)
     __builtin_trap();
 }
 
-/* The NPU's cache serves the NPU, and no epoch of this runtime runs there. */
+/* Do nothing: the NPU's cache serves the NPU, and no epoch of this runtime uses it. */
 static void no_npu_cache(uintptr_t address, uint32_t size)
 {
     (void)address;
@@ -302,7 +302,7 @@ static uint32_t call(const NN_Instance_TypeDef *instance, uint32_t a, uint32_t b
 #else
 #define IN_REGISTER __attribute__((unused))
 
-/* r0 to r2: arguments. r3: the function. On the stack: the static base, which code of a model expects in r9. */
+/* Call a function of the model. r0 to r2: arguments. r3: the function. On the stack: the static base, expected in r9. */
 __attribute__((naked, noinline)) static uint32_t call_with_base(uint32_t a IN_REGISTER, uint32_t b IN_REGISTER,
                                                                 uint32_t c IN_REGISTER, uintptr_t function IN_REGISTER,
                                                                 uintptr_t base IN_REGISTER)
@@ -328,7 +328,7 @@ uint32_t ll_aton_reloc_call_entry(const NN_Instance_TypeDef *instance, n6_reloc_
 
 void ll_aton_reloc_call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const void *epoch_block)
 {
-    /* From ll_aton 1.1.3-262 on there is a second argument, which older epochs ignore. */
+    /* The second argument exists from ll_aton 1.1.3-262 on; older epochs ignore it. */
     (void)call(instance, (uint32_t)(uintptr_t)epoch_block, (uint32_t)(uintptr_t)instance, 0u, (uintptr_t)function);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Relocatable models, on both sides. A model is compiled with BUILD_AI_NETWORK_RELOC and ends with AI_RELOC_NETWORK(), which
- * makes its context, its table of entry points and its flags. A firmware compiled with LL_ATON_RT_RELOC installs it:
+ * Relocatable models, for both sides. A model is compiled with BUILD_AI_NETWORK_RELOC and ends with AI_RELOC_NETWORK(), which
+ * creates its context, its table of entry points and its flags. A firmware compiled with LL_ATON_RT_RELOC installs it:
  *
  *     ll_aton_reloc_info info;
  *     ll_aton_reloc_get_info(file, &info);
  *     ll_aton_reloc_config config = {.exec_ram_addr = ..., .exec_ram_size = ..., .mode = AI_RELOC_RT_LOAD_MODE_COPY};
  *     ll_aton_reloc_install(file, &config, &instance);
  *
- * and runs the instance as any other. With n6build's runtime a model has the ABI of ll_aton 1.1.3-8, or of the version in
- * ll_aton_version.h: it calls the slots 2 to 4 of the callbacks alone, which all versions have at the same place.
+ * and runs the instance like any other. With n6build's runtime a model has the ABI of ll_aton 1.1.3-8, or of the version in
+ * ll_aton_version.h. It calls only the slots 2 to 4 of the callbacks, whose position is the same in all versions.
  */
 #ifndef LL_ATON_RELOC_NETWORK_H
 #define LL_ATON_RELOC_NETWORK_H
@@ -17,7 +17,7 @@
 #include "ll_aton_NN_interface.h"
 #include "n6_reloc_format.h"
 
-/* What a model calls in the firmware. */
+/* The functions of the firmware that a model calls. */
 #define LL_ATON_RELOC_CALLBACKS 23
 typedef struct {
     void (*assert_failed)(const char *file, int line, const char *function, const char *expression);
@@ -69,7 +69,7 @@ typedef struct {
 #define AI_RELOC_ENCRYPTION_ENTRIES
 #endif
 
-/* The context as the linker sees it: with pointers, which it writes as link addresses. */
+/* The context for the linker, with pointers, which the linker writes as link addresses. */
 typedef struct {
     uint32_t state, file, ram, rom;
     const ll_aton_reloc_callbacks *callbacks;
@@ -86,7 +86,7 @@ typedef struct {
 
 extern ll_aton_reloc_linked_context _network_rt_ctx;
 
-/* Internal buffers are a large table that no application needs. */
+/* Omit the internal buffers, a large table that no application needs. */
 #define AI_RELOC_NETWORK()                                                                                             \
     extern const LL_Streng_EncryptionTypedef *AI_RELOC_FUNCTION(WeightEncryption_Info)(void);                          \
     extern const LL_Streng_EncryptionTypedef *AI_RELOC_FUNCTION(BlobEncryption_Info)(void);                            \
@@ -130,7 +130,7 @@ extern ll_aton_reloc_linked_context _network_rt_ctx;
 
 #else
 
-#define AI_RELOC_RT_LOAD_MODE_XIP 1u   /* code runs where the file is */
+#define AI_RELOC_RT_LOAD_MODE_XIP 1u   /* code runs in the file */
 #define AI_RELOC_RT_LOAD_MODE_COPY 2u  /* code runs in the executable RAM, too */
 #define AI_RELOC_RT_LOAD_MODE_CLEAR 4u /* activations begin as zeros */
 
@@ -153,7 +153,7 @@ typedef struct {
     uint32_t mode;
 } ll_aton_reloc_config;
 
-/* rt_ram_xip, rt_ram_copy: executable RAM that an installation takes, in bytes. */
+/* rt_ram_xip, rt_ram_copy: executable RAM that an installation uses, in bytes. */
 typedef struct {
     const char *c_name;
     uint32_t variant;
@@ -168,14 +168,14 @@ typedef struct {
     uint32_t rt_version_extra;
 } ll_aton_reloc_info;
 
-/* AI_RELOC_RT_ERR_INVALID_BIN where there is no model. */
+/* Read the properties of a model. Return AI_RELOC_RT_ERR_INVALID_BIN if there is no model. */
 int ll_aton_reloc_get_info(uintptr_t file, ll_aton_reloc_info *info);
 
-/* The model and its pools are in memory afterwards as far as the CPU sees it: the caller cleans the D-cache for the NPU, and
- * invalidates the I-cache. Errors are AI_RELOC_RT_ERR_*; executable RAM and pools may then have been written. */
+/* Install a model and its pools, through the CPU's D-cache. The caller must clean the D-cache for the NPU, and invalidate the
+ * I-cache. Return AI_RELOC_RT_ERR_* on an error; executable RAM and pools may then have been written. */
 int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN_Instance_TypeDef *instance);
 
-/* num: from which buffer on; -1: all. */
+/* Return the list of buffers. num: the first buffer of the list; -1: all. */
 const LL_Buffer_InfoTypeDef *ll_aton_reloc_get_input_buffers_info(const NN_Instance_TypeDef *instance, int32_t num);
 const LL_Buffer_InfoTypeDef *ll_aton_reloc_get_output_buffers_info(const NN_Instance_TypeDef *instance, int32_t num);
 
@@ -184,10 +184,10 @@ LL_ATON_User_IO_Result_t ll_aton_reloc_set_output(const NN_Instance_TypeDef *ins
 
 #ifdef LL_ATON_RT_RELOC
 
-/* Calls an entry point of an installed model with its static base. */
+/* Call an entry point of an installed model with its static base. */
 uint32_t ll_aton_reloc_call_entry(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, uint32_t a, uint32_t b, uint32_t c);
 
-/* Calls a function that the model gave the address of. */
+/* Call a function whose address the model returned. */
 void ll_aton_reloc_call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const void *epoch_block);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cache headers of Core 2.x include the HAL, and use nothing of it.
+ * A placeholder: the cache headers of Core 2.x include the HAL, but use nothing of it.
  */
 #ifndef STM32N6XX_HAL_H
 #define STM32N6XX_HAL_H

@@ -7,7 +7,7 @@
 
 #define POLLS 100000u
 
-/* n6_npu_enable has done it. */
+/* Enable the cache again; n6_npu_enable has already enabled it. */
 void npu_cache_enable(void)
 {
     n6_modify(N6_CACHEAXI_CR1, 0u, N6_CACHEAXI_CR1_EN);
@@ -24,7 +24,7 @@ void npu_cache_invalidate(void)
     (void)n6_wait_for(N6_CACHEAXI_SR, N6_CACHEAXI_SR_BUSYF, 0u, POLLS);
 }
 
-/* Lines that are only cleaned would be read from the cache once more: forgetting them costs time and nothing else. */
+/* Clean a range. The lines are invalidated too, which costs only the time for a new read. */
 void npu_cache_clean_range(uint32_t start, uint32_t end)
 {
     npu_cache_clean_invalidate_range(start, end);

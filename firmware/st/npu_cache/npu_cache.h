@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The driver of the NPU's cache that ST's runtime includes, for trees of ST's runtime without one: STM32CubeMX puts it beside
- * network.c, and only the runtime into Middlewares. start: first address. end: the first one behind the range. */
+/* The driver of the NPU's cache that ST's runtime includes, for copies of ST's runtime without a driver: STM32CubeMX puts the
+ * driver beside network.c, and only the runtime into Middlewares. start: first address. end: first address after the range. */
 void npu_cache_enable(void);
 void npu_cache_disable(void);
 void npu_cache_invalidate(void);

@@ -19,21 +19,21 @@
 #define SLOTS 2u
 #define ALIGNMENT N6_APPLI_TRAILER_ALIGNMENT
 
-/* What a slot says of itself. image: tells it apart from others; another revision makes another one. */
+/* The content of a slot. image: identifies it; another revision has another number. */
 typedef struct {
     uint32_t address;
     uint32_t image;
     uint32_t revision;
-    bool is_out; /* is not to be started */
+    bool is_out; /* must not be started */
 } slot_t;
 
-/* Why an Appli is not to be started, in two parts; the first is empty where it is. */
+/* The reason why an Appli must not be started, in two parts; the first is empty if it may be started. */
 typedef struct {
     const char *why;
     const char *what;
 } refusal_t;
 
-/* Without a trailer, as other tools program an Appli, it is older than all that have one. */
+/* Read a slot. An Appli without a trailer, as programmed by other tools, is older than every Appli with a trailer. */
 static slot_t read_slot(uint32_t address)
 {
     const n6_boot_header_t *header = (const n6_boot_header_t *)(uintptr_t)address;
@@ -67,7 +67,7 @@ static const char *text_of(n6_appli_status_t status)
     return "";
 }
 
-/* The copy is what will run, so the copy is what is checked. */
+/* Load an Appli and check its copy in RAM, since the copy will run. */
 static refusal_t load(const slot_t *slot, uint32_t *bytes, uint32_t *entry)
 {
     refusal_t refusal = {text_of(n6_load_appli_from(slot->address, bytes, entry)), ""};
@@ -112,7 +112,7 @@ static void put_loaded(uint32_t number, const slot_t *slot, uint32_t bytes, uint
     n6_put_end();
 }
 
-/* Revisions count up and may wrap. Of two that are equally new, the first. */
+/* Return the newest slot, or the first of two with equal revisions. Revisions count up and may wrap. */
 static uint32_t newest(const slot_t slots[SLOTS])
 {
     if (slots[0].is_out || slots[1].is_out) {

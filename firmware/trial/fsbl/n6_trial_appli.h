@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two flash slots of the Appli: the newer one is started, on trial until it has confirmed itself; then the older one.
+ * Two flash slots of the Appli. The FSBL starts the newer Appli, on trial until it confirms itself; if it fails, the older one.
  */
 #ifndef N6_TRIAL_APPLI_H
 #define N6_TRIAL_APPLI_H
 
 #include <stdbool.h>
 
-/* Loads the Appli that is to be started, verified and with its start counted; the console says which, and why another is not. False
- * where there is none. The NOR is mapped. */
+/* Load and verify the Appli to start, and count its start. Print the choice, and the reason for each refusal. Return false if
+ * there is no usable Appli. The NOR must be mapped. */
 bool n6_trial_load_appli(void);
 
 #endif

@@ -14,7 +14,7 @@ static uint32_t aligned(uint32_t bytes, uint32_t alignment)
     return (bytes + alignment - 1u) & ~(alignment - 1u);
 }
 
-/* A part of a slot, with a file and what is behind it. code: of the copy; weights: the rest of the file, in flash. */
+/* A part of a slot: a file, its trailer, test input and claim. code: of the copy; weights: the rest of the file, in flash. */
 typedef struct {
     n6_trust_kind_t kind;
     n6_trust_part_t code;
@@ -23,7 +23,7 @@ typedef struct {
     uint32_t room;
 } part_t;
 
-/* trailer: a copy of it. */
+/* Verify a part. trailer: receives a copy of its trailer. */
 static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
 {
     uint32_t bytes = part->code.bytes + part->weights.bytes;
@@ -40,7 +40,7 @@ static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
     n6_trust_claim_t claim;
     uint32_t behind = aligned(offset + test_bytes, N6_TRUST_CLAIM_ALIGNMENT);
     memcpy(&claim, (const void *)(uintptr_t)(part->flash + behind), sizeof claim);
-    /* Programming gives a model its revision. */
+    /* The revision is not signed: a model gets it at programming. */
     n6_model_trailer_t fixed = *trailer;
     fixed.revision = 0u;
     fixed.trailer_crc32 = 0u;
@@ -79,7 +79,7 @@ const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot
         return refused;
     }
     *verified = (n6_model_slot_t){.file = (uint32_t)(uintptr_t)copy, .file_bytes = code};
-    /* Now it is known what the copy is; flash may have said something else of it before. */
+    /* Check the verified copy against the values read before: flash may have returned other data then. */
     const n6_reloc_context_t *context = n6_reloc_context(copy, code);
     if (copy->params_offset != split || context == NULL || trailer.bytes != bytes || trailer.model_crc32 != model->name_crc32) {
         return n6_trust_text(N6_TRUST_ALTERED);
@@ -87,7 +87,7 @@ const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot
     if (split != 0u) {
         verified->params = slot->file + split;
         verified->params_bytes = bytes - split;
-        /* The copy ends in front of its weights: for a loader they are a file of their own. */
+        /* The copy ends before its weights: for a loader they are a separate file. */
         copy->params_offset = 0u;
         return "";
     }
