@@ -2,14 +2,14 @@
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
 
-/* The secure state alone, without the MPU. Helium belongs to what is kept of each task. */
+/* The secure state only, without the MPU. The saved state of a task includes Helium's registers. */
 #define configENABLE_TRUSTZONE 0
 #define configRUN_FREERTOS_SECURE_ONLY 1
 #define configENABLE_MPU 0
 #define configENABLE_FPU 1
 #define configENABLE_MVE 1
 
-/* As clock=hsi in the Makefile; 600000000u without it, with which n6build's FSBL starts this board. */
+/* CPU clock of clock=hsi in the Makefile. Without that option, n6build's FSBL starts this board at 600000000u. */
 #define configCPU_CLOCK_HZ 64000000u
 #define configTICK_RATE_HZ 1000u
 #define configUSE_PREEMPTION 1
