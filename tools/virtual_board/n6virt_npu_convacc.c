@@ -90,8 +90,8 @@ static uint32_t framed_height(const Shape *s)
     return s->end_y - s->first_y + s->top + s->bottom;
 }
 
-/* Return the values of a frame; *pixel: those of a pixel. In deep mode bytes arrive, either packed or with each pixel on a new
- * element of three bytes. */
+/* Return the number of values of a frame; *pixel: that of a pixel. In deep mode bytes arrive, either packed or with each pixel
+ * on a new element of three bytes. */
 static size_t features_wanted(N6Npu *npu, unsigned index, const Shape *s, uint32_t *pixel)
 {
     bool packed = FIELD(npu, CONVACC + index, CONVACC, DFORMAT, FBYTES) == 3;

@@ -3,8 +3,8 @@
  * A PSRAM on sixteen lines behind XSPI1: the commands of the part, its mode registers, and whether the memory-mapped window
  * would really reach it. The differences between parts are properties of the machine, such as psram-read=0x20 (from the board's
  * external_ram.psram, and boards/psram); without psram-bytes there is no part. Not modelled: clock rates, refresh, the time
- * after a reset, the address of a burst at the end of a row, and the voltage range of the pads. Programs that run on a real
- * board, as their publication says, leave DCR3, DCR4 and VRSEL as they are after reset.
+ * after a reset, the address of a burst at the end of a row, and the voltage range of the pads. Programs published as running
+ * on a real board leave DCR3, DCR4 and VRSEL as they are after reset.
  */
 #include "n6virt.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * RIF: attributes of masters and peripherals, and the regions of the filters in front of memories (RISAF), are stored and
- * checked by each access of a master to memory. After reset the filters have no regions, and admit secure, privileged masters
+ * RIF: attributes of masters and peripherals, and the regions of the filters in front of memories (RISAF), are stored. They are
+ * checked at each access of a master to memory. After reset the filters have no regions, and admit secure, privileged masters
  * of compartment 1. INFERRED: addresses of regions count from the beginning of the memory, a region that is not secure is for
  * non-secure accesses only, and the first region that covers the address decides. Accesses of the CPU itself, and subregions,
  * are not checked. DBGMCU identifies the chip.
