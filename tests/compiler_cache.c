@@ -1,8 +1,9 @@
 /* The compiler in PATH while the tests run: the real one, through ccache where it compiles.
  *
- * ccache is quickest where it need not preprocess: it remembers which headers an object was made from, and compares those. It does
- * not know of a header that appears where the compiler looks earlier. So the names of all files in and below the folders that are
- * searched become a part of what it compares: as a folder that does not exist in CPATH, which it compares in this mode alone. */
+ * ccache is fastest where it need not preprocess: it remembers the headers from which an object was made, and compares them. It
+ * does not notice a new header in a folder that the compiler searches earlier. So the names of all files in and below the
+ * searched folders become part of the comparison: as a folder in CPATH that does not exist. ccache compares CPATH in this mode
+ * only. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdint.h>
@@ -14,16 +15,16 @@
 
 enum { MOST_NAMES = 4000, DEEPEST = 8 };
 
-/* Options with a folder that is searched, here or in the next word. */
+/* Options with a searched folder, in this word or in the next. */
 static const char *const SEARCHED[] = {"-I", "-isystem", "-iquote", "-idirafter", NULL};
-/* With these it is not known here what is searched. */
+/* Options whose effect on the searched folders is not known here. */
 static const char *const UNKNOWN[] = {
     "@", "-include", "-imacros", "-iprefix", "-iwithprefix", "-isysroot", "--sysroot", "-imultilib", "-nostdinc", "-I-", NULL};
-/* Nothing is made of a file that ccache could keep. */
+/* Options without an object file that ccache could keep. */
 static const char *const NOT_COMPILED[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", NULL};
 static const char *const SEARCHED_VARIABLES[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", NULL};
 static const char *const SOURCES[] = {".c", ".S", ".s", ".cpp", ".cc", ".cxx", NULL};
-/* They come and go beside headers, and nobody includes them. */
+/* Files that come and go beside headers; no file includes them. */
 static const char *const MADE[] = {".o", ".d", NULL};
 
 static int starts(const char *text, const char *const *with)
@@ -57,7 +58,7 @@ static int ends(const char *text, const char *const *with)
     return 0;
 }
 
-/* FNV-1a, mixed at the end so that sums of hashes are as good as hashes. */
+/* Return a hash: FNV-1a, mixed at the end so that sums of hashes are as good as hashes. */
 static uint64_t hashed(uint64_t hash, const char *text)
 {
     for (; *text; text++) {
@@ -68,7 +69,7 @@ static uint64_t hashed(uint64_t hash, const char *text)
     return hash ^ hash >> 32;
 }
 
-/* Adds the names in and below a folder, in whatever order they come. Returns 0 if there are too many. */
+/* Add the names in and below a folder, in any order. Return 0 if there are too many. */
 static int add_names(const char *folder, uint64_t seed, uint64_t *sum, int *left, int depth)
 {
     DIR *opened = opendir(*folder ? folder : ".");
@@ -131,7 +132,7 @@ int main(int count, char **words)
         }
     }
     if (!compiles) {
-        /* It looks for its parts from there. */
+        /* The compiler finds its parts relative to this name. */
         words[0] = (char *)COMPILER;
         execv(COMPILER, words);
         return 127;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In place of ll_aton_npu.c, for machines without an NPU.
+ * Replacement of ll_aton_npu.c for machines without an NPU.
  */
 #include "ll_aton_npu.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What firmware/trial asks of a board, on this host: a NOR whose power goes at any byte, at the addresses that the firmware knows.
+ * The board that firmware/trial needs, on the host: a NOR whose power fails at any byte, at the addresses of the firmware.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -38,7 +38,7 @@ bool host_close(void)
     return munmap((void *)(uintptr_t)N6_NOR_BASE, MAPPED_BYTES) == 0;
 }
 
-/* The byte that the power goes in is torn: half of its bits are as they were. */
+/* Write a byte. If the power fails in it, the byte is torn: half of its bits keep their value. */
 static void put(uint32_t address, uint8_t value)
 {
     uint8_t *byte = (uint8_t *)(uintptr_t)address;
@@ -126,7 +126,8 @@ uint32_t host_used(void)
     return used;
 }
 
-/* One start, with power for so many bytes. Address of the slot that the Appli was started from; 0: none can be; 1: the power went. */
+/* Start once, with power for so many bytes. Return the address of the slot that the Appli was started from; 0: none can be
+ * started; 1: the power failed. */
 uint32_t host_boot(uint32_t power)
 {
     left = power;
@@ -138,7 +139,7 @@ uint32_t host_boot(uint32_t power)
     return n6_trial_load_appli() ? loaded_from : 0u;
 }
 
-/* The Appli that runs has found that all is well. False where the power went. */
+/* Confirm the running Appli. Return false if the power failed. */
 bool host_confirm(uint32_t power)
 {
     left = power;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs kernels on a bare Cortex-M55: reads calls from the file "cases", writes what they left in memory to "results", both
+ * Run kernels on a bare Cortex-M55: read calls from the file "cases", and write the memory after each call to "results", both
  * through semihosting.
  *
  * cases:   { u32 kernel, u32 repeats, u32 descriptor_bytes, u32 address, u32 memory_bytes, descriptor, memory }*
@@ -100,7 +100,7 @@ static uint32_t open_file(const char *name, uint32_t name_bytes, uint32_t mode)
     return handle;
 }
 
-/* Bytes that could not be read. */
+/* Read bytes. Return the number of bytes that could not be read. */
 static uint32_t read_file(uint32_t handle, void *data, uint32_t bytes)
 {
     const uint32_t block[] = {handle, (uint32_t)data, bytes};

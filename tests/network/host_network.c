@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a compiled network on the host, for tests: one inference, with a call after each epoch.
+ * Run a compiled network on the host, for tests: one inference, with a call after each epoch.
  */
 #include "ll_aton_rt_user_api.h"
 
@@ -29,7 +29,7 @@ static uint32_t run_epochs(void)
     return epochs_done;
 }
 
-/* Returns how many epochs ran. */
+/* Run an inference. Return the number of epochs. */
 uint32_t host_run(after_epoch_t callback)
 {
     after_epoch = callback;
@@ -39,7 +39,7 @@ uint32_t host_run(after_epoch_t callback)
     return run_epochs();
 }
 
-/* A further inference: the network is not initialised again. */
+/* Run a further inference, without initialising the network again. */
 uint32_t host_run_again(after_epoch_t callback)
 {
     after_epoch = callback;
@@ -53,7 +53,7 @@ void host_end(void)
     LL_ATON_RT_RuntimeDeInit();
 }
 
-/* kind: 0 inputs, 1 outputs, 2 internal buffers. Returns NULL behind the last one. */
+/* Return a buffer, or NULL behind the last one. kind: 0 inputs, 1 outputs, 2 internal buffers. */
 static const LL_Buffer_InfoTypeDef *info(uint32_t kind, uint32_t index)
 {
     const LL_Buffer_InfoTypeDef *list = kind == 0   ? LL_ATON_Input_Buffers_Info_network()

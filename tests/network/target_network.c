@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a compiled network on an emulated Cortex-M55, for tests: inputs and weights come from the file
- * "memory.bin", { u32 address, u32 bytes, data }*, each epoch's output goes to "outputs.bin", both through semihosting. After a
- * part of 0 bytes come the inputs of a further inference.
+ * Run a compiled network on an emulated Cortex-M55, for tests: inputs and weights come from the file "memory.bin", { u32
+ * address, u32 bytes, data }*, each epoch's output goes to "outputs.bin", both through semihosting. The inputs of a further
+ * inference follow a part of 0 bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -69,14 +69,14 @@ static uint32_t open_file(const char *name, uint32_t length, uint32_t mode)
     return semihosting(SYS_OPEN, open);
 }
 
-/* Whether all of it was there. */
+/* Read bytes. Return whether all of them were there. */
 static int read_file(uint32_t handle, void *to, uint32_t bytes)
 {
     const uint32_t read[] = {handle, (uint32_t)to, bytes};
     return semihosting(SYS_READ, read) == 0;
 }
 
-/* Returns whether there is more in the file, for a further inference. */
+/* Load memory. Return whether the file has more, for a further inference. */
 static int load_memory(uint32_t memory)
 {
     uint32_t part[2];

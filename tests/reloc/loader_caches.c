@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What loaders call of a firmware's caches, by the names of all releases: RAM is as the CPU sees it here.
+ * Cache functions that loaders call in a firmware, under the names of all releases. They do nothing: the CPU always sees RAM
+ * here.
  */
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gives models to a loader on a bare Cortex-M55: reads them from the file "cases", writes what became of each to "results", both
- * through semihosting. Linked with a loader and with the check that a firmware makes before it.
+ * Give models to a loader on a bare Cortex-M55: read them from the file "cases", and write each result to "results", both
+ * through semihosting. The program is linked with a loader and with the check that a firmware makes before it.
  *
  * cases:   { u32 file_bytes, u32 mode, u32 is_guarded, file }*
- *          Guarded is a loader that is only given what the check lets through, as in a firmware.
+ *          A guarded loader only gets models that the check accepts, as in a firmware.
  * results: { u32 status of n6_reloc_check, i32 result of the loader, u32 words that changed outside of the executable RAM }*
  */
 #include <setjmp.h>
@@ -33,9 +33,9 @@
 #define EXEC_RAM_BYTES 0x40000u
 #define GUARD_ABOVE (EXEC_RAM + EXEC_RAM_BYTES)
 #define GUARD_BYTES 0x40000u
-/* What a loader that looks at it takes for a link address in the code, so that it rebases it. */
+/* A loader that reads this word takes it for a link address in the code, and rebases it. */
 #define GUARD_WORD 0x20000010u
-/* Nobody reads there unless a pool is copied. */
+/* Weights that are only read if a pool is copied. */
 #define WEIGHTS 0x71800000u
 
 #define FAULTED 1000
@@ -84,7 +84,7 @@ void __attribute__((noreturn, used)) after_fault(void)
     longjmp(before_fault, 1);
 }
 
-/* Returns to after_fault() from whatever faulted. */
+/* Return to after_fault() from any fault. */
 static void __attribute__((naked)) fault(void)
 {
     __asm__ volatile("mrs r0, msp\n"
@@ -110,7 +110,7 @@ static uint32_t open_file(const char *name, uint32_t name_bytes, uint32_t mode)
     return handle;
 }
 
-/* Bytes that could not be read. */
+/* Read bytes. Return the number of bytes that could not be read. */
 static uint32_t read_file(uint32_t handle, void *data, uint32_t bytes)
 {
     const uint32_t block[] = {handle, (uint32_t)data, bytes};

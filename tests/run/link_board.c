@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Answers requests with firmware/appli/n6_link.c, for tests/run/firmware_link.py. Words are little endian.
+ * Answer requests with firmware/appli/n6_link.c, for tests/run/firmware_link.py. Words are little endian.
  *
  *     in     bytes, then so many bytes of the line       out    inferences so far, bytes, then so many bytes of the line
  *     in     RESTART, input bytes, output bytes          out    nothing
  *
- * An inference makes output byte i of input byte i % input bytes, all bits of 0x5A flipped. */
+ * An inference makes output byte i of input byte i % input bytes, with the bits of 0x5A flipped. */
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,7 +50,7 @@ static uint32_t read_word(void)
     return word;
 }
 
-/* Gives what was said so far, and takes what is heard next. */
+/* Write the bytes sent so far, and read the next part of the line. */
 static void next_part(void)
 {
     if (is_asked) {

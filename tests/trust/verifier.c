@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The verification of signed images on a host: anchor, then images from standard input, one status a line to standard output.
+ * Verification of signed images on a host: read the anchor, then images, from standard input; print one status a line.
  *
  *   image: kind, floor, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then these bytes
  */
@@ -21,7 +21,7 @@ static uint32_t up(uint32_t bytes)
     return (bytes + N6_TRUST_CLAIM_ALIGNMENT - 1u) & ~(N6_TRUST_CLAIM_ALIGNMENT - 1u);
 }
 
-/* As the FSBL does it: the length is the header's, within what there is. */
+/* Verify an Appli as the FSBL does: its length is the header's, within the given bytes. */
 static n6_trust_status_t appli(const n6_trust_anchor_t *anchor, const request_t *request, const uint8_t *image)
 {
     n6_boot_header_t header;
@@ -35,7 +35,7 @@ static n6_trust_status_t appli(const n6_trust_anchor_t *anchor, const request_t 
     return n6_trust_check_appli(anchor, image, header.image_bytes + N6_BOOT_HEADER_BYTES, request->floor);
 }
 
-/* As the Appli does it: the file's parts are known, the trailer says how long a self-test is. */
+/* Verify a slot as the Appli does: the file's parts are known, the trailer gives the length of a self-test. */
 static n6_trust_status_t slot(const n6_trust_anchor_t *anchor, const request_t *request, const uint8_t *image)
 {
     uint8_t trailer[sizeof(n6_model_trailer_t)] = {0};
@@ -75,7 +75,7 @@ int main(void)
         return 1;
     }
     while (fread(&request, sizeof request, 1, stdin) == 1) {
-        /* Exactly as long as it is, so that the sanitizer sees every byte beyond. */
+        /* The buffer has exactly the image's length, so that the sanitizer sees every access beyond. */
         uint8_t *image = malloc(request.bytes ? request.bytes : 1u);
         if (image == NULL || fread(image, 1, request.bytes, stdin) != request.bytes) {
             return 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the board's microphones hear: a recording, from the first sample that a program takes on; behind its last sample, and without
- * one, silence. A sample of the recording is the number that a filter gives: whatever a program does about levels works on that, and
- * how loud it was is not modelled.
+ * Sound at the board's microphones: a recording that begins with the first sample that a program takes. Behind its last sample,
+ * and without a recording, there is silence. A sample of the recording is the number that a filter outputs: a program's
+ * handling of levels works on that number, and the original loudness is not modelled.
  *
- *   ,audio=FILE,audio-hz=N   numbers of 24 bits, signed, in 32, little endian, one channel; how many a second
+ *   ,audio=FILE,audio-hz=N   signed numbers of 24 bits in 32, little endian, one channel; N: samples a second
  */
 #include "n6virt.h"
 
@@ -23,7 +23,7 @@ static int64_t at(uint64_t number)
     return number < count ? sextract32(ldl_le_p(samples + 4 * number), 0, 24) : 0;
 }
 
-/* On the line between two samples of the file, where the rates differ. */
+/* Interpolate linearly between two samples of the file, where the rates differ. */
 int32_t n6virt_audio_sample(uint64_t number, uint64_t hz)
 {
     uint64_t whole, rest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The boot ROM, as far as its effects go: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies
- * the image to RAM and starts at the header's entry. What it leaves behind of clocks and controllers is told in boards/soc.
+ * The effects of the boot ROM: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies the
+ * image to RAM and starts at the header's entry. boards/soc documents the state in which it leaves clocks and controllers.
  */
 #include "n6virt.h"
 
@@ -19,7 +19,7 @@
 static MemoryRegion rom;
 static bool strict_clocks = true;
 
-/* Why the image cannot be started, or NULL. Text is the caller's to free. */
+/* Return the reason why the image cannot be started, or NULL. The caller frees the text. */
 static char *objection(const uint8_t *header, uint32_t room)
 {
     uint32_t length = HEADER_WORD(header, image_bytes), version = HEADER_WORD(header, version), sum = 0, known = 0;
@@ -57,7 +57,7 @@ uint32_t n6virt_image_bytes(const uint8_t *header, uint32_t room)
     return N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes);
 }
 
-/* The first that can be started; the reason why the first one cannot if there is none. */
+/* Return the first FSBL that can be started. Without one, return NULL, with the reason for the first slot. */
 static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, char **reason)
 {
     static const uint32_t slots[] = {N6VIRT_FSBL_SLOTS};
@@ -104,7 +104,8 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
     address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
                         N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes));
     leave_behind();
-    /* Its stack is somewhere in RAM that the image does not use; a program that has a vector table finds the one there. */
+    /* The boot ROM's stack is in RAM that the image does not use. If the entry is that of a vector table, the table's stack is
+     * used. */
     stack = HEADER_WORD(header, entry) == ldl_le_p(header + N6_BOOT_PAYLOAD_OFFSET + 4) ? ldl_le_p(header + N6_BOOT_PAYLOAD_OFFSET)
                                                                                         : N6VIRT_ROM_STACK;
     ARM_CPU(cpu)->env.regs[13] = stack & ~3u;

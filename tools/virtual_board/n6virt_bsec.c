@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * BSEC: the fuses. A word is the board's; blowing one changes only a file that is given for it, and is refused otherwise: on the chip
- * it cannot be undone.
+ * BSEC: the fuses. The board defines their words. Blowing a fuse changes only the file given for it, and is refused without a
+ * file: on the chip it cannot be undone.
  *
- *   ,fuses=124:0x18000/9:0x1   words of the board, others are 0
- *   ,fuse-file=FILE            words are kept there: 384 of 4 bytes, little endian; missing or shorter: the board's
+ *   ,fuses=124:0x18000/9:0x1   words of the board; all others are 0
+ *   ,fuse-file=FILE            file that keeps 384 words of 4 bytes, little endian; missing words are the board's
  */
 #include "n6virt.h"
 
@@ -53,7 +53,7 @@ static void save(void)
     }
 }
 
-/* Bits only go from 0 to 1. */
+/* Blow bits of a word; bits only go from 0 to 1. */
 static void blow(uint32_t word, uint32_t value)
 {
     if (word >= WORDS) {
@@ -94,7 +94,7 @@ static void bsec_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
     }
 }
 
-/* Of the whole block: locks and scratch registers are kept. */
+/* The model covers the whole block: locks and scratch registers are stored. */
 static const N6VirtModel bsec = {.read = bsec_read, .write = bsec_write};
 
 static void add_properties(Object *machine)

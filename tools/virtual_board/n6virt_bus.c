@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The chip's blocks of registers: who answers an access, whether the block has a clock, and what nobody answers. Such a register
- * keeps what is written to it, as most do, and is counted: a program that depends on more has not been tried.
+ * The chip's blocks of registers: the model that handles an access, the block's clock, and accesses without a model. A register
+ * without a model keeps the value written to it, as most do, and its accesses are counted: a program that depends on more is
+ * untested.
  */
 #include "n6virt.h"
 
@@ -165,7 +166,7 @@ static const MemoryRegionOps secure_ops = {
     .read = secure_read, .write = secure_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-/* Secure code that uses a non-secure alias: RIF takes the access away without a word. */
+/* RIF silently drops an access of secure code to a non-secure alias. */
 static uint64_t non_secure_read(void *opaque, hwaddr offset, unsigned size)
 {
     uint32_t address = NON_SECURE + offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The NPU's own cache: it holds nothing here, so that its commands are done as soon as they are given.
+ * The NPU's own cache. It holds nothing here, so its commands complete at once.
  */
 #include "n6virt.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * GPDMA1 and HPDMA1: channels that move data when a block asks for it, or at once, in single blocks or linked lists. They read and
- * write memory as any bus master does, past the CPU's data cache. Repeated blocks (2D), triggers and the exchange of bytes are not
- * modelled, and a channel that is set to them says so.
+ * GPDMA1 and HPDMA1: channels that move data at a block's request, or at once, in single blocks or linked lists. They read and
+ * write memory as any bus master does, past the CPU's data cache. Repeated blocks (2D), triggers and the exchange of bytes are
+ * not modelled; a channel that uses them causes a finding.
  */
 #include "n6virt.h"
 
@@ -15,7 +15,7 @@
 #define FIRST_CHANNEL N6_DMA_CLBAR_OFFSET
 #define REQUESTS 256
 #define MAX_WIDTH 8
-/* CTR1 PAM, where the widths differ: 0 zeros on the left, or the left is cut off; 1 a sign there, or the right is cut off. */
+/* CTR1 PAM, for different widths. 0: zeros on the left, or the left is cut off; 1: a sign there, or the right is cut off. */
 enum { PAM_RIGHT, PAM_SIGN };
 /* CTR2 TCEM: events at the end of the last block of a list only. */
 enum { EVENT_AT_LAST = 3 };
@@ -25,12 +25,12 @@ enum { EVENT_AT_LAST = 3 };
 typedef struct {
     const N6VirtBlock *block;
     unsigned number, interrupt;
-    uint32_t base; /* of its registers, less what their offsets have for channel 0 */
+    uint32_t base; /* of its registers, minus the offsets of channel 0 */
     uint32_t flags;
-    uint32_t block_bytes; /* of the block that runs, as it began */
+    uint32_t block_bytes; /* size of the running block when it began */
     uint8_t packed[2 * MAX_WIDTH];
     unsigned packed_bytes;
-    uint32_t pc; /* that enabled it */
+    uint32_t pc; /* of the instruction that enabled it */
     QEMUTimer *serve;
 } Channel;
 
@@ -62,14 +62,14 @@ static void stop(Channel *channel, uint32_t flag)
     channel->flags |= flag;
 }
 
-/* Whether the channel has something to do now. */
+/* Return whether the channel has work now. */
 static bool is_asked(const Channel *channel)
 {
     return HAS(channel, CCR, EN) && !HAS(channel, CCR, SUSP) && (HAS(channel, CTR2, SWREQ) || asked[PART(channel, CTR2, REQSEL)]);
 }
 
-/* Not within the access that asks, but behind it: what serves a block accesses it, too. Without a request of a block, a block of
- * data takes a tick for each of them. */
+/* Serve the channel after the access that asks, not within it: serving a block accesses it, too. Without a block's request, a
+ * data block takes a tick for each datum. */
 static void serve_soon(Channel *channel)
 {
     uint32_t ticks = HAS(channel, CTR2, SWREQ) ? PART(channel, CBR1, BNDT) >> PART(channel, CTR1, SDW_LOG2) : 0;
@@ -94,7 +94,7 @@ static bool bus_read(const Channel *channel, uint32_t address, void *data, uint3
     return true;
 }
 
-/* A dirty line that it writes beneath is the program's affair: the same line may belong to a buffer's neighbour. */
+/* Write as a bus master. A write beneath a dirty cache line is no finding: the line may belong to a neighbour of the buffer. */
 static bool bus_write(uint32_t address, const void *data, uint32_t bytes)
 {
     uint32_t dirty = 0, first = 0;
@@ -115,7 +115,7 @@ static bool put(const Channel *channel, const uint8_t *data, unsigned width)
     return bus_write(address, data, width);
 }
 
-/* One datum of the source's width, to the destination's. */
+/* Move one datum of the source's width to the destination's width. */
 static bool move(Channel *channel)
 {
     unsigned from = 1u << PART(channel, CTR1, SDW_LOG2), to = 1u << PART(channel, CTR1, DDW_LOG2), mode = PART(channel, CTR1, PAM);
@@ -149,7 +149,7 @@ static bool move(Channel *channel)
     return true;
 }
 
-/* What of CLLR stands for which register, in the order of the words of an item. */
+/* Bits of CLLR and the registers that they load, in the order of the words of an item. */
 static const struct {
     uint32_t bit, offset;
 } links[] = {
@@ -193,7 +193,7 @@ static bool is_possible(const Channel *channel)
     return !what;
 }
 
-/* Before a block of data. */
+/* Begin a block of data, after a check of the settings. */
 static void begin_block(Channel *channel)
 {
     uint32_t bytes = PART(channel, CBR1, BNDT), widest = MAX(PART(channel, CTR1, SDW_LOG2), PART(channel, CTR1, DDW_LOG2));
@@ -225,7 +225,7 @@ static void end_block(Channel *channel)
     }
 }
 
-/* What a request asks for: a burst, or all of the block. */
+/* Return the bytes that one request moves: a burst, or all of the block. */
 static uint32_t burst_bytes(const Channel *channel)
 {
     if (HAS(channel, CTR2, SWREQ) || HAS(channel, CTR2, BREQ)) {
@@ -316,7 +316,7 @@ static Channel *channel_at(const N6VirtBlock *block, uint32_t offset)
     return offset >= FIRST_CHANNEL && number < CHANNELS ? &channels[block->base == N6_HPDMA1_BASE][number] : NULL;
 }
 
-/* Of the secure channels, or of the others. */
+/* Return the interrupts of the secure channels, or of the others. */
 static uint32_t masked_interrupts(const N6VirtBlock *block, bool secure)
 {
     uint32_t value = 0, secured = n6virt_get(block->base + N6_DMA_SECCFGR_OFFSET);
@@ -364,7 +364,7 @@ static void dma_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
     }
 }
 
-/* Of the whole block: privileges and locks are kept. */
+/* The model covers the whole block: privileges and locks are stored. */
 static const N6VirtModel model = {.read = dma_read, .write = dma_write};
 
 static void start_controller(uint32_t base, Channel *first, unsigned interrupt)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The cycle counter: one cycle an instruction, without what was slept. It stands still, and reads as it was, until both DEMCR TRCENA
- * and DWT_CTRL CYCCNTENA are set.
+ * The cycle counter: one cycle per instruction, without sleeps. It stops and keeps its value unless both DEMCR TRCENA and
+ * DWT_CTRL CYCCNTENA are set.
  */
 #include "n6virt.h"
 
 static MemoryRegion dwt, dcb;
-/* Of the counter while it runs: instructions minus its value. */
+/* Instructions minus the counter's value, while it runs. */
 static int64_t base;
 static uint32_t stopped_at;
 
@@ -46,7 +46,7 @@ static const MemoryRegionOps dwt_ops = {
     .read = dwt_read, .write = dwt_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-/* No debugger is attached, whatever is written to DHCSR. */
+/* DHCSR reads 0, whatever is written to it: no debugger is attached. */
 static uint64_t dcb_read(void *opaque, hwaddr offset, unsigned size)
 {
     return N6_DCB_BASE + offset == N6_DCB_DHCSR ? 0 : n6virt_get(N6_DCB_BASE + offset);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Who looks on while networks run on the NPU: files that tell what it did, and tensors that are put into memory and taken from it.
+ * Observers of networks on the NPU: files that record its work, and tensors that are put into memory and read from it.
  */
 #ifndef N6VIRT_EPOCHS_H
 #define N6VIRT_EPOCHS_H
 
 #include "n6npu.h"
 
-/* Of the block that has told last that it begins or has ended: by its place in the table of a network, by its index in the
+/* The epoch block that last reported its begin or end: its place in the table of a network, and the network's index in the
  * application. */
 typedef struct {
     bool is_known;
     uint32_t network, place;
 } N6VirtPlace;
 
-/* NULL: no program has told yet. */
+/* Return the last reported place; NULL if no program has reported one. */
 const N6VirtPlace *n6virt_place(void);
 
-/* A file that the board writes: opened where a path was given, or the emulator ends with a message; NULL without one. */
+/* Open a file if a path is given; end the emulator with a message if that fails. Return NULL without a path. */
 FILE *n6virt_open(const char *path, const char *mode, const char *what);
 
-/* n6virt_record.c: what each epoch did. */
+/* n6virt_record.c: the work of each epoch. */
 void n6virt_record_epoch(const N6Npu *npu, const N6NpuEpoch *epoch);
 
 /* n6virt_trace.c: the order of events. */
@@ -29,7 +29,7 @@ void n6virt_trace_blob(uint32_t address, const uint8_t *bytes, uint32_t words);
 void n6virt_trace_epoch(const N6NpuEpoch *epoch);
 void n6virt_trace_place(const N6VirtPlace *place);
 
-/* n6virt_tensors.c: what is put before an epoch, and got after it. */
+/* n6virt_tensors.c: tensors that are put before an epoch, and got after it. */
 void n6virt_tensors_place_begins(const N6VirtPlace *place);
 void n6virt_tensors_place_ends(const N6VirtPlace *place);
 void n6virt_tensors_label_begins(const N6NpuEpoch *epoch);

@@ -6,7 +6,7 @@
 #include "exec/exec-all.h"
 #include "qemu/error-report.h"
 
-/* A program that runs wild objects to everything; the first findings say why. */
+/* Limit of the findings: a program that runs wild causes very many, and the first ones show the cause. */
 #define MOST 200
 
 static FILE *findings;
@@ -33,7 +33,7 @@ uint32_t n6virt_pc(void)
         return 0;
     }
     env = n6virt_env(current_cpu);
-    /* env->regs[15] is only right at the borders of translation blocks; the block's own table knows the instruction. */
+    /* env->regs[15] is only valid at the borders of translation blocks; the block's own table gives the instruction. */
     if (current_cpu->mem_io_pc && cpu_unwind_state_data(current_cpu, current_cpu->mem_io_pc, data)) {
         return (env->regs[15] & TARGET_PAGE_MASK) | (data[0] & ~TARGET_PAGE_MASK);
     }

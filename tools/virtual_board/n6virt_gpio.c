@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Pins: what they are set to, and levels as far as the chip itself drives them; an input that nobody drives follows its pull.
+ * Pins: their settings, and levels as far as the chip itself drives them. An input without a driver follows its pull.
  */
 #include "n6virt.h"
 
@@ -79,7 +79,7 @@ static void gpio_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
     }
 }
 
-/* Speed, type and pull are kept: a program notices no more of them. */
+/* Speed and type are stored without effect; of the pull, a program notices only the level of an input. */
 static const N6VirtModel gpio = {
     .read = gpio_read, .write = gpio_write,
     .registers = (const uint32_t[]){N6_GPIO_MODER_OFFSET, N6_GPIO_OTYPER_OFFSET, N6_GPIO_OSPEEDR_OFFSET, N6_GPIO_PUPDR_OFFSET,

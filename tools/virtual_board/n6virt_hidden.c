@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the CPU cannot see any more: its data cache is off, but has lines that were never cleaned, and memory holds something older.
- * Reads of these lines are watched until they are cleaned or invalidated, which a correct program does at once; they are slow
- * meanwhile, as is code in the same KiB.
+ * Data that the CPU no longer sees: its data cache is off, but has lines that were never cleaned, and memory holds older data.
+ * Reads of these lines are watched until they are cleaned or invalidated, which a correct program does at once. Such reads are
+ * slow meanwhile, as is code in the same KiB.
  */
 #include "n6virt.h"
 
 #include "exec/address-spaces.h"
 
-/* A program that leaves more is found in the first ones. */
+/* Limit of the watched ranges: a program that leaves more is found in the first ones. */
 #define RANGES 64
 
 static struct {

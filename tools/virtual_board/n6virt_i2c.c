@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * I2C1 to I2C4 as masters, and the devices of the board on them: registers that a transfer writes and reads. A byte takes no time, so
- * that a transfer waits for the program alone. Slaves, SMBus and timings are kept and do nothing.
+ * I2C1 to I2C4 as masters, and the board's devices on them: registers that a transfer writes and reads. A byte takes no time,
+ * so a transfer waits only for the program. Slaves, SMBus and timings are stored without effect.
  *
  *   ,i2c-devices=I2C2:0x1a:1:2:0x0=0x8904!+0x4=0x18/I2C1:...
  *
- * For each device: its bus, its address of 7 bits, the bytes of a register's number and of its value, most significant first, and
- * the registers that do not begin with 0, with ! if writing does not change them. The number counts up by itself. Where no device
- * has the address, nobody acknowledges it.
+ * Each device has: its bus, its address of 7 bits, the bytes of a register's number and of its value, most significant first,
+ * and the registers that do not begin with 0. A ! marks a register that writes do not change. The number increments by itself.
+ * An address without a device is not acknowledged.
  */
 #include "n6virt.h"
 
@@ -23,18 +23,18 @@ typedef struct {
     unsigned number_bytes, value_bytes;
     uint32_t *values;
     bool *constant;
-    /* Of a transfer: */
+    /* State of a transfer: */
     uint32_t number, value;
-    unsigned number_left, byte; /* of the number that are still to come, of the value that have */
+    unsigned number_left, byte; /* bytes of the number still to come; bytes of the value done */
 } Device;
 
 typedef struct {
     const N6VirtBlock *block;
     unsigned event_interrupt, rx_request, tx_request;
-    uint32_t flags; /* of ISR, without those that follow from the rest */
-    Device *device; /* that is addressed */
+    uint32_t flags; /* of ISR, without the derived ones */
+    Device *device; /* the addressed one */
     bool busy, reading, received;
-    unsigned left; /* bytes until NBYTES are through */
+    unsigned left; /* bytes left of NBYTES */
     uint8_t data;
 } Bus;
 
@@ -136,7 +136,7 @@ static void stop(Bus *bus)
     bus->left = 0;
 }
 
-/* NBYTES are through. */
+/* End a transfer whose NBYTES are done. */
 static void finish(Bus *bus)
 {
     uint32_t control = reg(bus, N6_I2C_CR2_OFFSET);
@@ -150,7 +150,7 @@ static void finish(Bus *bus)
     }
 }
 
-/* The next byte, as soon as there is room for it. */
+/* Receive the next byte, if there is room for it. */
 static void receive(Bus *bus)
 {
     if (!bus->busy || !bus->device || !bus->reading || !bus->left || bus->received) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The stimulus port of the ITM at which an Appli tells which epoch block runs (n6_epoch_marker.h). All else of the ITM stays as it is
- * without a debugger: writes are ignored, reads are zero.
+ * The ITM's stimulus port at which an Appli reports the running epoch block (n6_epoch_marker.h). All other registers of the ITM
+ * behave as without a debugger: writes are ignored, reads are zero.
  */
 #include "n6virt.h"
 #include "n6virt_epochs.h"

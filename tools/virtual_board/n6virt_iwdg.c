@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * IWDG: counts down with the LSI, which it switches on itself, and resets the chip at zero, or when it is reloaded above its window.
- * Once started it ends with a reset only. Its early interrupt is not modelled. INFERRED: a register is written at once, without the
- * LSI ticks that the chip takes for it; the part of a tick that has passed is lost when the CPU's clock changes.
+ * IWDG: counts down with the LSI, which it switches on itself. It resets the chip at zero, or when it is reloaded above its
+ * window. Once started, it ends only with a reset. Its early interrupt is not modelled. INFERRED: a register is written at
+ * once, without the LSI ticks that the chip takes for it; the elapsed part of a tick is lost when the CPU's clock changes.
  */
 #include "n6virt.h"
 
@@ -18,7 +18,7 @@
 static bool runs, is_open;
 static uint32_t counter; /* at `since` */
 static int64_t since;
-static uint64_t cpu_hz; /* of guest time since then */
+static uint64_t cpu_hz; /* the clock of guest time since then */
 static QEMUTimer *expiry;
 
 static unsigned prescaler(void)
@@ -28,7 +28,7 @@ static unsigned prescaler(void)
     return MIN(chosen + SMALLEST_PRESCALER, LARGEST_PRESCALER);
 }
 
-/* In guest time. */
+/* Return a tick of the counter in guest time. */
 static int64_t tick(void)
 {
     return MAX((int64_t)((cpu_hz << prescaler()) / N6_LSI_HZ), 1);
@@ -47,7 +47,7 @@ static void on_expiry(void *opaque)
     n6virt_system_reset(N6_RCC_HWRSR_IWDGRSTF);
 }
 
-/* From now on; the timer is QEMU's own and wakes a processor that sleeps. */
+/* Count down from a value, from now on. The timer is QEMU's own and wakes a processor that sleeps. */
 static void count_from(uint32_t value)
 {
     counter = value;
@@ -125,7 +125,7 @@ static const N6VirtModel model = {
                                     N6VIRT_END},
 };
 
-/* The LSI goes on as it is when the CPU's clock, which guest time counts, becomes another. */
+/* Keep the LSI's rate when the CPU's clock, which guest time counts, changes. */
 static void update(void)
 {
     if (runs && n6virt_cpu_hz() != cpu_hz && n6virt_cpu_hz()) {

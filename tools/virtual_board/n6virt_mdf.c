@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * MDF and ADF: filters that make samples of a microphone's bit stream. A filter takes its samples from the recording, at the rate
- * that clocks and dividers give, whatever its scaling (DFLTCICR SCALE) is; a microphone's bits, sound activity, limits and short
+ * MDF and ADF: filters that make samples of a microphone's bit stream. A filter takes its samples from the recording, at the
+ * rate of clocks and dividers, whatever its scaling (DFLTCICR SCALE) is. A microphone's bits, sound activity, limits and short
  * circuits are not modelled.
  */
 #include "n6virt.h"
@@ -12,20 +12,20 @@
 #define FILTER_BYTES 0x80u
 #define FIFO_WORDS 4
 #define HALF_FULL 2
-/* DFLTCR ACQMOD: the others wait for triggers. */
+/* DFLTCR ACQMOD: all other values wait for triggers. */
 enum { CONTINUOUS, SINGLE };
-/* SITFCR SCKSRC: a clock that the block makes; the others come from outside. */
+/* SITFCR SCKSRC: clocks that the block makes; all other values are external clocks. */
 enum { CLOCK_0, CLOCK_1 };
 
 typedef struct {
     const N6VirtBlock *block;
     unsigned number;
-    uint32_t base; /* of its registers, less what their offsets have for filter 0 */
+    uint32_t base; /* of its registers, minus the offsets of filter 0 */
     unsigned interrupt, request;
     QEMUTimer *sample;
     int64_t due;        /* guest time of the next sample */
-    uint64_t remainder; /* of the division that gave it */
-    uint64_t heard;     /* samples so far, discarded ones included */
+    uint64_t remainder; /* of the division that gave `due` */
+    uint64_t heard;     /* samples so far, including discarded ones */
     unsigned to_discard;
     uint32_t fifo[FIFO_WORDS];
     unsigned used;
@@ -51,7 +51,7 @@ static uint64_t kernel_hz(const Filter *filter)
     return n6virt_audio_hz(choice, n6virt_ahb_hz());
 }
 
-/* Bits a second of the stream that the filter reads: each filter its own interface, whose clock is one that the block makes. */
+/* Return the bits a second of the filter's stream. Each filter reads its own interface, whose clock the block makes. */
 static uint64_t stream_hz(const Filter *filter, const char **reason)
 {
     uint32_t generator = n6virt_get(filter->block->base + N6_MDF_CKGCR_OFFSET), source = PART(filter, SITFCR, SCKSRC);
@@ -103,7 +103,7 @@ static void update(Filter *filter)
     n6virt_dma_request(filter->request, now & N6_MDF_DFLTISR_FTHF && reg(filter, N6_MDF_DFLTCR_OFFSET) & N6_MDF_DFLTCR_DMAEN);
 }
 
-/* One period later, without an error that adds up. */
+/* Schedule the next sample one period later, without an error that adds up. */
 static void wait_for_next(Filter *filter, uint64_t hz)
 {
     uint64_t ticks = n6virt_cpu_hz() + filter->remainder;
@@ -121,7 +121,7 @@ static void on_sample(void *opaque)
     uint32_t value;
 
     if (!hz) {
-        return; /* its clock was taken away */
+        return; /* its clock was switched off */
     }
     value = (uint32_t)n6virt_audio_sample(filter->heard++, hz) << N6_MDF_DFLTDR_DR_POS;
     if (filter->to_discard) {
@@ -203,7 +203,7 @@ static uint32_t mdf_read(const N6VirtBlock *block, uint32_t offset, unsigned siz
         return active(value, N6_MDF_DFLTCR_DFLTEN, N6_MDF_DFLTCR_DFLTACTIVE | N6_MDF_DFLTCR_DFLTRUN);
     case N6_MDF_DFLTISR_OFFSET:
         return status(filter);
-    case N6_MDF_DFLTDR_OFFSET: /* its upper half alone, too */
+    case N6_MDF_DFLTDR_OFFSET: /* also its upper half alone */
         return take(filter) >> 8 * (offset & 3);
     default:
         return value;
@@ -235,7 +235,7 @@ static void mdf_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
     update(filter);
 }
 
-/* Of the whole block: what is set up for the microphone's bits is kept. */
+/* The model covers the whole block: settings for the microphone's bits are stored. */
 static const N6VirtModel model = {.read = mdf_read, .write = mdf_write};
 
 static void start_filters(uint32_t base, Filter *filters, unsigned count, unsigned interrupt, unsigned request)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The memory attributes of the secure MPU, as far as the data cache heeds them: a region that is not write-back is kept out of it.
- * INFERRED: a write-through one, too, which in truth reads from the cache what nobody has invalidated. Protection is QEMU's.
+ * The memory attributes of the secure MPU, as far as the data cache uses them: a region that is not write-back bypasses the
+ * cache. INFERRED: a write-through region bypasses it, too; on the chip such reads come from the cache until the line is
+ * invalidated. QEMU models the protection.
  */
 #include "n6virt.h"
 #include "n6virt_qemu.h"
@@ -9,7 +10,7 @@
 #include "cpu.h"
 #include "hw/core/cpu.h"
 
-/* MAIR: the inner attributes are in the lower half of a byte; device memory has nothing in the upper one (Armv8-M manual). */
+/* MAIR: the inner attributes are in the lower half of a byte; device memory has zeros in the upper half (Armv8-M manual). */
 #define IS_NORMAL(attribute) ((attribute) & 0xf0)
 #define NON_CACHEABLE 0x4
 #define IS_WRITE_BACK(attribute) (((attribute) & 0x4) && ((attribute) & 0xf) != NON_CACHEABLE)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Vectors that lie in one page of RAM are loaded and stored with one look into the TLB, not with one an element as QEMU 7.2 does it.
- * Included by target/arm/mve_helper.c (build.py), in place of its own macros of these names.
+ * A vector within one page of RAM is loaded and stored with one look into the TLB; QEMU 7.2 looks once per element.
+ * target/arm/mve_helper.c includes this file (build.py) in place of its own macros of these names.
  */
 #define VECTOR_BYTES 16
 #define ALL_LANES 0xffff
 
-/* NULL where it has to be done element by element: outside of RAM, across pages, on code, under a watchpoint. */
+/* Return the host's address of a vector. Return NULL where access is by element: outside of RAM, across pages, on code, under a
+ * watchpoint. */
 static inline void *n6virt_vector_at(CPUARMState *env, uint32_t address, unsigned bytes, MMUAccessType access)
 {
     if ((address & ~TARGET_PAGE_MASK) + bytes > TARGET_PAGE_SIZE) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The octal NOR behind XSPI2: its modes, commands and busy times, and whether it would understand what the window sends. Bytes count
- * as on the lines: an address sent as data is an address. Not modelled: protection of sectors, secured areas, wrapped bursts, the
- * time that a reset takes.
+ * The octal NOR behind XSPI2: its modes, commands and busy times, and whether it understands the commands of the window. Bytes
+ * count as on the lines: an address sent as data is an address. Not modelled: protection of sectors, secured areas, wrapped
+ * bursts, the time that a reset takes.
  */
 #include "n6virt_nor.h"
 
@@ -10,11 +10,11 @@
 #define MAX_SETTINGS 32
 #define US_PER_S 1000000u
 
-/* Commands of JEDEC's that every serial NOR has. With addresses of 24 bits, until the part is told otherwise: */
+/* JEDEC's commands, which every serial NOR has. With addresses of 24 bits, until the part is switched to 32: */
 enum { READ = 0x03, FAST_READ = 0x0b, PROGRAM = 0x02, ERASE_4K = 0x20, ERASE_64K = 0xd8, READ_SFDP = 0x5a };
-/* With 32: */
+/* With addresses of 32 bits: */
 enum { FAST_READ_4B = 0x0c };
-/* Without: */
+/* Without an address: */
 enum {
     WRITE_STATUS = 0x01,
     WRITE_DISABLE = 0x04,
@@ -47,7 +47,7 @@ static struct {
     bool reset_enabled, write_enabled, four_bytes, asleep;
     uint8_t dummy_code;
     int64_t busy_until;      /* guest time */
-    int64_t suspended;       /* what is left to do; 0: nothing */
+    int64_t suspended;       /* remaining time of the suspended work; 0: none */
     const char *busy_with;
 
     /* The command in progress */
@@ -58,12 +58,12 @@ static struct {
     uint8_t page[N6VIRT_NOR_MAX_PAGE];  /* ones where nothing is programmed */
     uint8_t value;           /* the first byte of data */
     bool told_range;
-    uint32_t writes;         /* of the array; counted where one is to be cut */
+    uint32_t writes;         /* of the array; counted with nor-cut only */
 } nor;
 
 static char reason[192];
 
-/* By the value of the dummy register. */
+/* Settings by the value of the dummy register. */
 static struct {
     unsigned cycles, max_hz;
 } settings[MAX_SETTINGS];
@@ -73,7 +73,7 @@ static uint32_t reg(uint32_t offset)
     return n6virt_get(N6_XSPI2_BASE + offset);
 }
 
-/* Supply, pins and route; the reason why the part hears nothing, or NULL. */
+/* Check supply, pins and route. Return the reason why the part receives nothing, or NULL. */
 static const char *deaf(void)
 {
     const char *wrong;
@@ -91,7 +91,8 @@ static const char *deaf(void)
     return reg(N6_XSPI_CR_OFFSET) & N6_XSPI_CR_CSSEL ? "nothing is at the second chip select (CR CSSEL)" : NULL;
 }
 
-/* Programs that real boards run leave it so: slow pads are enough for their clock. */
+/* Report the wrong voltage range once, without other effect. Programs that real boards run leave it so: slow pads are enough
+ * for their clock. */
 void n6virt_nor_check_range(void)
 {
     if (!nor.told_range && !n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3VRSEL)) {
@@ -133,13 +134,13 @@ static void reset_part(void)
     nor.code = NOTHING;
 }
 
-/* A command on eight lines. */
+/* Return the two bytes of a command on eight lines. */
 static uint32_t octal(uint32_t opcode)
 {
     return opcode << 8 | (opcode ^ n6virt_nor.second_byte);
 }
 
-/* Lines and edges of each phase that there is are those of the mode. */
+/* Return whether each phase that is present has the lines and edges of the mode. */
 static bool fits_mode(uint32_t lines, NorMode mode)
 {
     unsigned wanted = mode == NOR_SPI ? 1 : 4, dtr = mode == NOR_OCTAL_DTR;
@@ -149,14 +150,15 @@ static bool fits_mode(uint32_t lines, NorMode mode)
            (!N6VIRT_LINES_OF(lines, DMODE) || (N6VIRT_LINES_OF(lines, DMODE) == wanted && N6VIRT_LINES_OF(lines, DDTR) == dtr));
 }
 
-/* With the strobe the controller waits for the data itself, so that fewer cycles do: ST's programs send 10 where the part has 20. */
+/* Return whether the dummy cycles are right. With the strobe the controller waits for the data itself, so fewer cycles suffice:
+ * ST's programs send 10 where the part has 20. */
 static bool is_in_time(const N6VirtFrame *frame, unsigned cycles)
 {
     return N6VIRT_LINES_OF(frame->lines, DQSE) && cycles != UINT_MAX ? CYCLES_OF(frame->timing) <= cycles
                                                                      : CYCLES_OF(frame->timing) == cycles;
 }
 
-/* Dummy cycles of data on eight lines, as the part is set; UINT_MAX where its register has no such value. */
+/* Return the dummy cycles of data on eight lines, as set in the part; UINT_MAX for an unknown value of its register. */
 static unsigned dummy_cycles(void)
 {
     return settings[nor.dummy_code % MAX_SETTINGS].cycles;
@@ -174,7 +176,7 @@ static bool reads_array(int code)
     }
 }
 
-/* Of a command that reads the array or the parameters. */
+/* Return the dummy cycles of a command that reads the array or the parameters. */
 static unsigned cycles_of(int code)
 {
     if (nor.mode != NOR_SPI) {
@@ -210,15 +212,16 @@ static uint64_t max_hz(int code)
     return cycles_of(code) || !reads_array(code) ? n6virt_nor.spi_max_hz : n6virt_nor.read_max_hz;
 }
 
-/* INFERRED: a part that has just changed its mode still tells its status on one line. ST's FSBL 1.2 asks so, behind each command
- * by which it leads the part to octal DTR, and goes on where the answer is "not busy". */
+/* Return whether a frame reads the status in the former mode. INFERRED: a part that has just changed its mode still gives its
+ * status on one line. ST's FSBL 1.2 reads it so after each command that leads to octal DTR, and continues if the answer is "not
+ * busy". */
 static bool is_late_status(const N6VirtFrame *frame)
 {
     return n6virt_now() < nor.former_until && nor.former_mode == NOR_SPI && fits_mode(frame->lines, NOR_SPI) &&
            frame->instruction == READ_STATUS;
 }
 
-/* What the part takes the command for; NOTHING where it does not hear or understand it. */
+/* Return the command that the part understands; NOTHING if it does not receive or understand it. */
 static int understood(const N6VirtFrame *frame)
 {
     bool one_line = nor.mode == NOR_SPI;
@@ -258,7 +261,7 @@ static bool programs(int code)
     return code == PROGRAM || code == (int)n6virt_nor.program;
 }
 
-/* Whether the power goes in the middle of this write, counted from power-on. */
+/* Return whether the power fails in the middle of this write, counted from power-on. */
 static bool is_cut(void)
 {
     return n6virt_nor.cut && ++nor.writes == n6virt_nor.cut;
@@ -282,7 +285,7 @@ static void erase(uint32_t address, uint32_t bytes, const char *what, uint64_t u
     begin_work(what, us);
 }
 
-/* The bytes of the page that are there when the power goes: the first half of those that are programmed. */
+/* Keep the bytes of the page that are programmed when the power fails: the first half. */
 static void forget_second_half(void)
 {
     unsigned programmed = 0, kept = 0;
@@ -297,7 +300,7 @@ static void forget_second_half(void)
     }
 }
 
-/* Ones become zeros, never the reverse. */
+/* Program the page: ones become zeros, never the reverse. */
 static void program(void)
 {
     uint32_t start = nor.address % n6virt_nor_array.bytes & ~(n6virt_nor.page - 1), wrong = n6virt_nor.page;
@@ -365,7 +368,7 @@ static uint8_t get_register(uint32_t address)
     return address == n6virt_nor.dummy_address ? nor.dummy_code : 0;
 }
 
-/* A byte that the part hears: of the address, whatever phase it comes in, or of the data. */
+/* Take a byte that the part receives: of the address, in whatever phase it comes, or of the data. */
 static void take(uint8_t value)
 {
     unsigned position = nor.position++;
@@ -377,7 +380,7 @@ static void take(uint8_t value)
     position -= nor.address_bytes;
     nor.value = position ? nor.value : value;
     if (programs(nor.code)) {
-        /* Behind the end of a page comes its beginning; at both edges, addresses are even. */
+        /* Addresses wrap at the end of the page; at both edges, they are even. */
         uint32_t address = nor.mode == NOR_OCTAL_DTR ? nor.address & ~1u : nor.address;
 
         nor.page[((address + position) ^ nor.swapped) % n6virt_nor.page] = value;
@@ -397,7 +400,7 @@ static void begin(const N6VirtFrame *frame)
     for (unsigned i = bytes; i-- > 0;) {
         take(frame->address >> 8 * i);
     }
-    /* On eight lines registers are read at an address, which does not matter. */
+    /* On eight lines registers are read at an address, which has no effect. */
     if (frame->reads && !nor.address_bytes) {
         nor.position = 0;
     }
@@ -429,7 +432,7 @@ static uint8_t read_byte(void)
 
             return n6virt_nor_array.data[((address + index) ^ nor.swapped) % n6virt_nor_array.bytes];
         }
-        return 0xff; /* nobody drives the lines */
+        return 0xff; /* the lines are not driven */
     }
 }
 
@@ -447,7 +450,7 @@ static void end_command(void)
     case WRITE_DISABLE:
         nor.write_enabled = code == WRITE_ENABLE;
         break;
-    case WRITE_STATUS: /* protection and drive strength, which play no part here */
+    case WRITE_STATUS: /* protection and drive strength, not modelled */
         nor.write_enabled = false;
         break;
     case USE_4_BYTES:
@@ -488,7 +491,7 @@ bool n6virt_nor_is_swapped(void)
     return nor.mode == NOR_OCTAL_DTR && (reg(N6_XSPI_DCR1_OFFSET) & N6_XSPI_DCR1_MTYP) >> N6_XSPI_DCR1_MTYP_POS != n6virt_nor.memory_type;
 }
 
-/* How the window is configured against how the part is set. */
+/* Return the difference between the window's configuration and the part's settings, or NULL. */
 static const char *window_mismatch(void)
 {
     const N6VirtFrame frame = {.lines = reg(N6_XSPI_CCR_OFFSET), .timing = reg(N6_XSPI_TCR_OFFSET)};
@@ -545,7 +548,7 @@ static void start(void)
     n6virt_xspi_connect(N6_XSPI2_BASE, &nor_part);
 }
 
-/* However the program left the part, the boot ROM reads it on one line after a reset. */
+/* Return to one line, however the program left the part: the boot ROM reads it so after a reset. */
 static void reset(void)
 {
     reset_part();

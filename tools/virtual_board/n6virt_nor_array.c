@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The NOR's content, and what is told of the part as properties of the machine, such as nor-read-dtr=0xEE (the board's nor, and
- * boards/nor). The content is a copy in memory that a program can erase and program; nor-write=on keeps that in the file, too.
- * nor-cut=N ends the run in the middle of the N-th such write, as if the power went: with status 124 and "ended": "cut".
+ * The NOR's content, and the description of the part as properties of the machine, such as nor-read-dtr=0xEE (from the board's
+ * nor, and boards/nor). The content is a copy in memory that a program can erase and program; nor-write=on also keeps that in
+ * the file. nor-cut=N ends the run in the middle of the N-th such write, as if the power failed: with status 124 and "ended":
+ * "cut".
  */
 #include "n6virt_nor.h"
 
@@ -13,7 +14,7 @@
 N6VirtNor n6virt_nor;
 N6VirtNorArray n6virt_nor_array;
 
-/* Of the array alone: a write there also drops code that was translated from it. */
+/* The address space of the array alone: a write there also drops code that was translated from it. */
 static AddressSpace space;
 static int file = -1;
 

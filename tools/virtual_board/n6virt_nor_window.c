@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The memory-mapped window on the NOR: what a read of it gives, by the state of XSPI2 and of the part.
+ * The memory-mapped window of the NOR: the result of a read, by the state of XSPI2 and of the part.
  */
 #include "n6virt_nor.h"
 
@@ -8,7 +8,7 @@
 
 typedef enum {
     CLOSED,  /* reads fault */
-    WRONG,   /* mapped, but not as the part is set: reads give ones */
+    WRONG,   /* mapped, but not with the settings of the part: reads give ones */
     SWAPPED, /* mapped, but the two bytes of each half-word change places */
     OPEN,
 } State;
@@ -33,7 +33,8 @@ static State state_of(const char **why)
     return OPEN;
 }
 
-/* The first read of an open window does not get there, since the controller is busy from then on; those that follow do. */
+/* Close the window when it is no longer open. The first read of an open window is handled in closed_read, since the controller
+ * is busy from then on; later reads go to the array. */
 static void update(void)
 {
     const char *why;

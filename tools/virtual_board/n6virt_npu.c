@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The NPU on the board: its registers are those of the model (n6npu.h), its memory is what a bus master sees, RIF and unpowered banks
- * included, its interrupts go to the processor. Work that is given to it is done a little later in guest time, when the program has
- * set up everything, at once.
+ * The NPU on the board. Its registers are those of the model (n6npu.h). Its memory is that of a bus master, RIF and unpowered
+ * banks included. Its interrupts go to the processor. Started work is computed at once, but a little later in guest time, when
+ * the program has configured everything.
  */
 #include "n6virt.h"
 #include "n6virt_epochs.h"
@@ -16,9 +16,10 @@
 #define CTRL 0x0u
 #define CTRL_EN (1u << 0)
 #define LINES 4
-/* From the last register that was written to the work, in guest time: a program starts engine after engine. */
+/* Guest time from the last register write to the work: a program starts engine after engine. */
 #define SETTLES 2000
-/* From the end of the work until the program looks at the NPU, in guest time: a tenth of a second, and a fraction of one for the host. */
+/* Guest time from the end of the work until the program looks at the NPU: a tenth of a second, and a fraction of one for the
+ * host. */
 #define ANSWERS_WITHIN 20000000
 
 #define UNITS_OF(name, first, count, version, clock, bit) {first, count, clock, bit},
@@ -51,8 +52,8 @@ static const Units *units_of(uint32_t unit)
     return NULL;
 }
 
-/* ST's runtime opens a unit's gate before it writes to the unit; what a real one makes of a write without its clock is not
- * documented. */
+/* Report a write to a unit without its clock. ST's runtime opens a unit's gate before it writes to the unit; the chip's
+ * reaction to other writes is not documented. */
 static void check_clock(uint32_t address)
 {
     uint32_t unit = (address - N6_NPU_BASE) / UNIT_BYTES;
@@ -71,7 +72,7 @@ static void check_clock(uint32_t address)
         if (gates[i].clock != kind->clock) {
             continue;
         }
-        /* Of two registers for one gate, either may open it: what a real one wants of them is not documented. */
+        /* If two registers control one gate, either may open it: the chip's rule is not documented. */
         if (n6npu_read(npu, N6VIRT_NPU_CLOCKS - N6_NPU_BASE + gates[i].offset) >> (kind->bit + unit - kind->first) & 1) {
             return;
         }
@@ -134,7 +135,7 @@ bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t
     return write_let(pc, address, from, bytes, when);
 }
 
-/* The epoch that is computed: its number in a blob, and its place as the program has told it. */
+/* The epoch that is computed, as text: its number in a blob, and its place as reported by the program. */
 static char in_epoch[80];
 
 static void name_epoch(void)
@@ -151,7 +152,8 @@ static void name_epoch(void)
     }
 }
 
-/* Zeros, or nothing, where a bank is off: as on the chip, without a word to the program. */
+/* Return whether a bank is off, and report it. As on the chip, reads then give zeros and writes do nothing, without notice to
+ * the program. */
 static bool is_off(uint32_t address)
 {
     const N6VirtRam *ram = n6virt_ram_at(address);
@@ -163,7 +165,8 @@ static bool is_off(uint32_t address)
     return true;
 }
 
-/* A page that RIF lets the NPU into and that is on, for reads and for writes: while an epoch is computed nothing changes that. */
+/* The last page that RIF opens to the NPU and that is on, for reads and for writes: this does not change while an epoch is
+ * computed. */
 static uint32_t open_page[2];
 #define PAGE_BYTES 4096u
 #define NO_PAGE UINT32_MAX
@@ -218,7 +221,7 @@ static void update_lines(void)
     }
 }
 
-/* Why no interrupt comes. */
+/* Append the reason why no interrupt comes. */
 static void explain_silence(GString *text)
 {
     for (unsigned line = 0; line < LINES; line++) {
@@ -234,7 +237,8 @@ static void explain_silence(GString *text)
     g_string_append(text, "INTORMSK and INTANDMSK let it through on none of its lines");
 }
 
-/* The program may have other things to do; but a line that is masked calls nobody. */
+/* Report finished work that the program does not look at. The program may have other work, but a masked line never interrupts
+ * it. */
 static void on_unanswered(void *opaque)
 {
     uint32_t pending = n6npu_read(npu, N6VIRT_NPU_PENDING);
@@ -248,7 +252,7 @@ static void on_unanswered(void *opaque)
                       "the NPU is done (INTCTRL INTREG 0x%08x), and the program does not look at it: %s%s", pending, why->str, in_epoch);
 }
 
-/* What waits for an epoch that cannot be computed would wait for ever. */
+/* Compute the work. End the run if that is impossible: a program that waits for the epoch would wait for ever. */
 static void on_work(void *opaque)
 {
     const char *reason;
@@ -291,7 +295,7 @@ static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
     update_lines();
 }
 
-/* Of the whole window: what the units keep is their configuration. */
+/* The model covers the whole window: the units store their configuration. */
 static const N6VirtModel model = {.read = npu_read, .write = npu_write};
 
 void n6virt_npu_reset(void)

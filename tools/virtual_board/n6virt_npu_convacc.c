@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * CONVACC: subtract, crop, frame, convolve, add what was accumulated, shift, saturate. Frames are height x width x batch, kernels
- * number x height x width x batch; in deep mode, for kernels of one pixel, groups of eight kernels are interleaved.
+ * CONVACC: subtract, crop, frame, convolve, add accumulated sums, shift, saturate. Frames are height x width x batch, kernels
+ * number x height x width x batch. In deep mode, for kernels of one pixel, groups of eight kernels are interleaved.
  */
 #pragma GCC optimize("O3")
 #include "n6virt_npu_model.h"
@@ -18,7 +18,7 @@ typedef struct {
     uint32_t width, height, batch; /* of a feature frame as it arrives */
     uint32_t kernel_width, kernel_height, kernels;
     uint32_t x_step, y_step;
-    uint32_t left, right, top, bottom; /* added */
+    uint32_t left, right, top, bottom; /* added around the cropped frame */
     uint32_t first_x, end_x, first_y, end_y;
     bool deep;
     unsigned feature_bits, kernel_bits;
@@ -54,7 +54,7 @@ static Shape shape_of(N6Npu *npu, unsigned index)
     right = FIELD(npu, unit, CONVACC, FHCROP, RIGHT);
     bottom = FIELD(npu, unit, CONVACC, FVCROP, BOTTOM);
     s.first_x = FIELD(npu, unit, CONVACC, FHCROP, LEFT) / s.batch;
-    /* A last one of 0 or behind the frame crops nothing; both are met. */
+    /* A last column or line of 0, or behind the frame, crops nothing; both occur. */
     s.end_x = right && right / s.batch < s.width ? right / s.batch + 1 : s.width;
     s.first_y = FIELD(npu, unit, CONVACC, FVCROP, TOP);
     s.end_y = bottom && bottom < s.height ? bottom + 1 : s.height;
@@ -90,7 +90,8 @@ static uint32_t framed_height(const Shape *s)
     return s->end_y - s->first_y + s->top + s->bottom;
 }
 
-/* In deep mode bytes arrive, packed, or each pixel on a new element of three bytes. */
+/* Return the number of values of a frame; *pixel: that of a pixel. In deep mode bytes arrive, either packed or with each pixel
+ * on a new element of three bytes. */
 static size_t features_wanted(N6Npu *npu, unsigned index, const Shape *s, uint32_t *pixel)
 {
     bool packed = FIELD(npu, CONVACC + index, CONVACC, DFORMAT, FBYTES) == 3;
@@ -117,15 +118,15 @@ static Part features_that_arrive(N6Npu *npu, unsigned index, const Shape *s, uin
     return part;
 }
 
-/* What is made of an element, and of what is around the cropped frame. Values of more than 16 bits are split: value = high * 2^15 +
- * low, each of 16 bits. */
+/* Conversion of an element to a value, and the value around the cropped frame. Values of more than 16 bits are split: value =
+ * high * 2^15 + low, each of 16 bits. */
 #define LOW_BITS 15
 enum { LOW, HIGH, PLANES };
 typedef struct {
-    uint32_t mask, sign; /* of a negative element; 0: none is */
+    uint32_t mask, sign; /* sign bit of an element; 0: unsigned */
     int32_t subtract, frame_value;
     bool is_split;
-    uint32_t largest; /* amount of a value, or of a part */
+    uint32_t largest; /* largest amount of a value, or of a part */
 } Values;
 
 static Values values_of(const N6Npu *npu, unsigned unit, const Shape *s)
@@ -152,7 +153,7 @@ static int16_t part_of(int32_t value, const Values *v, unsigned plane)
     return plane == HIGH ? value >> LOW_BITS : v->is_split ? value & ((1 << LOW_BITS) - 1) : value;
 }
 
-/* Elements without gaps. */
+/* Convert elements without gaps to values. */
 static void read_values(const int32_t *from, size_t count, const Values *v, unsigned plane, int16_t *to)
 {
     for (size_t i = 0; i < count; i++) {
@@ -160,7 +161,7 @@ static void read_values(const int32_t *from, size_t count, const Values *v, unsi
     }
 }
 
-/* Behind subtraction, crop and frame. */
+/* Return the features after subtraction, crop and frame. */
 static int16_t *framed_features(N6Npu *npu, const Shape *s, const Values *v, unsigned plane, const int32_t *from, uint32_t pixel)
 {
     uint32_t width = framed_width(s), columns = s->end_x - s->first_x;
@@ -189,7 +190,7 @@ static int16_t *framed_features(N6Npu *npu, const Shape *s, const Values *v, uns
     return features;
 }
 
-/* Values of a set in the stream of kernels. */
+/* Return the number of values of a set in the stream of kernels. */
 static size_t set_values(const Shape *s)
 {
     size_t values = (size_t)s->kernels * s->kernel_height * s->kernel_width * s->batch;
@@ -197,7 +198,7 @@ static size_t set_values(const Shape *s)
     return s->deep ? (values + 2) / 3 * 3 : values;
 }
 
-/* From an index in the stream of kernels on, of whose elements each holds some bytes. */
+/* Unpack kernels from an index in their stream, whose elements hold element_bytes bytes each. */
 static void unpack_kernels(const int32_t *from, size_t index, unsigned element_bytes, unsigned width, size_t count, int16_t *to)
 {
     unsigned byte = index % element_bytes;
@@ -220,7 +221,7 @@ static void unpack_kernels(const int32_t *from, size_t index, unsigned element_b
     }
 }
 
-/* In deep mode groups of eight kernels are interleaved. */
+/* Place kernels one after another, each padded. In deep mode groups of eight kernels are interleaved in the stream. */
 static void place_kernels(const Shape *s, const int16_t *from, size_t taps, size_t padded, int16_t *to)
 {
     memset(to, 0, s->kernels * padded * sizeof(*to));
@@ -238,7 +239,7 @@ static void place_kernels(const Shape *s, const int16_t *from, size_t taps, size
     }
 }
 
-/* Which kernels of a frame are this unit's, where several share the stream: values of all, and in front of its own. */
+/* This unit's share of kernels, where several units share the stream: values of all units, and those before its own. */
 typedef struct {
     size_t of_all, before;
 } Share;
@@ -260,7 +261,7 @@ static Share share_of(N6Npu *npu, unsigned unit, const Shape *s, size_t values)
                    : (Share){.of_all = values / s->kernels * shared, .before = values / s->kernels * first};
 }
 
-/* The set that the frame meets, as number x height x width x batch, each kernel with zeros behind it. */
+/* Return the set of kernels for the frame, as number x height x width x batch, each kernel with zeros behind it. */
 static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, size_t taps, size_t padded)
 {
     unsigned unit = CONVACC + index, port = port_of(index, KERNELS), bytes = 1;
@@ -274,7 +275,7 @@ static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, siz
         npu_stop(npu, "%s has kernels that do not come from a stream engine", n6npu_unit_name(unit));
     }
     share = share_of(npu, unit, s, values);
-    /* All kernels of the epoch, which repeat. */
+    /* Make all kernels of the epoch; they repeat. */
     frames = npu_engine_frames(npu, link->source);
     npu_want_frames(npu, link->source, frames);
     stream = &npu->streams[link->source];
@@ -305,7 +306,7 @@ static bool sums_this_frame(N6Npu *npu, unsigned unit, size_t number)
     if (mode != 0 && mode != FRAME_ZERO) {
         npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", n6npu_unit_name(unit), mode);
     }
-    /* There are no first sums, or the unit makes them itself: zeros. */
+    /* The first frame has no sums (NO1SUM), or the unit itself makes zeros as sums (GEN1SUM). */
     if (number == 0 && (FIELD(npu, unit, CONVACC, CTRL, NO1SUM) || FIELD(npu, unit, CONVACC, CTRL, GEN1SUM))) {
         return false;
     }
@@ -314,7 +315,7 @@ static bool sums_this_frame(N6Npu *npu, unsigned unit, size_t number)
     return mode == 0 || (phase >= FIELD(npu, unit, CONVACC, AFILT, FIRST) && phase <= FIELD(npu, unit, CONVACC, AFILT, LAST));
 }
 
-/* Bits of what comes from a source as sums. */
+/* Return the bits of a sum that comes from a source. */
 static unsigned sum_bits_of(N6Npu *npu, unsigned unit, unsigned source)
 {
     if (source < ENGINES) {
@@ -330,7 +331,7 @@ static unsigned sum_bits_of(N6Npu *npu, unsigned unit, unsigned source)
              n6npu_unit_name(unit), source);
 }
 
-/* What is added to the frame; without a stream: nothing. */
+/* Return the sums that are added to the frame. A part without a stream adds nothing. */
 static Part sums_of(N6Npu *npu, unsigned index, size_t elements)
 {
     unsigned unit = CONVACC + index, port = port_of(index, SUMS), source = npu->ports[port].source;
@@ -358,7 +359,7 @@ static Part sums_of(N6Npu *npu, unsigned index, size_t elements)
     return part;
 }
 
-/* Sums in 32 bits of as many products as cannot overflow; such sums are fast. */
+/* Products are summed in 32 bits, which is fast, as long as the sum cannot overflow. */
 #define LANES 8u
 
 static int32_t dot(const int16_t *a, const int16_t *b, size_t count)
@@ -371,7 +372,7 @@ static int32_t dot(const int16_t *a, const int16_t *b, size_t count)
     return sum;
 }
 
-/* With as many kernels at once as share what is read of the values. */
+/* Number of kernels that are computed together and share the values that are read. */
 #define TOGETHER 4u
 
 static void dots(const int16_t *values, const int16_t *kernels, size_t padded, int32_t sums[TOGETHER])
@@ -402,13 +403,13 @@ static int64_t long_dot(const int16_t *a, const int16_t *b, size_t count, size_t
 }
 
 typedef struct {
-    size_t taps, padded; /* of a kernel, and to a multiple of LANES with zeros */
-    size_t most;         /* products that are summed in 32 bits */
+    size_t taps, padded; /* values of a kernel, and padded with zeros to a multiple of LANES */
+    size_t most;         /* products that may be summed in 32 bits */
     const int16_t *kernels;
     int16_t *under; /* the values under a kernel, one after another */
 } Convolution;
 
-/* To a sum for each kernel; returns behind them. */
+/* Add products, scaled, to a sum for each kernel. Return the address behind the sums. */
 static int64_t *add_products(const Convolution *c, uint32_t kernels, int scale, int64_t *to)
 {
     uint32_t kernel = 0;
@@ -427,7 +428,7 @@ static int64_t *add_products(const Convolution *c, uint32_t kernels, int scale, 
     return to;
 }
 
-/* Adds a line of products, scaled, to sums of width x kernels. features: of the first line under the kernel. */
+/* Add a line of products, scaled, to sums of width x kernels. features: the first line under the kernel. */
 static void convolve_line(const Shape *s, const Convolution *c, const int16_t *features, uint32_t out_width, int scale, int64_t *to)
 {
     size_t row = (size_t)s->kernel_width * s->batch, line = (size_t)framed_width(s) * s->batch;
@@ -446,7 +447,7 @@ static void convolve_line(const Shape *s, const Convolution *c, const int16_t *f
     }
 }
 
-/* Behind the sums. */
+/* Settings of the steps after the sums. */
 typedef struct {
     int in_shift, out_shift;
     bool round, saturate, relu;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What a unit is set to, in a few words of the field.
+ * Short descriptions of a unit's configuration, in the field's terms.
  */
 #include "n6virt_npu_model.h"
 
 #include <stdio.h>
 
-/* 0 stands for the number behind the largest one. */
+/* Return a field's number; 0 stands for one more than its largest value. */
 static uint32_t or_full(uint32_t value, uint32_t full)
 {
     return value ? value : full;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The NPU's registers, its epochs, and the epoch controller, which writes registers and starts epochs as a blob in memory says.
+ * The NPU's registers, its epochs, and the epoch controller, which writes registers and starts epochs by the instructions of a
+ * blob in memory.
  */
 #include "n6virt_npu_model.h"
 
@@ -13,7 +14,7 @@
 #define CTRL_CLR (1u << 1)
 #define CTRL_CONFCLR (1u << 30)
 #define RUNNING (1u << 31)
-/* Configuration registers end here; behind it are coefficients and tables. */
+/* End of the configuration registers; coefficients and tables follow. */
 #define CONFIGURATION 0x400u
 #define LINES 4
 /* INTCTRL: pending interrupts. */
@@ -123,7 +124,7 @@ static void write_control(N6Npu *npu, unsigned unit, uint32_t value)
         reset_configuration(npu, unit);
         value = (value & CTRL_CLR) ? 0 : npu->registers[unit][0];
     }
-    /* The pipeline is empty, and nothing runs. */
+    /* After CLR the pipeline is empty, and nothing runs. */
     if (value & CTRL_CLR) {
         value = 0;
     }
@@ -229,7 +230,8 @@ static void tell(const N6Npu *npu, void (*told)(void *opaque, const N6NpuEpoch *
     }
 }
 
-/* A set bit masks. OR: any that is not masked; AND: all that are not, of which there has to be one. */
+/* Return the level of a line. A set bit masks. OR: any unmasked interrupt is pending; AND: all unmasked ones are, and there is
+ * at least one. */
 bool n6npu_line(const N6Npu *npu, unsigned line)
 {
     uint32_t pending = reg(npu, INTCTRL, NPU_INTCTRL_INTREG);
@@ -277,7 +279,7 @@ static void refuse_unmodelled(N6Npu *npu)
     }
 }
 
-/* Not of frames; INFERRED: the bit's position. */
+/* Contexts count pixels, not frames. INFERRED: the bit's position. */
 #define CONTEXTS_OF_PIXELS (1u << 23)
 
 static void read_switch(N6Npu *npu)
@@ -311,7 +313,7 @@ static bool writes(const N6Npu *npu, unsigned engine)
     return is_on(npu, STRENG + engine) && FIELD(npu, STRENG + engine, STRENG, CTRL, DIR);
 }
 
-/* Writers take turns, so that sums that go through memory are read before they are written anew. */
+/* Write all frames. Writers take turns, so that sums in memory are read before they are written anew. */
 static void write_all(N6Npu *npu)
 {
     uint32_t most = 0;
@@ -333,7 +335,7 @@ static void write_all(N6Npu *npu)
     }
 }
 
-/* Of the units whose output is a stream, and of the engines that write. */
+/* Count the elements and frames of units whose output is a stream, and the frames of engines that write. */
 static void count_elements(N6Npu *npu)
 {
     for (unsigned source = 0; source < SOURCES; source++) {
@@ -386,7 +388,7 @@ void npu_epoch(N6Npu *npu)
 
 enum { WRITE_FIELD = 0, WRITE_BITS = 1, WRITE_ONE = 2, WRITE_MANY = 3, POLL = 4, END = 12, LABEL = 29 };
 
-/* words: of its instructions, which are read at once, with the header in front of them. */
+/* A blob. words: of its instructions. bytes: its header and instructions, which are read at once. */
 typedef struct {
     uint32_t address, words, at;
     const uint8_t *bytes;
@@ -463,7 +465,7 @@ static void poll(N6Npu *npu, Blob *blob, unsigned unit, uint32_t offset, unsigne
 {
     uint32_t wanted, value;
 
-    (void)fetch(npu, blob); /* the interval or the limit of waiting */
+    (void)fetch(npu, blob); /* the interval or the limit of the wait */
     wanted = fetch(npu, blob);
     if (npu->has_work) {
         npu_epoch(npu);
@@ -476,7 +478,7 @@ static void poll(N6Npu *npu, Blob *blob, unsigned unit, uint32_t offset, unsigne
     }
 }
 
-/* False at the end. */
+/* Execute an instruction of the blob. Return false at its end. */
 static bool step(N6Npu *npu, Blob *blob)
 {
     uint32_t word = fetch(npu, blob), low = bits(word, 5, 5), high = bits(word, 10, 5), offset = 4 * bits(word, 16, 10);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Inside the model of the NPU: registers, streams, and who computes what.
+ * Internals of the NPU's model: registers, streams, and the functions of the units.
  */
 #ifndef N6VIRT_NPU_MODEL_H
 #define N6VIRT_NPU_MODEL_H
@@ -19,7 +19,7 @@ enum {
     ARITH = 0x17, POOL = 0x1B, RECBUF = 0x1D, EPOCHCTRL = 0x1E,
 };
 enum { ENGINES = 10, CONVACCS = 4, ACTIVS = 2, ARITHS = 4, POOLS = 2 };
-/* Of the stream switch: the first source of each kind, and the first destination; a unit may have several of these. */
+/* Numbers in the stream switch: the first source and the first destination of each kind; a unit may have several of these. */
 enum {
     FROM_STRENG = 0, FROM_CONVACC = 10, FROM_DECUN = 14, FROM_ACTIV = 16, FROM_ARITH = 18, FROM_POOL = 22, FROM_RECBUF = 24,
     SOURCES = 27,
@@ -27,7 +27,7 @@ enum {
 enum { TO_STRENG = 0, TO_CONVACC = 10, TO_ACTIV = 26, TO_ARITH = 28, TO_POOL = 36, DESTINATIONS = 41 };
 enum { CONVACC_PORTS = 3, ARITH_PORTS = 2 };
 
-/* What comes out of a unit in an epoch: elements of 24 bits, and where each frame ends. */
+/* Output of a unit in an epoch: elements of 24 bits, and the end of each frame. */
 typedef struct {
     int32_t *data;
     size_t count, room;
@@ -36,7 +36,7 @@ typedef struct {
     bool busy; /* its next frame is being made */
 } Stream;
 
-/* Some of a stream, which may be moved when it grows. */
+/* A part of a stream. The stream's data may move when it grows. */
 typedef struct {
     const Stream *stream;
     size_t start, count;
@@ -53,11 +53,11 @@ typedef struct {
 enum { ARITH_COUNTERS = 4 };
 typedef struct {
     size_t position;                 /* of the stream, in elements */
-    int32_t address;                 /* running, of coefficients */
-    uint32_t counts[ARITH_COUNTERS]; /* elements since each of them began anew */
+    int32_t address;                 /* running address of coefficients */
+    uint32_t counts[ARITH_COUNTERS]; /* elements since each counter restarted */
 } ArithState;
 
-/* Of who makes a frame, until it is made. */
+/* Memory that a unit uses to make a frame, until the frame is made. */
 typedef struct Scratch {
     struct Scratch *below;
     size_t bytes;
@@ -67,9 +67,9 @@ struct N6Npu {
     N6NpuMemory memory;
     uint32_t registers[UNITS + 1][WORDS];
     uint32_t coefficients[ARITHS][1024]; /* 512 of {A, B}, {C} */
-    uint8_t *blob;                       /* that runs, with its header */
+    uint8_t *blob;                       /* the running one, with its header */
     bool has_work;
-    /* Of the epoch that is being computed. */
+    /* State of the epoch that is being computed. */
     Stream streams[SOURCES];
     Port ports[DESTINATIONS];
     uint32_t frames_written[ENGINES];
@@ -96,7 +96,7 @@ static inline uint32_t bits(uint32_t value, unsigned position, unsigned width)
     return value >> position & (width == 32 ? UINT32_MAX : (1u << width) - 1);
 }
 
-/* FIELD(npu, unit, CONVACC, KFORMAT, NR) */
+/* A field of a register, such as FIELD(npu, unit, CONVACC, KFORMAT, NR). */
 #define FIELD(npu, unit, kind, register_, field) \
     bits(reg(npu, unit, NPU_##kind##_##register_), NPU_##kind##_##register_##_##field##_POS, NPU_##kind##_##register_##_##field##_BITS)
 
@@ -112,19 +112,19 @@ static inline bool is_on(const N6Npu *npu, unsigned unit)
     return npu->registers[unit][0] & 1u;
 }
 
-/* Ends the run. */
+/* End the run with a message. */
 _Noreturn void npu_stop(N6Npu *npu, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Before steps of arithmetic are done. Ends the run beyond what an epoch may take. */
+/* Count steps of arithmetic before they are done. End the run beyond the limit of an epoch. */
 void npu_count_steps(N6Npu *npu, uint64_t steps);
-/* Not initialised; until the frame is made. Ends the run beyond what an epoch may need. */
+/* Allocate memory until the frame is made, not initialised. End the run beyond the limit of an epoch. */
 void *npu_scratch(N6Npu *npu, size_t count, size_t size);
-/* Frees what came later than this. */
+/* Free all memory that was allocated after `until`. */
 void npu_release(N6Npu *npu, const Scratch *until);
-/* Between epochs. */
+/* Empty all streams, between epochs. */
 void npu_empty_streams(N6Npu *npu);
 void npu_free_streams(N6Npu *npu);
 
-/* Shifts right, with rounding to the nearest, halves away from zero; to the left if negative. */
+/* Shift right; `round`: to the nearest, halves away from zero. Shift to the left if negative. */
 static inline int64_t shifted(int64_t value, int shift, bool round)
 {
     uint64_t half;
@@ -138,12 +138,13 @@ static inline int64_t shifted(int64_t value, int shift, bool round)
     if (!round) {
         return value >> shift;
     }
-    /* Real outputs tell rounding from truncation, and not which way halves go (facts: section 12). This is the one place. */
+    /* Real outputs distinguish rounding from truncation, but not the direction of halves (facts: section 12). Only this code
+     * decides the direction. */
     half = (uint64_t)1 << (shift - 1);
     return value >= 0 ? (int64_t)(((uint64_t)value + half) >> shift) : -(int64_t)((-(uint64_t)value + half) >> shift);
 }
 
-/* To bytes of output: saturated, or what is left of it. */
+/* Narrow a value to bytes of output: saturated, or with the upper bits cut off. */
 static inline int32_t narrowed(int64_t value, unsigned bytes, bool saturate)
 {
     int64_t limit = (int64_t)1 << (8 * bytes - 1);
@@ -156,49 +157,49 @@ static inline int32_t narrowed(int64_t value, unsigned bytes, bool saturate)
 
 /* Streams */
 
-/* The unit that a source belongs to. */
+/* Return the unit that a source belongs to. */
 unsigned npu_unit_of(unsigned source);
-/* At least so many frames or elements of a source exist afterwards. */
+/* Make frames of a source until at least so many frames or elements exist. */
 void npu_want_frames(N6Npu *npu, unsigned source, size_t frames);
 void npu_want_elements(N6Npu *npu, unsigned source, size_t count);
-/* Appends a frame: room for its elements, to be filled in before anything is asked for. Only when all that the frame is made of has
- * been asked for: a unit that waits for itself has no frame yet. */
+/* Append a frame and return the room for its elements. Fill it in before the next request to a stream. Call this only after all
+ * requests for the frame's inputs: a unit that waits for itself has no frame yet. */
 int32_t *npu_append(N6Npu *npu, unsigned source, size_t count);
 
-/* What arrives at a port: its i-th frame, or elements whatever frames they came in. */
+/* Return the input of a port: its i-th frame, or elements regardless of their frames. */
 Part npu_port_frame(N6Npu *npu, unsigned destination, size_t frame);
 Part npu_port_elements(N6Npu *npu, unsigned destination, size_t start, size_t count);
-/* Until its stream grows. */
+/* Return the elements of a part, valid until its stream grows. */
 static inline const int32_t *npu_elements(Part part)
 {
     return part.stream->data + part.start;
 }
-/* A port that takes every frame of one source: frame borders do not matter then. */
+/* Return whether a port takes every frame of one source: frame borders do not matter then. */
 static inline bool takes_all(const Port *port)
 {
     return !port->has_contexts;
 }
 
-/* One frame more of a unit. */
+/* Make one more frame of a unit. */
 void npu_engine_frame(N6Npu *npu, unsigned engine);
 void npu_convacc_frame(N6Npu *npu, unsigned index);
 void npu_arith_frame(N6Npu *npu, unsigned index);
 void npu_pool_frame(N6Npu *npu, unsigned index);
 void npu_activ_frame(N6Npu *npu, unsigned index);
 
-/* Writes the frames up to this one of an engine that writes to memory. */
+/* Write the frames up to this one of an engine that writes to memory. */
 void npu_write_up_to(N6Npu *npu, unsigned engine, uint32_t frame);
 uint32_t npu_engine_frames(const N6Npu *npu, unsigned engine);
-/* Bytes of an element in memory. */
+/* Return the bytes of an element in memory. */
 unsigned npu_engine_bytes(N6Npu *npu, unsigned engine);
 
 /* Epochs */
 
-/* Computes what the units are set to. */
+/* Compute an epoch with the units' configuration. */
 void npu_epoch(N6Npu *npu);
-/* Runs the epoch controller's blob. */
+/* Run the epoch controller's blob. */
 void npu_blob(N6Npu *npu);
-/* A register write of whoever. */
+/* Write a register, for the CPU or for a blob. */
 void npu_set(N6Npu *npu, unsigned unit, uint32_t offset, uint32_t value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Streams between units, and the engines that read them from memory and write them to it. A stream is made frame by frame, when
- * somebody asks for a frame of it; loops close through the frame before.
+ * Streams between units, and the engines that read them from memory and write them to it. A stream is made frame by frame, on
+ * request; loops close through the previous frame.
  */
 #pragma GCC optimize("O3")
 #include "n6virt_npu_model.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of all streams of an epoch, in bytes: many times what a network's largest tensor takes. */
+/* Limit of the elements of all streams of an epoch, in bytes: many times the size of a network's largest tensor. */
 #define MOST_BYTES ((size_t)1 << 28)
-/* Of all streams of an epoch, which bounds its time: a damaged LIMIT is four thousand million of them. */
+/* Limit of the frames of all streams of an epoch, which bounds its time: a damaged LIMIT asks for four thousand million. */
 #define MOST_FRAMES ((size_t)1 << 18)
 #define LANES 3
 /* POS0 to POS2: lane 0 first. */
@@ -20,7 +20,7 @@
 /* Elements that a stream keeps room for from one epoch to the next. */
 #define KEPT_ELEMENTS ((size_t)1 << 20)
 
-/* Many times what an epoch of a large network has, and about a second of the host's time. */
+/* Limit of an epoch's steps: many times those of a large network, and about a second of the host's time. */
 #define MOST_STEPS ((uint64_t)1 << 33)
 
 void npu_count_steps(N6Npu *npu, uint64_t steps)
@@ -31,7 +31,7 @@ void npu_count_steps(N6Npu *npu, uint64_t steps)
     npu->steps += steps;
 }
 
-/* Accounts for bytes that are about to be used. */
+/* Account for bytes that are about to be used. */
 static void take(N6Npu *npu, size_t count, size_t size)
 {
     if (count > MOST_BYTES / size || npu->allocated + count * size > MOST_BYTES) {
@@ -212,7 +212,7 @@ static const Port *linked_port(N6Npu *npu, unsigned destination)
     return port;
 }
 
-/* Number, in its source, of the frame that the port takes as its i-th. */
+/* Return the number, in the source, of the frame that the port takes as its i-th. */
 static size_t taken_frame(N6Npu *npu, unsigned destination, const Port *port, size_t frame)
 {
     size_t total = (size_t)port->frames[0] + port->frames[1];
@@ -291,8 +291,8 @@ static uint32_t frame_address(const N6Npu *npu, unsigned engine, uint32_t frame)
            (repeat ? frame % repeat * step + frame / repeat * reg(npu, unit, NPU_STRENG_FRPTOFF) : frame * step);
 }
 
-/* How a frame lies in memory. Where there are no gaps between pixels, their elements are taken for pixels; where there are none
- * between lines, all is one line. */
+/* Layout of a frame in memory. Without gaps between pixels, their elements are taken for pixels; without gaps between lines,
+ * all is one line. */
 typedef struct {
     uint32_t width, height, depth; /* pixels, lines, elements of a pixel */
     uint32_t pixel_step, line_step; /* bytes */
@@ -332,7 +332,7 @@ static Frame frame_of(N6Npu *npu, unsigned engine)
         frame.pixel_step = FIELD(npu, unit, STRENG, DEPTH, OFFSET) | FIELD(npu, unit, STRENG, LIMITEN, DOFF_MSB) << 16;
         frame.line_step = FIELD(npu, unit, STRENG, STRD, LOFF) | FIELD(npu, unit, STRENG, CID_CACHE, LOFF_MSB) << 16;
     }
-    /* Lanes in their order; all zeros, as after a reset, are taken for that, too. */
+    /* Lanes have to be in order; all zeros, as after a reset, count as in order, too. */
     if (lanes != IN_ORDER && lanes) {
         npu_stop(npu, "%s POS swaps lanes, 0x%02X: not modelled", n6npu_unit_name(unit), lanes);
     }
@@ -350,7 +350,7 @@ static Frame frame_of(N6Npu *npu, unsigned engine)
     return frame;
 }
 
-/* From the first byte of a line to behind its last one. */
+/* Return the bytes of a line in memory, gaps between its pixels included. */
 static uint32_t line_bytes(N6Npu *npu, unsigned engine, const Frame *frame)
 {
     uint64_t bytes = (uint64_t)(frame->width - 1) * frame->pixel_step + (uint64_t)frame->depth * frame->bytes;
@@ -369,7 +369,7 @@ static void note_addresses(N6NpuUnitWork *work, uint32_t address, uint32_t bytes
     work->end = is_first || address + bytes > work->end ? address + bytes : work->end;
 }
 
-/* moved: of these bytes, those that are not gaps between pixels. */
+/* Read memory for an engine. moved: bytes without those in gaps between pixels. */
 static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes, uint32_t moved)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
@@ -388,11 +388,11 @@ static void write_memory(N6Npu *npu, unsigned engine, uint32_t address, const vo
     note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
 }
 
-/* How elements stand in a stream: the lanes in use, or from the right. */
+/* Position of an element's bytes in a stream: in the lanes in use, or from the right. */
 typedef struct {
     unsigned bytes;
     unsigned shifts[LANES]; /* of each byte, to the left */
-    bool extends;           /* a sign */
+    bool extends;           /* with the sign */
 } Lanes;
 
 static Lanes lanes_of(const N6Npu *npu, unsigned unit)
@@ -409,7 +409,7 @@ static Lanes lanes_of(const N6Npu *npu, unsigned unit)
     return lanes;
 }
 
-/* Elements without gaps between them. */
+/* Read elements without gaps between them. */
 static void read_elements(const uint8_t *from, size_t count, Lanes lanes, int32_t *to)
 {
     if (lanes.bytes == 1) {
@@ -438,7 +438,7 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
 {
     unsigned unit = STRENG + engine;
     uint32_t frames = npu_engine_frames(npu, engine), number = npu->streams[engine].frames, bytes, address;
-    /* To a receiver of bytes. */
+    /* The receiver takes bytes. */
     bool raw_out = FIELD(npu, unit, STRENG, CTRL, RAW_OUT);
     Lanes lanes = raw_out ? (Lanes){.bytes = 1} : lanes_of(npu, unit);
     Frame frame = frame_of(npu, engine);
@@ -540,7 +540,7 @@ void npu_write_up_to(N6Npu *npu, unsigned engine, uint32_t frame)
         Part part = written_part(npu, engine, number, shape.elements);
         const Scratch *before = npu->scratch;
 
-        /* It may have been written meanwhile, by who waits for it. */
+        /* The frame may have been written meanwhile, for an engine that waits for it. */
         if (npu->frames_written[engine] == number) {
             npu->frames_written[engine]++;
             npu->unit_work[STRENG + engine].elements += shape.elements;

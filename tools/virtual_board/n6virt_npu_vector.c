@@ -7,20 +7,20 @@
 
 #define NO_SHIFT 16
 #define COEFFICIENTS 512u
-/* Elements that are computed step by step together. */
+/* Number of elements that go through each step together. */
 #define BLOCK 256u
 
 enum { AFFINE = 0, MINIMUM = 1, MAXIMUM = 2, PRODUCT = 7 };
 enum { X, Y };
 enum { A, B, C, ABC };
 
-/* Of more bits than any configuration that was seen has: what is left of it, as of all arithmetic here. */
+/* Return a product, of which only 64 bits are kept, as in all arithmetic here. No configuration seen so far has more bits. */
 static int64_t wrapped_product(int64_t left, int64_t right)
 {
     return (int64_t)((uint64_t)left * (uint64_t)right);
 }
 
-/* Of ARITH's operands: bytes, then a shift with or without rounding. */
+/* Read an operand of ARITH: its bytes, then a shift with or without rounding. */
 static void read_operand(const int32_t *from, size_t count, uint32_t shifter, int64_t *to)
 {
     unsigned bytes = bits(shifter, NPU_ARITH_INSHIFTER_FBYTESX_POS, NPU_ARITH_INSHIFTER_FBYTESX_BITS);
@@ -36,11 +36,11 @@ static void read_operand(const int32_t *from, size_t count, uint32_t shifter, in
     }
 }
 
-/* Coefficients. Where they are in memory, a running address goes through them: behind an element it goes on by the offset of the first
- * counter that begins anew there, CNT3 before CNT2 before CNT1 before the one of INCCNT. */
+/* Coefficients. If they are in memory, a running address selects them. After an element it moves by the offset of the first
+ * counter that restarts there, in the order CNT3, CNT2, CNT1, INCCNT. */
 
 typedef struct {
-    uint32_t ends[ARITH_COUNTERS]; /* elements until each begins anew; 0: it is off */
+    uint32_t ends[ARITH_COUNTERS]; /* elements until each counter restarts; 0: it is off */
     int32_t offsets[ARITH_COUNTERS];
 } Counters;
 
@@ -110,7 +110,7 @@ static void affine(const N6Npu *npu, unsigned unit, const int64_t *x, const int6
 {
     int ax = FIELD(npu, unit, ARITH, SHIFT, AX), by = FIELD(npu, unit, ARITH, SHIFT, BY), c_shift = FIELD(npu, unit, ARITH, SHIFT, C);
 
-    /* Whether the shifts of A x and B y round cannot be told from real outputs; they truncate here. */
+    /* Real outputs do not show whether the shifts of A x and B y round; they truncate here. */
     for (size_t i = 0; i < count; i++) {
         to[i] = (k->a[i] * x[i] >> ax) + (int64_t)((uint64_t)k->c[i] << c_shift);
     }
@@ -330,7 +330,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     }
 }
 
-/* Functions by tables: segments of segments, a parabola each. */
+/* Functions by tables: segments that are divided into segments, each with a parabola. */
 
 #define FUNCTION 3u
 #define ROM0 0x400u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Properties of the machine that are kept in a variable.
+ * Properties of the machine that are kept in variables.
  */
 #include "n6virt.h"
 

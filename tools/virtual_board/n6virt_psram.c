@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A PSRAM on sixteen lines behind XSPI1: the commands of the part, its mode registers, and whether the memory-mapped window would
- * really reach it. What differs from part to part are properties of the machine, such as psram-read=0x20 (the board's
- * external_ram.psram, and boards/psram); without psram-bytes there is no part. Not modelled: clock rates, refresh, the time after a reset, where a burst goes at the end of a row, and the voltage
- * range of the pads; programs whose publication says that a real board runs them leave DCR3, DCR4 and VRSEL as they are after reset.
+ * A PSRAM on sixteen lines behind XSPI1: the commands of the part, its mode registers, and whether the memory-mapped window
+ * would really reach it. The differences between parts are properties of the machine, such as psram-read=0x20 (from the board's
+ * external_ram.psram, and boards/psram); without psram-bytes there is no part. Not modelled: clock rates, refresh, the time
+ * after a reset, the address of a burst at the end of a row, and the voltage range of the pads. Programs published as running
+ * on a real board leave DCR3, DCR4 and VRSEL as they are after reset.
  */
 #include "n6virt.h"
 
@@ -25,7 +26,7 @@ static struct {
     uint32_t supply; /* bits of PWR SVMCR3 */
     uint32_t control_port, control_pins, control_alternate;
     uint32_t data_port, data_pins, data_alternate;
-    char *read_latency, *write_latency; /* 3/4/5: cycles by the code */
+    char *read_latency, *write_latency; /* such as 3/4/5: cycles by the code */
 } part;
 
 typedef enum { NOTHING, REGISTER_READ, REGISTER_WRITE, MEMORY_READ, MEMORY_WRITE } Transfer;
@@ -36,7 +37,7 @@ static struct {
     Transfer transfer; /* in indirect mode */
     uint32_t address;
     MemoryRegion closed;
-    N6VirtRam ram; /* not cached but for reading: write-through by the processor's default memory map */
+    N6VirtRam ram; /* cached for reading only: write-through by the processor's default memory map */
 } psram;
 
 static char reason[192];
@@ -102,7 +103,7 @@ static void reset_part(void)
     psram.registers[part.density_address % REGISTERS] = part.density;
 }
 
-/* Clock cycles; 0 where the register has no such code. codes: 3/4/5. */
+/* Return a latency in clock cycles; 0 for an unknown code in the register. codes: such as 3/4/5. */
 static unsigned latency(const char *codes, uint32_t address, uint32_t bit)
 {
     g_auto(GStrv) known = g_strsplit(codes ? codes : "", "/", -1);
@@ -116,7 +117,7 @@ static bool is_wide(void)
     return (mode_register(part.width_address) & part.width) == part.width;
 }
 
-/* Supply, pins and route; the reason why the part hears nothing, or NULL. */
+/* Check supply, pins and route. Return the reason why the part receives nothing, or NULL. */
 static const char *deaf(void)
 {
     const char *wrong;
@@ -136,14 +137,16 @@ static const char *deaf(void)
     return NULL;
 }
 
-/* Instruction on eight lines at one edge, an address of 32 bits and data at both: as the part takes registers and memory. */
+/* Return whether a command has the part's format for registers and memory: the instruction on eight lines at one edge, an
+ * address of 32 bits and data at both. */
 static bool is_framed(uint32_t lines)
 {
     return LINES_OF(lines, IMODE) == 4 && !LINES_OF(lines, IDTR) && LINES_OF(lines, ISIZE) == 0 && LINES_OF(lines, ADMODE) == 4 &&
            LINES_OF(lines, ADDTR) && LINES_OF(lines, ADSIZE) == 3 && LINES_OF(lines, DDTR);
 }
 
-/* The controller ends a latency with the strobe: fewer cycles do, more lose the first data. */
+/* Return whether the dummy cycles are right. The controller ends a latency with the strobe: fewer cycles suffice, more lose the
+ * first data. */
 static bool is_in_time(uint32_t timing)
 {
     unsigned cycles = latency(part.read_latency, part.read_latency_address, part.read_latency_bit);
@@ -154,7 +157,7 @@ static bool is_in_time(uint32_t timing)
     return cycles && (timing & N6_XSPI_TCR_DCYC) + 1 <= cycles;
 }
 
-/* Of an access to the memory; the reason why it goes wrong, or NULL. r: before the names of the registers, "W" for writes. */
+/* Return the reason why an access to the memory goes wrong, or NULL. r: prefix of the registers' names, "W" for writes. */
 static const char *wrong_access(const char *r, uint32_t lines, uint32_t timing, uint32_t instruction, bool writes)
 {
     uint32_t opcode = writes ? part.write : part.read;
@@ -269,7 +272,7 @@ static void add_window(void)
 
 /* Indirect mode */
 
-/* What the part makes of the command; NOTHING where it does not understand it, or has no data for it. */
+/* Return the transfer that the command begins; NOTHING if the part does not understand it, or has no data for it. */
 static Transfer understood(const N6VirtFrame *frame)
 {
     uint32_t lines = frame->lines;
@@ -311,7 +314,7 @@ static uint8_t next_byte(void)
     case MEMORY_READ:
         return psram.ram.data[address % part.bytes];
     default:
-        return 0xff; /* nobody drives the lines */
+        return 0xff; /* the lines are not driven */
     }
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * PWR, SYSCFG: supplies are there at once, and say so. What reads the bits that decide something else (VDDIO3SV) looks them up.
+ * PWR, SYSCFG: supplies are ready at once. Models that depend on other bits (such as VDDIO3SV) read them from the store.
  */
 #include "n6virt.h"
 
 #define MONITORED(n, name) N6_PWR_SVMCR##n##_##name##SV, N6_PWR_SVMCR##n##_##name##RDY
 
-/* A supply that is declared valid is found ready. */
+/* Supplies: one that is declared valid reads as ready. */
 static const struct {
     uint32_t offset, valid, ready;
 } supplies[] = {
@@ -40,7 +40,7 @@ static const N6VirtModel pwr = {
                                     N6_PWR_SVMCR3_OFFSET, N6VIRT_END},
 };
 
-/* Compensation of pads: nothing that a program could notice. */
+/* Compensation of pads: it has no effect that a program could notice. */
 static const N6VirtModel syscfg = {
     .registers = (const uint32_t[]){N6_SYSCFG_INITSVTORCR_OFFSET, N6_SYSCFG_VDDIO3CCCR_OFFSET, N6VIRT_END},
 };

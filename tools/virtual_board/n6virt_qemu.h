@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What QEMU's releases name differently: 7.2 (Debian 12) and 10.0 (Debian 13). Nothing else here asks for the release.
+ * Names that differ between QEMU's releases: 7.2 (Debian 12) and 10.0 (Debian 13). No other file here depends on the release.
  */
 #ifndef N6VIRT_QEMU_H
 #define N6VIRT_QEMU_H
@@ -16,7 +16,7 @@
 #include "sysemu/reset.h"
 #include "sysemu/sysemu.h"
 
-/* Why a machine is reset. */
+/* Cause of a machine's reset. */
 typedef ShutdownCause N6VirtReset;
 #define N6VIRT_RESET_BY_PROGRAM SHUTDOWN_CAUSE_GUEST_RESET
 
@@ -25,7 +25,7 @@ static inline void *n6virt_env(CPUState *cpu)
     return cpu->env_ptr;
 }
 
-/* QEMU's big lock. */
+/* Take QEMU's big lock. */
 static inline void n6virt_lock(void)
 {
     qemu_mutex_lock_iothread();
@@ -41,7 +41,7 @@ static inline void n6virt_lock(void)
 #include "system/system.h"
 #include "tcg/insn-start-words.h"
 
-/* What kind of reset it is: why, this release does not say. */
+/* Kind of a machine's reset; this release does not give the cause. */
 typedef ResetType N6VirtReset;
 #define N6VIRT_RESET_BY_PROGRAM RESET_TYPE_COLD
 

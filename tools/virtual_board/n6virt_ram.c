@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The chip's RAM: a bank without its clock (RCC MEMENR), or shut down (RAMCFG CR SRAMSD), loses what is written and reads as zeros.
- * INFERRED: what it held is lost in a shutdown, and kept without a clock.
+ * The chip's RAM: a bank without its clock (RCC MEMENR), or shut down (RAMCFG CR SRAMSD), loses writes and reads as zeros.
+ * INFERRED: a shutdown loses the bank's content, and a stopped clock keeps it.
  */
 #include "n6virt.h"
 
@@ -11,9 +11,9 @@
 #include "exec/ram_addr.h"
 #include "qapi/error.h"
 
-/* Behind it there are no aliases. */
+/* Addresses from here on have no aliases. */
 #define CHIP_END 0x40000000u
-/* What comes after a shutdown: as an instruction undefined, as an address a hole. */
+/* Content after a shutdown: as an instruction undefined, as an address a hole. */
 #define LOST 0xde
 
 #define RAM(name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf) \
@@ -53,7 +53,7 @@ void n6virt_changed(MemoryRegion *region, uint32_t offset, uint32_t bytes)
 {
     ram_addr_t address = memory_region_get_ram_addr(region) + offset;
 
-    /* Of most pages no code has been translated. */
+    /* Most pages have no translated code. */
     if (cpu_physical_memory_range_includes_clean(address, bytes, 1 << DIRTY_MEMORY_CODE)) {
         tb_invalidate_phys_range(address, address + bytes);
     }

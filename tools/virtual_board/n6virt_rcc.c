@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * RCC: what runs, how fast, and what is reset. What is switched on is ready at once, unless it cannot be: a PLL whose dividers are
- * out of range never locks.
+ * RCC: the running clocks, their rates, and resets. A clock is ready as soon as it is switched on, except a PLL whose dividers
+ * are out of range: it never locks.
  */
 #include "n6virt.h"
 
@@ -59,7 +59,7 @@ static uint64_t pll_source_hz(unsigned pll)
     }
 }
 
-/* Of the comparator and of the oscillator; 0 if a divider is 0 or the source does not run. */
+/* Return the rate of a PLL's comparator (below: of its oscillator); 0 if a divider is 0 or the source does not run. */
 static uint64_t pll_reference_hz(unsigned pll)
 {
     uint32_t divm = PART(pll_register(pll, 1), PLL1CFGR1, DIVM);
@@ -74,7 +74,7 @@ static uint64_t pll_vco_hz(unsigned pll)
     return pll_reference_hz(pll) * ((whole << 24) + fraction) >> 24;
 }
 
-/* Why it does not lock, or NULL. */
+/* Return the reason why a PLL does not lock, or NULL. */
 static const char *pll_unlocked(unsigned pll)
 {
     uint64_t reference = pll_reference_hz(pll), vco = pll_vco_hz(pll);
@@ -114,7 +114,8 @@ uint64_t n6virt_ic_hz(unsigned number)
     return pll_hz(PART(configuration, IC1CFGR, SEL)) / (PART(configuration, IC1CFGR, INT) + 1);
 }
 
-/* Fields MDF1SEL, ADF1SEL, SAI1SEL and SAI2SEL agree as far as these. The last ones, a pin and another block's clock, do not run. */
+/* Choices that MDF1SEL, ADF1SEL, SAI1SEL and SAI2SEL have in common. The others, a pin and another block's clock, do not run.
+ * */
 enum { AUDIO_FROM_BUS, AUDIO_FROM_PER, AUDIO_FROM_IC7, AUDIO_FROM_IC8, AUDIO_FROM_MSI, AUDIO_FROM_HSI };
 
 uint64_t n6virt_audio_hz(uint32_t choice, uint64_t bus_hz)
@@ -198,7 +199,7 @@ uint64_t n6virt_per_hz(void)
     return choice < FROM_DIVIDERS ? switched_hz(choice, 0) : n6virt_ic_hz(dividers[choice - FROM_DIVIDERS]);
 }
 
-/* Flags of HWRSR outlive every reset but that at power-on. INFERRED: each reset inside the chip is seen at its pin, too. */
+/* Flags of HWRSR survive every reset but that at power-on. INFERRED: each reset inside the chip is seen at its pin, too. */
 static uint32_t reset_flags = N6_RCC_HWRSR_PORRSTF | N6_RCC_HWRSR_BORRSTF | N6_RCC_HWRSR_PINRSTF;
 
 void n6virt_reset_reason(uint32_t flag)
@@ -206,7 +207,7 @@ void n6virt_reset_reason(uint32_t flag)
     reset_flags |= flag | N6_RCC_HWRSR_PINRSTF;
 }
 
-/* What is switched on is ready; a PLL that cannot lock is not. */
+/* Return the ready bits: all that is switched on, except a PLL that cannot lock. */
 static uint32_t ready(void)
 {
     uint32_t on = n6virt_get(N6_RCC_CR);
@@ -232,14 +233,14 @@ static uint32_t rcc_read(const N6VirtBlock *block, uint32_t offset, unsigned siz
         return ready();
     case N6_RCC_HWRSR:
         return reset_flags;
-    case N6_RCC_CFGR1: /* what is selected is in use */
+    case N6_RCC_CFGR1: /* a selected clock is in use at once */
         return (value & ~(N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS)) | (value & (N6_RCC_CFGR1_CPUSW | N6_RCC_CFGR1_SYSSW)) << 4;
     default:
         return value;
     }
 }
 
-/* Real clocks would stop, and the chip with them. */
+/* Report a switch to a clock that does not run: real clocks would stop, and the chip with them. */
 static void check_switch(uint32_t value)
 {
     if (PART(value, CFGR1, CPUSW) == FROM_DIVIDERS && !n6virt_ic_hz(1)) {
@@ -307,7 +308,8 @@ static void rcc_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
     }
 }
 
-/* Of the whole block: what it does not use is another block's choice of clock or reset, which that block's model looks up. */
+/* The model covers the whole block: registers without a case here select a clock or reset of another block, whose model reads
+ * them. */
 static const N6VirtModel rcc = {.read = rcc_read, .write = rcc_write};
 
 static void start(void)

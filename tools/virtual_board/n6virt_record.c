@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What each epoch of the NPU did, one JSON line each.
+ * Record of the NPU's work in each epoch, one JSON line each.
  *
  *   ,npu-record=FILE
  */
@@ -80,7 +80,7 @@ static void start(void)
     record = n6virt_open(path, "w", "the record of the NPU");
 }
 
-/* At the end, which need not be one that closes files. */
+/* Flush the record: the end of a run need not close files. */
 static void summarise(GString *summary)
 {
     if (record) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * RIF: attributes of masters and peripherals are kept, and looked up by who accesses memory; so are the regions of the filters in
- * front of memories (RISAF). After reset these have none, and let through who is secure, privileged and of compartment 1. INFERRED:
- * addresses of regions count from the beginning of the memory, a region that is not secure is for non-secure accesses only, and the
- * first region that covers the address decides. The CPU itself, and subregions, are not looked at. DBGMCU says which chip this is.
+ * RIF: attributes of masters and peripherals, and the regions of the filters in front of memories (RISAF), are stored. They are
+ * checked at each access of a master to memory. After reset the filters have no regions, and admit secure, privileged masters
+ * of compartment 1. INFERRED: addresses of regions count from the beginning of the memory, a region that is not secure is for
+ * non-secure accesses only, and the first region that covers the address decides. Accesses of the CPU itself, and subregions,
+ * are not checked. DBGMCU identifies the chip.
  */
 #include "n6virt.h"
 
@@ -12,12 +13,12 @@
 #define ATTRIBUTES(master) (N6_RIFSC_RIMC_ATTR0 + 4u * (master))
 #define TRUSTED_CID 1
 
-/* Attributes of masters and slaves: those that somebody looks up; others are counted. */
+/* Attributes of masters and slaves that a model reads; accesses to others are counted. */
 static uint32_t rifsc_registers[N6VIRT_MASTER_COUNT + 3];
 static const N6VirtModel rifsc = {.registers = rifsc_registers};
 
 static uint32_t risaf_registers[4 * REGIONS + 2];
-/* The device's errata, 2.2.3. */
+/* Source of without_clock: the device's errata, 2.2.3. */
 static const N6VirtModel risaf = {
     .registers = risaf_registers, .without_clock = "a write ends the debug link until the next power-on",
 };
@@ -38,7 +39,7 @@ static Attributes attributes_of(N6VirtMaster master)
     };
 }
 
-/* Whether the region with its registers at this address lets the access through. */
+/* Return whether the region with its registers at this address admits the access. */
 static bool lets(uint32_t region, Attributes who, bool writes)
 {
     uint32_t compartments = n6virt_field(region + N6_RISAF_REG1_CIDCFGR_OFFSET, writes ? N6_RISAF_REG1_CIDCFGR_WRENC
@@ -50,7 +51,7 @@ static bool lets(uint32_t region, Attributes who, bool writes)
            (who.privileged || !(privileged >> who.cid & 1));
 }
 
-/* The number of the first region that covers some of it, from 1; 0: none. */
+/* Return the number of the first region that covers any of the bytes, from 1; 0: none. */
 static unsigned region_at(uint32_t filter, uint32_t offset, uint32_t bytes)
 {
     for (unsigned i = 0; i < REGIONS; i++) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Tensors that are put into memory before an epoch, got from it after one, and then replaced, in the first inference of each network.
- * A line each:
+ * Tensors that are put into memory before an epoch, got from it after one, and then replaced, in the first inference of each
+ * network. The file has one line for each:
  *
  *   put NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET       from FILE.in, before the epoch
  *   get NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET       to FILE.out, after it
  *   replace NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   from FILE.in, after that
  *
- * FILE.done gets the number of each line that was carried out. A place is that of an epoch block, as the program tells it; a label is
- * what a blob of that network gives its epochs. What is put both CPU and NPU see, whatever is in the data cache. Got is what was
- * written last, by whichever of them.
+ * FILE.done gets the number of each executed line. A place is that of an epoch block, as the program reports it; a label is the
+ * number that a blob of that network gives its epochs. Both CPU and NPU see the put bytes, whatever is in the data cache. The
+ * got bytes are those that CPU or NPU wrote last.
  *
  *   ,npu-tensors=FILE
  */

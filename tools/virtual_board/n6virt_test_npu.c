@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The test NPU: registers of our own, in the last 4 KiB of the NPU's, where the chip has no unit: ADDRESS +0, LEN +4, START +8,
- * RESULT +0xC. START with 1 sums LEN bytes at ADDRESS as the NPU would see them, with 2 writes the lower byte of RESULT to all of
- * them.
+ * The test NPU: registers that only the virtual board has, in the last 4 KiB of the NPU's, where the chip has no unit: ADDRESS
+ * +0, LEN +4, START +8, RESULT +0xC. START with 1 sums LEN bytes at ADDRESS as the NPU would see them. START with 2 writes the
+ * lower byte of RESULT to all of them.
  */
 #include "n6virt.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Timers: the counter, upwards, and its update event and interrupt. Channels are kept and do nothing.
+ * Timers: the counter, upwards, and its update event and interrupt. Channels are stored without effect.
  */
 #include "n6virt.h"
 
@@ -10,7 +10,7 @@
 
 typedef struct {
     const N6VirtBlock *block;
-    int64_t since;    /* guest time at which the counter was 0, less what the prescaler still holds */
+    int64_t since;    /* guest time at which the counter was 0, minus the time that the prescaler still holds */
     uint32_t stopped; /* the counter, while it does not run */
     uint32_t loaded_prescaler;
     QEMUTimer *overflow;
@@ -46,7 +46,7 @@ static uint64_t period(const Tim *tim)
     return (uint64_t)reg(tim, N6_TIM_ARR_OFFSET) + 1;
 }
 
-/* In ticks of the counter: the CPU's clock is what guest time counts. */
+/* Convert guest time, which counts ticks of the CPU's clock, to ticks of the counter. */
 static uint64_t ticks(const Tim *tim, int64_t elapsed)
 {
     return muldiv64(elapsed, n6virt_timer_hz(), n6virt_cpu_hz()) / (tim->loaded_prescaler + 1);
@@ -74,7 +74,7 @@ static void on_overflow(void *opaque)
     update(opaque);
 }
 
-/* Takes full periods off, raises the interrupt, waits for the next. */
+/* Take full periods off, raise the interrupt, and set the event of the next one. */
 static void update(Tim *tim)
 {
     uint32_t status = flags(tim);
@@ -158,7 +158,7 @@ static void start(void)
     n6virt_model_all("TIM", &model);
 }
 
-/* Its counter stands at 0, and counts up to the end of its range. */
+/* Reset the timers: the counter is at 0, and counts up to the end of its range. */
 static void reset(void)
 {
     for (unsigned i = 0; i < timer_count; i++) {

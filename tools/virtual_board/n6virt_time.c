@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Guest time is one unit an instruction, which stands for a tick of the CPU's clock; under -icount shift=0,sleep=off it is QEMU's
- * virtual time in ns, and how fast the host executes plays no part. A processor that sleeps executes nothing: guest time then
- * jumps to the next event that can wake it, so that a sleep counts as the instructions that SysTick ticks for. Where nothing can,
- * it jumps to a limit.
+ * Guest time is one unit per instruction, which stands for a tick of the CPU's clock. Under -icount shift=0,sleep=off it is
+ * QEMU's virtual time in ns, and the speed of the host has no effect. A processor that sleeps executes nothing: guest time then
+ * jumps to the next event that can wake it, so that a sleep counts as the instructions that SysTick ticks for. Without such an
+ * event, it jumps to a limit.
  *
- *   ,max-instructions=N   so much guest time ends the run, with status 124 and "ended": "limit" in the summary
- *   ,max-silence=N        as much of it in which the console neither says nor hears a byte does so, too: "ended": "silence"
- *   ,guest-time=FILE      guest time for who waits for this board: 8 bytes, little endian, every 2^20 instructions
+ *   ,max-instructions=N   this guest time ends the run, with status 124 and "ended": "limit" in the summary
+ *   ,max-silence=N        this guest time without a byte to or from the console ends it, too: "ended": "silence"
+ *   ,guest-time=FILE      guest time for programs that wait for this board: 8 bytes, little endian, every 2^20 instructions
  */
 #include "n6virt.h"
 #include "n6virt_qemu.h"
@@ -43,7 +43,7 @@ void n6virt_not_silent(void)
     last_byte = n6virt_now();
 }
 
-/* In the thread of the CPU or in the main loop, in both cases between two instructions. */
+/* End the run. This is called in the CPU's thread or in the main loop, in both cases between two instructions. */
 void n6virt_end(const char *why)
 {
     ended = why;
@@ -102,7 +102,7 @@ void n6virt_start_time(void)
             error_report("cannot write guest time to %s: %s", guest_time_path, strerror(errno));
             exit(1);
         }
-        /* External: a processor that sleeps is not woken to tell the time. */
+        /* External: this timer does not wake a processor that sleeps. */
         pulse = timer_new_full(NULL, QEMU_CLOCK_VIRTUAL, SCALE_NS, QEMU_TIMER_ATTR_EXTERNAL, on_pulse, NULL);
         on_pulse(NULL);
     }

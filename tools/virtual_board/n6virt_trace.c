@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the program makes of the NPU, in its order, without times, so that two runs can be compared:
+ * Trace of a program's use of the NPU, in order, without times, so that two runs can be compared:
  *
  *   w 0x1b000 0x00000003   the CPU writes a register, by its offset
  *   epoch 0 4              block 4 of network 0 begins

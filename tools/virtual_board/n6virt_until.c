@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A run that ends where a program arrives, with status 124 and "ended": "until" in the summary:
+ * End of a run at a point of the program, with status 124 and "ended": "until" in the summary:
  *
- *   ,until=ADDRESS        before the instruction there is executed. It is a breakpoint of QEMU's, of which the program sees nothing;
- *                         a debugger and this exclude each other
+ *   ,until=ADDRESS        before the instruction there is executed. It is a breakpoint of QEMU's, invisible to the program;
+ *                         a debugger cannot be used with it
  *   ,until-text=68656C6C  with the last byte of a text on the console, given in hexadecimal digits
  */
 #include "n6virt.h"
@@ -16,16 +16,17 @@
 
 #define THUMB 1u
 
-/* 0: nowhere. */
+/* Address of the end; 0: none. */
 static uint32_t until;
 static const struct TCGCPUOps *original;
 static struct TCGCPUOps own;
 static char *text;
 static GByteArray *awaited;
-/* The last bytes of the console, as many as are awaited. */
+/* The last bytes that the console has sent, as many as the awaited text has. */
 static GByteArray *said;
 
-/* In the processor's thread, in front of the instruction. QEMU would go on to its debugger's server, which need not exist. */
+/* End the run, in the processor's thread, before the instruction. QEMU would go on to its debugger's server, which need not
+ * exist. */
 static void on_breakpoint(CPUState *cpu)
 {
     if (ARM_CPU(cpu)->env.regs[15] != (until & ~THUMB)) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * USART1, the board's console: a terminal at the board's pins and rate. A byte that the terminal could not read there is not
- * printed, or printed as garbage. What the terminal sends waits until the program reads it: when the host has time to send is no
- * property of the board, so nothing overruns. It is fetched in large pieces, since each needs a turn of the host's main loop, which
- * on a busy host has to wait for it.
+ * printed, or printed as garbage. Bytes from the terminal wait until the program reads them: the time at which the host sends
+ * them is no property of the board, so nothing overruns. They are fetched in large pieces, since each piece needs a turn of the
+ * host's main loop, which has to wait for it on a busy host.
  *
- *   ,console-port=ADDRESS,console-tx=PIN,console-alternate=N,console-baud=N   without them every pin and rate will do
+ *   ,console-port=ADDRESS,console-tx=PIN,console-alternate=N,console-baud=N   without them every pin and rate is accepted
  */
 #include "n6virt.h"
 #include "n6virt_qemu.h"
@@ -21,10 +21,10 @@
 enum { FROM_PCLK2, FROM_PER, FROM_IC9, FROM_IC14, FROM_LSE, FROM_MSI, FROM_HSI };
 
 static CharBackend console;
-/* From the terminal, from first to end; a power of two. */
+/* Bytes from the terminal, from first to end; the size is a power of two. */
 static uint8_t waiting[4096];
 static uint32_t first, end;
-/* What RDR was read last, as it is read again. */
+/* The value that was read last from RDR; a further read gives it again. */
 static uint8_t received;
 static uint32_t port, tx, alternate, baud;
 
@@ -58,7 +58,7 @@ static uint64_t kernel_hz(void)
     }
 }
 
-/* Bits per second; 0 if it does not run. */
+/* Return the bits per second; 0 if USART1 does not run. */
 static uint64_t rate(void)
 {
     static const uint16_t dividers[] = {1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256};
@@ -72,7 +72,7 @@ static uint64_t rate(void)
     return divisor >= 16 ? hz / divisor : 0;
 }
 
-/* Some port has a pin in alternate mode that is not the NOR's or the PSRAM's. */
+/* Return whether a port that is not the NOR's or the PSRAM's has a pin in alternate mode. */
 static bool any_pin(void)
 {
 #define HAS_PIN(letter, base, enable) \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * XSPI1 and XSPI2, the controllers: registers, transfers in indirect mode, automatic polling, what an interrupt says of them, and
- * what they refuse while they are busy. What the lines carry goes to the part that is connected (N6VirtPart), byte by byte; where
- * there is none, nobody drives the lines, and they read as ones.
+ * XSPI1 and XSPI2, the controllers: registers, transfers in indirect mode, automatic polling, interrupts, and the accesses that
+ * they refuse while busy. The bytes on the lines go to the connected part (N6VirtPart), one by one. Without a part the lines
+ * are not driven, and read as ones.
  *
  * A transfer takes no time: the part's busy times (n6virt_nor.c) are thousands of times longer. Not modelled: DMA requests, the
  * timeout of the mapped mode (with TCEN the controller counts as idle), alternate bytes, two memories at once.
@@ -11,7 +11,7 @@
 
 #include "qemu/timer.h"
 
-/* As the widths of FTHRES and FLEVEL say. */
+/* From the widths of FTHRES and FLEVEL. */
 #define FIFO_BYTES 64u
 #define FMODE_OF(value) (((value) & N6_XSPI_CR_FMODE) >> N6_XSPI_CR_FMODE_POS)
 #define ENABLES_OF(value) ((value) / N6_XSPI_CR_TEIE)
@@ -41,7 +41,7 @@ typedef struct {
     Activity activity;
     bool armed;         /* an indirect write begins with the first byte of data */
     bool is_prefetching; /* the window was read: busy until an abort */
-    uint32_t flags;     /* of SR, those that stay */
+    uint32_t flags;     /* of SR, the stored ones */
     uint64_t to_come;   /* bytes that have not crossed the lines */
     uint8_t fifo[FIFO_BYTES];
     unsigned first, level;
@@ -119,7 +119,8 @@ const char *n6virt_xspi_unmapped(uint32_t base)
     return reason;
 }
 
-/* Reference manual: the first access to the window begins a prefetch, and only an abort, the timeout or EN end it. */
+/* Note a read of the window. Reference manual: the first access to the window begins a prefetch, and only an abort, the timeout
+ * or EN end it. */
 void n6virt_xspi_window_read(uint32_t base)
 {
     Controller *c = controller_at(base);
@@ -154,7 +155,7 @@ static void update_interrupt(const Controller *c)
     n6virt_interrupt(c->interrupt, status(c) & enabled);
 }
 
-/* The other end of the lines; nothing at the second chip select of any board. */
+/* Return the part at the lines, or NULL. No board has one at the second chip select. */
 static const N6VirtPart *part_of(const Controller *c)
 {
     return reg(c, N6_XSPI_CR_OFFSET) & N6_XSPI_CR_CSSEL ? NULL : c->part;
@@ -194,7 +195,7 @@ static void complete(Controller *c)
     c->flags |= N6_XSPI_SR_TCF;
 }
 
-/* Whatever fits into the FIFO is there at once. */
+/* Fill the FIFO: all bytes that fit are there at once. */
 static void fill_fifo(Controller *c)
 {
     while (c->activity == READING && c->level < FIFO_BYTES) {
@@ -205,7 +206,7 @@ static void fill_fifo(Controller *c)
     }
 }
 
-/* Bytes of the data phase; 0: it would leave the part. */
+/* Return the bytes of the data phase; 0: it would leave the part. */
 static uint64_t data_bytes(const Controller *c)
 {
     uint64_t bytes = (uint64_t)reg(c, N6_XSPI_DLR_OFFSET) + 1, room = n6virt_xspi_part_bytes(c->base);
@@ -242,14 +243,14 @@ static void poll_part(void *opaque)
         }
     }
     update_interrupt(c);
-    /* Again when the part has something else to say, if it ever has: nobody else can speak to it meanwhile. */
+    /* Poll again when the part's status can change, if ever: nothing else can access the part meanwhile. */
     if (part_of(c) && part_of(c)->ready_at && part_of(c)->ready_at() > n6virt_now()) {
         next = n6virt_now() + (hz ? (uint64_t)(reg(c, N6_XSPI_PIR_OFFSET) & 0xffff) * n6virt_cpu_hz() / hz : 0);
         timer_mod(c->poll, MAX(next, part_of(c)->ready_at()));
     }
 }
 
-/* The instruction was written, or the address if there is one. */
+/* Carry out a command, after a write of the instruction, or of the address if there is one. */
 static void carry_out(Controller *c)
 {
     uint32_t mode = FMODE_OF(reg(c, N6_XSPI_CR_OFFSET));
@@ -335,7 +336,8 @@ static void control_written(Controller *c, uint32_t value)
     }
 }
 
-/* The reference manual: "can be modified only when BUSY = 0". That the write is lost then, is INFERRED. */
+/* Return whether writes to a register are lost while busy. The reference manual: "can be modified only when BUSY = 0".
+ * INFERRED: the write is lost then. */
 static bool is_kept_while_busy(uint32_t offset)
 {
     return offset != N6_XSPI_CR_OFFSET && offset != N6_XSPI_FCR_OFFSET && offset != N6_XSPI_DR_OFFSET && offset != N6_XSPI_LPTR_OFFSET;

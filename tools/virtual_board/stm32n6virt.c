@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A Cortex-M55 at the addresses of the STM32N6, as far as bring-up code and networks on the CPU can see it. It counts instructions,
- * not cycles, and a pass means "no modelled fault". This file puts the machine together; n6virt_<name>.c are its parts.
+ * A Cortex-M55 at the addresses of the STM32N6, as far as bring-up code and networks on the CPU can see it. It counts
+ * instructions, not cycles, and a pass means "no modelled fault". This file assembles the machine; n6virt_<name>.c are its
+ * parts.
  *
- * Which chip it is, is compiled in (n6_soc.h, n6virt_chip.h); what the board has around it is told at the start:
+ * The chip is compiled in (n6_soc.h, n6virt_chip.h); options at the start describe the board around it:
  *
  *   -M stm32n6virt,nor=FILE,findings=FILE,appli-slot=0x70100000,nor-jedec-id=0xC2803A,...   (the parts list the rest)
  *   -M stm32n6virt,findings=FILE -kernel x.elf     starts at the vector table N6_BOOT_PAYLOAD_ADDRESS, no boot ROM
@@ -28,7 +29,7 @@
 #define TYPE_N6VIRT MACHINE_TYPE_NAME("stm32n6virt")
 OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
 
-/* Of SysTick: a tick an instruction, which is what the cycle counter counts too. A second that a program makes of N6_CPU_HZ
+/* Clock of SysTick: a tick per instruction, which the cycle counter counts too. A second that a program measures as N6_CPU_HZ
  * ticks has N6_CPU_HZ instructions. */
 #define CLOCK_HZ 1000000000
 #define PRIORITY_BITS 4
@@ -89,8 +90,8 @@ void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegio
     memory_region_add_subregion_overlap(parent, base, region, priority);
 }
 
-/* Load-and-run: once the vector table is the Appli's, its whole image has to be in RAM. Bytes that the Appli may have
- * changed since prove nothing, so only an end that was never written counts: zeros where the NOR has something else. */
+/* Check a load-and-run Appli: once the vector table is the Appli's, its whole image has to be in RAM. Bytes that the Appli may
+ * have changed since prove nothing, so only an end that was never written counts: zeros where the NOR has other bytes. */
 void n6virt_check_appli_copy(void)
 {
     CPUARMState *env = &board->armv7m.cpu->env;
@@ -122,7 +123,8 @@ void n6virt_check_appli_copy(void)
     }
 }
 
-/* Where the CPU came from, when it is lost: the instruction that faulted if it is in a handler, else behind the last call. */
+/* Return where a lost CPU came from: the instruction that faulted if it is in a handler, else the address behind the last call.
+ * */
 uint32_t n6virt_caller(void)
 {
     CPUARMState *env = &board->armv7m.cpu->env;
@@ -174,7 +176,7 @@ static void on_exit_notify(Notifier *notifier, void *data)
     g_string_free(text, true);
 }
 
-/* Of lockup QEMU has no model: it aborts, in the thread of the CPU. */
+/* Report a lockup. QEMU has no model of it: it aborts, in the thread of the CPU. */
 static void on_abort(int number)
 {
     uint32_t pc;
@@ -200,7 +202,7 @@ static void reset_now(CPUState *cpu, run_on_cpu_data data)
     MACHINE_GET_CLASS(board)->reset(MACHINE(board), N6VIRT_RESET_BY_PROGRAM);
 }
 
-/* In the processor's thread: QEMU's own way stops the processor meanwhile, and guest time jumps as if it slept. */
+/* Reset in the processor's thread: QEMU's own way stops the processor meanwhile, and guest time jumps as in a sleep. */
 void n6virt_system_reset(uint32_t reason)
 {
     n6virt_reset_reason(reason);
@@ -229,11 +231,11 @@ static void add_processor(N6Virt *s)
     object_property_set_link(OBJECT(armv7m), "memory", OBJECT(get_system_memory()), &error_abort);
     sysbus_realize(SYS_BUS_DEVICE(armv7m), &error_fatal);
     qdev_connect_gpio_out_named(armv7m, "SYSRESETREQ", 0, qemu_allocate_irq(on_reset_request, NULL, 0));
-    /* QEMU gives Armv8-M eight. */
+    /* QEMU's default for Armv8-M is eight. */
     s->armv7m.nvic.num_prio_bits = PRIORITY_BITS;
 }
 
-/* Of the whole chip, at power-on and when the program asks for it: registers begin anew, RAM keeps what it holds. */
+/* Reset the whole chip, at power-on and at the program's request: registers begin anew, RAM keeps its content. */
 static void n6virt_reset(MachineState *machine, N6VirtReset reset)
 {
     N6Virt *s = N6VIRT(machine);
@@ -265,7 +267,7 @@ static void n6virt_init(MachineState *machine)
     qemu_add_exit_notifier(&s->exit);
     signal(SIGABRT, on_abort);
     n6virt_start_time();
-    /* Not before: QEMU resets the processor while the machine is being put together. */
+    /* Not earlier: QEMU resets the processor while the machine is being assembled. */
     n6virt_findings_open(s->findings_path);
     armv7m_load_kernel(s->armv7m.cpu, machine->kernel_filename, N6_BOOT_PAYLOAD_ADDRESS, N6_BOOT_MAX_IMAGE);
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Fills `samples` with what a microphone would have heard. */
+/* Fill `samples` with placeholder data instead of a microphone's. */
 void sensor_read(int8_t *samples, uint32_t count);
 
 #endif

@@ -38,7 +38,7 @@ __attribute__((noreturn, used)) static void run(void)
     }
 }
 
-/* The FPU, and with it Helium, before any code that may use them. */
+/* Enable the FPU, and with it Helium, before any code that may use them. */
 __attribute__((naked)) void Reset_Handler(void)
 {
     __asm volatile("movs r0, #0\n\t"

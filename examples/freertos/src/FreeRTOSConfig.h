@@ -2,7 +2,7 @@
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
 
-/* The secure state alone, without the MPU. Helium belongs to what is kept of each task. */
+/* The secure state only, without the MPU. The saved state of a task includes Helium's registers. */
 #define configENABLE_TRUSTZONE 0
 #define configRUN_FREERTOS_SECURE_ONLY 1
 #define configENABLE_MPU 0

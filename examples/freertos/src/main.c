@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One task runs inferences, another prints: the one that prints has the higher priority, and is not held up by a network.
+ * One task runs inferences, another prints. The printing task has the higher priority, so a network does not hold it up.
  */
 #include <stddef.h>
 
@@ -26,7 +26,7 @@ typedef struct {
 static QueueHandle_t results;
 static int8_t samples[LARGEST_INPUT];
 
-/* While the NPU works, others may. */
+/* Let other tasks run while the NPU works. */
 void n6_network_wait(void)
 {
     taskYIELD();

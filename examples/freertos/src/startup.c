@@ -16,7 +16,7 @@ static void halt(void)
     }
 }
 
-/* Of the port of FreeRTOS. */
+/* Handlers of FreeRTOS's port. */
 void SVC_Handler(void);
 void PendSV_Handler(void);
 void SysTick_Handler(void);
@@ -48,7 +48,7 @@ __attribute__((noreturn, used)) static void run(void)
     }
 }
 
-/* The FPU, and with it Helium, before any code that may use them. */
+/* Enable the FPU, and with it Helium, before any code that may use them. */
 __attribute__((naked)) void Reset_Handler(void)
 {
     __asm volatile("movs r0, #0\n\t"

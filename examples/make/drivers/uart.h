@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* USART1, which the loader has opened: 115200 baud, 8N1. */
+/* Write to USART1, which the loader has opened: 115200 baud, 8N1. */
 void uart_write(const char *text);
 void uart_write_number(int32_t number);
 

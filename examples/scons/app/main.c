@@ -2,7 +2,7 @@
 #include "serial.h"
 #include "spotter.h"
 
-/* A recording would come from a microphone. */
+/* A product would take a recording from a microphone. */
 static int8_t features[2048];
 
 int main(void)

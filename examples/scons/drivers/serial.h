@@ -1,4 +1,4 @@
-/* Text on USART1 of the board, which the first program has opened at 115200 baud or what its board says. */
+/* Text on the board's USART1, which the FSBL has opened at 115200 baud or at the rate in the board's file. */
 #ifndef SERIAL_H
 #define SERIAL_H
 

@@ -1,4 +1,4 @@
-/* From reset to main(): the stack, the FPU with Helium, the variables. */
+/* Start-up from reset to main(): the stack, the FPU with Helium, the variables. */
 #include <stdint.h>
 
 #define VTOR (*(volatile uint32_t *)0xE000ED08u)

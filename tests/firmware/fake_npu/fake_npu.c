@@ -12,7 +12,7 @@
 static uint32_t registers[WORDS];
 static uint32_t stuck;
 static uint32_t reported;
-/* How often the epoch controller was started. */
+/* Number of starts of the epoch controller. */
 uint32_t fake_starts;
 
 static uint32_t *at(uint32_t address)
@@ -38,8 +38,8 @@ volatile uint32_t *fake_register(uint32_t address)
     return at(address);
 }
 
-/* An NPU as blobs are for. stuck_control: address of a CTRL whose bits do not clear themselves, or 0. irq: what the epoch controller
- * reports once it runs; 0: it never ends. */
+/* Power on an NPU of the version that blobs need. stuck_control: address of a CTRL whose bits do not clear themselves, or 0.
+ * irq: the epoch controller's report once it runs; 0: it never ends. */
 void fake_power_on(uint32_t stuck_control, uint32_t irq)
 {
     memset(registers, 0, sizeof registers);
@@ -51,7 +51,7 @@ void fake_power_on(uint32_t stuck_control, uint32_t irq)
     fake_starts = 0u;
 }
 
-/* first: word of the blob, or of what is there instead. offset: bytes from an address that a blob may have. */
+/* Run a blob. first: its first word, or another word in its place. offset: bytes from an address that a blob may have. */
 n6_blob_result_t fake_run(uint32_t first, uint32_t offset)
 {
     static _Alignas(8) uint32_t words[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In place of firmware/bring_up/n6_reg.h, on a host: registers of an NPU that can be told how to fail.
+ * Replacement of firmware/bring_up/n6_reg.h on a host: registers of an NPU whose failures a test selects.
  */
 #ifndef N6_REG_H
 #define N6_REG_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Everything that has been written before takes effect now. */
+/* Return a register, after all previous writes have taken effect. */
 volatile uint32_t *fake_register(uint32_t address);
 
 #define N6_REG32(address) (*fake_register(address))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An Appli that does one thing wrong, named by DOES.
+ * An Appli with one fault, named by DOES.
  */
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls the callback of n6_inference.c as ST's runtime does for a network of two epochs, of which the first is hybrid: the blocks
- * that do its part on the NPU are in a table of their own, which is the current one while they run. What takes time takes far
- * longer than a callback.
+ * Calls of the callback of n6_inference.c, as ST's runtime makes them for a network of two epochs. The first epoch is hybrid:
+ * the blocks that do its part on the NPU are in a table of their own, which is the current one while they run. The timed steps
+ * take far longer than a callback.
  */
 #include "n6_console.h"
 #include "n6_fault.h"
@@ -33,7 +33,7 @@ static const LL_Buffer_InfoTypeDef *buffers(void)
 static const NN_Interface_TypeDef interface = {.input_buffers_info = buffers, .output_buffers_info = buffers};
 static NN_Instance_TypeDef instance = {.network = &interface};
 
-/* That have run to their end. */
+/* Number of blocks that have run to their end. */
 volatile uint32_t ended_blocks;
 
 static void spend(uint32_t turns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A first program that verifies two Applis of different length, and says how many cycles each takes: the slot of the Appli holds
- * the first one, and at DISTANCE bytes behind it is the second.
+ * An FSBL that verifies two Applis of different length, and prints the cycles that each takes. The Appli's slot holds the first
+ * one; the second is DISTANCE bytes behind it.
  */
 #include "n6_board_slots.h"
 #include "n6_boot_header.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * link SEED COUNT NUMBER: requests that no host sends, for n6_link_serve(): any type, length and values, with a correct CRC and
- * without, and noise between them. Inputs and outputs are as long as they say, so that a sanitizer sees what reaches beyond them.
- * Prints how many were tried, and how many were answered. */
+ * link SEED COUNT NUMBER: requests to n6_link_serve() that no host sends: any type, length and values, with a correct CRC and
+ * without, and noise between them. Inputs and outputs have exactly their stated length, so that a sanitizer sees accesses
+ * beyond them. The program prints the number of tried and of answered requests. */
 #include "mutation.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #define INPUT_BYTES 450u
 #define OUTPUT_BYTES 260u
 #define EPOCHS 70u
-/* Of a message, and more than fits. */
+/* Bytes of a message, and more than fit. */
 #define LONGEST (N6_LINK_MESSAGE_MAX + 40u)
 
 static random_t numbers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of a board on the host, at its own addresses. What is not opened is poison to the address sanitizer. */
+ * Memory of a board on the host, at its own addresses. Bytes that are not opened are poison to the address sanitizer. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -21,7 +21,7 @@ static void map_memory(uintptr_t address, size_t bytes)
     __asan_poison_memory_region(mapped, bytes);
 }
 
-/* [address, address + bytes) is all that may be touched of `room` bytes there. */
+/* Allow access to [address, address + bytes) only, of `room` bytes there. */
 static void open_only(uintptr_t address, size_t bytes, size_t room)
 {
     __asan_poison_memory_region((void *)address, room);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Damaged copies of a sound input, the same for the same number. */
+ * Damaged copies of a sound input: the same number gives the same copy. */
 #ifndef MUTATION_H
 #define MUTATION_H
 
@@ -50,7 +50,7 @@ static uint32_t word_of(random_t *random, const uint8_t *data, uint32_t bytes, u
     }
 }
 
-/* first, last: bytes in which half of the changes are. Returns the new length. */
+/* Change the data. first, last: bytes in which half of the changes are. Return the new length. */
 static uint32_t mutate(random_t *random, uint8_t *data, uint32_t bytes, uint32_t first, uint32_t last)
 {
     for (uint32_t count = 1u + random_below(random, 4u); count != 0u && bytes >= 8u; count--) {
@@ -71,7 +71,7 @@ static uint32_t mutate(random_t *random, uint8_t *data, uint32_t bytes, uint32_t
     return bytes;
 }
 
-/* At most `room` bytes; ends the program where there is no such file. */
+/* Read a file, at most `room` bytes. End the program if there is no such file. */
 static inline uint32_t read_file(const char *path, uint8_t *data, size_t room)
 {
     FILE *file = fopen(path, "rb");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * reloc MODEL COUNT NUMBER: damaged copies of a relocatable model for n6_reloc_check() and, where that lets one through, for our
- * loader: it reads nothing but the file, and writes nothing but what it was given. Both are copies for the host
- * (c_parsers.py). Prints how many were tried, let through and installed. */
+ * reloc MODEL COUNT NUMBER: damaged copies of a relocatable model for n6_reloc_check() and, if that accepts a copy, for
+ * n6build's loader, which must read only the file and write only the memory that it was given. Both are copies for the host
+ * (c_parsers.py). The program prints the number of tried, accepted and installed copies. */
 #include "memory.h"
 #include "mutation.h"
 
@@ -40,7 +40,7 @@ void LL_ATON_Cache_MCU_Clean_Invalidate_Range(uintptr_t address, uint32_t size)
     (void)size;
 }
 
-/* What a firmware judges (n6_model.c): where pools with an address of their own lie. */
+/* Return whether pools with an address of their own are in RAM, which the firmware checks (n6_model.c). */
 static bool pools_are_in_ram(const n6_reloc_header_t *model)
 {
     for (const n6_reloc_pool_t *pool = n6_reloc_pools(model); pool->flags != 0u; pool++) {
@@ -88,7 +88,7 @@ int main(int count, char **arguments)
         memcpy(file, seed, bytes);
         uint32_t left = bytes;
         if (i != 0u) {
-            /* The header, or what it leads to. */
+            /* Damage the header, or the data that it refers to. */
             uint32_t first = random_below(&random, 2u) == 0u ? 0u : data_image;
             left = mutate(&random, file, bytes, first, first + MOST_SHIFT / 3u);
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * slots SLOT COUNT NUMBER: damaged copies of a flash slot for n6_model_slot_check() and n6_slot_check(), which read nothing outside
- * of it. In half of them the trailer's own CRC is right again. Prints how many were tried, and how many were found sound. */
+ * slots SLOT COUNT NUMBER: damaged copies of a flash slot for n6_model_slot_check() and n6_slot_check(), which must read
+ * nothing outside of it. In half of them the trailer's own CRC is correct again. The program prints the number of tried and of
+ * accepted copies. */
 #include "memory.h"
 #include "mutation.h"
 
@@ -14,7 +15,7 @@
 
 #define SLOT 0x71000000u
 #define ROOM 0x10000u
-/* Of the sound one. */
+/* Bytes of the file in the sound slot. */
 #define FILE_BYTES 200u
 #define TRAILER_AT 208u
 
@@ -52,7 +53,7 @@ int main(int count, char **arguments)
         open_only(SLOT, left, ROOM);
         const n6_model_trailer_t *trailer;
         sound += n6_model_slot_check(SLOT, file, left, &trailer) == N6_MODEL_SLOT_OK;
-        /* The build has made sure that the slot has room for what it says. */
+        /* The build ensures that the slot has room for the stated bytes. */
         uint32_t said = random_below(&random, 400u), end = (said + N6_SLOT_TRAILER_ALIGNMENT) + sizeof(n6_slot_trailer_t), crc32;
         if (end <= left) {
             (void)n6_slot_check(SLOT, said, 1u, &crc32);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs blobs in the model of the NPU, one after the other: for a build with the sanitizers that a Python process cannot load.
+ * Run blobs in the model of the NPU, one after the other: a program for sanitizers that a Python process cannot load.
  *
  *     blobs_main FILE
  *
- * FILE: the size of memory and what lies there, then for each blob its address, the number of its words, the words; all numbers of 32
- * bits, of the host's order. Each blob starts with the same memory. A line each to the standard output: microseconds of processor
- * time, "ran" or why not; in the end the most memory that the process has held, in KiB.
+ * FILE has the size of memory and its content, then for each blob its address, the number of its words, the words; all numbers
+ * have 32 bits, in the host's byte order. Each blob starts with the same memory. The program prints a line for each blob:
+ * microseconds of processor time, then "ran" or the reason of a failure. The last line is the peak memory of the process, in
+ * KiB.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "n6npu.h"
@@ -63,7 +64,7 @@ static long processor_time(void)
     return now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* NULL, or why not. */
+/* Run a blob. Return NULL, or the reason of a failure. */
 static const char *run_blob(N6Npu *npu, uint32_t address)
 {
     n6npu_reset(npu);
@@ -72,7 +73,8 @@ static const char *run_blob(N6Npu *npu, uint32_t address)
     return n6npu_run(npu);
 }
 
-/* In KiB. What getrusage() has for this is kept through exec(): it would be that of the process which started this one. */
+/* Return the peak memory in KiB. getrusage() is no use here: its value survives exec(), so it would be that of the process
+ * which started this one. */
 static long most_memory(void)
 {
     FILE *status = fopen("/proc/self/status", "r");

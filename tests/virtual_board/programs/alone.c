@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program without boot ROM, NOR and bring-up code: a vector table and what -DDOES= says.
+ * A program without boot ROM, NOR and bring-up code: a vector table and the action named by -DDOES=.
  */
 #include <stdint.h>
 
@@ -51,7 +51,7 @@ static void start_ticks(uint32_t count)
     REG(0xE000E010) = 7;
 }
 
-/* Waits for 64000 ticks of SysTick, without its interrupt being taken. */
+/* Wait for 64000 ticks of SysTick, without taking its interrupt. */
 static void sleep(void)
 {
     __asm volatile("cpsid i");
@@ -66,7 +66,7 @@ static void count_cycles(void)
     REG(N6_DWT_CTRL) = N6_DWT_CTRL_CYCCNTENA;
 }
 
-/* Cycles counted in a loop. */
+/* Return the cycles counted in a loop. */
 static uint32_t counted(void)
 {
     uint32_t before = REG(N6_DWT_CYCCNT);
@@ -75,7 +75,7 @@ static uint32_t counted(void)
     return REG(N6_DWT_CYCCNT) - before;
 }
 
-/* 0 where TIM2, which has the CPU's clock after reset, tells the time of the cycle counter. */
+/* Return 0 if TIM2, which has the CPU's clock after reset, agrees with the cycle counter. */
 static uint32_t compare_timer(void)
 {
     count_cycles();
@@ -92,7 +92,7 @@ static uint32_t compare_timer(void)
     return cycles < 10000u || ticks * 10u - cycles + 40u > 80u;
 }
 
-/* RAM keeps what it holds over a system reset, registers do not. */
+/* Return 0 if a system reset clears registers. The mark in RAM, which survives a reset, shows the second start. */
 static uint32_t reset_once(void)
 {
     volatile uint32_t *mark = (volatile uint32_t *)0x341E0000;
@@ -107,7 +107,7 @@ static uint32_t reset_once(void)
     }
 }
 
-/* 0 where a PLL that multiplies too far never becomes ready. */
+/* Return 0 if a PLL that multiplies too far never becomes ready. */
 static uint32_t start_bad_pll(void)
 {
     REG(N6_RCC_PLL1CFGR1) = 4u << N6_RCC_PLL1CFGR1_DIVM_POS | 750u << N6_RCC_PLL1CFGR1_DIVN_POS;
@@ -115,7 +115,7 @@ static uint32_t start_bad_pll(void)
     return REG(N6_RCC_SR) & N6_RCC_SR_PLL1RDY;
 }
 
-/* 0 where SysTick and the cycle counter tell the same time, give or take the instructions between two readings. */
+/* Return 0 if SysTick and the cycle counter agree, within the instructions between two readings. */
 static uint32_t compare_counters(void)
 {
     __asm volatile("cpsid i");
@@ -137,7 +137,7 @@ static void speak(void)
     REG(N6_USART1_TDR) = '!'; /* SPEAK */
 }
 
-/* 0 if a constant of 0 is still 0 after an instruction that selects between zr and a register. */
+/* Return 0 if a constant of 0 is still 0 after an instruction that selects between zr and a register. */
 static uint32_t select_zero(void)
 {
     int32_t selected, zero;

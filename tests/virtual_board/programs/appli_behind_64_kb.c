@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An Appli whose code, its very first instruction too, lies more than 64 KB behind its start.
+ * An Appli whose code, including its very first instruction, is more than 64 KB behind the Appli's start.
  */
 #include "n6_console.h"
 

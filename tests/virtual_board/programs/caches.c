@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the data cache holds, what memory has, and who sees which: one step after the other, as -DDOES= says. Exit status 0: all as
- * expected.
+ * Content of the data cache and of memory, and the view of CPU and NPU, step by step; -DDOES= names the case. Exit status 0:
+ * all is as expected.
  */
 #include <stdint.h>
 
@@ -38,7 +38,7 @@
 #define INVALIDATE_BEFORE 25
 #define INVALIDATE_BEFORE_AND_WRITE 26
 
-/* In no RAM that is off after reset. */
+/* The place is not in a RAM that is off after reset. */
 #ifndef PLACE
 #define PLACE 0x34080000u
 #endif
@@ -84,7 +84,7 @@ static void by_address(uint32_t operation)
     barrier();
 }
 
-/* In the order of CMSIS: from the last one down. */
+/* Apply an operation in the order of CMSIS: from the last set and way down. */
 static void by_set_and_way(uint32_t operation, uint32_t last_way)
 {
     uint32_t sets = (REG(N6_SCB_CCSIDR) & N6_SCB_CCSIDR_NUMSETS) >> N6_SCB_CCSIDR_NUMSETS_POS;
@@ -125,7 +125,7 @@ static uint32_t keep_ccr(void)
            REG(N6_SCB_CCR) != before;
 }
 
-/* The place has twos in memory, threes in the cache. */
+/* Put twos into memory at the place, and threes into the cache. */
 static void make_dirty(void)
 {
     write_bytes(2);
@@ -133,7 +133,7 @@ static void make_dirty(void)
     write_bytes(3);
 }
 
-/* As for an epoch of the NPU: once, for all that it writes. */
+/* Invalidate once, for all that the NPU writes, as for an epoch. */
 static uint32_t invalidate_before(void)
 {
     make_dirty();
@@ -142,7 +142,7 @@ static uint32_t invalidate_before(void)
     if (read_byte() != 5) {
         return 1;
     }
-    /* That has brought the line into the cache. */
+    /* The read has brought the line into the cache. */
     test_npu_fill(PLACE, BYTES, 6);
     if (read_byte() != 5) {
         return 2;
@@ -171,7 +171,7 @@ static uint32_t switch_off_and_on(void)
     return read_byte() != 3;
 }
 
-/* movs r0, #value; bx lr */
+/* Write the code: movs r0, #value; bx lr */
 static void write_code(uint32_t place, uint32_t value)
 {
     *(volatile uint32_t *)place = 0x47702000u | value;
@@ -205,7 +205,7 @@ static uint32_t run_replaced_code(void)
     return before || call(PLACE) != 9u;
 }
 
-/* The second half of the place is not cacheable. */
+/* Use the MPU: the second half of the place is not cacheable. */
 static uint32_t use_mpu(void)
 {
     REG(N6_MPU_MAIR0) = 0x44ff;
@@ -220,7 +220,7 @@ static uint32_t use_mpu(void)
     }
     REG(N6_MPU_CTRL) = 0;
     barrier();
-    /* Now it comes from the cache, which has had it since it was switched on. */
+    /* The read now comes from the cache, which has held the line since it was switched on. */
     return ((volatile uint8_t *)PLACE)[BYTES - 1] != 2;
 }
 
@@ -256,7 +256,7 @@ static uint32_t shut_down(void)
     return read_byte() == 2;
 }
 
-/* A region around the place, for one compartment. */
+/* Open a region around the place for one compartment. Return the NPU's sum. */
 static uint32_t use_risaf(uint32_t cid, uint32_t offset, uint32_t rights)
 {
     if (DOES != RISAF_WITHOUT_CLOCK) {

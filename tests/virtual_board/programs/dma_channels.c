@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transfers of DMA channels from memory to memory; -DDOES= says which.
+ * Transfers of DMA channels from memory to memory; -DDOES= names the case.
  */
 #include "n6_cache.h"
 #include "n6_clock.h"
@@ -24,7 +24,7 @@
 
 const char n6_program[] = "test";
 
-/* In AXISRAM2, in a 64 KiB that nothing else uses. */
+/* Buffers in AXISRAM2, in a 64 KiB that nothing else uses. */
 static volatile uint32_t *const source = (volatile uint32_t *)0x341A0000u;
 static volatile uint32_t *const destination = (volatile uint32_t *)0x341A1000u;
 static volatile uint32_t *const item = (volatile uint32_t *)0x341A2000u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For programs that the emulator starts by themselves.
+ * End of programs that the emulator starts without a boot ROM.
  */
 #ifndef FINISH_H
 #define FINISH_H
@@ -10,7 +10,7 @@
 #define REG(address) (*(volatile uint32_t *)(address))
 #define STACK_TOP 0x341F0000u
 
-/* Semihosting, SYS_EXIT_EXTENDED: reason ADP_Stopped_ApplicationExit and a status. */
+/* End the run with a status, by semihosting: SYS_EXIT_EXTENDED with the reason ADP_Stopped_ApplicationExit. */
 static _Noreturn void finish(uint32_t status)
 {
     const uint32_t block[] = {0x20026, status};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies a fixed 64 KB of the Appli, as load-and-run middleware does by default.
+ * An FSBL that copies a fixed 64 KB of the Appli, as load-and-run middleware does by default.
  */
 #include "n6_board_slots.h"
 #include "n6_clock.h"

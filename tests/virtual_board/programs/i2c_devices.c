@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transfers over I2C2 as a master, to the board's audio codec and to an address that nobody has.
+ * Transfers over I2C2 as a master, to the board's audio codec and to an address without a device.
  */
 #include "n6_clock.h"
 #include "n6_console.h"
@@ -88,7 +88,7 @@ int main(void)
     write_register(4u, 0x1234u);
     put("bias=", read_register(4u));
 
-    /* Without AUTOEND the bus is kept, with RELOAD the transfer goes on. */
+    /* Without AUTOEND the bus is kept; with RELOAD the transfer continues. */
     begin(CODEC, 1u, 0u);
     send(4u);
     put("complete=", status());

@@ -6,7 +6,7 @@
 
 const char n6_program[] = "appli";
 
-/* Volatile and initialised, so that it is part of the image; with the code, which comes last there. */
+/* Volatile and initialised, so that the table is in the image; in the code's section, which comes last there. */
 __attribute__((section(".text.table"))) static volatile uint8_t table[100000] = {[0] = 1, [99999] = 42};
 
 int main(void)

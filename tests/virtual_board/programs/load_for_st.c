@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads an application of ST's and starts it as their loader does: with interrupts enabled, which it does not do itself.
+ * A loader for ST's applications that starts them as ST's loader does: with interrupts enabled, which an application does not
+ * do itself.
  */
 #include "n6_board_slots.h"
 #include "n6_clock.h"

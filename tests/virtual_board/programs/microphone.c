@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Listens to a microphone with filter 2 of MDF1, at 64 MHz / 16 / 256 = 15625 samples a second; -DDOES= says how.
+ * A program that listens to a microphone with filter 2 of MDF1, at 64 MHz / 16 / 256 = 15625 samples a second; -DDOES= names
+ * the case.
  */
 #include "n6_clock.h"
 #include "n6_console.h"
@@ -53,7 +54,7 @@ static uint32_t poll(void)
     return N6_REG32(FILTER(N6_MDF1_DFLTDR));
 }
 
-/* As ST's HAL does it: an item that follows itself, half and all of it are told. */
+/* Listen as ST's HAL does: with an item that links to itself, and events at half and at the end. */
 static void listen_by_dma(void)
 {
     N6_REG32(N6_RCC_AHB1ENSR) = N6_RCC_AHB1ENR_GPDMA1EN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands to the NOR in indirect mode; -DDO= says which.
+ * Commands to the NOR in indirect mode; -DDO= names the case.
  */
 #include "n6_board_nor.h"
 #include "n6_clock.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a word of the NOR after a single register was set otherwise than the part needs; -DCHANGE= says which.
+ * A program that reads a word of the NOR after one register was set to a value that the part does not accept; -DCHANGE= names
+ * the register.
  */
 #include "n6_board_nor.h"
 #include "n6_board_slots.h"
@@ -45,7 +46,7 @@ static void command(uint32_t lines, uint32_t instruction)
     N6_REG32(N6_XSPI2_IR) = instruction;
 }
 
-/* From octal DTR to octal STR: configuration register 2 at address 0 gets 1, after a write enable. */
+/* Change from octal DTR to octal STR: configuration register 2 at address 0 gets 1, after a write enable. */
 static void change(void)
 {
     uint32_t dtr = 0x1Cu, address = 0x3C00u, data = 0x0C000000u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * As block 3 of network 1 the NPU copies a few bytes, and the program sleeps until the interrupt has come. Each faulty one leaves out
- * a single step, by a -D.
+ * As block 3 of network 1, the NPU copies a few bytes, and the program sleeps until the interrupt arrives. Each faulty variant
+ * omits one step, by a -D.
  */
 #include "n6_cache.h"
 #include "n6_clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a runtime looks at before the first epoch: identification, and bits that clear themselves. Then it gives the NPU work.
- * CLOCKED: what it opens before, in CLKCTRL.
+ * Checks of a runtime before the first epoch: identification, and bits that clear themselves. Then the program gives the NPU
+ * work. CLOCKED: value of CLKCTRL CTRL before that.
  */
 #include "n6_clock.h"
 #include "n6_console.h"
@@ -49,7 +49,7 @@ int main(void)
     put("ctrl=", N6_REG32(UNIT(4u)));
     N6_REG32(UNIT(0x11u) + 8u) = 1u; /* CONVOLUTION */
     N6_REG32(UNIT(5u)) = 1u;         /* WORK */
-    /* Until it is done. */
+    /* Wait until the work is done. */
     for (volatile uint32_t i = 0; i < 10000u; i++) {
     }
     n6_put("end");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes and reads a word of the PSRAM after a single register was set otherwise than the part needs; -DCHANGE= says which.
+ * A program that writes and reads a word of the PSRAM after one register was set to a value that the part does not accept;
+ * -DCHANGE= names the register.
  */
 #include "n6_board_psram.h"
 #include "n6_clock.h"

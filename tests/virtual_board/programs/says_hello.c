@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Says hello and ends; -DDOES= makes it do something else first.
+ * A program that prints hello and ends; -DDOES= names an action before that.
  */
 #include "n6_board_console.h"
 #include "n6_clock.h"
@@ -58,7 +58,7 @@ static void use_other_memories(void)
     N6_REG32(N6_ITCM_BASE) = 4u;
     N6_REG32(N6_DTCM_BASE) = 5u;
     n6_put("sum=");
-    /* TCM by its non-secure addresses, too. */
+    /* Read TCM by its non-secure addresses, too. */
     n6_put_u32(N6_REG32(N6_VENCRAM_BASE) + N6_REG32(N6_CACHEAXIRAM_BASE) + N6_REG32(N6_BKPSRAM_BASE) +
                N6_REG32(N6_ITCM_BASE - N6_SECURE_BIT) + N6_REG32(N6_DTCM_BASE - N6_SECURE_BIT));
     n6_put_end();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Dot products of int8 with the caches on, for how many instructions the virtual board executes in a second: -DROUNDS=, and
- * -DHELIUM=1 with vectors.
+ * Dot products of int8 with the caches on, to measure the instructions that the virtual board executes in a second: -DROUNDS=,
+ * and -DHELIUM=1 with vectors.
  */
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ST's own drivers of the STM32N6570-DK's microphone and audio codec, with its HAL, on our clocks and console.
+ * ST's own drivers of the STM32N6570-DK's microphone and audio codec, with its HAL, on n6build's clocks and console.
  */
 #include "n6_clock.h"
 #include "n6_console.h"
@@ -18,7 +18,7 @@ uint32_t SystemCoreClock = 64000000u;
 static uint16_t heard[SAMPLES];
 static uint32_t halves, wholes;
 
-/* Its waits are for what the virtual board does at once. */
+/* Return a constant: ST's driver waits for actions that the virtual board completes at once. */
 uint32_t HAL_GetTick(void)
 {
     return 0u;
@@ -66,7 +66,7 @@ int main(void)
     identify(AUDIO_I2C_ADDRESS);
     say("nobody=", (uint32_t)BSP_I2C2_ReadReg(0x60u, 0u, (uint8_t *)heard, 2u));
     say("init=", (uint32_t)BSP_AUDIO_IN_Init(1u, &settings));
-    __disable_irq(); /* its handler is not in our vector table */
+    __disable_irq(); /* its handler is not in n6build's vector table */
     say("record=", (uint32_t)BSP_AUDIO_IN_Record(1u, (uint8_t *)heard, sizeof(heard)));
     while (wholes < 2u) {
         BSP_AUDIO_IN_IRQHandler(1u, AUDIO_IN_DEVICE_DIGITAL_MIC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ST's own driver of the STM32N6570-DK's PSRAM, with its HAL, on our clocks and console: indirect and memory-mapped.
+ * ST's own driver of the STM32N6570-DK's PSRAM, with its HAL, on n6build's clocks and console: indirect and memory-mapped.
  */
 #include "n6_clock.h"
 #include "n6_console.h"
@@ -10,7 +10,7 @@
 const char n6_program[] = "test";
 uint32_t SystemCoreClock = 64000000u;
 
-/* Its waits are for what the virtual board does at once. */
+/* Return a constant: ST's driver waits for actions that the virtual board completes at once. */
 uint32_t HAL_GetTick(void)
 {
     return 0u;
@@ -21,7 +21,7 @@ void HAL_Delay(uint32_t milliseconds)
     n6_delay_us(1000u * milliseconds);
 }
 
-/* Not of the PSRAM: what ST's board support package brings in with it. */
+/* Not used for the PSRAM: ST's board support package needs this function. */
 uint32_t HAL_RCCEx_GetPeriphCLKFreq(uint64_t clock)
 {
     (void)clock;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a correct program does before the NPU reads its weights; each faulty one leaves out a single step, by a -D.
+ * Steps of a correct program before the NPU reads its weights. Each faulty variant omits one step, by a -D.
  */
 #ifndef STEPS_H
 #define STEPS_H

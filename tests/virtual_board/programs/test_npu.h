@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The virtual board's test NPU: sums bytes as the real one would read them, and writes some. Never on a real board.
+ * The virtual board's test NPU: it sums bytes as the real NPU would read them, and writes bytes. Real boards do not have it.
  */
 #ifndef TEST_NPU_H
 #define TEST_NPU_H
@@ -8,7 +8,7 @@
 #include "n6_reg.h"
 #include "n6_soc.h"
 
-/* Behind the last of its units. */
+/* The test NPU's registers are behind the last unit of the NPU. */
 #define TEST_NPU_BASE (N6_NPU_BASE + 0x1F000u)
 
 static inline uint32_t test_npu_sum(uint32_t source, uint32_t bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The watchdog; -DDOES= says what the program does with it. A word of RAM, which outlives a reset, counts its starts.
+ * The watchdog; -DDOES= names the program's use of it. A word of RAM, which survives a reset, counts the starts.
  */
 #include <stdint.h>
 
@@ -23,7 +23,7 @@ void reset(void);
 
 __attribute__((section(".vectors"), used)) const uintptr_t vectors[16] = {STACK_TOP, (uintptr_t)reset};
 
-/* 32 kHz by 4: 8 ticks a ms. */
+/* Start the watchdog with a timeout in ms: 32 kHz by 4 are 8 ticks a ms. */
 static void start_watchdog(uint32_t ms)
 {
     REG(N6_IWDG_KR) = 0xCCCC;
@@ -90,8 +90,8 @@ static void act(void)
     }
 }
 
-/* Ends with what began it: 1 power, 2 the watchdog, 4 the program; 8 where the watchdog still runs; 16 where it came in another time than
- * 10 ms; 32 where a flag is kept that was cleared. */
+/* End with the cause of the start: 1 power, 2 the watchdog, 4 the program. Add 8 if the watchdog still runs, 16 if its reset
+ * did not come after about 10 ms, 32 if a cleared flag is kept. */
 void reset(void)
 {
     uint32_t flags = REG(N6_RCC_HWRSR), status = 0;

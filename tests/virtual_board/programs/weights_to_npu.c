@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies 4 KB of weights from the NOR to AXISRAM3 and lets the NPU read them.
+ * A program that copies 4 KB of weights from the NOR to AXISRAM3 and lets the NPU read them.
  */
 #include "n6_axisram.h"
 #include "n6_board_slots.h"
@@ -22,7 +22,7 @@ const char n6_program[] = "test";
 static void power(void)
 {
 #if WRONG_ALIAS
-    /* As generated code had it: RAMCFG through its non-secure alias. */
+    /* An error of generated code: RAMCFG through its non-secure alias. */
     n6_enable(N6_RCC_AHB2ENSR, N6_RCC_AHB2ENR, N6_RCC_AHB2ENR_RAMCFGEN);
     n6_enable(N6_RCC_MEMENSR, N6_RCC_MEMENR, N6_RCC_MEMENR_AXISRAM3EN);
     N6_REG32(N6_RAMCFG_SRAM3_CR - 0x10000000u) = 0u;

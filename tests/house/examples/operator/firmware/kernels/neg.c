@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NEG, int8. In plain C alone; a Helium path would stand behind `#if defined(__ARM_FEATURE_MVE)`, as in add.c.
+ * NEG, int8. In plain C only; a Helium path belongs behind `#if defined(__ARM_FEATURE_MVE)`, as in add.c.
  */
 #include "n6_kernels_plain.h"
 
