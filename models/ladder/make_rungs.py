@@ -130,7 +130,7 @@ def inputs_of(rung: Rung, seed: int) -> list[NDArray[np.int8]]:
 
 
 def expected_of(model: bytes, inputs: Sequence[NDArray[np.int8]]) -> NDArray[np.int8]:
-    """vectors x the output's shape, by the reference kernels of LiteRT."""
+    """Vectors x the output's shape, by the reference kernels of LiteRT."""
     interpreter = Interpreter(
         model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF, num_threads=1
     )
@@ -174,7 +174,8 @@ WHOLE = ROOT / "models" / "keyword"
 @dataclass(frozen=True)
 class Part:
     """every: the result of each operator is an output, not only that of the last one. vectors: of keyword's that are run. guard:
-    around its buffers; with one, none takes the memory of another."""
+    around its buffers; with one, none takes the memory of another.
+    """
 
     what: str
     every: bool
@@ -217,7 +218,7 @@ def write_part(name: str, folder: Path) -> None:
 
 
 def _by_the_npu(folder: Path, name: str) -> NDArray[np.int8]:
-    """vectors x all outputs, as the model of the NPU computes them on its own results."""
+    """Vectors x all outputs, as the model of the NPU computes them on its own results."""
     board = load_board("nucleo-n657")
     file = folder / f"{name}.tflite"
     graph = graph_of(file)

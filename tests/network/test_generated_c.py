@@ -49,7 +49,7 @@ def compiled(model: bytes | Path, folder: Path, pools: list[MemoryPool] | None =
 
 @pytest.fixture
 def cross_compile() -> Callable[..., Path]:
-    """Return cross_compile(source, *flags), which makes an object for the Cortex-M55.
+    """Return a function that compiles a source for the Cortex-M55, with further flags.
 
     Warnings are errors.
     """

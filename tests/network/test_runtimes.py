@@ -111,7 +111,7 @@ def test_a_version_header_that_is_none(tmp_path: Path, text: str) -> None:
 
 
 def test_code_that_stumbles_over_newlib_compiles_with_the_runtime_s_flags(tmp_path: Path) -> None:
-    """newlib hides float_t and PRIx64 from such code.
+    """Newlib hides float_t and PRIx64 from such code.
 
     It hides float_t if half floats are evaluated in their own way, and PRIx64 with nano.
     """

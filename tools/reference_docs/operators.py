@@ -40,7 +40,7 @@ def _families() -> list[tuple[str, str]]:
     rows = []
     for name in sorted(modules_matching("n6build.network.reference.onnx.nodes.*", {"n6build": str(LIBRARY)})):
         module = importlib.import_module(name)
-        said = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
+        said = " ".join((inspect.getdoc(module) or "").split())
         rows.append((", ".join(map(code, sorted(module.FAMILY.translate))), text(said)))
     return rows
 
@@ -48,7 +48,7 @@ def _families() -> list[tuple[str, str]]:
 def _row(name: str) -> tuple[str, str, str]:
     module = importlib.import_module(name)
     kind: OperatorKind = module.OPERATOR
-    said = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
+    said = " ".join((inspect.getdoc(module) or "").split())
     # A module for another type has the name of the operator and that type.
     base = kind.name.partition(" ")[0]
     assert said.startswith((f"{base}: ", f"{base} ")), (

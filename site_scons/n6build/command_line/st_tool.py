@@ -30,6 +30,7 @@ class Log:
         self.lines: list[str] = []
 
     def __call__(self, text: str, *, level: int = 0) -> None:
+        """Keep a text for the log, and print it if the verbosity is at least its level."""
         self.lines.append(text)
         if level <= self._verbosity:
             show(f"{text}\n")

@@ -59,7 +59,7 @@ def in_external_ram(
     for key in moved:
         starts[key] = math.ceil(free / cache_line) * cache_line
         free = starts[key] + key[1].bytes
-    if free > region.end:
+    if moved and free > region.end:
         what = (
             f"inputs and outputs of the application need {free - region.end} bytes more than region '{region.name}' has"
         )

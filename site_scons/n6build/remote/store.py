@@ -70,7 +70,8 @@ class Blob:
     Attributes:
         data: content of a small blob; None if it is read from the file when it is sent.
         path: file with the content.
-        offset: first byte in the file."""
+        offset: first byte in the file.
+    """
 
     digest: Digest
     data: bytes | None = None
@@ -86,7 +87,8 @@ def blob_of(data: bytes) -> Blob:
 def blob_of_file(path: str) -> Blob:
     """Return a blob of a file, which must not change until it is sent.
 
-    Raises FileNotFoundError if the file cannot be read."""
+    Raises FileNotFoundError if the file cannot be read.
+    """
     digest = digest_of(path)
     if not digest:
         raise FileNotFoundError(path)
@@ -96,7 +98,8 @@ def blob_of_file(path: str) -> Blob:
 def pieces_of_file(path: str) -> tuple[Blob, ...]:
     """Return a file as pieces of 256 KiB, in their order, at least one.
 
-    Most pieces of an erased memory are the same. Conditions are those of `blob_of_file`."""
+    Most pieces of an erased memory are the same. Conditions are those of `blob_of_file`.
+    """
     blobs: list[Blob] = []
     try:
         with Path(path).open("rb") as file:
@@ -119,7 +122,8 @@ def missing(connection: Connection, digests: Collection[Digest]) -> set[Digest]:
     """Return the digests that the server does not have.
 
     Raises:
-        N6Error: N6-REMOTE-003 to N6-REMOTE-006, as all functions below."""
+        N6Error: N6-REMOTE-003 to N6-REMOTE-006, as all functions below.
+    """
     wanted = sorted(set(digests) - {EMPTY})
     absent: set[Digest] = set()
     for start in range(0, len(wanted), _ASKED_AT_ONCE):
@@ -137,7 +141,8 @@ def missing(connection: Connection, digests: Collection[Digest]) -> set[Digest]:
 def upload(connection: Connection, blobs: Iterable[Blob]) -> int:
     """Send the blobs that the server lacks, and return their bytes before compression.
 
-    Small blobs are sent together, large ones as streams."""
+    Small blobs are sent together, large ones as streams.
+    """
     known = {blob.digest: blob for blob in blobs}
     absent = [known[digest] for digest in sorted(missing(connection, known))]
     small = [blob for blob in absent if blob.digest.size + _OVERHEAD <= connection.abilities.batch]
@@ -170,7 +175,8 @@ def download(connection: Connection, digest: Digest, path: Path) -> bool:
     The file is not held in memory.
 
     Raises:
-        N6Error: N6-REMOTE-003 to N6-REMOTE-006; N6-FILE-001 if it cannot be written."""
+        N6Error: N6-REMOTE-003 to N6-REMOTE-006; N6-FILE-001 if it cannot be written.
+    """
     if digest.size + _OVERHEAD <= connection.abilities.batch:
         found = read_blobs(connection, [digest])
         if digest in found:
@@ -192,7 +198,8 @@ def download_all(connection: Connection, files: Mapping[Path, Digest], known: Ma
         known: contents that are here already.
 
     Returns:
-        A file that the server does not have, None if it has all."""
+        A file that the server does not have, None if it has all.
+    """
     together = {digest for digest in files.values() if digest.size <= _TOGETHER} - known.keys()
     contents = {**known, **read_blobs(connection, together)}
     absent = [path for path, digest in files.items() if digest in together and digest not in contents]
@@ -356,7 +363,8 @@ def _counted(connection: Connection, pieces: Iterable[bytes]) -> Iterator[bytes]
 def _expanded(connection: Connection, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield expanded data in small parts.
 
-    A small frame may claim to be a huge file. Small parts let the caller stop in time."""
+    A small frame may claim to be a huge file. Small parts let the caller stop in time.
+    """
     expander = zstandard.ZstdDecompressor().decompressobj()
     try:
         for piece in pieces:
@@ -373,7 +381,8 @@ def _checked(
 
     Args:
         known: whether the server has said that it has the blob; otherwise no pieces mean that it
-            has not."""
+            has not.
+    """
     hashed, size, last = hashlib.sha256(), 0, None
     for piece in pieces:
         if last is not None:

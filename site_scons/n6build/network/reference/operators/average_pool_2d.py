@@ -1,4 +1,5 @@
 """AVERAGE_POOL_2D: the mean of each window.
+
 Only elements inside the image count.
 """
 

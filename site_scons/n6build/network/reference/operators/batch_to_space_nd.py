@@ -1,4 +1,5 @@
 """BATCH_TO_SPACE_ND: batches become blocks of height and width.
+
 Borders of the result are cropped.
 """
 

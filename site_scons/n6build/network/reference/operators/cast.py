@@ -1,4 +1,5 @@
 """CAST: the same numbers in another type, rounded towards zero.
+
 A float32 number that the type cannot hold saturates.
 """
 

@@ -1,4 +1,5 @@
 """CONCATENATION: tensors joined along one dimension.
+
 All of them have the scale of the output.
 """
 

@@ -1,4 +1,5 @@
 """DEPTHWISE_CONV_2D: convolution over height and width, channel by channel.
+
 Each output channel reads one input channel.
 """
 

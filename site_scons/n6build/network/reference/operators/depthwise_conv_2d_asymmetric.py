@@ -1,4 +1,5 @@
 """DEPTHWISE_CONV_2D with weights that have a zero point.
+
 Models of uint8 have such weights.
 """
 

@@ -1,4 +1,5 @@
 """DIV: the quotient of two tensors whose shapes broadcast.
+
 The reference resolver stops at a divisor of 0. Here the quotient is then the end of the range on
 the dividend's side, and 0 for a dividend of 0.
 """

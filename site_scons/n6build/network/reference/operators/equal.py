@@ -1,4 +1,5 @@
 """EQUAL: true where two elements are equal.
+
 The shapes of the tensors broadcast.
 """
 

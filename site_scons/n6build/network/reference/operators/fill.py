@@ -1,4 +1,5 @@
 """FILL: one constant in every element.
+
 The shape is known when the network is compiled.
 """
 

@@ -1,4 +1,5 @@
 """FLOOR_MOD: the remainder of a quotient rounded down, of int32 tensors.
+
 It has the sign of the divisor.
 """
 

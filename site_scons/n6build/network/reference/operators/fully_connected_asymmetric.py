@@ -1,4 +1,5 @@
 """FULLY_CONNECTED with weights that have a zero point.
+
 Models of uint8 have such weights.
 """
 

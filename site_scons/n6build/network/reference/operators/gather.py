@@ -1,4 +1,5 @@
 """GATHER: elements along one dimension, in the order of a tensor of indices.
+
 Batch dimensions have indices of their own. The reference resolver stops at an index that does not
 exist. If the network computes such an index, the nearest existing one is used here.
 """

@@ -1,4 +1,5 @@
 """GATHER_ND: elements or slices at the positions of a tensor of indices.
+
 A position has an index for each of the first dimensions; a slice holds the further dimensions. The
 reference resolver stops at an index that does not exist. Here the nearest existing one is used.
 """

@@ -1,4 +1,5 @@
 """GELU: x times the share of the normal distribution below x.
+
 It uses the error function or its approximation by a hyperbolic tangent.
 """
 

@@ -1,4 +1,5 @@
 """GREATER: true where the first element is greater than the second.
+
 The shapes of the tensors broadcast.
 """
 

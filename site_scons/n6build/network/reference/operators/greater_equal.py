@@ -1,4 +1,5 @@
 """GREATER_EQUAL: true where the first element is at least the second.
+
 The shapes of the tensors broadcast.
 """
 

@@ -1,4 +1,5 @@
 """HARD_SWISH: x * clamp(x + 3, 0, 6) / 6.
+
 It uses the 16-bit arithmetic of the reference resolver.
 """
 

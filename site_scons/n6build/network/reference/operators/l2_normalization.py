@@ -1,4 +1,5 @@
 """L2_NORMALIZATION: vectors divided by their Euclidean length.
+
 The vectors are along the last dimension.
 """
 

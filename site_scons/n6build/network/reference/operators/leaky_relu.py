@@ -1,4 +1,5 @@
 """LEAKY_RELU: negative values times alpha.
+
 Input and output may have different scales.
 """
 

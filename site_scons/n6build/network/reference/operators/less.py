@@ -1,4 +1,5 @@
 """LESS: true where the first element is less than the second.
+
 The shapes of the tensors broadcast.
 """
 

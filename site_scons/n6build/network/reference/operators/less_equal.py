@@ -1,4 +1,5 @@
 """LESS_EQUAL: true where the first element is at most the second.
+
 The shapes of the tensors broadcast.
 """
 

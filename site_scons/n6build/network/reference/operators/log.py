@@ -1,4 +1,5 @@
 """LOG: the natural logarithm.
+
 For 0 and below it is the lowest element, as in the reference resolver.
 """
 

@@ -1,4 +1,5 @@
 """LOGICAL_AND: true where both elements are true.
+
 The shapes of the tensors broadcast.
 """
 

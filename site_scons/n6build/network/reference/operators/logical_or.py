@@ -1,4 +1,5 @@
 """LOGICAL_OR: true where at least one of two elements is true.
+
 The shapes of the tensors broadcast.
 """
 

@@ -1,4 +1,5 @@
 """MIRROR_PAD: each dimension continued by its mirror image.
+
 The outermost element is there once (REFLECT) or twice (SYMMETRIC).
 """
 

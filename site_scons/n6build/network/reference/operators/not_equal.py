@@ -1,4 +1,5 @@
 """NOT_EQUAL: true where two elements differ.
+
 The shapes of the tensors broadcast.
 """
 

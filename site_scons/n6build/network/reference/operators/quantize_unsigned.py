@@ -1,4 +1,5 @@
 """QUANTIZE for models of uint8, in float32.
+
 A CONCATENATION of uint8 needs it for inputs with another scale than its output's.
 """
 

@@ -1,4 +1,5 @@
 """RELU_0_TO_1: values clamped to 0 to 1.
+
 Input and output may have different scales.
 """
 

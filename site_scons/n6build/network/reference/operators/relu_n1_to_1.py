@@ -1,4 +1,5 @@
 """RELU_N1_TO_1: values clamped to -1 to 1.
+
 Input and output may have different scales.
 """
 

@@ -1,4 +1,5 @@
 """RESHAPE: another view of the same bytes.
+
 They are copied only where input and output cannot share their memory.
 """
 

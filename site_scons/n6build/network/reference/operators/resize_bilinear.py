@@ -1,4 +1,5 @@
 """RESIZE_BILINEAR: another height and width.
+
 Each element is interpolated between the four nearest.
 """
 

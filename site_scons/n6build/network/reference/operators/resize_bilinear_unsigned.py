@@ -1,4 +1,5 @@
 """RESIZE_BILINEAR for models of uint8.
+
 It is computed in float32, as in the reference resolver.
 """
 

@@ -1,4 +1,5 @@
 """RESIZE_NEAREST_NEIGHBOR: another height and width.
+
 Each element is that of the nearest position.
 """
 

@@ -1,4 +1,5 @@
 """RSQRT: 1 / square root.
+
 It uses the fixed-point Newton-Raphson iteration of the reference resolver. That resolver stops at a
 negative number. Here the result is then that of 0: the highest element.
 """

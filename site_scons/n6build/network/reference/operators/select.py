@@ -1,4 +1,5 @@
 """SELECT: the first element where a condition is true, else the second.
+
 A condition of one dimension has one entry for each index of the elements' first dimension.
 """
 

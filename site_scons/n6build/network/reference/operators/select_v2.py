@@ -1,4 +1,5 @@
 """SELECT_V2: the first element where a condition is true, else the second.
+
 The shapes of the tensors broadcast.
 """
 

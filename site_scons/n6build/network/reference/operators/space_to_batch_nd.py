@@ -1,4 +1,5 @@
 """SPACE_TO_BATCH_ND: blocks of height and width become batches.
+
 The image gets a border of real value 0.
 """
 

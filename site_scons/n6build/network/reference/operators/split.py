@@ -1,4 +1,5 @@
 """SPLIT: equal parts along one dimension, each an output.
+
 Contiguous parts cost nothing.
 """
 

@@ -1,4 +1,5 @@
 """SPLIT_V: parts of given sizes along one dimension, each an output.
+
 Contiguous parts cost nothing.
 """
 

@@ -1,4 +1,5 @@
 """SQRT: the square root, truncated to whole steps of the output.
+
 The reference resolver stops at a negative number. Here the result is then that of 0.
 """
 

@@ -1,4 +1,5 @@
 """STRIDED_SLICE: one part of each dimension, or every n-th element of it.
+
 A contiguous part costs nothing.
 """
 

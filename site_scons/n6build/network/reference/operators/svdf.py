@@ -1,4 +1,5 @@
 """SVDF: one step of filters over features and time.
+
 The last features stay in a state.
 """
 

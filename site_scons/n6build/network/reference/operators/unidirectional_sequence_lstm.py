@@ -1,4 +1,5 @@
 """UNIDIRECTIONAL_SEQUENCE_LSTM: int8 with an int16 cell state.
+
 Only the basic form is supported: four gates, neither peepholes nor projection nor layer
 normalisation.
 """

@@ -1,4 +1,5 @@
 """UNPACK: one dimension taken apart, each index an output without it.
+
 Contiguous outputs cost nothing.
 """
 

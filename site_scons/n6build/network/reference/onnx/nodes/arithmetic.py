@@ -1,4 +1,5 @@
 """Add, Sub, Mul, Div, Max, Min and Pow.
+
 The operands are two tensors, or a tensor and a constant.
 """
 

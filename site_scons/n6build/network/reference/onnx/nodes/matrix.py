@@ -1,4 +1,5 @@
 """Gemm and MatMul: rows of a quantised activation times a matrix.
+
 The matrix is a constant or another activation.
 """
 

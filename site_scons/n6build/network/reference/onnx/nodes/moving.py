@@ -1,4 +1,5 @@
 """Nodes that split, join or surround tensors.
+
 Their elements stay as they are.
 """
 

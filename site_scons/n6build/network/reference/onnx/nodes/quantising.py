@@ -1,4 +1,5 @@
 """QuantizeLinear and DequantizeLinear.
+
 They convert between real numbers and the integers that represent them.
 """
 

@@ -1,4 +1,5 @@
 """Nodes that change the shape or the order of dimensions.
+
 No element moves before an operator needs another order in memory.
 """
 

@@ -1,4 +1,5 @@
 """Softmax over one dimension.
+
 As an output of the model it may be float32, too.
 """
 

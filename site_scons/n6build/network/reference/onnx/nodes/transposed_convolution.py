@@ -1,4 +1,5 @@
 """ConvTranspose, computed as a convolution.
+
 Each output channel is computed once for each place between two elements of the input (its phase).
 These phases are then put side by side. No product with a zero is computed.
 """

@@ -1,4 +1,5 @@
 """Functions of single elements.
+
 Limits become part of the operator in front, other functions become a table.
 """
 
