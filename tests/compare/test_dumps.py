@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -246,6 +247,12 @@ def test_any_bytes_in_any_style_come_back(style: Style, data: st.DataObject) -> 
     if style.name == "plain" and all(token.isdecimal() for line in lines for token in line.split()):
         return
     assert read == written, found
+
+
+@pytest.mark.parametrize("text", ["out = [0, 10]", "out = [0.5, 10]", "[0, 10]", "out=[0, 10, 20, 30]", "(1, 99);"])
+def test_numbers_of_two_digits_in_brackets_are_decimal(text: str) -> None:
+    (dump,) = read_dumps(f"{text}\n", "log")
+    assert dump.numbers == tuple(map(float, re.findall(r"[\d.]+", text)))
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=2, max_size=40), st.integers(1, 9))

@@ -35,6 +35,8 @@ _OD_DIGITS = 7
 # Fewer bytes may be words or numbers of a sentence.
 _LEAST_BYTES = 4
 _MOST_LETTERS = 64
+# Around a list of values, and behind it.
+_PUNCTUATION = " \t{}[]();,=\"'|"
 
 
 @dataclass(frozen=True)
@@ -115,12 +117,10 @@ def _hexadecimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
     values = values[:kept]
     letters = text[values[-1].end :].strip().strip("|").strip() if kept else ""
     behind = text[values[-1].end :]
-    if behind.strip(" \t{}[]();,=\"'|") and not (
-        behind.startswith(("  ", "\t", " |", "|", ": ")) or kept < end - start
-    ):
+    if behind.strip(_PUNCTUATION) and not (behind.startswith(("  ", "\t", " |", "|", ": ")) or kept < end - start):
         # The text continues, so that the line is a sentence.
         return None
-    if not with_0x and not letters and start and _is_among_numbers(tokens, start, end):
+    if not with_0x and not letters.strip(_PUNCTUATION) and start and _is_among_numbers(text, tokens, start, end):
         return None
     address, bases, label = _before(text, tokens[:start])
     digits = tuple(value.text.lower().removeprefix("0x").rjust(width, "0") for value in values)
@@ -141,15 +141,17 @@ def _hexadecimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
     return DumpLine(kind, digits, width, address, bases, label, letters, is_sure=is_sure, is_string=is_string)
 
 
-def _is_among_numbers(tokens: Sequence[_Token], start: int, end: int) -> bool:
-    """Return true if two-digit values continue decimal numbers of one or three digits."""
-    before = tokens[start - 1].text
-    return (
-        len(before) != 2
-        and len(before) < 4
-        and before.isdecimal()
-        and all(each.text.isdecimal() for each in tokens[start:end])
-    )
+def _is_among_numbers(text: str, tokens: Sequence[_Token], start: int, end: int) -> bool:
+    """Return true if two-digit values continue decimal numbers.
+
+    A comma, a point, a sign, or one or three digits tell a number from an address.
+    """
+    before = tokens[start - 1]
+    if "," in text[before.end : tokens[start].start] or not before.text.isalnum():
+        is_number = bool(_DECIMAL.fullmatch(before.text))
+    else:
+        is_number = before.text.isdecimal() and len(before.text) in (1, 3)
+    return is_number and all(each.text.isdecimal() for each in tokens[start:end])
 
 
 def _longest_run(tokens: Sequence[_Token]) -> tuple[int, int]:
