@@ -1,6 +1,8 @@
-"""Ten kinds of audio event, made in code: one-second clips with background noise -> log-mel patches (64, 50, 1).
+"""Synthetic audio events of ten kinds, for model miniresnet.
 
-Clip `index` of a split is the same whichever clips are made besides it; its class is `index % 10`.
+Clips have one second, with background noise. Features are log-mel patches of shape (64, 50, 1).
+
+A clip depends on its split and its index alone; its class is `index % 10`.
 """
 
 from collections.abc import Callable
@@ -19,7 +21,14 @@ TIME = np.arange(SAMPLES) / SAMPLE_RATE
 
 
 def _tone(frequency: Signal | float, harmonics: Signal) -> Signal:
-    """A sum of harmonics of a (moving) fundamental in Hz; partials above 7.5 kHz are left out."""
+    """Return a sum of harmonics of a fundamental, which may move.
+
+    Harmonics that reach 7.5 kHz are left out.
+
+    Args:
+        frequency: Fundamental in Hz.
+        harmonics: Amplitudes, from the fundamental on.
+    """
     frequency = np.broadcast_to(frequency, TIME.shape)
     phase = 2 * np.pi * np.cumsum(frequency) / SAMPLE_RATE
     signal = np.zeros_like(TIME)
@@ -30,7 +39,7 @@ def _tone(frequency: Signal | float, harmonics: Signal) -> Signal:
 
 
 def _noise(random: Generator, low_hz: float, high_hz: float) -> Signal:
-    """Gaussian noise between two frequencies, with deviation 1."""
+    """Return Gaussian noise between two frequencies, with deviation 1."""
     spectrum = np.fft.rfft(random.standard_normal(SAMPLES))
     frequency = np.fft.rfftfreq(SAMPLES, 1 / SAMPLE_RATE)
     spectrum[(frequency < low_hz) | (frequency > high_hz)] = 0
@@ -40,26 +49,29 @@ def _noise(random: Generator, low_hz: float, high_hz: float) -> Signal:
 
 
 def _decay(onset: float, seconds: float, attack: float = 0.002) -> Signal:
-    """Envelope of a struck thing: silence, a short attack at `onset`, exponential decay."""
+    """Return the envelope of a struck object, with an exponential decay.
+
+    It is silent until `onset`, and then has a short attack. All times are in seconds.
+    """
     since = np.maximum(TIME - onset, 0)
     return np.minimum(since / attack, 1) * np.exp(-since / seconds)
 
 
 def _bump(onset: float, seconds: float) -> Signal:
-    """Envelope of a breath: half a sine from `onset`, `seconds` long."""
+    """Return the envelope of a breath: half a sine from `onset`, `seconds` long."""
     part = (TIME - onset) / seconds
     return np.where((part > 0) & (part < 1), np.sin(np.pi * np.clip(part, 0, 1)), 0.0)
 
 
 def _onsets(random: Generator, count: int, spacing: float) -> Signal:
-    """`count` onsets in seconds, `spacing` apart on average."""
+    """Return `count` onsets in seconds, `spacing` apart on average."""
     return random.uniform(0.02, 0.15) + spacing * (np.arange(count) + random.uniform(-0.12, 0.12, count))
 
 
 def _siren(random: Generator) -> Signal:
     centre, depth, rate = random.uniform(600, 1100), random.uniform(0.2, 0.45), random.uniform(0.8, 3.5)
     sweep = np.sin(2 * np.pi * (rate * TIME + random.uniform()))
-    if random.uniform() < 0.5:  # two tones instead of a wail
+    if random.uniform() < 0.5:  # Two tones instead of a wail.
         sweep = np.tanh(8 * sweep)
     return _tone(centre * (1 + depth * sweep), 1 / np.arange(1, 7) ** random.uniform(0.8, 1.6))
 
@@ -153,7 +165,7 @@ CLASSES = tuple(_EVENTS)
 
 
 def _background(random: Generator) -> Signal:
-    """Coloured noise, flat to steeply falling, with deviation 1."""
+    """Return coloured noise, flat to steeply falling, with deviation 1."""
     spectrum = np.fft.rfft(random.standard_normal(SAMPLES))
     frequency = np.fft.rfftfreq(SAMPLES, 1 / SAMPLE_RATE)
     signal = np.fft.irfft(spectrum * (frequency + 50) ** -random.uniform(0, 1), SAMPLES)
@@ -162,11 +174,16 @@ def _background(random: Generator) -> Signal:
 
 
 def clip(split: int, index: int) -> tuple[NDArray[np.float32], int]:
-    """One clip's features, `SHAPE`, and its class; `split` is one of `models.splits`."""
+    """Return the features of one clip, of shape `SHAPE`, and its class.
+
+    Args:
+        split: A split of `models.splits`.
+        index: Number of the clip in the split.
+    """
     random = np.random.default_rng((10, split, index))
     label = index % len(CLASSES)
     event = _EVENTS[CLASSES[label]](random)
-    level = 10 ** (random.uniform(-14, 10) / 20)  # dB over the background, measured over the whole clip
+    level = 10 ** (random.uniform(-14, 10) / 20)  # In dB over the background, measured over the whole clip.
     signal = level * event / (event.std() + 1e-9) + _background(random)
     patch = standardised(log_mel(signal, FRAMING, FILTERS)).T
     return patch[..., None].astype(np.float32), label

@@ -1,4 +1,7 @@
-"""Spectral features of mono sound: power frames, log-mel bands and cepstra, with numpy alone."""
+"""Spectral features of mono sound: power frames, log-mel bands and cepstra.
+
+numpy is the only library they need.
+"""
 
 from typing import NamedTuple
 
@@ -12,7 +15,13 @@ Signal = NDArray[np.float64]
 
 
 class Framing(NamedTuple):
-    """How a signal is cut into overlapping frames; all lengths in samples."""
+    """The cut of a signal into overlapping frames, with all lengths in samples.
+
+    Attributes:
+        window: Length of a frame.
+        hop: Distance from the start of one frame to the start of the next.
+        fft: Length of the Fourier transform; frames are padded to it with zeros.
+    """
 
     window: int
     hop: int
@@ -20,14 +29,29 @@ class Framing(NamedTuple):
 
 
 def power_frames(signal: Signal, framing: Framing) -> Signal:
-    """Power spectrum of every whole Hann-windowed frame: (frames, fft / 2 + 1)."""
+    """Return the power spectrum of every whole frame: (frames, fft / 2 + 1).
+
+    The frames have a Hann window.
+    """
     frames = np.lib.stride_tricks.sliding_window_view(signal, framing.window)[:: framing.hop]
     spectrum = np.fft.rfft(frames * np.hanning(framing.window), framing.fft)
     return spectrum.real**2 + spectrum.imag**2
 
 
 def mel_filters(bands: int, fft: int, low_hz: float, high_hz: float) -> Signal:
-    """Triangular filters spaced evenly in mel (2595 log10(1 + f / 700)): (bands, fft / 2 + 1)."""
+    """Return triangular filters spaced evenly in mel.
+
+    A frequency f in Hz is 2595 log10(1 + f / 700) mel.
+
+    Args:
+        bands: Number of filters.
+        fft: Length of the Fourier transform in samples.
+        low_hz: Lower edge of the first filter.
+        high_hz: Upper edge of the last filter.
+
+    Returns:
+        Weights of the frequencies, (bands, fft / 2 + 1).
+    """
     low, high = 2595 * np.log10(1 + np.array([low_hz, high_hz]) / 700)
     edges = 700 * (10 ** (np.linspace(low, high, bands + 2) / 2595) - 1)
     bins = np.arange(fft // 2 + 1) * SAMPLE_RATE / fft
@@ -37,12 +61,15 @@ def mel_filters(bands: int, fft: int, low_hz: float, high_hz: float) -> Signal:
 
 
 def log_mel(signal: Signal, framing: Framing, filters: Signal) -> Signal:
-    """Natural logarithm of the mel band powers: (frames, bands)."""
+    """Return the natural logarithm of the mel band powers: (frames, bands)."""
     return np.log(power_frames(signal, framing) @ filters.T + 1e-6)
 
 
 def cosine_transform(bands: int, coefficients: int) -> Signal:
-    """Orthonormal DCT-II as a matrix (bands, coefficients): log-mel @ matrix gives cepstra."""
+    """Return the orthonormal DCT-II as a matrix (bands, coefficients).
+
+    Log-mel @ matrix gives cepstra.
+    """
     angle = np.pi * np.outer(np.arange(bands) + 0.5, np.arange(coefficients)) / bands
     matrix: Signal = np.cos(angle) * np.sqrt(2 / bands)
     matrix[:, 0] /= np.sqrt(2)
@@ -50,6 +77,9 @@ def cosine_transform(bands: int, coefficients: int) -> Signal:
 
 
 def standardised(patch: Signal) -> Signal:
-    """The patch with mean 0 and deviation 1 over all its values: the loudness of a clip does not matter."""
+    """Return the patch with mean 0 and deviation 1 over all its values.
+
+    The loudness of a clip then does not matter.
+    """
     result: Signal = (patch - patch.mean()) / (patch.std() + 1e-6)
     return result

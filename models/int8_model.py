@@ -1,4 +1,7 @@
-"""Running an int8 .tflite with LiteRT's plain kernels: they define what a board must give, bit for bit."""
+"""An int8 .tflite run with LiteRT's reference kernels.
+
+Their results define the outputs of a board, bit for bit.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,7 @@ class Int8Model:
             raise ValueError(f"{path.name}: input {self._input['dtype']} {self._input['shape']}, not int8 of batch 1")
 
     def quantised(self, features: NDArray[np.float32]) -> NDArray[np.int8]:
-        """Real-valued features as the input's int8."""
+        """Return real-valued features as int8, with scale and zero point of the input."""
         scale, zero_point = self._input["quantization"]
         integers: NDArray[np.int8] = np.clip(np.rint(features / np.float64(scale)) + zero_point, -128, 127).astype(
             np.int8
@@ -28,7 +31,7 @@ class Int8Model:
         return integers
 
     def outputs(self, inputs: NDArray[np.int8]) -> NDArray[Any]:
-        """Raw outputs (count, n) of inputs (count, *input_shape)."""
+        """Return the raw outputs, (count, n), of inputs (count, *input_shape)."""
         rows = []
         for vector in inputs:
             self._interpreter.set_tensor(self._input["index"], vector[None])
@@ -37,7 +40,7 @@ class Int8Model:
         return np.stack(rows)
 
     def reconstruction_error(self, inputs: NDArray[np.int8], outputs: NDArray[Any]) -> NDArray[np.float64]:
-        """Mean squared difference, in real units, of each input and output."""
+        """Return the mean squared difference, in real units, of each input and its output."""
         scale, zero_point = self._input["quantization"]
         wanted = (inputs.astype(np.float64) - zero_point) * scale
         scale, zero_point = self._output["quantization"]

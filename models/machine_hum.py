@@ -1,7 +1,9 @@
-"""The hum of machines, sound or broken, made in code: five frames of 128 log-mel bands in a row -> (640,).
+"""Synthetic hum of machines with and without a fault, for model anomaly.
 
-Clip `index` of a split is the same whichever clips are made besides it. Its class is `index % 2`, but in TRAIN every
-clip is normal: an autoencoder learns sound machines only and so rebuilds broken ones badly.
+Features are five frames of 128 log-mel bands in a row, of shape (640,).
+
+A clip depends on its split and its index alone. Its class is `index % 2`, but in TRAIN every clip is
+normal: the autoencoder learns only machines without a fault, and so rebuilds faulty ones badly.
 """
 
 from collections.abc import Callable
@@ -25,7 +27,14 @@ CLASSES = ("normal", "anomalous")
 
 
 class Machine(NamedTuple):
-    """Revolutions per second, blades of the fan, teeth of the gear, centre in Hz of the noise of the air."""
+    """A machine with a fan and a gear.
+
+    Attributes:
+        rate: Revolutions per second.
+        blades: Number of blades of the fan.
+        teeth: Number of teeth of the gear.
+        air_hz: Centre of the noise of the air in Hz.
+    """
 
     rate: float
     blades: int
@@ -37,7 +46,7 @@ MACHINES = (Machine(24.5, 7, 41, 900), Machine(29.0, 9, 53, 1500), Machine(37.0,
 
 
 def _noise(random: Generator, centre_hz: float, width_hz: float) -> Signal:
-    """Gaussian noise around a centre, with deviation 1."""
+    """Return Gaussian noise around a centre, with deviation 1."""
     spectrum = np.fft.rfft(random.standard_normal(SAMPLES))
     frequency = np.fft.rfftfreq(SAMPLES, 1 / SAMPLE_RATE)
     signal = np.fft.irfft(spectrum * np.exp(-(((frequency - centre_hz) / width_hz) ** 2)), SAMPLES)
@@ -78,7 +87,12 @@ _FAULTS: tuple[Callable[[Generator, Machine], Signal], ...] = (
 
 
 def clip(split: int, index: int) -> tuple[NDArray[np.float32], int]:
-    """One clip's features, `SHAPE`, and its class; `split` is one of `models.splits`."""
+    """Return the features of one clip, of shape `SHAPE`, and its class.
+
+    Args:
+        split: A split of `models.splits`.
+        index: Number of the clip in the split.
+    """
     random = np.random.default_rng((30, split, index))
     label = 0 if split == TRAIN else index % len(CLASSES)
     machine = MACHINES[random.integers(len(MACHINES))]

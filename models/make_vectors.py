@@ -1,8 +1,12 @@
-"""Write a model's test vectors, inputs.npy and expected.npy: `python -m models.make_vectors [name ...]` from the root.
+"""Write the test vectors of models, inputs.npy and expected.npy.
 
-They come from the split VECTORS, which is used for nothing else. A classifier gets one clip for each of its first ten
-classes: the first it recognises, for vectors prove the arithmetic of a board, and quality is measured on TEST. An
-autoencoder gets the first ten clips. What model.yaml has to say of model and vectors is printed.
+Usage, from the root: `python -m models.make_vectors [name ...]`.
+
+Vectors come from the split VECTORS, which has no other use. A classifier gets one clip for each of
+its first ten classes: the first clip that it recognises. This choice is allowed, because vectors
+prove the arithmetic of a board; quality is measured on TEST. An autoencoder gets the first ten clips.
+
+The script prints the model's hash and the labels of the vectors, for model.yaml.
 """
 
 import hashlib
@@ -21,7 +25,16 @@ COUNT = 10
 
 
 def first_recognised(model: Int8Model, task: Task, label: int) -> NDArray[np.int8]:
-    """Quantised features of the first clip of a class that the model puts into this class."""
+    """Return the quantised features of the first clip that the model recognises.
+
+    Args:
+        model: A classifier.
+        task: Its task.
+        label: Class of the clip.
+
+    Raises:
+        ValueError: The model recognises none of the first 100 clips of the class.
+    """
     for index in range(label, 100 * len(task.CLASSES), len(task.CLASSES)):
         inputs = model.quantised(task.clip(VECTORS, index)[0][None])
         if model.outputs(inputs).argmax() == label:
@@ -31,7 +44,7 @@ def first_recognised(model: Int8Model, task: Task, label: int) -> NDArray[np.int
 
 
 def choose(model: Int8Model, task: Task) -> tuple[NDArray[np.int8], list[str]]:
-    """Inputs (10, *input shape) and the names of their classes."""
+    """Return ten inputs, (10, *input shape), and the names of their classes."""
     if len(task.CLASSES) < COUNT:
         features, labels = clips(task, VECTORS, COUNT)
         return model.quantised(features), [task.CLASSES[label] for label in labels]
@@ -40,7 +53,14 @@ def choose(model: Int8Model, task: Task) -> tuple[NDArray[np.int8], list[str]]:
 
 
 def write(folder: Path, task: Task) -> None:
-    """Write inputs.npy, int8, and expected.npy (10, n), of the output's type, into the model's folder."""
+    """Write inputs.npy and expected.npy into the model's folder.
+
+    inputs.npy is int8, (10, *input shape); expected.npy has the output's type, (10, n).
+
+    Args:
+        folder: Folder of the model, with its name.
+        task: Task of the model.
+    """
     path = folder / f"{folder.name}.tflite"
     model = Int8Model(path)
     inputs, labels = choose(model, task)

@@ -1,4 +1,9 @@
-"""How good the int8 models are on clips they never saw: `python -m models.quality [name ...]` from the root."""
+"""Measure the quality of the int8 models on clips that they have not seen.
+
+The clips are those of the split TEST.
+
+Usage, from the root: `python -m models.quality [name ...]`.
+"""
 
 import sys
 from pathlib import Path
@@ -15,14 +20,28 @@ HELD_OUT = 2000
 
 
 def area_under_roc(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    """How often a clip of class 1 scores higher than one of class 0; equal scores count half."""
+    """Return the area under the ROC curve.
+
+    It is the share of pairs in which the clip of class 1 scores higher than the clip of class 0.
+    Equal scores count half.
+    """
     zeros, ones = np.sort(scores[labels == 0]), scores[labels == 1]
     below = np.searchsorted(zeros, ones, "left") + np.searchsorted(zeros, ones, "right")
     return float(below.mean() / 2 / zeros.size)
 
 
 def quality(model: Path, task: Task, count: int = HELD_OUT) -> float:
-    """Accuracy of a classifier; for an autoencoder, the area under the ROC curve of its reconstruction error."""
+    """Return the quality of a model on clips of TEST.
+
+    Args:
+        model: The .tflite.
+        task: Its task.
+        count: Number of clips.
+
+    Returns:
+        Accuracy of a classifier; for an autoencoder, the area under the ROC curve of its
+        reconstruction error.
+    """
     features, labels = clips(task, TEST, count)
     int8 = Int8Model(model)
     inputs = int8.quantised(features)

@@ -1,4 +1,4 @@
-"""The splits of the synthetic tasks, and clips of them as arrays.
+"""The splits of the synthetic tasks, and their clips as arrays.
 
 A task is a module with `SHAPE`, `CLASSES` and `clip(split, index) -> (features, class)`.
 """
@@ -12,7 +12,12 @@ TRAIN, TEST, VECTORS = 0, 1, 2
 
 
 class Task(Protocol):
-    """What a task's module offers."""
+    """A module with a synthetic task.
+
+    Attributes:
+        SHAPE: Shape of a clip's features.
+        CLASSES: Names of the classes.
+    """
 
     @property
     def SHAPE(self) -> tuple[int, ...]: ...
@@ -22,6 +27,10 @@ class Task(Protocol):
 
 
 def clips(task: Task, split: int, count: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The first `count` clips of a split: features (count, *SHAPE) and classes (count,)."""
+    """Return the first clips of a split.
+
+    Returns:
+        Features (count, *SHAPE) and classes (count,).
+    """
     pairs = [task.clip(split, index) for index in range(count)]
     return np.stack([features for features, _ in pairs]), np.array([label for _, label in pairs])

@@ -1,9 +1,11 @@
-"""Ten short words, silence and other words, spoken by a small formant synthesiser -> cepstra (49, 10, 1).
+"""Synthetic speech for model keyword, as cepstra of shape (49, 10, 1).
 
-The speech is a caricature: a pulse train or noise, shaped frame by frame by three resonances that move from sound to
-sound. It has the structure of a keyword task, not its difficulty; the model knows no human voice.
+A small formant synthesiser speaks ten short words and other words; there are clips of silence too.
+The speech is a caricature: a pulse train or noise, shaped frame by frame by three resonances that
+move from sound to sound. It has the structure of a keyword task, but not its difficulty; the model
+knows no human voice.
 
-Clip `index` of a split is the same whichever clips are made besides it; its class is `index % 12`.
+A clip depends on its split and its index alone; its class is `index % 12`.
 """
 
 from typing import NamedTuple
@@ -32,7 +34,16 @@ CLASSES = ("silence", "unknown", "yes", "no", "up", "down", "left", "right", "on
 
 
 class Sound(NamedTuple):
-    """A speech sound: seconds; resonances in Hz and voice level; centre and width in Hz of the noise and its level."""
+    """A speech sound.
+
+    Attributes:
+        seconds: Length.
+        formants: Resonances in Hz.
+        voice: Level of the voice.
+        noise_hz: Centre of the noise in Hz.
+        noise_width: Width of the noise in Hz.
+        noise: Level of the noise.
+    """
 
     seconds: float
     formants: tuple[float, float, float] = (500, 1500, 2500)
@@ -83,7 +94,7 @@ WORDS = {
     "go": "g o u",
 }
 # fmt: off
-OTHER_WORDS = (  # from "y e t" on but a sound away from a keyword
+OTHER_WORDS = (  # The words from "y e t" on differ from a keyword by one sound.
     "b e d", "b er d", "k ae t", "d aw g", "h ae p i", "h a u s", "t r i", "w a u", "s i k s", "s e w e n", "f i sh",
     "m u n", "y e t", "n a u", "uh k", "d a n", "l e s", "r a i s", "aw m", "aw s", "s t aw k", "g o n",
 )
@@ -94,7 +105,10 @@ _BINS = np.arange(_FRAME // 2 + 1) * SAMPLE_RATE / _FRAME
 
 
 def _speak(random: Generator, word: str) -> Signal:
-    """The word in one voice, somewhere in `SAMPLES` samples, at no level in particular."""
+    """Return a word in one voice, at a random place in `SAMPLES` samples.
+
+    Its level is arbitrary.
+    """
     sounds = [sound for name in word.split() for sound in SOUNDS[name]]
     tempo, tract = random.uniform(0.85, 1.4), random.uniform(0.88, 1.16)
     seconds = tempo * np.array([s.seconds for s in sounds]) * random.uniform(0.8, 1.25, len(sounds))
@@ -108,7 +122,7 @@ def _speak(random: Generator, word: str) -> Signal:
     def glide(values: list[float]) -> Signal:
         return np.interp(time, middles, values)
 
-    # Level changes are quick, resonances glide: sounds colour their neighbours.
+    # Levels change quickly. Resonances glide, because sounds colour their neighbours.
     which = np.minimum(np.searchsorted(ends, time), len(sounds) - 1)
     voice = np.convolve(np.array([s.voice for s in sounds])[which] * inside, np.full(3, 1 / 3), "same")
     noise = np.array([s.noise for s in sounds])[which] * inside
@@ -144,7 +158,7 @@ def _speak(random: Generator, word: str) -> Signal:
 
 
 def _background(random: Generator) -> Signal:
-    """Coloured noise with deviation 1, at times with a mains hum."""
+    """Return coloured noise with deviation 1, in 30 % of the clips with a mains hum."""
     spectrum = np.fft.rfft(random.standard_normal(SAMPLES))
     frequency = np.fft.rfftfreq(SAMPLES, 1 / SAMPLE_RATE)
     signal = np.fft.irfft(spectrum * (frequency + 50) ** -random.uniform(0, 0.9), SAMPLES)
@@ -156,14 +170,19 @@ def _background(random: Generator) -> Signal:
 
 
 def clip(split: int, index: int) -> tuple[NDArray[np.float32], int]:
-    """One clip's features, `SHAPE`, and its class; `split` is one of `models.splits`."""
+    """Return the features of one clip, of shape `SHAPE`, and its class.
+
+    Args:
+        split: A split of `models.splits`.
+        index: Number of the clip in the split.
+    """
     random = np.random.default_rng((20, split, index))
     label = index % len(CLASSES)
     name = CLASSES[label]
     signal = _background(random)
     if name != "silence":
         speech = _speak(random, WORDS[name] if name in WORDS else str(random.choice(OTHER_WORDS)))
-        level = 10 ** (random.uniform(-10, 10) / 20)  # dB over the background, measured over the whole clip
+        level = 10 ** (random.uniform(-10, 10) / 20)  # In dB over the background, measured over the whole clip.
         signal += level * speech / speech.std()
     cepstra = standardised(log_mel(signal, FRAMING, FILTERS)) @ CEPSTRA
     return cepstra[..., None].astype(np.float32), label

@@ -1,6 +1,6 @@
-"""What the training scripts share: repeatable TensorFlow, and a Keras network as an int8 .tflite.
+"""Common functions of the training scripts: repeatability and int8 models.
 
-Needs TensorFlow (the project's extra `models`); nothing that builds, runs or tests does.
+They need TensorFlow (the project's extra `models`). Building, running and testing do not need it.
 """
 
 from collections.abc import Iterator
@@ -12,15 +12,21 @@ from numpy.typing import NDArray
 
 
 def make_repeatable(seed: int) -> None:
-    """Fix every seed and every order of summation: equal runs on one machine give equal weights."""
+    """Fix every seed and every order of summation.
+
+    Equal runs on one machine then give equal weights.
+    """
     keras.utils.set_random_seed(seed)
     tf.config.experimental.enable_op_determinism()
 
 
 def to_int8(network: keras.Model, samples: NDArray[np.float32], float_output: bool = False) -> bytes:
-    """The network, whose input has batch 1, with int8 weights, activations and input.
+    """Return a network as a .tflite with int8 weights, activations and input.
 
-    `samples` (count, *shape) set the ranges of the activations. The output is int8, or float32 behind a DEQUANTIZE.
+    Args:
+        network: Its input has batch 1.
+        samples: Inputs that set the ranges of the activations, (count, *shape).
+        float_output: Whether the output is float32 behind a DEQUANTIZE, instead of int8.
     """
 
     def one_by_one() -> Iterator[list[NDArray[np.float32]]]:

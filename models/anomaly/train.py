@@ -1,4 +1,7 @@
-"""Train anomaly on the hum of sound machines: `python -m models.anomaly.train [out.tflite]` from the root."""
+"""Train anomaly on the hum of machines without a fault.
+
+Usage, from the root: `python -m models.anomaly.train [out.tflite]`.
+"""
 
 import sys
 from pathlib import Path
@@ -14,7 +17,11 @@ CLIPS, EPOCHS, BATCH = 16_000, 30, 128
 
 
 def network(batch: int | None) -> keras.Model:
-    """An autoencoder of fully connected layers: 640, 4 x 128, 8, 4 x 128, 640."""
+    """Return an autoencoder of fully connected layers: 640, 4 x 128, 8, 4 x 128, 640.
+
+    Args:
+        batch: Batch size of the input; None for training, with any batch size.
+    """
     spectra = x = keras.Input(machine_hum.SHAPE, batch_size=batch)
     for width in (128, 128, 128, 128, 8, 128, 128, 128, 128):
         x = layers.Dense(width)(x)

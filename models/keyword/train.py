@@ -1,4 +1,7 @@
-"""Train keyword on synthetic words: `python -m models.keyword.train [out.tflite]` from the root."""
+"""Train keyword on synthetic words.
+
+Usage, from the root: `python -m models.keyword.train [out.tflite]`.
+"""
 
 import sys
 from pathlib import Path
@@ -15,7 +18,13 @@ WIDTH = 64
 
 
 def network(batch: int | None) -> keras.Model:
-    """A convolution and four depthwise-separable blocks, all of 64 channels (DS-CNN)."""
+    """Return a network of depthwise-separable convolutions (DS-CNN).
+
+    It has a convolution and four depthwise-separable blocks, all of 64 channels.
+
+    Args:
+        batch: Batch size of the input; None for training, with any batch size and with dropout.
+    """
     image = keras.Input(spoken_words.SHAPE, batch_size=batch)
     x = layers.Conv2D(WIDTH, (10, 4), 2, "same")(image)
     x = layers.ReLU()(layers.BatchNormalization(momentum=0.9)(x))
@@ -36,7 +45,7 @@ def main(out: Path) -> None:
     trained = network(batch=None)
     steps = EPOCHS * CLIPS // BATCH
     rate = keras.optimizers.schedules.CosineDecay(3e-3, steps)
-    # Smoothed targets: a sure network's outputs would all be 0 or 1, and comparing them would show little.
+    # Smoothed targets keep the outputs between 0 and 1. If all were 0 or 1, comparing them would show little.
     loss = keras.losses.CategoricalCrossentropy(label_smoothing=0.1)
     trained.compile(keras.optimizers.Adam(rate), loss, metrics=["accuracy"])
     trained.fit(features, keras.utils.to_categorical(labels), BATCH, EPOCHS, verbose=2)

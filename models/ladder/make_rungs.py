@@ -1,10 +1,15 @@
-"""Write the models of the rungs of target `ladder`: `python models/ladder/make_rungs.py` from the root.
+"""Write the models of the rungs of target `ladder`.
 
-First of one operator each. All scales are 1 and inputs are small, so that no result lies between two integers: whoever rounds in
-another way, or more than once, gets the same bytes, and a board that gets others has computed something else.
+Usage, from the root: `python models/ladder/make_rungs.py`.
 
-Then what the NPU makes of model keyword, whose sums are rounded: the right bytes are those of the model of the NPU. In `layers`
-the result of each operator is an output, so that a board tells where it first differs; `logits` is the one blob that keyword has.
+The first rungs have one operator each. All scales are 1 and inputs are small, so that every result
+is an integer. Other ways of rounding, and rounding more than once, give the same bytes. A board that
+returns other bytes has computed something else.
+
+The last rungs are the part of model keyword that the NPU computes. Its sums are rounded, so the
+expected bytes are those of the model of the NPU. In `layers`, the result of each operator is an
+output, so that a board shows the first operator that differs. `logits` is the one blob of keyword
+in its normal form.
 """
 
 import hashlib
@@ -21,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "site_scons")]
 
 import flatbuffers  # noqa: E402
-import one_op_models as ops  # noqa: E402 - the writer of models that tests use.
+import one_op_models as ops  # noqa: E402 - the tests' writer of models.
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402
 from n6build.hardware.boards import load_board  # noqa: E402
 from n6build.network.ll_aton import own_version  # noqa: E402
@@ -38,13 +43,21 @@ HERE = Path(__file__).parent
 VECTORS = 4
 # Bytes before and behind each buffer that no epoch may write.
 GUARD = 64
-# What the NPU reads as unsigned begins here.
+# The least int8. It is the zero point of inputs that the NPU reads as unsigned.
 LEAST = -128
 
 
 @dataclass(frozen=True)
 class Rung:
-    """make: the model. shapes: of its inputs. low, high: of their values."""
+    """A rung with a model of one operator.
+
+    Attributes:
+        what: Description in its model.yaml.
+        make: Return the model.
+        shapes: Shapes of the inputs, with the batch.
+        low: Least value of the inputs.
+        high: Largest value of the inputs.
+    """
 
     what: str
     make: Callable[[], bytes]
@@ -104,7 +117,7 @@ def _offset() -> bytes:
     return ops.quantize((1, 64), np.int8, np.uint8, UNIT, ops.Quantisation(1.0, -LEAST))
 
 
-# In the order in which a board climbs them.
+# The rungs are in the order in which a board runs them.
 RUNGS = {
     "copy": Rung("64 bytes from one engine to another", _copy, [(1, 64)]),
     "offset": Rung("128 added to 64 bytes", _offset, [(1, 64)]),
@@ -120,17 +133,29 @@ RUNGS = {
 
 
 def inputs_of(rung: Rung, seed: int) -> list[NDArray[np.int8]]:
-    """For each input, vectors x its shape without the batch."""
+    """Return random test vectors for each input.
+
+    Args:
+        rung: A rung with a model of one operator.
+        seed: Seed of the random numbers.
+
+    Returns:
+        For each input, vectors x its shape without the batch.
+    """
     random = np.random.default_rng(seed)
     made = [random.integers(rung.low, rung.high + 1, (VECTORS, *shape[1:]), dtype=np.int8) for shape in rung.shapes]
     if rung is RUNGS["mean"]:
-        # Each image is of one value: its mean is no fraction.
+        # All elements of a channel are equal, so that their mean is an integer.
         made = [np.broadcast_to(values[:, :1, :1], values.shape).copy() for values in made]
     return made
 
 
 def expected_of(model: bytes, inputs: Sequence[NDArray[np.int8]]) -> NDArray[np.int8]:
-    """Vectors x the output's shape, by the reference kernels of LiteRT."""
+    """Return the outputs of LiteRT's reference kernels.
+
+    Returns:
+        Vectors x the output's shape, without the batch.
+    """
     interpreter = Interpreter(
         model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF, num_threads=1
     )
@@ -145,7 +170,13 @@ def expected_of(model: bytes, inputs: Sequence[NDArray[np.int8]]) -> NDArray[np.
 
 
 def write(name: str, seed: int, folder: Path) -> None:
-    """Write the files of a rung of one operator into `folder`."""
+    """Write the files of a rung of one operator.
+
+    Args:
+        name: A key of `RUNGS`.
+        seed: Seed of the random inputs.
+        folder: Folder of the files; it is created if necessary.
+    """
     rung = RUNGS[name]
     model, inputs = rung.make(), inputs_of(rung, seed)
     rows = inputs[0] if len(inputs) == 1 else np.concatenate([each.reshape(VECTORS, -1) for each in inputs], axis=1)
@@ -173,8 +204,14 @@ WHOLE = ROOT / "models" / "keyword"
 
 @dataclass(frozen=True)
 class Part:
-    """every: the result of each operator is an output, not only that of the last one. vectors: of keyword's that are run. guard:
-    around its buffers; with one, none takes the memory of another.
+    """A rung with a part of model keyword.
+
+    Attributes:
+        what: Description in its model.yaml.
+        every: Whether the result of each operator is an output, not only that of the last one.
+        vectors: Number of keyword's test vectors that are run.
+        guard: Bytes before and behind each buffer that no epoch may write, 0 for none. With guards,
+            no buffer takes the memory of another one.
     """
 
     what: str
@@ -183,7 +220,7 @@ class Part:
     guard: int
 
 
-# Of keyword, without the SOFTMAX at its end. A board takes seconds to tell all results of one vector.
+# The parts lack the SOFTMAX at the end of keyword. `layers` has one vector, because a board takes seconds to send its results.
 PARTS = {
     "layers": Part("keyword without its softmax, with the result of each operator", every=True, vectors=1, guard=GUARD),
     "logits": Part("keyword without its softmax", every=False, vectors=10, guard=0),
@@ -191,7 +228,7 @@ PARTS = {
 
 
 def part_of_keyword(part: Part) -> bytes:
-    """The model, with other outputs."""
+    """Return keyword without its SOFTMAX, with the outputs of the part."""
     model = schema.ModelT.InitFromPackedBuf((WHOLE / "keyword.tflite").read_bytes())
     (graph,) = model.subgraphs
     made = [int(operator.outputs[0]) for operator in graph.operators[:-1]]
@@ -207,7 +244,14 @@ def part_of_keyword(part: Part) -> bytes:
 
 
 def write_part(name: str, folder: Path) -> None:
-    """Write the files of a part of keyword into `folder`. Its sums are scaled as those of keyword are."""
+    """Write the files of a part of keyword.
+
+    All test vectors of keyword calibrate it, so that its sums are scaled as those of keyword.
+
+    Args:
+        name: A key of `PARTS`.
+        folder: Folder of the files; it is created if necessary.
+    """
     part = PARTS[name]
     calibration = np.load(WHOLE / "inputs.npy")
     guard = f", guard: {part.guard}" if part.guard else ""
@@ -218,7 +262,10 @@ def write_part(name: str, folder: Path) -> None:
 
 
 def _by_the_npu(folder: Path, name: str) -> NDArray[np.int8]:
-    """Vectors x all outputs, as the model of the NPU computes them on its own results."""
+    """Return the outputs of the model of the NPU: vectors x all outputs.
+
+    Each epoch is computed from the results of the epochs before it.
+    """
     board = load_board("nucleo-n657")
     file = folder / f"{name}.tflite"
     graph = graph_of(file)
@@ -231,7 +278,7 @@ def _by_the_npu(folder: Path, name: str) -> NDArray[np.int8]:
 
 
 def write_all(folder: Path) -> None:
-    """Write all rungs, each into a folder of its name."""
+    """Write all rungs, each into its own folder below `folder`."""
     for seed, name in enumerate(RUNGS, 1):
         write(name, seed, folder / name)
     for name in PARTS:

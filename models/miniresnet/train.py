@@ -1,4 +1,7 @@
-"""Train miniresnet on synthetic audio events: `python -m models.miniresnet.train [out.tflite]` from the root."""
+"""Train miniresnet on synthetic audio events.
+
+Usage, from the root: `python -m models.miniresnet.train [out.tflite]`.
+"""
 
 import sys
 from pathlib import Path
@@ -21,7 +24,13 @@ def _convolution(x: keras.KerasTensor, kernel: int, stride: int = 1, relu: bool 
 
 
 def network(batch: int | None) -> keras.Model:
-    """A residual network of one stack: two blocks of 64 channels behind a 7 x 7 stem."""
+    """Return a residual network of one stack.
+
+    The stack has two blocks of 64 channels behind a 7 x 7 stem.
+
+    Args:
+        batch: Batch size of the input; None for training, with any batch size and with dropout.
+    """
     image = keras.Input(audio_events.SHAPE, batch_size=batch)
     x = layers.ZeroPadding2D(3)(image)
     x = layers.Conv2D(WIDTH, 7, 2, kernel_regularizer=keras.regularizers.L2(1e-4))(x)
@@ -43,7 +52,7 @@ def main(out: Path) -> None:
     trained = network(batch=None)
     steps = EPOCHS * CLIPS // BATCH
     rate = keras.optimizers.schedules.CosineDecay(2e-3, steps)
-    # Smoothed targets: a sure network's outputs would all be 0 or 1, and comparing them would show little.
+    # Smoothed targets keep the outputs between 0 and 1. If all were 0 or 1, comparing them would show little.
     loss = keras.losses.CategoricalCrossentropy(label_smoothing=0.1)
     trained.compile(keras.optimizers.Adam(rate), loss, metrics=["accuracy"])
     trained.fit(features, keras.utils.to_categorical(labels), BATCH, EPOCHS, verbose=2)

@@ -1,4 +1,7 @@
-"""flashcat for tests, over a board that is a folder: tests/programmer_stand_ins/flashcat.py."""
+"""A fake flashcat for tests, whose board is a folder.
+
+Its path in the project is tests/programmer_stand_ins/flashcat.py.
+"""
 
 from __future__ import annotations
 

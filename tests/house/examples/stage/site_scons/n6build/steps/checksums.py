@@ -1,4 +1,7 @@
-"""checksums.txt: SHA-256 of everything that goes to flash, for who archives a build."""
+"""The step that writes checksums.txt, for archives of a build.
+
+The file has the SHA-256 of each image of the flash.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,12 @@ from n6build.plan.step import Call, Step
 
 
 def checksums_step(output: str, files: Sequence[str]) -> Step:
-    """files: images of the flash, in the order of the list."""
+    """Return the step that writes checksums.txt.
+
+    Args:
+        output: Path of checksums.txt.
+        files: Images of the flash, in the order of the list.
+    """
     return Step(
         verb="Checksums",
         stage="image",
@@ -20,6 +28,6 @@ def checksums_step(output: str, files: Sequence[str]) -> Step:
 
 
 def make(call: Call) -> None:
-    """A line for each file, as sha256sum prints it."""
+    """Write a line for each file, as sha256sum prints it."""
     lines = [f"{sha256(read_bytes(path))}  {path.name}\n" for path in call.sources]
     write_atomically(call.outputs[0], "".join(lines))

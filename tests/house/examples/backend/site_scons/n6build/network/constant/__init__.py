@@ -1,1 +1,1 @@
-"""Backend constant: the reference backend under another name, for whoever wants to see what a backend is made of."""
+"""Backend constant: the reference backend under another name, as an example."""

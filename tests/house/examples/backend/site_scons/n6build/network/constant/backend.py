@@ -1,4 +1,7 @@
-"""A model whose name begins with 'constant' is compiled by the reference backend, and says so."""
+"""Backend constant, which compiles models whose name begins with 'constant'.
+
+The reference backend does the work; the console shows the name of this one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,11 @@ from n6build.plan.step import Call, Step
 
 @dataclass(frozen=True)
 class Options:
-    """What stands below network.constant in a model.yaml."""
+    """Options below network.constant in a model.yaml.
+
+    Attributes:
+        greeting: Example of an option; it has no effect.
+    """
 
     greeting: str = "constant"
 
@@ -50,6 +57,9 @@ BACKEND = Backend(
 
 
 def make(call: Call) -> None:
-    """The step's work, in a function that is named by its module: see plan/step.py."""
+    """Compile the network with the reference backend.
+
+    The step names this function as 'module:name'; see plan/step.py.
+    """
     say("Backend", "constant", "as the reference backend")
     reference.make(call)

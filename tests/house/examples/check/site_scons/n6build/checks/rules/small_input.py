@@ -1,4 +1,7 @@
-"""A check of one's own: this file in site_scons/n6build/checks/rules/ is all it takes."""
+"""Example of a new check; no other file is needed.
+
+Its folder is site_scons/n6build/checks/rules/.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _LEAST_BYTES = 1 << 20
 
 
 def _networks(subject: Subject) -> list[NetworkSubject]:
-    """What the check looks at. Where that is empty, it has neither passed nor failed."""
+    """Return the networks to check; without any, the check neither passes nor fails."""
     return [network for network in subject.networks if network.artifacts.inputs]
 
 
@@ -22,7 +25,7 @@ def small_input(subject: Subject) -> Iterator[Finding]:
         for port in network.artifacts.inputs:
             if port.bytes < _LEAST_BYTES:
                 yield Finding(
-                    # The model's name in front: by it a waiver in its model.yaml is known to be meant.
+                    # The model's name comes first. With it, the build finds the model.yaml that may waive the finding.
                     f"{network.model.name}: input {port.name}",
                     f"has {port.bytes} bytes, {_LEAST_BYTES - port.bytes} fewer than our camera gives",
                     "train the model with a larger input",

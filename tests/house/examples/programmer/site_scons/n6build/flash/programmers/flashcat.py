@@ -1,7 +1,8 @@
-"""A programmer of one's own: this file in site_scons/n6build/flash/programmers/ is all it takes.
+"""Example of a new programmer; only its tests need another file.
 
-What is used: `flashcat list` prints a line 'probe <serial> <board>' for each; `id`, `read`, `write`, `reset`, `ram` print
-'done' for each part that they have carried out.
+Its folder is site_scons/n6build/flash/programmers/. Facts used: `flashcat list` prints a line
+'probe <serial> <board>' for each probe; `id` prints 'chip <device id>'; `read`, `write`, `reset` and
+`ram` print 'done' for each part that they have completed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""NEG: integers with the other sign; -128 stays what it is. Without a zero point, which the reference resolver ignores."""
+"""NEG: integers with the opposite sign; -128 stays -128.
+
+A zero point other than 0 is rejected, because LiteRT's reference resolver ignores it.
+"""
 
 from __future__ import annotations
 
