@@ -53,9 +53,8 @@ class Step:
         after: Outputs of steps that have to be done first, whose content does not matter.
         state: Files and folders that it consults or changes besides its outputs, such as the record
             of a board.
-        consulted: Files in `state` that decide on its outputs, and nothing else there, so that
-            another machine may do it; where
-        it changes one, no cache takes its outputs.
+        consulted: The files in `state` that alone decide on its outputs, so that another machine may
+            do it. Where it changes one, no cache takes its outputs.
         always: Whether it runs whenever its outputs are requested.
         shared: Whether another checkout may take its outputs.
         quiet: Whether it prints no line of its own.
