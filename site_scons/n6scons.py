@@ -76,7 +76,7 @@ def ready_to_print(*streams: TextIO | None) -> None:
     Args:
         *streams: Streams as the process got them; None for one that was closed, for which SCons'
             own printing would end with a
-        traceback.
+            traceback.
     """
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):

@@ -34,7 +34,7 @@ def _compile_commands(env: Any, others: Any = ()) -> Any:
     Args:
         others: Such files of the host project, as its own CompilationDatabase() makes them under
             another name; their entries
-        are added.
+            are added.
     """
     site = env.N6Site()
 

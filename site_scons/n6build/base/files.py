@@ -43,7 +43,7 @@ def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) ->
         data: The new content.
         durable: Whether to force the bytes to the disk before the rename; for records of the
             content of a board, not for build
-        products.
+            products.
 
     Raises:
         N6Error: N6-FILE-001 if the file cannot be written.

@@ -20,8 +20,8 @@ def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
     Args:
         pattern: Module name with one `*`, as in 'n6build.network.*.backend'. It has to be a literal
             in the call:
-        plan/closure.py finds it there, so that the modules count among the imports of the calling
-        module.
+            plan/closure.py finds it there, so that the modules count among the imports of the calling
+            module.
         name: Name of the value in each module.
         kind: Type of the value.
 

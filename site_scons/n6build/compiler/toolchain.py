@@ -117,7 +117,7 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
         environment: Variables that the compiler sees.
         notes: Folder for the compiler's answers about its parts. It is queried once for each state
             of its driver. None: nothing
-        is kept.
+            is kept.
 
     Raises:
         N6Error: N6-TOOL-001 if the compiler is not in PATH; N6-TOOL-002 if it does not answer or a

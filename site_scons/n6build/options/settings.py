@@ -125,7 +125,7 @@ def check_effect(settings: Mapping[str, Setting], targets: Collection[str]) -> N
             refused.
         targets: Names of `TARGETS`, none for all that is built by default. Nothing is checked where
             a file or a target of
-        another project is among them.
+            another project is among them.
 
     Raises:
         N6Error: N6-OPTION-020 for an option without effect.

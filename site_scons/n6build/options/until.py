@@ -24,7 +24,7 @@ class Until:
         kind: Kind of the event.
         value: A part of a line of the console; a symbol, with `fsbl:` or `appli:` in front if it is
             of that program; an address;
-        or a number of instructions.
+            or a number of instructions.
     """
 
     kind: Kind

@@ -69,7 +69,7 @@ class Site:
         room: Context of a step that is done here, where more of them wait for other machines.
         announce: Function called before a step is done or after it was fetched, with a verb in the
             second case; by several
-        threads.
+            threads.
     """
 
     top: Path

@@ -64,7 +64,7 @@ class CompilerOptions:
             taken; its memory pools are not used, the board's are.
         input_data_type, output_data_type: Type of inputs or outputs as the application sees them.
         inputs_ch_position, outputs_ch_position: Position of the channels of inputs or outputs as
-        the application sees them.
+            the application sees them.
         own_inputs: The application allocates the buffers of inputs.
         own_outputs: The application allocates the buffers of outputs.
         arguments: More arguments for stedgeai.
