@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.models.model import EpochTolerance, Model, Tolerance, check_hash, load_model, model_names
+from n6build.models.model import EpochTolerance, Model, Tolerance, load_model, model_names
+from n6build.network.backend import check_sha256
 from n6build.steps.network import check_options
 
 DESCRIPTION = """name: tiny
@@ -165,7 +166,7 @@ def test_tolerances_that_are_not_named_are_those_of_the_facts(models: Path) -> N
 def test_another_file_than_the_described_one_is_refused(models: Path) -> None:
     (models / "tiny" / "model.yaml").write_text(DESCRIPTION + "sha256: " + "0" * 64 + "\n")
     with pytest.raises(N6Error, match="N6-MODEL-006"):
-        check_hash(load_model("tiny", models))
+        check_sha256(models / "tiny/tiny.tflite", load_model("tiny", models).sha256)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference_interpreter
-from n6build.models.model import Model, check_hash, load_model, model_names
+from n6build.models.model import Model, load_model, model_names
+from n6build.network.backend import check_sha256
 from numpy.typing import NDArray
 
 from models.int8_model import Int8Model
@@ -56,7 +57,7 @@ def test_the_three_models_are_there_and_each_has_its_task() -> None:
 
 def test_the_file_is_the_one_that_model_yaml_describes(model: Model) -> None:
     assert model.sha256 is not None
-    check_hash(model)
+    check_sha256(file_of(model), model.sha256)
 
 
 def test_the_file_holds_no_path_and_no_date(model: Model) -> None:

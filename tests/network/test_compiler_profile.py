@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.pools.lossless_yaml import from_yaml, to_yaml
+from n6build.network.pools.strict_json import strict_text
 from n6build.network.st_edge_ai.compiler_profile import (
     parse_profiles,
     profile_of,
     profile_text,
-    profiles_text,
     read_profiles,
 )
 from samples import sample
@@ -53,8 +53,8 @@ def test_the_old_name_of_a_machine_description_is_understood() -> None:
 def test_yaml_loses_nothing_but_comments() -> None:
     document = parse_profiles(FILE.encode(), "n.json")
     _, back = from_yaml(to_yaml(document, "compiler_profiles"), "n.yaml")
-    assert profiles_text(back) == profiles_text(document)
-    assert '"unknown": 2.50' in profiles_text(back)
+    assert strict_text(back) == strict_text(document)
+    assert '"unknown": 2.50' in strict_text(back)
 
 
 def test_what_is_written_for_the_compiler_is_strict_json() -> None:

@@ -29,16 +29,6 @@ class Measure:
     max: float
     cosine: float
 
-    @property
-    def equal_share(self) -> float:
-        """Return the share of equal elements, 0 to 1."""
-        return self.equal / self.elements if self.elements else 1.0
-
-    @property
-    def within_1_share(self) -> float:
-        """Return the share of elements within one step, 0 to 1."""
-        return self.within_1 / self.elements if self.elements else 1.0
-
 
 def measure(got: NDArray[np.generic], wanted: NDArray[np.generic], zero_point: float, *, step: float = 1.0) -> Measure:
     """Measure the distance of two tensors with the same elements in the same order.

@@ -14,7 +14,6 @@ from n6build.base.paths import MODELS, own_folder
 from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
 from n6build.models.folder_name import RESERVED, folder_name, is_folder_name
 from n6build.models.relocatable import is_relocatable
-from n6build.network.backend import check_sha256
 from n6build.network.backend_names import backend_names
 from n6build.network.prebuilt.compiled_from import Origin, origin_of
 from n6build.network.prebuilt.folder import folders_with_networks, holds_network
@@ -388,9 +387,3 @@ def _check_classes(model: ModelFile, document: Document) -> None:
                 hint = did_you_mean(label, model.classes)
                 where = document.where("vectors", "labels", index)
                 raise N6Error("N6-MODEL-005", f"label '{label}' is not a class of this model", where=where, hint=hint)
-
-
-def check_hash(model: Model) -> None:
-    """Raise N6-MODEL-006 unless the model file is the one that model.yaml describes."""
-    if model.file is not None:
-        check_sha256(model.file, model.sha256)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes
-from n6build.network.pools.strict_json import parse_strict, strict_text
+from n6build.network.pools.strict_json import parse_strict
 
 # A token is a text, which may lack its end and may have continued lines, or the start of a comment.
 _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*', re.DOTALL)
@@ -138,8 +138,3 @@ def profile_text(name: str, memory_pool: Path, options: str) -> str:
         )
     profile = {"memory_pool": str(memory_pool), "options": options}
     return json.dumps({"Globals": {}, "Profiles": {name: profile}}, indent=2) + "\n"
-
-
-def profiles_text(document: object) -> str:
-    """Return the whole document as strict JSON."""
-    return strict_text(document) + "\n"
