@@ -25,8 +25,6 @@
 /* The time limit for an installation and a first inference. Slower models are of no use to an application. */
 #define TRIAL_MS 10000u
 
-/* N6_SECURE_BIT: the non-secure alias of an internal memory is its secure address without this bit. */
-
 static const n6_reloc_header_t *header_of(const n6_model_slot_t *slot)
 {
     return (const n6_reloc_header_t *)(uintptr_t)slot->file;

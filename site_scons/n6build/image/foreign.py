@@ -128,14 +128,12 @@ def elf_of(file: Path) -> Path | None:
     the suffix of signing. The file itself may be linked later.
     """
     if file.suffix in _ELF_SUFFIXES:
+        # Return the file even if it does not exist yet: the host project's build may make it later.
         return file
     stem = file.stem
     for ending in _SIGNED:
         stem = stem.removesuffix(ending)
     beside = [file.with_name(f"{name}.elf") for name in dict.fromkeys((file.stem, stem))]
-    if file.suffix in _ELF_SUFFIXES:
-        # Return the file even if it does not exist yet: the host project's build may make it later.
-        return file
     return next((path for path in beside if is_file(path)), None)
 
 
