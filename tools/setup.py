@@ -113,7 +113,10 @@ def main() -> int:
 
 
 def check_commits() -> int:
-    """Let Git check the messages of commits, unless this checkout has hooks of its own. Return 0."""
+    """Let Git check the messages of commits, and return 0.
+
+    A checkout with hooks of its own keeps them.
+    """
     git = shutil.which("git")
     if git and (ROOT / ".git").exists():
         setting = [git, "-C", str(ROOT), "config", "core.hooksPath"]

@@ -150,3 +150,25 @@ def test_errors_that_a_public_function_raises_are_in_its_docstring() -> None:
     ]
     assert sum(len(raised_by(node)) for _, node in functions()) > 30
     assert wrong == []
+
+
+_FRAGMENT = re.compile(
+    r"(?:What|Which|Whether|Whose|Where|Why|How|Who|Of|As|From|To|In|For|By|None|With|Without)\b|[a-z_]+(?:, [a-z_]+)*: "
+)
+_LONGEST_FIRST_LINE = 80
+
+
+def first_lines() -> Iterator[tuple[str, str]]:
+    """Yield place and first line of every docstring, of private names and tests, too."""
+    for folder in ("site_scons", "tools", "tests", "models"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+                    yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", text.splitlines()[0]
+
+
+def test_the_first_line_of_a_docstring_stands_alone() -> None:
+    lines = list(first_lines())
+    assert len(lines) > 5000
+    assert [f"{place}: {line}" for place, line in lines if _FRAGMENT.match(line)] == []
+    assert [f"{place}: {line}" for place, line in lines if len(line) > _LONGEST_FIRST_LINE] == []

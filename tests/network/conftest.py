@@ -23,7 +23,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def host_network(tmp_path: Path, objects_folder: Path) -> Callable[..., HostNetwork]:
-    """Return a function that compiles a model, a file or its bytes, and links it for the host."""
+    """Return a function that compiles and links a model, file or bytes, for the host."""
     made = 0
 
     def build(model: Path | bytes, pools: list[MemoryPool] | None = None) -> HostNetwork:

@@ -1,4 +1,7 @@
-"""The clocks that n6build's FSBL starts: full speed for its own Appli, those of a reset for any other program."""
+"""Clocks that n6build's FSBL starts.
+
+Its own Appli runs at full speed; any other program finds the clocks of a reset.
+"""
 
 from __future__ import annotations
 
@@ -34,5 +37,8 @@ def clock(folder: Path, **options: str) -> str:
 def test_a_program_that_sets_its_own_clocks_finds_those_of_a_reset(
     options: dict[str, str], name: str, tmp_path: Path
 ) -> None:
-    """ST's HAL does not change a PLL that the CPU runs on: programs of STM32CubeMX would stop there."""
+    """Programs of STM32CubeMX would stop otherwise.
+
+    ST's HAL does not change a PLL that the CPU runs on.
+    """
     assert clock(tmp_path, **options) == name
