@@ -100,7 +100,7 @@ def run_epochs_step(
 def _network(steps: NetworkSteps) -> _Network:
     model = steps.model
     if model.reference is None:
-        what = f"nothing says which model {model.name} was compiled from"
+        what = model.not_compared or f"nothing says which model {model.name} was compiled from"
         hint = "reference.model in model.yaml: the .tflite or .onnx file"
         raise N6Error("N6-OPTION-018", what, where="option epochs", hint=hint)
     missing = missing_interpreter(model.reference)
