@@ -326,6 +326,7 @@ EDITS = (
         "cache_line=2 * board.cache_line",
         f"{LINKED}/memory_plan.json",
     ),
+    alone("memory_plan/own_buffers.py", "if port.own", "if not port.own", f"{LINKED}/memory_plan.json"),
     alone(
         "memory_plan/board_memory.py",
         "        soc.cache_line,",
@@ -579,6 +580,13 @@ EDITS = (
         f"{BOARD}/romfs/romfs0.img",
     ),
     Edit(
+        "memory_plan/seeded_vectors.py",
+        "n6build input {",
+        "n6build inputs {",
+        "prebuilt",
+        f"{BOARD}/elsewhere/inputs/network.npy",
+    ),
+    Edit(
         "network/prebuilt/imported.py",
         "write_atomically(out / path.name, read_bytes(path))",
         'write_atomically(out / path.name, read_bytes(path) + b"\\n")',
@@ -698,7 +706,6 @@ WITHOUT_BYTES = {
     "n6build.hardware.field_registers": _OF_A_BOARD,
     "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.hardware.npu": _OF_A_BOARD,
-    "n6build.memory_plan.seeded_vectors": "inputs of models without test vectors, of which these builds have none",
     "n6build.models.folder_name": _PLANS,
     "n6build.models.model": _PLANS,
     "n6build.models.relocatable": _REFUSES,
@@ -711,6 +718,7 @@ WITHOUT_BYTES = {
     "n6build.network.neural_art.backend": _PLANS,
     "n6build.network.artifacts.weights": _REFUSES,
     "n6build.network.prebuilt.folder": _PLANS,
+    "n6build.network.prebuilt.compiled_from": _REFUSES,
     "n6build.network.prebuilt.weights_array": "reads weights that are a C array, of which no build here has one",
     **dict.fromkeys(
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
