@@ -33,6 +33,8 @@ from n6build.virtual_board.qemu import Release, release_here
 from n6build.virtual_board.source_package import fetch_source
 
 BINARY = "qemu-system-arm"
+# Programs of a virtual environment, as meson writes them into build.ninja.
+_PROGRAMS = re.compile(r"(?<=[ =])/[^\s$]+/bin/(?:python[\d.]*|meson|ninja)(?=[\s|])")
 # After this error, everything except the virtual board can be used.
 NOT_HERE = "N6-VB-002"
 # Packages needed to build, with the module or command that shows whether one is installed.
@@ -245,7 +247,7 @@ def _add_machine(tree: Path, sources: dict[str, str]) -> None:
 def _compile(tree: Path, release: Release) -> None:
     build = tree / "build"
     tools = for_installing(PATH=f"{Path(sys.executable).parent}:{read_environment().path}")
-    if not (build / "build.ninja").is_file():
+    if not is_usable(build / "build.ninja"):
         say("Emulator", "configuring")
         shutil.rmtree(build, ignore_errors=True)
         build.mkdir()
@@ -258,6 +260,19 @@ def _compile(tree: Path, release: Release) -> None:
         _logged(["../configure", *release.configure, portable, tool], build, tools)
     say("Emulator", "compiling (two to five minutes the first time)")
     _logged(["ninja", BINARY], build, tools)
+
+
+def is_usable(ninja: Path) -> bool:
+    """Return true if a tree is configured, with programs that still exist.
+
+    All checkouts of a user share the tree, which names the Python of the checkout that configured it.
+
+    Args:
+        ninja: build.ninja of the tree.
+    """
+    if not ninja.is_file():
+        return False
+    return all(Path(program).exists() for program in set(_PROGRAMS.findall(ninja.read_text(errors="replace"))))
 
 
 def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> None:
