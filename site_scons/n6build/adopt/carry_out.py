@@ -16,6 +16,7 @@ from n6build.adopt.write import Result, add_block, add_links, add_step, block
 from n6build.base.console import say, show, styled
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
+from n6build.base.size_text import counted
 
 _STYLES = {"found": "good", "missing": "bad", "unfit": "bad"}
 _TOLD: dict[Result, str] = {
@@ -127,7 +128,7 @@ def _carry_out(adoption: Adoption, root: Path, *, only_print: bool) -> None:
         show("\n".join(adoption.lines) if is_cube else block(adoption.lines))
     elif adoption.lines:
         result = add_step(program.script, adoption.lines[0]) if is_cube else add_block(program.script, adoption.lines)
-        count = f"{len(adoption.lines)} line{'s' if len(adoption.lines) > 1 else ''}"
+        count = counted(len(adoption.lines), "line")
         say("Adopted" if result in ("written", "replaced") else "Kept", where, f"{count} {_TOLD[result]}")
     for name, file in adoption.links:
         say("Link", f"{program.folder.relative_to(root) / name}", f"to {file.relative_to(root)}")

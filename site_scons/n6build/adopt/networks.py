@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import file_size, is_file, read_part, require_content
+from n6build.base.files import content_fault, file_size, is_file, read_part
 from n6build.base.walk import Tree, nearest
 from n6build.network.artifacts.network_c import NetworkSource, read_network_c
 from n6build.network.ll_aton import Version
@@ -113,11 +113,7 @@ def _beside(path: Path) -> tuple[Weights, ...]:
 
 
 def _weights(path: Path) -> Weights:
-    try:
-        require_content(path)
-        return Weights(path, "" if file_size(path) else "is empty")
-    except N6Error as error:
-        return Weights(path, error.what)
+    return Weights(path, content_fault(path) or ("" if file_size(path) else "is empty"))
 
 
 def _elsewhere(path: Path, pool: str, tree: Tree) -> Path | None:

@@ -9,7 +9,7 @@ from n6build.adopt.boards import BoardName, board_of
 from n6build.adopt.networks import MODEL_SUFFIXES, FoundNetwork, find_networks
 from n6build.adopt.programs import Program, find_programs
 from n6build.base.errors import N6Error
-from n6build.base.files import require_content
+from n6build.base.files import content_fault
 from n6build.base.foreign_flags import UNKNOWN_FLAGS
 from n6build.base.size_text import counted
 from n6build.base.walk import Tree, nearest, walk
@@ -123,7 +123,11 @@ def read_project(root: Path) -> Project:
         problems=(
             *problems,
             *(f"{path.relative_to(root)} is a link to a folder, which is not followed" for path in tree.links),
-            *(f"{path.relative_to(root)} {fault}" for path in tree.ending(*MODEL_SUFFIXES) if (fault := _fault(path))),
+            *(
+                f"{path.relative_to(root)} {fault}"
+                for path in tree.ending(*MODEL_SUFFIXES)
+                if (fault := content_fault(path))
+            ),
         ),
     )
     if project.is_empty:
@@ -139,15 +143,6 @@ def read_project(root: Path) -> Project:
 def _is_in(memory: range, address: int | None) -> bool:
     # For any value but a number, Python would search all addresses of the range.
     return address is not None and address in memory
-
-
-def _fault(path: Path) -> str:
-    """Return the reason why a file does not have the content of its type, or ''."""
-    try:
-        require_content(path)
-    except N6Error as error:
-        return error.what
-    return ""
 
 
 def _runtime(tree: Tree) -> tuple[RuntimeFiles | None, str]:

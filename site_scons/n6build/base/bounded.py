@@ -45,7 +45,7 @@ def parse_json(data: bytes | str, most: int = MAX_JSON_BYTES, **hooks: Callable[
     Raises:
         ValueError: The text is not JSON, is larger or nests deeper; as json.JSONDecodeError, which
             has the place, where that is
-        known.
+            known.
     """
     _check_json(data, most)
     value: object = json.loads(data, **hooks)  # type: ignore[arg-type]

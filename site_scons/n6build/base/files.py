@@ -144,6 +144,15 @@ def require_content(path: Path) -> None:
         read_bytes(path)
 
 
+def content_fault(path: Path) -> str:
+    """Return why a file is unreadable or a pointer of Git LFS; empty for others."""
+    try:
+        require_content(path)
+    except N6Error as error:
+        return error.what
+    return ""
+
+
 def read_text(path: Path) -> str:
     """Return the text of a file, with replacement characters for invalid UTF-8.
 

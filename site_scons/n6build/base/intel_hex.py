@@ -106,7 +106,7 @@ def read_intel_hex(path: Path, most: int) -> HexMemory:
     Raises:
         N6Error: N6-FILE-002, N6-FILE-003 or N6-FILE-006 if the file cannot be read, is too large or
             was not downloaded;
-        N6-HEX-001, with the line, if a record is damaged or contradicts an earlier one.
+            N6-HEX-001, with the line, if a record is damaged or contradicts an earlier one.
     """
     require_at_most(path, _CHARACTERS_A_BYTE * most)
     require_content(path)

@@ -28,6 +28,15 @@ _DAMAGE = (
 )
 
 
+def npy_of(array: NDArray[np.generic]) -> bytes:
+    """Return the .npy file of an array, without objects."""
+    import numpy as np  # noqa: PLC0415 - steps are planned without it.
+
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
 def array_of(data: bytes) -> NDArray[np.generic]:
     """Return the array in a .npy file, read-only.
 

@@ -31,7 +31,7 @@ def render(template: Path, values: Mapping[str, object]) -> str:
     Raises:
         N6Error: N6-FILE-002 if a file cannot be read; N6-FILE-005 with the line where the template
             is wrong or a value is
-        missing.
+            missing.
     """
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 

@@ -187,7 +187,7 @@ def read_merged_document(path: Path, *, shown_as: str | None = None) -> Document
     Raises:
         N6Error: N6-YAML-007 for an invalid include; N6-YAML-005 if a key appears twice; N6-YAML-001
             and N6-YAML-002 as in
-        `read_document`.
+            `read_document`.
     """
     tree = read_merged_tree(path, shown_as or str(path))
     return Document(tree.root, tree.files)

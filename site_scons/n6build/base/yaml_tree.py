@@ -103,7 +103,7 @@ def read_merged_tree(path: Path, shown_as: str) -> Tree:
     Raises:
         N6Error: N6-YAML-007 if it includes a file that is missing, is in another folder or includes
             it in turn; N6-YAML-005 if
-        a key appears twice; errors of `read_tree` for each file.
+            a key appears twice; errors of `read_tree` for each file.
     """
     return _read_merged(path, shown_as, ())
 

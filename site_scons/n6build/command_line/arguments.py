@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from n6build.base.caller import in_words_of_caller
-from n6build.base.errors import N6Error, did_you_mean, nearest
-from n6build.base.files import files_in, is_file, is_folder
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import is_file, is_folder
 from n6build.options.option import Option, described
 from n6build.options.settings import OPTIONS, uses
 from n6build.options.targets import LISTS, TARGETS
@@ -125,7 +125,7 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
     Raises:
         N6Error: N6-OPTION-001 for an unknown option; N6-OPTION-003 for an unknown command;
             N6-OPTION-019 for words that are
-        incomplete or do not go with the command; N6-MODEL-001 for the misspelt name of a model.
+            incomplete or do not go with the command; N6-MODEL-001 for the misspelt name of a model.
     """
     if command not in COMMANDS:
         raise _no_command(command)
@@ -187,8 +187,9 @@ def _refuse_misspelt_model(word: str, build: str = "") -> None:
     path = Path(word)
     if word in TARGETS or not path.suffix or is_file(path) or (build and _is_below(word, build)):
         return
-    names = nearest(path.name, (each.name for each in files_in(path.parent)))
-    if found := [repr(str(path.parent / name)) for name in names if is_model(str(path.parent / name))]:
+    from n6build.models.model import nearest_paths
+
+    if found := [repr(each) for each in nearest_paths(word, Path()) if is_model(each)]:
         hint = f"did you mean {' or '.join(found)}?"
         raise N6Error("N6-MODEL-001", f"no model file or folder '{word}'", hint=hint)
 

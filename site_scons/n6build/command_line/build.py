@@ -50,7 +50,7 @@ def carry_out(asked: Asked) -> None:
     Raises:
         N6Error: Any error of the command. It is also in last_error.json of the build folder if
             something was to be built, and
-        printed with --json.
+            printed with --json.
     """
     try:
         with only_errors(asked.quiet or asked.json):

@@ -29,7 +29,7 @@ def matrix_merge(words: Sequence[str]) -> None:
     Raises:
         N6Error: N6-OPTION-019 for missing words; N6-MATRIX-001 to -004 for parts that do not fit
             together; N6-MATRIX-005, -006 and
-        -008 as in `add_to_history`; N6-MATRIX-007 if a pair has failed.
+            -008 as in `add_to_history`; N6-MATRIX-007 if a pair has failed.
     """
     from n6build.matrix.conclude import add_to_history, raise_if_failed, write_results
     from n6build.matrix.shard_results import merged

@@ -88,8 +88,8 @@ def new(words: Sequence[str]) -> None:
     Raises:
         N6Error: N6-NEW-001 for a folder that is in use; N6-OPTION-001, -002 and -019 for invalid
             words; N6-BOARD-001,
-        N6-MODEL-001 and -002 for a board or a model that does not exist; N6-FILE-001 if nothing can
-        be written.
+            N6-MODEL-001 and -002 for a board or a model that does not exist; N6-FILE-001 if nothing can
+            be written.
     """
     from n6build.hardware.boards import home_of_board, load_board
     from n6build.models.model import load_model, models_folder

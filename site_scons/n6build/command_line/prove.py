@@ -38,7 +38,7 @@ def prove(words: Sequence[str]) -> None:
     Raises:
         N6Error: N6-OPTION-019 for words that cannot be proved; N6-PROVE-001 for a project that does
             not build; N6-PROVE-002 for a
-        build that is wrong.
+            build that is wrong.
     """
     from n6build.prove.builds import copy_of
     from n6build.prove.edits import choose, difference, matching

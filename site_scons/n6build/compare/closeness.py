@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+# Numbers in steps of an output's quantisation, a row for each vector.
 Steps = NDArray[np.float64]
 # Number of elements of a large output that are enough for a proof.
 _MOST_ELEMENTS = 4096
 # An exact value counts as one of this many possible values.
 _EXACT = 64
 _LARGE = 1e9
-_MUCH_NEARER = 2.0
+MUCH_NEARER = 2.0
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def is_nearer(got: Steps, changed: Steps, unrelated: Steps, step: float) -> bool
             # Unrelated inputs may have the same outputs: these prove nothing and are left out.
             others = unrelated[np.abs(unrelated - theirs).max(axis=1, initial=0) > step]
             least.append(np.square(others - mine).mean(axis=1).min(initial=np.inf))
-        return float(np.square(got - changed).mean()) * _MUCH_NEARER**2 <= float(np.mean(least))
+        return float(np.square(got - changed).mean()) * MUCH_NEARER**2 <= float(np.mean(least))
 
 
 def _sample(values: Steps, fields: int = 1) -> Steps:

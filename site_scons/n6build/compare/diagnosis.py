@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from n6build.compare.closeness import (
+    MUCH_NEARER,
     Closeness,
     Steps,
     closeness,
@@ -33,7 +34,6 @@ _SURE = 10.0
 _FLOAT_STEP = 1 / 256
 # Causes cannot be told apart if they are as near as the nearest one, within this factor.
 _AS_NEAR = 1.5
-_MUCH_NEARER = 2.0
 # Pairs of causes are only tried if there are few of them.
 _MOST_PAIRS = 4000
 _MOST_SHOWN = 5
@@ -171,7 +171,7 @@ def _is_better(fit: Fit, near: Closeness, plain: Reading, *, within: bool) -> bo
     if within:
         # Rounding differs on the NPU: within tolerance, only a cause that explains every bit is reported.
         return fit.near.max == 0
-    return bool(plain.cause) or fit.near.error * _MUCH_NEARER <= near.error
+    return bool(plain.cause) or fit.near.error * MUCH_NEARER <= near.error
 
 
 def _step_of(port: Port, wanted: Steps) -> float:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
 from n6build.compare.captures import Piece, sizes_text
+from n6build.compare.closeness import Steps
 from n6build.compare.tensors import Port
 
-# Numbers in steps of an output's quantisation, a row for each vector.
-Steps = NDArray[np.float64]
 _QUANTISED = ("int8", "uint8", "int16", "uint16")
 # Bytes of an element, in the order in which they are tried; 0 is the size of the model's type.
 _ORDER = (0, 4, 1, 2, 8)

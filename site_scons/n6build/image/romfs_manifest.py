@@ -13,12 +13,12 @@ from n6build.base.files import files_in, is_file, is_folder, read_part
 from n6build.base.yaml_schema import Document, Range, Size, read_document
 from n6build.image.romfs import MAX_ALIGNMENT
 from n6build.models.model import MODEL_SUFFIXES
+from n6build.models.relocatable import NBIN
 
 DEFAULT_PROFILE = "default"
 # A loader needs a model at a multiple of 4, and pools should be aligned to cache lines.
 _MODEL_ALIGNMENT = 32
 _FILE_ALIGNMENT = 4
-_RELOC_MAGIC = b"NBIN"
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _entries(
 def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
     is_model = entry.type in ("tflite", "onnx")
     # The file is a model of a firmware's release or of another tool. Its version of ll_aton is checked later.
-    is_made = is_model and read_part(file, 0, len(_RELOC_MAGIC)) == _RELOC_MAGIC
+    is_made = is_model and read_part(file, 0, len(NBIN)) == NBIN
     if is_model and not is_made and file.suffix not in MODEL_SUFFIXES:
         raise N6Error("N6-ROMFS-004", f"'{file.suffix}' is not a supported model format", where=where)
     alignment = entry.alignment or (_MODEL_ALIGNMENT if is_model else _FILE_ALIGNMENT)

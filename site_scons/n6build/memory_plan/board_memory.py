@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from n6build.base.span import Span
@@ -92,13 +92,23 @@ def memory_of(board: Board, sizes: Mapping[str, int]) -> BoardMemory:
         tuple(_bank(soc, *each) for each in sorted(powered, key=lambda each: each[1].base)),
         Span(window.base, window.size) if window else None,
         regions,
-        next((region for region in regions if region.name in _mapped_regions(board)), None),
+        region_of_pools(regions, _mapped_regions(board)),
     )
 
 
 def _mapped_regions(board: Board) -> set[str]:
     """Return the names of mapped external RAM regions that have memory pools."""
     return {pool.region for pool in board.pools.values() if pool.region} if board.psram else set()
+
+
+def region_of_pools(regions: Sequence[PlannedRegion], mapped: Collection[str]) -> PlannedRegion | None:
+    """Return the region of the external RAM that memory pools use, or None.
+
+    Args:
+        regions: Regions as they are laid out.
+        mapped: Names of the regions with pools, as far as the firmware maps them.
+    """
+    return next((region for region in regions if region.name in mapped), None)
 
 
 def models_memory_of(board: Board) -> ModelsMemory:

@@ -11,7 +11,7 @@ from typing import Literal
 from n6build.base.paths import TEMPLATES
 from n6build.base.span import Span
 from n6build.base.templates import render
-from n6build.memory_plan.board_memory import ModelsMemory
+from n6build.memory_plan.board_memory import ModelsMemory, region_of_pools
 from n6build.memory_plan.plan import NPU_READ_AHEAD, MemoryPlan
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 from n6build.reloc.slots import executable_ram_part, name_crc32
@@ -68,7 +68,7 @@ def external_ram_parts(plan: MemoryPlan, regions: Collection[str]) -> list[Span]
         regions: Names of the regions that the firmware maps.
     """
     count = len(plan.models)
-    whole = next((each for each in plan.external_regions if each.name in regions), None)
+    whole = region_of_pools(plan.external_regions, regions)
     if whole is None:
         return [Span(0, 0)] * count
     size = whole.size // count // plan.cache_line * plan.cache_line

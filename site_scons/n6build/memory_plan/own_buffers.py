@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from n6build.base.errors import N6Error
 from n6build.memory_plan.plan import OwnBuffer, PlannedNetwork, PlannedRegion, PoolUse
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.reloc.layout import up
 
 # Buffers may take one eighth of the Appli's RAM. Code and constants of a large network were observed to take two thirds of it.
 _SHARE = 8
@@ -57,7 +57,7 @@ def in_external_ram(
     free = max(inside, default=region.address)
     starts: dict[_Key, int] = {}
     for key in moved:
-        starts[key] = math.ceil(free / cache_line) * cache_line
+        starts[key] = up(free, cache_line)
         free = starts[key] + key[1].bytes
     if moved and free > region.end:
         what = (

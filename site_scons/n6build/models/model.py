@@ -239,16 +239,26 @@ def _below(name: str, start: Path) -> str:
 
 
 def _like(name: str, start: Path) -> str:
-    """Return a hint with the nearest existing path: another word for the missing part."""
+    """Return a hint with the nearest existing paths."""
+    found = [repr(path) for path in nearest_paths(name, start)]
+    return f"did you mean {' or '.join(found)}?" if found else ""
+
+
+def nearest_paths(name: str, start: Path) -> list[str]:
+    """Return existing paths that differ from a missing one in a single word.
+
+    Args:
+        name: Path to a file or folder.
+        start: Start of relative paths.
+    """
     parts = [*reversed(Path(name).parents), Path(name)]
     missing = next((path for path in parts if not is_folder(start / path)), None)
     if missing is None:
-        return ""
+        return []
     rest = Path(name).relative_to(missing)
     beside = (path.name for path in files_in(start / missing.parent))
     paths = [missing.parent / word / rest for word in nearest(missing.name, beside)]
-    found = [repr(str(path)) for path in paths if is_file(start / path) or is_folder(start / path)]
-    return f"did you mean {' or '.join(found)}?" if found else ""
+    return [str(path) for path in paths if is_file(start / path) or is_folder(start / path)]
 
 
 def _bare(path: Path) -> Model:

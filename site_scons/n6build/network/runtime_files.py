@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, is_folder, read_part, require_content
+from n6build.base.files import content_fault, is_file, is_folder, read_part
 from n6build.base.size_text import counted
 from n6build.base.walk import Tree, nearest, walk
 from n6build.network.ll_aton import Version, read_ll_aton_version, release_name, version_text
@@ -196,12 +196,9 @@ def _number(library: Path) -> int:
 
 def _fault(library: Path) -> str:
     """Return why a file is no usable library; empty for a usable one."""
-    try:
-        require_content(library)
-        begin = read_part(library, 0, len(_ARCHIVE_MARK))
-    except N6Error as error:
-        return error.what
-    return "" if begin == _ARCHIVE_MARK else "is not a library"
+    if fault := content_fault(library):
+        return fault
+    return "" if read_part(library, 0, len(_ARCHIVE_MARK)) == _ARCHIVE_MARK else "is not a library"
 
 
 def _nothing(tree: Tree) -> N6Error:

@@ -336,7 +336,7 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
     Raises:
         N6Error: N6-OPTION-002 for values that are not possible, alone or together; N6-OPTION-004
             for a mode that needs
-        loader=reloc; N6-OPTION-005 for an invalid name.
+            loader=reloc; N6-OPTION-005 for an invalid name.
     """
     choices = chosen(Choices, settings, launched, launched=str(launched))
     if settings["debug"].value == "1":

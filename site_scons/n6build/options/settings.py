@@ -45,7 +45,7 @@ def resolve(
     Raises:
         N6Error: N6-OPTION-001 for an unknown option; N6-OPTION-002 for a value that is not
             possible; N6-OPTION-004 for an option
-        without effect; N6-FILE-004 for a text that is not UTF-8; N6-YAML-00x for a settings file.
+            without effect; N6-FILE-004 for a text that is not UTF-8; N6-YAML-00x for a settings file.
     """
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}

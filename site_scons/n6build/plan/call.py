@@ -29,7 +29,7 @@ def call_function(step: Step, top: Path, build: Path) -> list[str]:
     Raises:
         N6Error: N6-STEP-001 for another undeclared file that was read; N6-STEP-002 for one that was
             written; N6-STEP-007 if
-        there is no such function; errors of the function.
+            there is no such function; errors of the function.
     """
     module, _, name = step.function.partition(":")
     function = _function(step, module, name)

@@ -72,7 +72,7 @@ class FolderStore:
         Raises:
             N6Error: N6-CACHE-001 for a folder that cannot be read; N6-CACHE-002 for a damaged
                 entry; N6-FILE-001 if an output cannot
-            be written.
+                be written.
         """
         entry = self._result(work.key)
         try:

@@ -46,7 +46,7 @@ def execute(plan: Plan, wanted: Iterable[str], site: Site, *, jobs: int | None =
     Raises:
         N6Error: N6-STEP-014 before anything is done if no step makes a wanted file; otherwise the
             first error of a step. Then
-        running steps are finished, and no others are started.
+            running steps are finished, and no others are started.
     """
     wanted = tuple(wanted)
     for file in wanted:

@@ -127,7 +127,7 @@ def perform(step: Step, site: Site) -> None:
     Raises:
         N6Error: N6-STEP-001, -002, -005, -007, -010, -011 and -013; N6-FILE-001 if an old output
             cannot be removed; errors of
-        the step's function. Nothing is entered into the ledger then.
+            the step's function. Nothing is entered into the ledger then.
     """
     global _site  # noqa: PLW0603 - one build a process
     _site = site

@@ -62,7 +62,7 @@ def make_plan(steps: Iterable[Step], goals: Mapping[str, Sequence[str]] | None =
     Raises:
         N6Error: N6-STEP-003 if two steps make the same file; N6-STEP-004 for a cycle; N6-STEP-007
             for a function that does not
-        exist.
+            exist.
     """
     makers: dict[str, Step] = {}
     different: dict[Step, None] = dict.fromkeys(steps)

@@ -66,7 +66,7 @@ def watched(step: Step, top: Path, build: Path) -> Iterator[Uses]:
     Raises:
         N6Error: N6-STEP-001 for a file that the step has read but not declared; N6-STEP-002 for one
             that it has written but not
-        declared.
+            declared.
     """
     _install_hook()
     view = _View(step, top, build)

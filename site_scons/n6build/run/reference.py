@@ -5,13 +5,13 @@ The interpreter runs the original model on the same inputs.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.base.npy import npy_of
 from n6build.compare.interpret import ports_of, reference_rows
 from n6build.compare.join import Joined, join
 from n6build.memory_plan.vectors import VectorSet, check_row_size, rows
@@ -68,6 +68,4 @@ def _values(data: bytes, port: IoBuffer) -> NDArray[np.generic]:
 def _npy(made: Sequence[Sequence[NDArray[np.generic]]]) -> bytes:
     several = len(made[0]) > 1
     as_rows = [np.concatenate([np.frombuffer(each.tobytes(), np.uint8) for each in run]) for run in made]
-    buffer = io.BytesIO()
-    np.save(buffer, np.stack(as_rows if several else [run[0] for run in made]), allow_pickle=False)
-    return buffer.getvalue()
+    return npy_of(np.stack(as_rows if several else [run[0] for run in made]))

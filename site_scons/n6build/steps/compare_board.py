@@ -5,13 +5,13 @@ It also names the known cause that explains a difference.
 
 from __future__ import annotations
 
-import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
+from n6build.base.npy import npy_of
 from n6build.compare.installed import package_of
 from n6build.memory_plan.seeded_vectors import SEEDED
 from n6build.models.model import Tolerance
@@ -64,18 +64,14 @@ def make(call: Call) -> None:
         N6Error: N6-CAPTURE-00x if a capture or the inputs cannot be used; N6-CAPTURE-006, after
             writing, if outputs are outside the tolerance.
     """
-    import numpy as np  # noqa: PLC0415 - planning compares nothing.
-
-    from n6build.run.board_capture import compare_captures, seeded_inputs  # noqa: PLC0415
+    from n6build.run.board_capture import compare_captures, seeded_inputs  # noqa: PLC0415 - planning compares nothing.
     from n6build.run.capture_text import output_lines, remedy_of  # noqa: PLC0415
 
     given = call.parameters_as(Parameters)
     model = Path(given.reference)
     inputs = Path(given.inputs or f"{given.folder}/inputs.npy")
     if not given.inputs:
-        buffer = io.BytesIO()
-        np.save(buffer, seeded_inputs(model), allow_pickle=False)
-        write_atomically(inputs, buffer.getvalue())
+        write_atomically(inputs, npy_of(seeded_inputs(model)))
     compared = compare_captures(model, inputs, [Path(file) for file in given.captured], given.tolerance, given.classes)
     write_atomically(Path(given.folder) / "compare.json", to_json(asdict(compared)))
     whose = "" if given.inputs else f", {SEEDED}"

@@ -5,12 +5,12 @@ The inputs are a .npy file, which you can also use on another board.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import write_atomically
+from n6build.base.npy import npy_of
 from n6build.memory_plan.seeded_vectors import SEEDED, seeded_array
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
@@ -54,11 +54,7 @@ def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
 
 def make(call: Call) -> None:
     """Write the inputs."""
-    import numpy as np  # noqa: PLC0415 - planning makes no vectors.
-
     given = call.parameters_as(Parameters)
     array = seeded_array(read_artifacts(Path(given.folder), given.name, given.weights).inputs)
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    write_atomically(call.outputs[0], buffer.getvalue())
+    write_atomically(call.outputs[0], npy_of(array))
     say("Seeded", given.name, f"{len(array)} {SEEDED}; vectors.inputs in model.yaml takes others")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import file_size, files_in, is_file, is_folder, read_bytes, remembered, require_content
+from n6build.base.files import content_fault, file_size, files_in, is_file, is_folder, read_bytes, remembered
 from n6build.network.artifacts.description import weights_name
 
 # This part of a file's name is the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
@@ -208,11 +208,7 @@ def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[Weight
 
 def is_whole(path: Path) -> bool:
     """Return whether a file is more than a placeholder: not empty, no Git LFS pointer."""
-    try:
-        require_content(path)
-    except N6Error:
-        return False
-    return file_size(path) > 0
+    return not content_fault(path) and file_size(path) > 0
 
 
 def _arrays(folder: Path, name: str) -> list[WeightsFile]:
