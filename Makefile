@@ -10,7 +10,7 @@ PYTHON ?= python3
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
 # Whether there is nothing to do is known before anything is started (docs/build-folder.md); what set-up reads counts as well.
-ASKED = .venv/bin/python -I -S site_scons/n6build/front/ask.py
+ASKED = .venv/bin/python -I -S site_scons/n6build/engine/ask.py
 
 .PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix quick test test-all prove fuzz lint bench doctor clean
 

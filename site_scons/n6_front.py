@@ -1,6 +1,6 @@
 """Records of builds that did nothing, so that the next call need not start SCons.
 
-n6build.front reads them. They are for projects that only n6build builds.
+n6build.engine reads them. They are for projects that only n6build builds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from n6build.front.keep import Looked, keep, look
+from n6build.engine.keep import Looked, keep, look
 from n6scons import is_plain, last_words, may_write
 from SCons.Node.FS import Dir, get_default_fs
 from SCons.Script import BUILD_TARGETS, GetOption, Main, start_time

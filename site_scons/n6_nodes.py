@@ -1,6 +1,6 @@
 """Nodes of steps, shared by the SCons tools in site_tools/.
 
-SCons schedules the steps and asks the engine (n6build.plan.perform) about them. Its content
+SCons schedules the steps and asks the engine (n6build.engine.perform) about them. Its content
 signatures, scanner, database and cache take no part. Nodes of the host project that depend on an
 output of a step keep SCons' signatures of it.
 """
@@ -13,9 +13,9 @@ from typing import Any
 import SCons.Action
 from n6build.base import uses
 from n6build.base.errors import N6Error
-from n6build.plan.perform import Site, is_current, perform, reasons_now
-from n6build.plan.progress import shown_line
-from n6build.plan.step import Step
+from n6build.engine.perform import Site, is_current, perform, reasons_now
+from n6build.engine.progress import shown_line
+from n6build.engine.step import Step
 from n6scons import failing_build
 from SCons.Action import FunctionAction
 from SCons.Errors import StopError

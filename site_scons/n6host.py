@@ -13,12 +13,12 @@ from typing import Any
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
 from n6build.base.paths import project_path
-from n6build.options.choices import Choices, choices_of
-from n6build.options.host_program import HostProgram, options_for_us
-from n6build.options.invocation import Invocation
-from n6build.options.option import Setting, chosen
-from n6build.options.settings import resolve
-from n6build.plan.plan import Plan
+from n6build.describe.choices import Choices, choices_of
+from n6build.describe.host_program import HostProgram, options_for_us
+from n6build.describe.invocation import Invocation
+from n6build.describe.option import Setting, chosen
+from n6build.describe.project_settings import resolve
+from n6build.engine.plan import Plan
 from n6scons import reported
 from SCons.Defaults import processDefines
 from SCons.Script import ARGUMENTS, Flatten, GetLaunchDir

@@ -18,7 +18,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import cannot_write
 from n6build.base.paths import project_path
 from n6build.base.requirements import missing_package
-from n6build.plan.progress import note_error
+from n6build.engine.progress import note_error
 from SCons.Errors import BuildError
 from SCons.Script import GetOption
 from SCons.Util import Unbuffered

@@ -11,15 +11,15 @@ from compiled_objects import compile_objects
 from n6build.base.c_format import header_text
 from n6build.base.intel_hex import ERASED
 from n6build.base.paths import FIRMWARE, ROOT
-from n6build.compiler import toolchain
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board
-from n6build.hardware.board_header import HEADERS as BOARD_HEADERS
-from n6build.hardware.boards import load_board
-from n6build.hardware.linker_script import appli_ram, fsbl_ram, program_script
-from n6build.hardware.soc_header import HEADERS as SOC_HEADERS
-from n6build.image.boot_header import with_boot_header
-from n6build.image.elf import payload_of
+from n6build.compile import toolchain
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.board_header import HEADERS as BOARD_HEADERS
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.linker_script import appli_ram, fsbl_ram, program_script
+from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.elf import payload_of
 from n6build.steps.format_headers import FORMATS
 
 BOARD = load_board("nucleo-n657")

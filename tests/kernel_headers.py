@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from n6build.network.reference.kernel_headers import kernels_header, plain_kernels_header
+from n6build.compile.reference.kernel_headers import kernels_header, plain_kernels_header
 
 
 def write_kernel_headers(folder: Path) -> Path:

@@ -14,11 +14,11 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from n6build.network.artifacts.network_c import SourcePool, parse_network_c
-from n6build.network.prebuilt.folder import find_network
-from n6build.network.prebuilt.imported import import_network
-from n6build.npu.blobs import CONTAINER, blob_of_words
-from n6build.npu.disassemble import WriteSeries, instructions
+from n6build.compile.artifacts.network_c import SourcePool, parse_network_c
+from n6build.compile.prebuilt.imported import import_network
+from n6build.describe.compiled_folder import find_network
+from n6build.judge.npu.blobs import CONTAINER, blob_of_words
+from n6build.judge.npu.disassemble import WriteSeries, instructions
 
 # These registers of a stream engine hold addresses: ADDR and LIMITADDR.
 _ADDRESSES = (0x08, 0x38)

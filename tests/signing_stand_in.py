@@ -12,8 +12,8 @@ from pathlib import Path
 STAND_IN = """#!{python}
 import os, stat, sys
 sys.path.insert(0, {library!r})
-from n6build.formats.boot_header import BinaryType
-from n6build.image.boot_header import with_boot_header
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.place.image.boot_header import with_boot_header
 VERSION = {version!r}
 arguments = sys.argv[1:]
 if "--version" in arguments:

@@ -15,18 +15,18 @@ from pathlib import Path
 from compiled_objects import compile_objects
 from firmware_build import BOARD, bring_up, build, compiler, image_of, write_nor
 from n6build.base.paths import FIRMWARE
-from n6build.formats.boot_header import BinaryType
-from n6build.formats.trust_claim import Kind
-from n6build.hardware.linker_script import fsbl_ram, program_script
-from n6build.image.boot_header import with_boot_header
-from n6build.image.elf import payload_of
-from n6build.run.console_log import ends_run
-from n6build.steps.trust import BEARSSL_FLAGS
-from n6build.trust.anchor import trust_header
-from n6build.trust.keys import public_point, signature
-from n6build.trust.sign import Statement, signed_appli
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.board.run.console_log import ends_run
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.formats.trust_claim import Kind
+from n6build.describe.hardware.linker_script import fsbl_ram, program_script
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.elf import payload_of
+from n6build.place.trust.anchor import trust_header
+from n6build.place.trust.keys import public_point, signature
+from n6build.place.trust.sign import Statement, signed_appli
+from n6build.steps.signing_settings import BEARSSL_FLAGS
 from trust.host_verifier import BEARSSL, bearssl_sources, key_file
 
 # The build compiles programs with the same options.

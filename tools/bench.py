@@ -31,20 +31,20 @@ from bench_npu import npu_speed
 from bench_timing import timing_figures
 from bench_trust import trust_figures
 from elftools.elf.elffile import ELFFile
-from n6build.checks.checked_board import checked_board
-from n6build.checks.run import run_checks
-from n6build.checks.subject import CheckedModel, NetworkSubject, Subject, given_pools
-from n6build.hardware.boards import load_board
-from n6build.memory_plan.board_memory import memory_of
-from n6build.memory_plan.make import CompiledNetwork, make_plan
-from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.models.model import load_model
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.model_facts import read_model_facts
-from n6build.network.pools.board_pools import pools_of
-from n6build.network.reference.compile import compile_network
-from n6build.network.runtimes import own_runtime
-from n6build.plan.ledger import read_ledger
+from n6build.check.checked_board import checked_board
+from n6build.check.run import run_checks
+from n6build.check.subject import CheckedModel, NetworkSubject, Subject, given_pools
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.board_pools import pools_of
+from n6build.compile.model_facts import read_model_facts
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.runtimes import own_runtime
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import load_model
+from n6build.engine.ledger import read_ledger
+from n6build.place.memory_plan.board_memory import memory_of
+from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan
+from n6build.place.memory_plan.vectors import NO_VECTORS
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -151,8 +151,8 @@ def kernels() -> None:
 def stage_1() -> None:
     """Print the time to compile a small model."""
     script = (
-        "from pathlib import Path; import sys; from n6build.hardware.boards import load_board;"
-        "from n6build.network.pools.board_pools import pools_of; from n6build.network.reference.compile import compile_network;"
+        "from pathlib import Path; import sys; from n6build.describe.hardware.boards import load_board;"
+        "from n6build.compile.board_pools import pools_of; from n6build.compile.reference.compile_model import compile_network;"
         "pools = pools_of(load_board('nucleo-n657'), 'extflash');"
         "compile_network(Path('models/miniresnet/miniresnet.tflite'), pools, Path(sys.argv[1]))"
     )
@@ -246,7 +246,7 @@ def large_model(project: Path) -> None:
 import resource, struct, sys, time
 from dataclasses import replace
 from pathlib import Path
-from n6build.reloc import binary, elf, pools
+from n6build.place.reloc import binary, elf, pools
 began = time.perf_counter()
 linked = elf.read_linked_model(Path({str(elf)!r}))
 data = bytearray(linked.data)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from n6build.embed.places import CMAKE_FOLDER, MAKEFILE
+from n6build.cli.places import CMAKE_FOLDER, MAKEFILE
 
 SOURCES = 500
 REPEATS = 15

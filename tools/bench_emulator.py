@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from n6build.base.paths import ROOT
-from n6build.compiler.toolchain import CPU
-from n6build.hardware.boards import load_board
-from n6build.hardware.soc_header import HEADERS
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import GUEST_TIME_OPTIONS
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import GUEST_TIME_OPTIONS
+from n6build.compile.toolchain import CPU
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.soc_header import HEADERS
 
 PROGRAM = ROOT / "tests" / "virtual_board" / "programs" / "speed.c"
 SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } .bss : { *(.bss* COMMON) } }"

@@ -23,7 +23,7 @@ COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 RUNS = 30
 # The front waits until files are so old that it cannot miss a change of them.
 SETTLED_S = 2.5
-ASK = ("-I", "-S", "site_scons/n6build/front/ask.py")
+ASK = ("-I", "-S", "site_scons/n6build/engine/ask.py")
 
 
 @dataclass

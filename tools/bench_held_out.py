@@ -14,19 +14,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from n6build.hardware.boards import load_board
-from n6build.models.model import load_model
-from n6build.network.ll_aton import own_version
-from n6build.network.neural_art.backend import ENVELOPE
-from n6build.network.neural_art.compile import Request
-from n6build.network.neural_art.layer import Calibration
-from n6build.network.pools.board_pools import pools_of_networks
-from n6build.network.reference.compile import graph_of
-from n6build.own_blobs.envelope import read_envelope
-from n6build.own_blobs.make import Attempt, compiled_and_proved
-from n6build.own_blobs.model_program import find_program
-from n6build.own_blobs.proof import free_outputs
-from n6build.own_blobs.reference_tensors import MOST_VECTORS, reference_tensors
+from n6build.compile.board_pools import pools_of_networks
+from n6build.compile.ll_aton import own_version
+from n6build.compile.neural_art.backend import ENVELOPE
+from n6build.compile.neural_art.compile_epochs import Request
+from n6build.compile.neural_art.layer import Calibration
+from n6build.compile.reference.compile_model import graph_of
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import load_model
+from n6build.judge.own_blobs.envelope import read_envelope
+from n6build.judge.own_blobs.make_blobs import Attempt, compiled_and_proved
+from n6build.judge.own_blobs.model_program import find_program
+from n6build.judge.own_blobs.proof import free_outputs
+from n6build.judge.own_blobs.reference_tensors import MOST_VECTORS, reference_tensors
 from numpy.typing import NDArray
 
 from models.int8_model import Int8Model

@@ -25,8 +25,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from n6build.base.environment import read_environment
 from n6build.base.paths import ROOT
-from n6build.compiler.toolchain import CPU
-from n6build.virtual_board.qemu import release_here
+from n6build.board.virtual_board.qemu import release_here
+from n6build.compile.toolchain import CPU
 
 TESTS = ROOT / "tests"
 sys.path.insert(0, str(TESTS))

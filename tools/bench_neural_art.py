@@ -26,34 +26,34 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from bench_held_out import HELD_OUT, HeldOut, held_out, held_out_row
 from n6build.base.files import write_atomically
-from n6build.hardware.board import Board
-from n6build.hardware.boards import load_board
-from n6build.models.model import load_model, model_names
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.ll_aton import own_version
-from n6build.network.neural_art.backend import ENVELOPE
-from n6build.network.neural_art.compile import CompiledForNpu, Request, compile_for_npu
-from n6build.network.neural_art.layer import Calibration
-from n6build.network.pools.board_pools import pools_of_networks
-from n6build.network.reference.compile import graph_of
-from n6build.network.reference.graph import Graph
-from n6build.network.reference.operands import required_quantisation
-from n6build.npu.blobs import read_blobs
-from n6build.npu.moved import bytes_moved
-from n6build.npu.names import Names, names_of
-from n6build.npu.settings import EpochSettings, epochs_of_blob
-from n6build.npu.source_settings import epochs_of_source
-from n6build.own_blobs.agreement import Agreement
-from n6build.own_blobs.envelope import Grade, read_envelope
-from n6build.own_blobs.make import Attempt, compiled_and_proved
-from n6build.own_blobs.model_program import find_program
-from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
-from n6build.own_blobs.work import whole_work, work_of_operators
-from n6build.timing.conditions import conditions_of
-from n6build.timing.expected import NetworkTime, expected_time
-from n6build.timing.model import read_model
-from n6build.timing.of_network import work_of
-from n6build.timing.show import span_text
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.board_pools import pools_of_networks
+from n6build.compile.ll_aton import own_version
+from n6build.compile.neural_art.backend import ENVELOPE
+from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request, compile_for_npu
+from n6build.compile.neural_art.layer import Calibration
+from n6build.compile.reference.compile_model import graph_of
+from n6build.compile.reference.graph import Graph
+from n6build.compile.reference.operands import required_quantisation
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import load_model, model_names
+from n6build.judge.npu.blobs import read_blobs
+from n6build.judge.npu.moved import bytes_moved
+from n6build.judge.npu.names import Names, names_of
+from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
+from n6build.judge.npu.source_settings import epochs_of_source
+from n6build.judge.own_blobs.agreement import Agreement
+from n6build.judge.own_blobs.envelope import Grade, read_envelope
+from n6build.judge.own_blobs.make_blobs import Attempt, compiled_and_proved
+from n6build.judge.own_blobs.model_program import find_program
+from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from n6build.judge.own_blobs.workload import whole_work, work_of_operators
+from n6build.judge.timing.conditions import conditions_of
+from n6build.judge.timing.expected import NetworkTime, expected_time
+from n6build.judge.timing.model import read_model
+from n6build.judge.timing.of_network import work_of
+from n6build.judge.timing.timing_table import span_text
 
 from models.quality import TASKS
 

@@ -22,11 +22,11 @@ from pathlib import Path
 
 import numpy as np
 from n6build.base.paths import ROOT
-from n6build.hardware.boards import load_board
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.npu_files import NpuFiles
-from n6build.virtual_board.npu_record import read_npu_record
-from n6build.virtual_board.run import Limits, NorBoot, nor_command
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.npu_files import NpuFiles
+from n6build.board.virtual_board.npu_record import read_npu_record
+from n6build.board.virtual_board.run import Limits, NorBoot, nor_command
+from n6build.describe.hardware.boards import load_board
 
 sys.path.insert(0, str(ROOT / "tests"))
 from samples import samples_folder

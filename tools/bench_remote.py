@@ -26,11 +26,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "site_scons"), str(ROOT / "tests")]
 
-from n6build.remote.address import Access, parse_address  # noqa: E402
-from n6build.remote.connection import Connection, connected  # noqa: E402
-from n6build.remote.execute import Progress, execute  # noqa: E402
-from n6build.remote.messages import message  # noqa: E402
-from n6build.remote.store import blob_of, upload  # noqa: E402
+from n6build.engine.remote.address import Access, parse_address  # noqa: E402
+from n6build.engine.remote.connection import Connection, connected  # noqa: E402
+from n6build.engine.remote.execute import Progress, execute  # noqa: E402
+from n6build.engine.remote.messages import message  # noqa: E402
+from n6build.engine.remote.store import blob_of, upload  # noqa: E402
 from remote.farm import Farm, running_farm  # noqa: E402
 
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -185,7 +185,7 @@ def _model(number: int) -> str:
 
 
 def _platform() -> list[str]:
-    command = [sys.executable, "-m", "n6build.command_line.worker_platform"]
+    command = [sys.executable, "-m", "n6build.cli.worker_platform"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "site_scons")}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
 

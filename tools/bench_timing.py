@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from n6build.timing.facts import read_measurements
+from n6build.judge.timing.facts import read_measurements
 from timing_fit import estimates_off, validations
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from n6build.base.paths import ROOT
-from n6build.hardware.boards import load_board
+from n6build.describe.hardware.boards import load_board
 
 sys.path.insert(0, str(ROOT / "tests"))
 from trust_build import cost

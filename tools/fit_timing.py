@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 from n6build.base.files import write_atomically
-from n6build.timing.facts import MEASUREMENTS, Measurements, contradictions, read_measurements
-from n6build.timing.model import MODEL
+from n6build.judge.timing.facts import MEASUREMENTS, Measurements, contradictions, read_measurements
+from n6build.judge.timing.model import MODEL
 from timing_fit import (
     EPOCH_FREE,
     LAYER_FREE,
@@ -40,7 +40,7 @@ _LEAST = 5
 _DOUBLE = 2.0
 
 _HEADER = """\
-# Written by tools/fit_timing.py from {source}; not edited by hand. What the numbers mean: n6build/timing/model.py.
+# Written by tools/fit_timing.py from {source}; not edited by hand. What the numbers mean: n6build/judge/timing/model.py.
 # low, high: of parameters, the smallest and the largest of all fits to a part of the measurements; of errors, measured / expected
 # of what was not fitted to, which nine of ten are between.
 """

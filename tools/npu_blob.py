@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
-from n6build.hardware.boards import board_names, load_board
-from n6build.npu.blobs import Blob, read_blobs
-from n6build.npu.disassemble import Instruction, blob_lines, instructions
-from n6build.npu.names import Names, names_of
+from n6build.describe.hardware.boards import board_names, load_board
+from n6build.judge.npu.blobs import Blob, read_blobs
+from n6build.judge.npu.disassemble import Instruction, blob_lines, instructions
+from n6build.judge.npu.names import Names, names_of
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -23,20 +23,20 @@ from n6build.base.environment import Environment, cmsis_folders, read_environmen
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.command_line.st_tool import Log, add_common_options, heard, parser_of, run_tool
-from n6build.compiler.toolchain import find_toolchain
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.prebuilt.folder import PrebuiltNetwork, find_network
-from n6build.network.runtimes import Runtime, own_runtime, st_runtime
-from n6build.plan.ledger import FOLDER
-from n6build.plan.local import execute, local_site
-from n6build.plan.lock import locked_build_folder
-from n6build.plan.plan import make_plan
-from n6build.reloc.pools import pool_table
-from n6build.reloc.reader import read_reloc_file
-from n6build.reloc.show import pool_table as shown_pool_table
-from n6build.reloc.show import report_json, summary
-from n6build.steps.reloc import ModelOptions, imported_network, stage2_plan
+from n6build.cli.st_tool import Log, add_common_options, heard, parser_of, run_tool
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.runtimes import Runtime, own_runtime, st_runtime
+from n6build.compile.toolchain import find_toolchain
+from n6build.describe.compiled_folder import PrebuiltNetwork, find_network
+from n6build.engine.ledger import FOLDER
+from n6build.engine.local import execute, local_site
+from n6build.engine.lock import locked_build_folder
+from n6build.engine.plan import make_plan
+from n6build.place.reloc.pools import pool_table
+from n6build.place.reloc.reader import read_reloc_file
+from n6build.place.reloc.reloc_text import pool_table as shown_pool_table
+from n6build.place.reloc.reloc_text import report_json, summary
+from n6build.steps.reloc_networks import ModelOptions, imported_network, stage2_plan
 
 _TITLE = "NPU Utility - Relocatable model generator (version 1.0)"
 _NOT_OFFERED = ("llvm", "st_clang", "compatible_mode", "custom", "cross_compile")

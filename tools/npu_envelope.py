@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
-from n6build.hardware.boards import board_names, load_board
-from n6build.npu.blobs import read_blobs
-from n6build.npu.names import names_of
-from n6build.npu.settings import epochs_of_blob
-from n6build.own_blobs.envelope import read_envelope
-from n6build.own_blobs.widening import EMPTY, envelope_text, newly_allowed, widened
+from n6build.describe.hardware.boards import board_names, load_board
+from n6build.judge.npu.blobs import read_blobs
+from n6build.judge.npu.names import names_of
+from n6build.judge.npu.settings import epochs_of_blob
+from n6build.judge.own_blobs.envelope import read_envelope
+from n6build.judge.own_blobs.widening import EMPTY, envelope_text, newly_allowed, widened
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,11 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "site_scons"))
 
-from n6build.application.h7_project import ProjectFiles, mismatch, patched_files, picture_of  # noqa: E402
 from n6build.base.errors import N6Error  # noqa: E402
 from n6build.base.files import write_atomically  # noqa: E402
-from n6build.models.model import load_model  # noqa: E402
-from n6build.network.artifacts.c_info_pools import read_activation_pools  # noqa: E402
+from n6build.compile.application.h7_project import ProjectFiles, mismatch, patched_files, picture_of  # noqa: E402
+from n6build.compile.artifacts.c_info_pools import read_activation_pools  # noqa: E402
+from n6build.describe.model import load_model  # noqa: E402
 
 _FOLDER = "Application/STM32H747I-DISCO"
 

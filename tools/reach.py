@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.members import modules_matching
-from n6build.plan.closure import imports_in
+from n6build.engine.closure import imports_in
 
 # Modules in these folders are imported without a package in front of their names.
 PLACES = ("site_scons", "tests", "tools", "site_scons/site_tools")

@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
-from n6build.hardware.boards import board_names, load_board
-from n6build.network.ll_aton import Version
-from n6build.reloc.contents import contents_text
-from n6build.reloc.reader import MAX_BYTES, RelocFile, read_reloc_file
-from n6build.reloc.show import as_json, as_text, differences
-from n6build.reloc.verify import errors, merged, ram_of, verify
+from n6build.compile.ll_aton import Version
+from n6build.describe.hardware.boards import board_names, load_board
+from n6build.place.reloc.contents import contents_text
+from n6build.place.reloc.reader import MAX_BYTES, RelocFile, read_reloc_file
+from n6build.place.reloc.reloc_text import as_json, as_text, differences
+from n6build.place.reloc.verify import errors, merged, ram_of, verify
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -87,7 +87,7 @@ SYSTEMS = {
     "alpine": ("as root: apk add", ALPINE),
     "macos": ("brew install", MACOS),
 }
-# `python -m n6build.virtual_board.build` ends with this status if the emulator's source cannot be obtained.
+# `python -m n6build.board.virtual_board.build` ends with this status if the emulator's source cannot be obtained.
 NOT_HERE = 3
 
 
@@ -278,7 +278,7 @@ def build_emulator(wanted: bool) -> int:
     """
     if not wanted:
         return 0
-    status = subprocess.run([str(PYTHON), "-m", "n6build.virtual_board.build"], cwd=ROOT, check=False).returncode
+    status = subprocess.run([str(PYTHON), "-m", "n6build.board.virtual_board.build"], cwd=ROOT, check=False).returncode
     if status == NOT_HERE:
         say("Without", "the virtual board (probe=virtual); everything else is ready")
         return 0

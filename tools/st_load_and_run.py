@@ -19,18 +19,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.environment import option_values, read_environment
-from n6build.command_line.st_tool import Log, add_common_options, heard, parser_of, run_tool
-from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.boards import home_of_board, load_board
-from n6build.models.relocatable import params_beside
-from n6build.options.choices import Choices, choices_of
-from n6build.options.settings import resolve
-from n6build.plan.inspect import files_of
-from n6build.plan.local import execute, local_site
-from n6build.plan.lock import locked_build_folder
-from n6build.reloc.reader import read_reloc_file
-from n6build.run.session import read_outcome
-from n6build.run.st_table import st_table
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.board.run.session import read_outcome
+from n6build.board.run.st_table import st_table
+from n6build.cli.st_tool import Log, add_common_options, heard, parser_of, run_tool
+from n6build.describe.choices import Choices, choices_of
+from n6build.describe.hardware.boards import home_of_board, load_board
+from n6build.describe.project_settings import resolve
+from n6build.describe.relocatable_file import params_beside
+from n6build.engine.inspect import files_of
+from n6build.engine.local import execute, local_site
+from n6build.engine.lock import locked_build_folder
+from n6build.place.reloc.reader import read_reloc_file
 from n6build.steps.planning import planned
 
 _TITLE = "NPU Utility - ST Load and run (dev environment) (version 1.0)"

@@ -13,7 +13,7 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
-from n6build.timing.facts import Measurements, contradictions
+from n6build.judge.timing.facts import Measurements, contradictions
 from numpy.typing import NDArray
 from timing_layers import layers_of
 

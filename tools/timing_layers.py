@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from n6build.timing.facts import Architecture
+from n6build.judge.timing.facts import Architecture
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of
-from n6build.origin.provenance import OUTSIDE, Provenance, different, read_provenance
+from n6build.tell.provenance import OUTSIDE, Provenance, different, read_provenance
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -28,16 +28,16 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "site_scons")]
 import flatbuffers  # noqa: E402
 import one_op_models as ops  # noqa: E402 - the tests' writer of models.
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402
-from n6build.hardware.boards import load_board  # noqa: E402
-from n6build.network.ll_aton import own_version  # noqa: E402
-from n6build.network.neural_art.compile import Request, compile_for_npu  # noqa: E402
-from n6build.network.neural_art.layer import Calibration  # noqa: E402
-from n6build.network.neural_art.options import NpuOptions  # noqa: E402
-from n6build.network.pools.board_pools import pools_of_networks  # noqa: E402
-from n6build.network.reference.compile import graph_of  # noqa: E402
-from n6build.own_blobs.model_program import find_program  # noqa: E402
-from n6build.own_blobs.proof import free_tensors  # noqa: E402
-from n6build.own_blobs.reference_tensors import reference_tensors  # noqa: E402
+from n6build.compile.board_pools import pools_of_networks  # noqa: E402
+from n6build.compile.ll_aton import own_version  # noqa: E402
+from n6build.compile.neural_art.compile_epochs import Request, compile_for_npu  # noqa: E402
+from n6build.compile.neural_art.layer import Calibration  # noqa: E402
+from n6build.compile.neural_art.neural_art_options import NpuOptions  # noqa: E402
+from n6build.compile.reference.compile_model import graph_of  # noqa: E402
+from n6build.describe.hardware.boards import load_board  # noqa: E402
+from n6build.judge.own_blobs.model_program import find_program  # noqa: E402
+from n6build.judge.own_blobs.proof import free_tensors  # noqa: E402
+from n6build.judge.own_blobs.reference_tensors import reference_tensors  # noqa: E402
 
 HERE = Path(__file__).parent
 VECTORS = 4

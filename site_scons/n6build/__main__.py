@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from n6build.front.ask import COMMAND, answer, tell
+from n6build.engine.ask import COMMAND, answer, tell
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     told = answer([COMMAND, *sys.argv[1:]]) if arguments is None else None
     if told is not None and tell(told):
         return 0
-    from n6build.command_line.main import carry_out
+    from n6build.cli.main import carry_out
 
     return carry_out(list(sys.argv[1:] if arguments is None else arguments))
 

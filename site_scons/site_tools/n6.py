@@ -2,7 +2,7 @@
 
 env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) makes a target of each goal.
 
-SCons schedules the nodes, and asks the engine (n6build.plan.perform) which of them are up to date.
+SCons schedules the nodes, and asks the engine (n6build.engine.perform) which of them are up to date.
 Nodes are made from paths only here and in n6_nodes: SCons would substitute a `$` in a name given as
 text, and a substitution can run code. For the same reason messages are functions, and commands are
 argument lists.
@@ -34,13 +34,13 @@ with ready():
     import n6host  # noqa: F401
     from n6_nodes import file_node, step_nodes
     from n6build.base.environment import read_environment
-    from n6build.plan.known_code import keep_known_code, known_code
-    from n6build.plan.known_files import keep_known_files, remember_known_files
-    from n6build.plan.ledger import read_ledger
-    from n6build.plan.lock import locked_build_folder
-    from n6build.plan.perform import Site
-    from n6build.plan.plan import Plan, joined
-    from n6build.plan.progress import announce_lines, forget_error, say_times
+    from n6build.engine.known_code import keep_known_code, known_code
+    from n6build.engine.known_files import keep_known_files, remember_known_files
+    from n6build.engine.ledger import read_ledger
+    from n6build.engine.lock import locked_build_folder
+    from n6build.engine.perform import Site
+    from n6build.engine.plan import Plan, joined
+    from n6build.engine.progress import announce_lines, forget_error, say_times
     from n6scons import in_top, last_words, may_write, ready_to_print, reported
     from SCons.Environment import Environment
     from SCons.Script import GetOption, SetOption
@@ -99,7 +99,7 @@ def _share(env: Any, site: Site) -> None:
     """
     if not may_write() or (site.cache, site.elsewhere) != (None, None):
         return
-    from n6build.remote.shared import Sharing, shared_steps
+    from n6build.engine.remote.shared import Sharing, shared_steps
 
     options = Sharing(
         cache="" if GetOption("cache_disable") else str(env["N6_CACHE"]),

@@ -14,8 +14,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from n6build.options.choices import Choices
-from n6build.plan.plan import Plan
+from n6build.describe.choices import Choices
+from n6build.engine.plan import Plan
 from n6build.steps.planning import planned
 from n6scons import failing_build, in_top, may_write, reported
 from SCons.Script import BUILD_TARGETS
@@ -58,7 +58,7 @@ def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
     """
     if "plan" not in targets and not env["N6_EXPLAIN"]:
         return False
-    from n6build.plan.inspect import explain, show_plan
+    from n6build.engine.inspect import explain, show_plan
 
     site = env.N6Site()
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from n6build.base.paths import FIRMWARE, project_path
-from n6build.options.choices import Choices
-from n6build.options.host_program import HostProgram, refuse_options_of_network, refuse_two_libraries
+from n6build.describe.choices import Choices
+from n6build.describe.host_program import HostProgram, refuse_options_of_network, refuse_two_libraries
 from n6host import Application, Network, choices_of_host, compiled_program, place_of_call, planned_nodes
 from n6scons import in_top, reported
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from n6_nodes import file_node
 from n6build.base.console import line
-from n6build.options.targets import COMPILE_COMMANDS
+from n6build.describe.targets import COMPILE_COMMANDS
 from n6scons import failing_build, in_top
 from SCons.Environment import Environment
 
@@ -39,7 +39,7 @@ def _compile_commands(env: Any, others: Any = ()) -> Any:
     site = env.N6Site()
 
     def write(target: Any, source: Any, env: Any) -> None:
-        from n6build.plan.compile_commands import write_compile_commands
+        from n6build.engine.compile_commands import write_compile_commands
 
         with failing_build(target[0], site.build):
             files = [Path(node.get_abspath()) for node in source]

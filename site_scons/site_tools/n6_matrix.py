@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from n6build.options.choices import Choices
-from n6build.plan.plan import Plan, joined
+from n6build.describe.choices import Choices
+from n6build.engine.plan import Plan, joined
 from n6scons import failing_build, in_top, last_words, may_write, reported
 from SCons.Node import executed, up_to_date
 from SCons.Script import GetBuildFailures, SetOption
@@ -61,8 +61,8 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
         choices: Choices that all pairs share.
         plan_of: Function that returns the plan of one application, including its run.
     """
-    from n6build.matrix.pairs import pairs_of
-    from n6build.report.figures import read_sizes
+    from n6build.tell.figures import read_sizes
+    from n6build.tell.matrix.pairs import pairs_of
 
     with reported(env):
         whole = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
@@ -116,7 +116,7 @@ class _End:
                 self._tell()
 
     def _tell(self) -> None:
-        from n6build.matrix.conclude import conclude
+        from n6build.tell.matrix.conclude import conclude
 
         self._told = True
         env, pairs = self._env, self._pairs
@@ -136,7 +136,7 @@ def _good(node: Any) -> bool:
 
 
 def _result(env: Any, pair: _Pair) -> Any:
-    from n6build.matrix.result import pair_result
+    from n6build.tell.matrix.result import pair_result
 
     failed = not _good(pair.nodes[pair.run])
     failures = [(str(each.node), str(each.errstr)) for each in GetBuildFailures()] if failed else []

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from n6build.options.choices import Choices
-from n6build.options.host_program import refuse_unnamed_target
-from n6build.options.option import Setting
+from n6build.describe.choices import Choices
+from n6build.describe.host_program import refuse_unnamed_target
+from n6build.describe.option import Setting
 from n6host import Application, place_of_call, planned_nodes
 from n6scons import failing_build, in_top, reported
 from SCons.Script import COMMAND_LINE_TARGETS, GetOption
@@ -55,7 +55,7 @@ def _run(env: Any, application: Application, name: str = "run", until: str = "")
     choices = application.choices
     if until and choices.until is None:
         at = place_of_call()
-        from n6build.options.until import parse_until
+        from n6build.describe.until import parse_until
 
         with reported(env):
             choices = replace(choices, until=parse_until(Setting(until, at, "until")))

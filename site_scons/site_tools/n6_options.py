@@ -17,12 +17,12 @@ from n6_front import listen
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
 from n6build.base.uses import distrust_earlier_builds
-from n6build.options.choices import Choices, choices_of
-from n6build.options.invocation import Invocation
-from n6build.options.option import chosen, described
-from n6build.options.settings import OPTIONS, check_effect, check_files, resolve
-from n6build.options.targets import LISTS, TARGETS, check_targets, entry
-from n6build.plan.progress import say_kept
+from n6build.describe.choices import Choices, choices_of
+from n6build.describe.invocation import Invocation
+from n6build.describe.option import chosen, described
+from n6build.describe.project_settings import OPTIONS, check_effect, check_files, resolve
+from n6build.describe.targets import LISTS, TARGETS, check_targets, entry
+from n6build.engine.progress import say_kept
 from n6scons import failing_build, in_top, last_words, may_write, reported
 from SCons.Script import BUILD_TARGETS, Dir, GetLaunchDir, GetOption, Help, SConsignFile
 
@@ -122,8 +122,8 @@ def _help() -> str:
 
 
 def _print(target: Any, source: Any, env: Any) -> None:
-    from n6build.command_line.adopt import adopt
-    from n6build.command_line.lists import print_list
+    from n6build.cli.adopt import adopt
+    from n6build.cli.lists import print_list
 
     with failing_build(target[0], Path(env["N6_BUILD"])):
         adopt([env["N6_ADOPT"]]) if env["N6_ADOPT"] else print_list(str(target[0]), env["N6_CMSIS"])

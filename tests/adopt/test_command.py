@@ -13,7 +13,7 @@ import pytest
 from n6build.adopt.compiler import write_compiler
 from n6build.base.errors import N6Error
 from n6build.base.foreign_flags import ADDED_FLAGS, UNKNOWN_FLAGS, hint_from
-from n6build.command_line.adopt import adopt
+from n6build.cli.adopt import adopt
 
 from adopt.trees import cmake_project, cube_project, make_project, put
 

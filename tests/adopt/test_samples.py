@@ -9,7 +9,7 @@ from n6build.adopt.carry_out import chosen_applications
 from n6build.adopt.lines import adoption_of
 from n6build.adopt.project import Project, read_project
 from n6build.base.errors import N6Error
-from n6build.network.ll_aton import release_name
+from n6build.compile.ll_aton import release_name
 from samples import sample
 
 OBJECT_DETECTION = "projects/STM32N6-GettingStarted-ObjectDetection"

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import one_op_models as ops
 import pytest
-from n6build.application.app_config import app_config, c_string
-from n6build.application.description import Application, Input, PostProcessing
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.models.model import load_model
-from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.board_pools import pools_of
-from n6build.network.reference.compile import compile_network
+from n6build.compile.application.app_config import app_config, c_string
+from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.board_pools import pools_of
+from n6build.compile.reference.compile_model import compile_network
+from n6build.describe.application import Application, Input, PostProcessing
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import load_model
 
 MODEL_YAML = """\
 name: finder

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base import console
 from n6build.base.errors import N6Error
-from n6build.plan.command import run_command
-from n6build.plan.progress import note_error
-from n6build.plan.step import Step
-from n6build.run.session import show_line
+from n6build.board.run.session import show_line
+from n6build.engine.command import run_command
+from n6build.engine.progress import note_error
+from n6build.engine.step import Step
 
 HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\r\u202egnp.exe\u2028\x00"
 TEXTS = st.text(max_size=40) | st.sampled_from([HOSTILE, "a\nscons: done", "\x1b[32mgood\x1b[0m"])
@@ -106,10 +106,10 @@ PRINTS = re.compile(r"(?<![\w.])print\(|sys\.stdout\.write\(")
 # These print for other programs: shells, make, CMake, the caller of a worker, a proof; or to a log that is no terminal.
 MAY_PRINT = {
     "base/console.py",
-    "command_line/main.py",
-    "command_line/worker_platform.py",
+    "cli/main.py",
+    "cli/worker_platform.py",
     "prove/loaded.py",
-    "virtual_board/build.py",
+    "board/virtual_board/build.py",
 }
 
 

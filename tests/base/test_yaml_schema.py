@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.yaml_schema import Size, parse_document
-from n6build.hardware.soc import Soc
+from n6build.describe.hardware.soc import Soc
 
 
 @dataclass(frozen=True)

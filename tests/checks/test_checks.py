@@ -13,26 +13,26 @@ from typing import Any
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.checks.checked_board import checked_board
-from n6build.checks.run import CHECKS, Result, checks_json, counts, raise_if_failed, run_checks, summary
-from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject, given_pools
-from n6build.hardware.boards import load_board
-from n6build.image.elf import Section, Symbol
-from n6build.image.foreign import StartedProgram
-from n6build.image.memory_regions import MemoryRegion
-from n6build.image.mpu_tables import MpuRegion
-from n6build.memory_plan.board_memory import memory_of
-from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
-from n6build.memory_plan.plan import OwnBuffer, PlannedModel
-from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.models.model import Model, load_model
-from n6build.network.artifacts.description import PoolRange, Quantised, StateBuffer
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.model_facts import ModelFacts, read_model_facts
-from n6build.network.pools.board_pools import pools_of
-from n6build.network.reference.compile import compile_network
-from n6build.network.runtimes import own_runtime
-from n6build.reloc.slots import ModelSlot
+from n6build.check.checked_board import checked_board
+from n6build.check.run import CHECKS, Result, checks_json, counts, raise_if_failed, run_checks, summary
+from n6build.check.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject, given_pools
+from n6build.compile.artifacts.description import PoolRange, Quantised, StateBuffer
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.board_pools import pools_of
+from n6build.compile.model_facts import ModelFacts, read_model_facts
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.runtimes import own_runtime
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import Model, load_model
+from n6build.place.image.elf import Section, Symbol
+from n6build.place.image.foreign import StartedProgram
+from n6build.place.image.memory_regions import MemoryRegion
+from n6build.place.image.mpu_tables import MpuRegion
+from n6build.place.memory_plan.board_memory import memory_of
+from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan, make_reloc_plan
+from n6build.place.memory_plan.plan import OwnBuffer, PlannedModel
+from n6build.place.memory_plan.vectors import NO_VECTORS
+from n6build.place.reloc.slots import ModelSlot
 
 
 def make_subject(folder: Path, board_name: str, profile: str) -> Subject:

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 from n6build.base.findings import Finding
-from n6build.checks.checked_board import checked_board
-from n6build.checks.run import run_checks
-from n6build.checks.subject import ForeignProgram, Subject
-from n6build.hardware.boards import load_board
-from n6build.image.elf import Section, Symbol
-from n6build.image.foreign import Role, StartedProgram, started_program
-from n6build.image.memory_regions import MemoryRegion
-from n6build.image.program_board import program_board
+from n6build.check.checked_board import checked_board
+from n6build.check.run import run_checks
+from n6build.check.subject import ForeignProgram, Subject
+from n6build.describe.hardware.boards import load_board
+from n6build.place.image.elf import Section, Symbol
+from n6build.place.image.foreign import Role, StartedProgram, started_program
+from n6build.place.image.memory_regions import MemoryRegion
+from n6build.place.image.program_board import program_board
 from samples import sample
 
 from checks.test_checks import on_npu, sound, with_own_input  # noqa: F401 - a fixture

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from n6build.__main__ import main
 from n6build.base.caller import N6BUILD, called_as
 from n6build.base.errors import N6Error
-from n6build.command_line.arguments import COMMANDS, SHOWN, Asked, read_call, read_words, shown_options
-from n6build.options.choices import Choices
-from n6build.options.option import options_of
-from n6build.options.settings import check_effect, check_files, resolve, uses
-from n6build.options.targets import TARGETS
+from n6build.cli.arguments import COMMANDS, SHOWN, Asked, read_call, read_words, shown_options
+from n6build.describe.choices import Choices
+from n6build.describe.option import options_of
+from n6build.describe.project_settings import check_effect, check_files, resolve, uses
+from n6build.describe.targets import TARGETS
 
 
 def test_targets_and_options_in_any_order_and_either_form() -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from n6build.__main__ import main
-from n6build.command_line.completion import SHELLS, script
-from n6build.command_line.new import KINDS
-from n6build.command_line.overview import OWN_COMMANDS
-from n6build.hardware.boards import known_boards
-from n6build.models.model import known_models
-from n6build.options.targets import TARGETS
+from n6build.cli.completion import SHELLS, script
+from n6build.cli.new import KINDS
+from n6build.cli.overview import OWN_COMMANDS
+from n6build.describe.hardware.boards import known_boards
+from n6build.describe.model import known_models
+from n6build.describe.targets import TARGETS
 from patience import NET_S
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from n6build.command_line.json_output import json_of
-from n6build.plan.plan import make_plan
-from n6build.plan.step import Step
+from n6build.cli.json_output import json_of
+from n6build.engine.plan import make_plan
+from n6build.engine.step import Step
 
-MAKE = "n6build.steps.sizes:make"
+MAKE = "n6build.steps.image_sizes:make_image_sizes"
 
 
 def test_tables_are_found_behind_what_a_target_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

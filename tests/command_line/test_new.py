@@ -9,7 +9,7 @@ import pytest
 from end_to_end.hosts import ROOT, Host
 from n6build.__main__ import main
 from n6build.base.paths import EXAMPLES
-from n6build.command_line.new import KINDS
+from n6build.cli.new import KINDS
 
 KEYWORD = ROOT / "models/keyword/keyword.tflite"
 

@@ -132,7 +132,7 @@ def test_without_the_virtual_board_only_what_needs_it_fails(installed: Path, tmp
     run = call(installed / "n6build", "run", "model=anomaly", "probe=virtual", cwd=tmp_path)
     assert run.returncode == 2
     assert "error N6-VB-001: the virtual board has not been built" in run.stderr
-    assert "python -m n6build.virtual_board.build" in run.stderr
+    assert "python -m n6build.board.virtual_board.build" in run.stderr
 
 
 @pytest.mark.slow

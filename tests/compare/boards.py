@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import one_op_models
-from n6build.compare.diagnosis import Diagnosis, Reference, diagnose
-from n6build.compare.input_causes import ChangedInput, changed_inputs, unrelated_inputs
-from n6build.compare.interpret import ports_of, reference_rows
-from n6build.compare.readings import CapturedOutput
-from n6build.compare.tensors import Port
-from n6build.memory_plan.seeded_vectors import seeded_array
-from n6build.network.artifacts.description import IoBuffer
+from n6build.compile.artifacts.description import IoBuffer
+from n6build.judge.compare.diagnosis import Diagnosis, Reference, diagnose
+from n6build.judge.compare.input_causes import ChangedInput, changed_inputs, unrelated_inputs
+from n6build.judge.compare.interpret import ports_of, reference_rows
+from n6build.judge.compare.readings import CapturedOutput
+from n6build.judge.compare.tensors import Port
+from n6build.place.memory_plan.seeded_vectors import seeded_array
 from numpy.typing import NDArray
 from samples import sample
 

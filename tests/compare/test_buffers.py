@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.compare.buffers import join_buffers
-from n6build.compare.tensors import ReferenceTensor
-from n6build.network.artifacts.made_buffers import MadeBuffer
+from n6build.compile.artifacts.made_buffers import MadeBuffer
+from n6build.judge.compare.buffers import join_buffers
+from n6build.judge.compare.tensors import ReferenceTensor
 
 
 def tensor(name: str, *inputs: str, operator: str = "CONV_2D", size: int = 8, scale: float = 0.5) -> ReferenceTensor:

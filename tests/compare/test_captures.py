@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.compare.captures import Piece, read_capture
-from n6build.compare.readings import assignments, readings_of
-from n6build.compare.tensors import Port
-from n6build.models.model import Tolerance
-from n6build.run.board_capture import Compared, captured_pieces, compare_captures
-from n6build.run.capture_text import output_lines
+from n6build.board.run.board_capture import Compared, captured_pieces, compare_captures
+from n6build.board.run.capture_text import output_lines
+from n6build.describe.model import Tolerance
+from n6build.judge.compare.captures import Piece, read_capture
+from n6build.judge.compare.readings import assignments, readings_of
+from n6build.judge.compare.tensors import Port
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -179,7 +179,7 @@ def test_without_a_cause_nothing_is_guessed(tmp_path: Path) -> None:
 
 
 def test_an_input_that_was_scaled_otherwise_is_found_with_the_interpreter(tmp_path: Path) -> None:
-    from n6build.compare.interpret import reference_rows
+    from n6build.judge.compare.interpret import reference_rows
 
     inputs = np.load(INPUTS)
     not_added = np.clip(inputs.astype(int) + 37, -128, 127).astype(np.int8)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.compare import dump_text
-from n6build.compare.dump_text import Dump, read_dumps
+from n6build.judge.compare import dump_text
+from n6build.judge.compare.dump_text import Dump, read_dumps
 
 COUNTING = bytes(range(16))
 

@@ -18,12 +18,12 @@ import reference_interpreter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.compare.installed import missing_interpreter
-from n6build.compare.interpret import interpret, reference_outputs, reference_rows
-from n6build.compare.limits import MAX_ACTIVATION_BYTES
-from n6build.compare.measure import measure
-from n6build.compare.onnx_interpreter import OnnxModel
-from n6build.compare.tensors import ReferenceTensor
+from n6build.judge.compare.installed import missing_interpreter
+from n6build.judge.compare.interpret import interpret, reference_outputs, reference_rows
+from n6build.judge.compare.limits import MAX_ACTIVATION_BYTES
+from n6build.judge.compare.measure import measure
+from n6build.judge.compare.onnx_interpreter import OnnxModel
+from n6build.judge.compare.tensors import ReferenceTensor
 from network import network_models
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper

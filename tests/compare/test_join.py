@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.compare.join import Joined, join
-from n6build.compare.tensors import Port
-from n6build.network.artifacts.description import IoBuffer, TensorType
+from n6build.compile.artifacts.description import IoBuffer, TensorType
+from n6build.judge.compare.join import Joined, join
+from n6build.judge.compare.tensors import Port
 
 SCALE = 0.0143347764387727
 

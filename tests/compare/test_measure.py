@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from n6build.compare.measure import Measure, measure
+from n6build.judge.compare.measure import Measure, measure
 from numpy.typing import NDArray
 
 INT8 = arrays.arrays(np.int8, st.integers(0, 40))

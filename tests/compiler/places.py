@@ -10,9 +10,9 @@ from pathlib import Path
 
 from compiler_cache import real_compiler
 from n6build.base.environment import read_environment
-from n6build.compiler.toolchain import ARCHIVER, Toolchain, find_toolchain
-from n6build.plan.step import Step
-from n6build.steps.compile import Compilation, compile_step, link_step
+from n6build.compile.toolchain import ARCHIVER, Toolchain, find_toolchain
+from n6build.engine.step import Step
+from n6build.steps.compile_c import Compilation, compile_step, link_step
 
 PREFIX = "arm-none-eabi-"
 # The program uses headers, inline functions and macros of the compiler and of its C library, and links a library of it.

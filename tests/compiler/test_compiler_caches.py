@@ -17,11 +17,11 @@ import pytest
 from build_grid import SERVERS, free_port
 from compiler_cache import real_compiler
 from n6build.base.environment import read_environment
-from n6build.compiler.toolchain import COMPILER, Toolchain, find_toolchain
-from n6build.plan import command
-from n6build.plan.command import run_command
-from n6build.plan.step import Step, Tool
-from n6build.steps.compile import Compilation, compile_step
+from n6build.compile.toolchain import COMPILER, Toolchain, find_toolchain
+from n6build.engine import command
+from n6build.engine.command import run_command
+from n6build.engine.step import Step, Tool
+from n6build.steps.compile_c import Compilation, compile_step
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from compiler_cache import real_compiler
-from n6build.compiler.toolchain import COMPILER
-from n6build.plan.command import make_map_portable, run_command
-from n6build.plan.step import Step
+from n6build.compile.toolchain import COMPILER
+from n6build.engine.command import make_map_portable, run_command
+from n6build.engine.step import Step
 
 from compiler.places import copied_toolchain, steps_in, use
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from n6build.base import uses
 from n6build.base.environment import read_environment
-from n6build.compiler.toolchain import COMPILER, find_toolchain
+from n6build.compile.toolchain import COMPILER, find_toolchain
 
 
 @pytest.fixture

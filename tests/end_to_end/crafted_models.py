@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from n6build.reloc.reader import parse_reloc_file
+from n6build.place.reloc.reader import parse_reloc_file
 
 from end_to_end.test_reloc import resealed
 

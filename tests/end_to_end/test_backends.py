@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 from core_tree import make_core
-from n6build.hardware.boards import load_board
-from n6build.network.pools.board_pools import pools_of
-from n6build.network.reference.compile import compile_network
+from n6build.compile.board_pools import pools_of
+from n6build.compile.reference.compile_model import compile_network
+from n6build.describe.hardware.boards import load_board
 from onnx_models import onnx_model
 from patience import NET_S, wait_until
 from stedgeai_stand_in.tree import install

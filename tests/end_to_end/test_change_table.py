@@ -206,12 +206,12 @@ CHANGES = [
     ),
     Change(
         "a comment in a check",
-        edit("site_scons/n6build/checks/rules/memory.py", "from __future__", "# new\nfrom __future__"),
+        edit("site_scons/n6build/check/rules/memory.py", "from __future__", "# new\nfrom __future__"),
         ["Check miniresnet/checks.json"],
     ),
     Change(
         "a comment in the compiler",
-        edit("site_scons/n6build/network/reference/placement.py", "from __future__", "# new\nfrom __future__"),
+        edit("site_scons/n6build/compile/reference/placement.py", "from __future__", "# new\nfrom __future__"),
         ["Network miniresnet/network/network.c"],
     ),
     Change(

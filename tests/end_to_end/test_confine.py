@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from core_tree import make_core
-from n6build.hardware.boards import load_board
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
+from n6build.describe.hardware.boards import load_board
 
 from end_to_end.conftest import Project, make_project
 from end_to_end.crafted_models import HANGS, MASKED, RETURNS, halfwords, load, put_code, writes

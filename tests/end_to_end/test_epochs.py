@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from n6build.network.artifacts.network_c import read_network_c
+from n6build.compile.artifacts.network_c import read_network_c
 from samples import sample
 
 from end_to_end.conftest import Project, Result

@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from n6build.hardware.boards import load_board
-from n6build.run.console_log import ends_run
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.board.run.console_log import ends_run
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.describe.hardware.boards import load_board
 
 from end_to_end.conftest import Project
 

@@ -118,7 +118,7 @@ def environment(project: Project) -> dict[str, str]:
 
 def asked(project: Project, *words: str) -> Result:
     """Ask only the front."""
-    ask = project.root / "site_scons/n6build/front/ask.py"
+    ask = project.root / "site_scons/n6build/engine/ask.py"
     result = subprocess.run(
         [sys.executable, "-I", "-S", ask, *scons(*words)],
         cwd=project.root,
@@ -287,7 +287,7 @@ def test_every_input_that_is_written_down_counts(built: Built) -> None:
         "-B",
         "-c",
         FLIPS,
-        str(built.project.root / "site_scons/n6build/front/ask.py"),
+        str(built.project.root / "site_scons/n6build/engine/ask.py"),
     ]
     command += [json.dumps(scons(*WORDS)), json.dumps([str(built.project.root), str(built.project.home)])]
     result = subprocess.run(

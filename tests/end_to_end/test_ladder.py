@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from n6build.own_blobs.board_record import read_ladder
-from n6build.run.field_report import read_field_report
-from n6build.run.rungs import NETWORKS, VERSIONS
+from n6build.board.run.field_report import read_field_report
+from n6build.board.run.rungs import NETWORKS, VERSIONS
+from n6build.judge.own_blobs.board_record import read_ladder
 from programmer_stand_ins.board import make_desk
 
 from end_to_end.conftest import Project
@@ -45,7 +45,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert result(project)["dense"] == "not reached"
     assert "4 of 8, dense" not in differs.output
     # An epoch writes one line too far, into the guard behind its output. The bytes of the output are right.
-    add = "site_scons/n6build/network/neural_art/operators/add.py"
+    add = "site_scons/n6build/compile/neural_art/operators/add.py"
     project.replace(add, "Frames(Address(name), output.elements)", "Frames(Address(name), output.elements + 32)")
     project.replace(add, "port), output.elements)", "port), output.elements + 32)")
     beyond = project.scons(*CALL)

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.memory_plan.vectors import read_vectors
-from n6build.models.model import load_model
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.run.link import Restarted
-from n6build.run.linked_session import LinkedNetwork, run_over_link, virtual_link
-from n6build.run.session import RunModel
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import LIMIT_STATUS, Limits, NorBoot, nor_command
+from n6build.board.run.link import Restarted
+from n6build.board.run.linked_session import LinkedNetwork, run_over_link, virtual_link
+from n6build.board.run.session import RunModel
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import LIMIT_STATUS, Limits, NorBoot, nor_command
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import load_model
+from n6build.place.memory_plan.vectors import read_vectors
 
 from end_to_end.conftest import Project, make_project
 

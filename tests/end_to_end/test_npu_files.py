@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from firmware_build import write_nor
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.run.console_log import ends_run, read_console
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.npu_files import NpuFiles
-from n6build.virtual_board.npu_record import NpuEpoch, read_npu_record
-from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+from n6build.board.run.console_log import ends_run, read_console
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.npu_files import NpuFiles
+from n6build.board.virtual_board.npu_record import NpuEpoch, read_npu_record
+from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
+from n6build.describe.hardware.boards import load_board
 from numpy.typing import NDArray
 from samples import sample
 from virtual_board.npu.test_real_network import picture

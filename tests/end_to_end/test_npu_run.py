@@ -11,17 +11,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from n6build.hardware.boards import load_board
-from n6build.network.artifacts.network_c import read_network_c
-from n6build.npu.blobs import read_blobs
-from n6build.npu.disassemble import Write, WriteSeries, instructions
-from n6build.npu.names import UNIT_BYTES, names_of
-from n6build.npu.settings import Registers, UnitSettings
-from n6build.npu.source_settings import epochs_of_source
-from n6build.run.console_log import ends_run
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.npu_files import NpuFiles
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.board.run.console_log import ends_run
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.npu_files import NpuFiles
+from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.compile.artifacts.network_c import read_network_c
+from n6build.describe.hardware.boards import load_board
+from n6build.judge.npu.blobs import read_blobs
+from n6build.judge.npu.disassemble import Write, WriteSeries, instructions
+from n6build.judge.npu.names import UNIT_BYTES, names_of
+from n6build.judge.npu.settings import Registers, UnitSettings
+from n6build.judge.npu.source_settings import epochs_of_source
 from samples import sample
 
 from end_to_end.conftest import Project, make_project

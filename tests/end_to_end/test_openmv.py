@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from n6build.image.romfs import read_romfs
-from n6build.reloc.openmv import DEFAULT, VERSION_HEADER
-from n6build.reloc.reader import parse_reloc_file
+from n6build.place.image.romfs import read_romfs
+from n6build.place.reloc.openmv import DEFAULT, VERSION_HEADER
+from n6build.place.reloc.reader import parse_reloc_file
 from network.network_models import chain
 from one_op_models import Quantisation, conv_2d, pool_2d
 from reference_interpreter import outputs

@@ -6,8 +6,8 @@ Firmware, images and virtual board follow its description.
 from __future__ import annotations
 
 import pytest
-from n6build.hardware.boards import load_board
-from n6build.virtual_board.build import build_emulator
+from n6build.board.virtual_board.build import build_emulator
+from n6build.describe.hardware.boards import load_board
 
 from end_to_end.conftest import Project
 

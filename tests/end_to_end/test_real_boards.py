@@ -18,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.hardware.boards import load_board
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Limits, NorBoot, nor_command
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, nor_command
+from n6build.describe.hardware.boards import load_board
 from patience import NET_S, wait_until
 from programmer_stand_ins.board import Desk, Settings, make_desk
 

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from n6build.network.device_headers import stand_in
+from n6build.compile.device_headers import stand_in
 from samples import sample, sample_core
 
 from end_to_end.conftest import Project

@@ -22,15 +22,15 @@ import numpy as np
 import pytest
 from core_tree import make_core
 from n6build.base.intel_hex import ERASED
-from n6build.flash.model_update import Running, Update, plan_updates
-from n6build.flash.sectors import sectors_of
-from n6build.hardware.boards import load_board
-from n6build.memory_plan.plan import read_plan
-from n6build.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
-from n6build.reloc.reader import parse_reloc_file
-from n6build.reloc.slots import TRAILER_BYTES, pack_trailer, read_trailer, trailer_offset
-from n6build.run.session import Started, start_virtual_board
-from n6build.virtual_board.run import NorBoot
+from n6build.board.flash.model_update import Running, Update, plan_updates
+from n6build.board.flash.sectors import sectors_of
+from n6build.board.run.session import Started, start_virtual_board
+from n6build.board.virtual_board.run import NorBoot
+from n6build.describe.hardware.boards import load_board
+from n6build.place.memory_plan.plan import read_plan
+from n6build.place.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
+from n6build.place.reloc.reader import parse_reloc_file
+from n6build.place.reloc.slots import TRAILER_BYTES, pack_trailer, read_trailer, trailer_offset
 from slow_rows import telling_rows
 from stedgeai_stand_in.tree import install
 
@@ -156,8 +156,8 @@ def test_the_first_build_and_what_repeats_of_it(project: Project) -> None:
 
 
 def show(project: Project, application: str, name: str = "network") -> dict[str, Any]:
-    from n6build.reloc.reader import read_reloc_file
-    from n6build.reloc.show import as_dict
+    from n6build.place.reloc.reader import read_reloc_file
+    from n6build.place.reloc.reloc_text import as_dict
 
     return as_dict(read_reloc_file(project.root / f"build/nucleo-n657/{application}/{name}_rel/{name}_rel.bin"))
 

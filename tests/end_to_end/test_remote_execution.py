@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from compiler.places import copied_toolchain
 from compiler_cache import real_compiler
-from n6build.plan.ledger import read_ledger
+from n6build.engine.ledger import read_ledger
 from remote.build_box import build_box, reason_without
 from remote.farm import KNOWN, Farm, running_farm
 
@@ -35,7 +35,7 @@ def farm() -> Iterator[Farm]:
 
 def platform() -> list[str]:
     """Return NAME=VALUE of this machine's properties."""
-    command = [sys.executable, "-m", "n6build.command_line.worker_platform"]
+    command = [sys.executable, "-m", "n6build.cli.worker_platform"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 

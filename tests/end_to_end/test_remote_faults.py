@@ -41,7 +41,7 @@ def test_a_worker_that_dies_lies_or_has_another_clock_changes_nothing(project: P
     farm.kill_worker("late")
     farm.add_worker("lies", "--lie", properties=platform())
     # The option gives steps that the server does not remember.
-    project.replace("site_scons/n6build/compiler/toolchain.py", '"-Werror",', '"-Werror", "-DOTHER",')
+    project.replace("site_scons/n6build/compile/toolchain.py", '"-Werror",', '"-Werror", "-DOTHER",')
     forget(project)
     lied = project.scons(FSBL, N6BUILD_REMOTE=farm.address, N6BUILD_REMOTE_TIMEOUT="300")
     (told,) = remarks(lied.output)

@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 import pytest
-from n6build.hardware.boards import load_board
-from n6build.image.romfs import read_romfs
-from n6build.reloc.reader import parse_reloc_file
-from n6build.reloc.verify import ram_of, verify
+from n6build.describe.hardware.boards import load_board
+from n6build.place.image.romfs import read_romfs
+from n6build.place.reloc.reader import parse_reloc_file
+from n6build.place.reloc.verify import ram_of, verify
 
 from end_to_end.conftest import Project
 

@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.flash.appli_update import AppliUpdate, plan_appli, stored_appli
-from n6build.flash.model_update import Update
-from n6build.formats.boot_header import BASE, HEADER_BYTES
-from n6build.hardware.board import Board, Fuse, Slot
-from n6build.hardware.boards import load_board
-from n6build.reloc.layout import WORD
-from n6build.reloc.reader import parse_reloc_file
-from n6build.run.console_log import read_console
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.board.flash.appli_update import AppliUpdate, plan_appli, stored_appli
+from n6build.board.flash.model_update import Update
+from n6build.board.run.console_log import read_console
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
+from n6build.describe.hardware.board import Board, Fuse, Slot
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.layout import WORD
+from n6build.place.reloc.reader import parse_reloc_file
 from slow_rows import telling_rows
 from trust.host_verifier import key_file
 

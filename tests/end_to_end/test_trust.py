@@ -15,17 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.formats.model_trailer import TRAILER as MODEL_TRAILER
-from n6build.formats.slot_trailer import TRAILER as SLOT_TRAILER
-from n6build.formats.trust_claim import CLAIM
-from n6build.hardware.board import Board, Fuse
-from n6build.hardware.boards import load_board
-from n6build.memory_plan.plan import MemoryPlan, read_plan
-from n6build.reloc.layout import HEADER_FIELDS
-from n6build.reloc.slots import pack_trailer, read_trailer, trailer_offset
-from n6build.run.console_log import ends_run
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.board.run.console_log import ends_run
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
+from n6build.describe.formats.slot_trailer import TRAILER as SLOT_TRAILER
+from n6build.describe.formats.trust_claim import CLAIM
+from n6build.describe.hardware.board import Board, Fuse
+from n6build.describe.hardware.boards import load_board
+from n6build.place.memory_plan.plan import MemoryPlan, read_plan
+from n6build.place.reloc.layout import HEADER_FIELDS
+from n6build.place.reloc.slots import pack_trailer, read_trailer, trailer_offset
 from trust.host_verifier import key_file
 
 from end_to_end.conftest import Project

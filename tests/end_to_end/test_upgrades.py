@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
-from n6build.flash.model_update import plan_updates
-from n6build.flash.receipt import read_receipt
-from n6build.flash.record import BoardRecord, other_format, read_record
-from n6build.formats.model_trailer import LAYOUT, MAGIC
-from n6build.matrix.result import read_results
-from n6build.memory_plan.plan import read_plan
-from n6build.plan.ledger import ledger_path, read_ledger
-from n6build.plan.plan import read_plan_json
-from n6build.run.session import read_outcome
+from n6build.board.flash.model_update import plan_updates
+from n6build.board.flash.receipt import read_receipt
+from n6build.board.flash.record import BoardRecord, other_format, read_record
+from n6build.board.run.session import read_outcome
+from n6build.describe.formats.model_trailer import LAYOUT, MAGIC
+from n6build.engine.ledger import ledger_path, read_ledger
+from n6build.engine.plan import read_plan_json
+from n6build.place.memory_plan.plan import read_plan
+from n6build.tell.matrix.result import read_results
 from slow_rows import slow_rows
 
 from end_to_end.conftest import Project

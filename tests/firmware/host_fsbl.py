@@ -16,13 +16,13 @@ from pathlib import Path
 
 from firmware_build import headers
 from n6build.base.paths import FIRMWARE
-from n6build.flash.appli_update import AppliUpdate, plan_appli
-from n6build.flash.sectors import sectors_of
-from n6build.flash.trial_journal import APPLI, Entry, read_journal
-from n6build.formats.boot_header import HEADER_BYTES, BinaryType
-from n6build.hardware.board import Board, Slot, Trial
-from n6build.hardware.boards import load_board
-from n6build.image.boot_header import with_boot_header
+from n6build.board.flash.appli_update import AppliUpdate, plan_appli
+from n6build.board.flash.sectors import sectors_of
+from n6build.board.flash.trial_journal import APPLI, Entry, read_journal
+from n6build.describe.formats.boot_header import HEADER_BYTES, BinaryType
+from n6build.describe.hardware.board import Board, Slot, Trial
+from n6build.describe.hardware.boards import load_board
+from n6build.place.image.boot_header import with_boot_header
 from n6build.steps.firmware import trial_defines
 
 SECTOR = 4096

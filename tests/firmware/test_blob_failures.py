@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from firmware_build import BOARD, headers
 from n6build.base.paths import FIRMWARE
-from n6build.formats.npu_blob import MAGIC
-from n6build.hardware.soc import field_bits
+from n6build.describe.formats.npu_blob import MAGIC
+from n6build.describe.hardware.soc import field_bits
 
 FAKE = Path(__file__).parent / "fake_npu"
 FIELDS = BOARD.soc.npu.registers["EPOCHCTRL"]["IRQ"].fields

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from firmware_build import BOARD, bring_up, build, image_of, write_nor
 from n6build.base.paths import FIRMWARE
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.linker_script import appli_ram, program_script
-from n6build.run.console_log import ends_run, read_console
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.board.run.console_log import ends_run, read_console
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.linker_script import appli_ram, program_script
 
 PROGRAM = Path(__file__).parent / "programs" / "hybrid_epochs.c"
 

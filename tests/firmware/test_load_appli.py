@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, write_nor
-from n6build.formats.boot_header import BASE, HEADER_BYTES, BinaryType
-from n6build.image.boot_header import with_boot_header
-from n6build.run.console_log import ends_run, read_console
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.board.run.console_log import ends_run, read_console
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
+from n6build.place.image.boot_header import with_boot_header
 
 CHECKSUM, VERSION, LENGTH, ENTRY = map(BASE.offset_of, ("checksum", "version", "image_bytes", "entry"))
 PAYLOAD_OFFSET = BOARD.soc.load_and_run.payload_offset

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from n6build.base.c_format import assertions
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
-from n6build.flash.appli_update import plan_appli, stored_appli
-from n6build.flash.trial_journal import APPLI, ENTRY, FORMAT_IN_C, MAGIC, RECORD, State
-from n6build.formats.boot_header import HEADER_BYTES
+from n6build.board.flash.appli_update import plan_appli, stored_appli
+from n6build.board.flash.trial_journal import APPLI, ENTRY, FORMAT_IN_C, MAGIC, RECORD, State
+from n6build.describe.formats.boot_header import HEADER_BYTES
 
 from firmware.host_fsbl import JOURNAL, NONE, OFF, POWERED, SECTOR, STARTS, TRIAL, A, B, HostBoard, appli, host_board
 

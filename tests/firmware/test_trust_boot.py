@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from firmware_build import BOARD, image_of, write_nor
 from n6build.base.paths import FIRMWARE
-from n6build.formats.boot_header import BASE, HEADER_BYTES, BinaryType
-from n6build.formats.trust_claim import Kind
-from n6build.hardware.board import Board, Fuse
-from n6build.image.boot_header import with_boot_header
-from n6build.run.console_log import ends_run, read_console
-from n6build.trust.keys import public_point, signature
-from n6build.trust.sign import Statement, signed_appli
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.board.run.console_log import ends_run, read_console
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
+from n6build.describe.formats.trust_claim import Kind
+from n6build.describe.hardware.board import Board, Fuse
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.trust.keys import public_point, signature
+from n6build.place.trust.sign import Statement, signed_appli
 from trust.host_verifier import key_file
 from trust_build import build_verifying
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from n6build.base.span import Span
-from n6build.flash.model_update import read_running, remember_running
-from n6build.flash.receipt import read_receipt, still_holds
-from n6build.flash.record import BoardRecord, other_format, read_record, without, write_record
+from n6build.board.flash.model_update import read_running, remember_running
+from n6build.board.flash.receipt import read_receipt, still_holds
+from n6build.board.flash.record import BoardRecord, other_format, read_record, without, write_record
 
 BOARD = "nucleo-n657"
 DAMAGED = [

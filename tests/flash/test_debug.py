@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.flash.debug import PORT, serve_debugger
-from n6build.flash.probe_programmer import ProbeProgrammer
-from n6build.flash.probes import PROGRAMMERS
-from n6build.hardware.boards import load_board
+from n6build.board.flash.debug import PORT, serve_debugger
+from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import PROGRAMMERS
+from n6build.describe.hardware.boards import load_board
 from n6build.steps.debug_board import gdb_command
 from programmer_stand_ins.board import Desk, Settings, make_desk
 

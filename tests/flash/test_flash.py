@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.base.span import Span
-from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_delta
-from n6build.flash.programmer import UNKNOWN, Identity, Programmer
-from n6build.flash.read_back import check_read_back
-from n6build.flash.record import BoardRecord, read_record, write_record
-from n6build.flash.sectors import Sector, wanted_sectors
-from n6build.flash.survey import held_record, writes_noted
-from n6build.flash.virtual import VirtualProgrammer
-from n6build.hardware.boards import load_board
-from n6build.hardware.slots import flash_of
-from n6build.image.manifest import (
+from n6build.board.flash.program import FlashPlan, board_lock, carry_out, plan_delta
+from n6build.board.flash.programmer import UNKNOWN, Identity, Programmer
+from n6build.board.flash.read_back import check_read_back
+from n6build.board.flash.record import BoardRecord, read_record, write_record
+from n6build.board.flash.sectors import Sector, wanted_sectors
+from n6build.board.flash.survey import held_record, writes_noted
+from n6build.board.flash.virtual import VirtualProgrammer
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.slots import flash_of
+from n6build.place.image.manifest import (
     FlashFile,
     FlashManifest,
     Segment,
@@ -310,7 +310,7 @@ def test_a_build_that_is_killed_between_two_steps(
         return call
 
     with monkeypatch.context() as patched:
-        patched.setattr("n6build.flash.program.write_record", breaking(write_record))
+        patched.setattr("n6build.board.flash.program.write_record", breaking(write_record))
         patched.setattr(nor, "program", breaking(nor.program))
         patched.setattr(nor, "verify", breaking(nor.verify))
         with pytest.raises(KeyboardInterrupt):

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import write_chunks_atomically
-from n6build.flash.program import carry_out, plan_delta
-from n6build.flash.record import BoardRecord
-from n6build.flash.sectors import Sector, wanted_sectors
-from n6build.flash.virtual import VirtualProgrammer
-from n6build.hardware.boards import load_board
-from n6build.hardware.slots import flash_of
-from n6build.image.manifest import FlashFile, FlashManifest, make_manifest
-from n6build.memory_plan.slot_image import slot_image
-from n6build.memory_plan.whole_image import check_slot_data
+from n6build.board.flash.program import carry_out, plan_delta
+from n6build.board.flash.record import BoardRecord
+from n6build.board.flash.sectors import Sector, wanted_sectors
+from n6build.board.flash.virtual import VirtualProgrammer
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.slots import flash_of
+from n6build.place.image.manifest import FlashFile, FlashManifest, make_manifest
+from n6build.place.memory_plan.slot_image import slot_image
+from n6build.place.memory_plan.whole_image import check_slot_data
 
 BOARD = load_board("nucleo-n657")
 MEGABYTE = 1 << 20

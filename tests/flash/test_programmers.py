@@ -13,18 +13,18 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.base.span import Span
-from n6build.flash import programmers
-from n6build.flash.choose import choose_programmer, name_of_programmer
-from n6build.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
-from n6build.flash.probes import PROGRAMMERS
-from n6build.flash.program import FlashPlan, carry_out, plan_delta
-from n6build.flash.programmer import Programmer, RamProgram
-from n6build.flash.programmers.openocd import openocd_script
-from n6build.flash.record import read_record
-from n6build.flash.sectors import Sector, sectors_of
-from n6build.flash.survey import checked_identity, held_record
-from n6build.hardware.board import Board
-from n6build.hardware.boards import load_board
+from n6build.board.flash import programmers
+from n6build.board.flash.choose import choose_programmer, name_of_programmer
+from n6build.board.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
+from n6build.board.flash.probes import PROGRAMMERS
+from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
+from n6build.board.flash.programmer import Programmer, RamProgram
+from n6build.board.flash.programmers.openocd import openocd_script
+from n6build.board.flash.record import read_record
+from n6build.board.flash.sectors import Sector, sectors_of
+from n6build.board.flash.survey import checked_identity, held_record
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import load_board
 from programmer_stand_ins.board import BASE, TESTS, Desk, FaultKind, Settings, make_desk
 
 SECTOR = 4096
@@ -39,7 +39,7 @@ def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'desk/bin'}:/nowhere")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     # OpenOCD has no list of its own, so that n6build uses the system's serial ports.
-    monkeypatch.setattr("n6build.flash.programmers.openocd.list_ports.comports", lambda: [_Port("0041")])
+    monkeypatch.setattr("n6build.board.flash.programmers.openocd.list_ports.comports", lambda: [_Port("0041")])
 
 
 class _Port:
@@ -387,7 +387,7 @@ def test_openocd_erases_by_the_sector_of_the_board() -> None:
 def test_what_a_device_calls_itself_is_no_command(
     desk: Desk, serial: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("n6build.flash.programmers.openocd.list_ports.comports", lambda: [_Port(serial)])
+    monkeypatch.setattr("n6build.board.flash.programmers.openocd.list_ports.comports", lambda: [_Port(serial)])
     for probe in ("auto", f"openocd:{serial}"):
         with pytest.raises(N6Error, match="N6-FLASH-029"):
             programmer_of(tmp_path, probe=probe)

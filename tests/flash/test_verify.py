@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
-from n6build.flash.program import carry_out
-from n6build.flash.receipt import Receipt, still_holds, write_receipt
-from n6build.flash.record import doubt, forget, read_record
-from n6build.flash.survey import doubted_if_it_fails
-from n6build.flash.verify import Part, compared, raise_if_different
-from n6build.flash.virtual import VirtualProgrammer
+from n6build.board.flash.program import carry_out
+from n6build.board.flash.receipt import Receipt, still_holds, write_receipt
+from n6build.board.flash.record import doubt, forget, read_record
+from n6build.board.flash.survey import doubted_if_it_fails
+from n6build.board.flash.verify import Part, compared, raise_if_different
+from n6build.board.flash.virtual import VirtualProgrammer
 
 from flash.test_flash import BASE, SECTOR, SIZE, FailingNor, flash_plan, manifest_of
 

@@ -12,7 +12,7 @@ from firmware_build import CPU, WARNINGS, compiler
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.c_format import Constant, Enumeration, Format, Kind, Member, Struct, assertions, header_text
-from n6build.formats import boot_header, link, model_trailer, slot_trailer
+from n6build.describe.formats import boot_header, link, model_trailer, slot_trailer
 from n6build.steps.format_headers import FORMATS
 
 BITS: dict[Kind, int] = {"uint8_t": 8, "uint16_t": 16, "uint32_t": 32}

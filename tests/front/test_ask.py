@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.front import ask
+from n6build.engine import ask
 
 TOLD = b"scons: `build' is up to date.\n"
 WORDS = ["scons", "-Q", "build"]

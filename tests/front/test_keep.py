@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from n6build.base import files, uses
-from n6build.front import ask, keep
-from n6build.plan.local import execute, local_site
-from n6build.plan.perform import DoneStep, Site
-from n6build.plan.plan import make_plan
-from n6build.plan.step import Call, Step
+from n6build.engine import ask, keep
+from n6build.engine.local import execute, local_site
+from n6build.engine.perform import DoneStep, Site
+from n6build.engine.plan import make_plan
+from n6build.engine.step import Call, Step
 
 MADE = f"{__name__}:made"
 
@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_written_stops_no_build(site: Site) -> None:
 def test_the_hook_sees_what_is_opened_listed_and_started(tmp_path: Path) -> None:
     program = """
 import os, subprocess, sys, time
-from n6build.front.keep import look
+from n6build.engine.keep import look
 looked = look(["scons"], time.time_ns())
 open("opened", "w").close()
 os.listdir(".")

@@ -13,31 +13,39 @@ from unittest import mock
 
 import numpy as np
 from n6build.base.bounded import WRONG_FIELDS
-from n6build.compare import worker
-from n6build.compare.tensors import Port, ReferenceTensor
-from n6build.flash.appli_update import expected_appli, plan_appli, stored_appli
-from n6build.flash.command_line import Said
-from n6build.flash.programmers import openocd, pyocd, stm32cubeprogrammer
-from n6build.flash.trial_journal import COPY_BYTES, ENTRY, MAGIC, RECORD, State
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Slot, Trial
-from n6build.hardware.boards import load_board
-from n6build.image.boot_header import with_boot_header
-from n6build.memory_plan.vectors import read_vectors
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.artifacts.stored import artifacts_json, read_stored
-from n6build.reloc.contents import artifacts_of
-from n6build.reloc.reader import parse_reloc_file
-from n6build.reloc.show import as_text, report_json
-from n6build.reloc.slots import Identity, SelfTest, name_crc32, newer_layout, read_trailer, slot_chunks, stored_bytes
-from n6build.reloc.verify import ram_of, verify
-from n6build.run.console_log import ends_run, read_console
-from n6build.run.field_readings import readings_of
-from n6build.run.registers import registers_of
-from n6build.virtual_board.findings_file import read_findings, unmodelled_of
-from n6build.virtual_board.npu_record import read_npu_record
-from n6build.virtual_board.recording import convert_recording
-from n6build.virtual_board.source_lines import Places
+from n6build.board.flash.appli_update import expected_appli, plan_appli, stored_appli
+from n6build.board.flash.command_line import Said
+from n6build.board.flash.programmers import openocd, pyocd, stm32cubeprogrammer
+from n6build.board.flash.trial_journal import COPY_BYTES, ENTRY, MAGIC, RECORD, State
+from n6build.board.run.console_log import ends_run, read_console
+from n6build.board.run.field_readings import readings_of
+from n6build.board.run.registers import registers_of
+from n6build.board.virtual_board.findings_file import read_findings, unmodelled_of
+from n6build.board.virtual_board.npu_record import read_npu_record
+from n6build.board.virtual_board.recording import convert_recording
+from n6build.board.virtual_board.source_lines import Places
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.stored import artifacts_json, read_stored
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.board import Slot, Trial
+from n6build.describe.hardware.boards import load_board
+from n6build.judge.compare import worker
+from n6build.judge.compare.tensors import Port, ReferenceTensor
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.memory_plan.vectors import read_vectors
+from n6build.place.reloc.contents import artifacts_of
+from n6build.place.reloc.reader import parse_reloc_file
+from n6build.place.reloc.reloc_text import as_text, report_json
+from n6build.place.reloc.slots import (
+    Identity,
+    SelfTest,
+    name_crc32,
+    newer_layout,
+    read_trailer,
+    slot_chunks,
+    stored_bytes,
+)
+from n6build.place.reloc.verify import ram_of, verify
 from reloc.synthetic import synthetic_model
 from reloc.test_slots import Board as SlotBoard
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
-from n6build.reloc.slots import Identity, SelfTest, name_crc32, slot_chunks
+from n6build.place.reloc.slots import Identity, SelfTest, name_crc32, slot_chunks
 from n6build.steps.format_headers import FORMATS
 from reloc.synthetic import Pool, synthetic_model
 from virtual_board.npu.damage import SANITIZERS

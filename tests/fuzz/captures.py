@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 from n6build.base.errors import N6Error
-from n6build.compare.captures import read_capture
-from n6build.compare.readings import assignments, readings_of
-from n6build.compare.tensors import Port
+from n6build.judge.compare.captures import read_capture
+from n6build.judge.compare.readings import assignments, readings_of
+from n6build.judge.compare.tensors import Port
 
 from fuzz.target import Parse, Target
 

@@ -10,22 +10,22 @@ from unittest import mock
 
 from n6build.base.paths import BOARDS, MODELS
 from n6build.base.yaml_schema import parse_document
-from n6build.hardware import boards
-from n6build.hardware.boards import load_board, read_board
-from n6build.hardware.i2c import load_i2c_part
-from n6build.hardware.nor import load_nor_commands
-from n6build.hardware.psram import load_psram_commands
-from n6build.hardware.soc import read_soc
-from n6build.image.romfs_manifest import read_manifest
-from n6build.models.model import load_model
-from n6build.network.pools.board_pools import pools_of
-from n6build.network.pools.lossless_yaml import from_yaml, to_yaml
-from n6build.network.pools.mpool import mpool_text
-from n6build.network.pools.strict_json import parse_strict
-from n6build.run.instructions import read_meanings
-from n6build.timing.facts import read_measurements
-from n6build.timing.model import MODEL
-from n6build.timing.model import read_model as read_time_model
+from n6build.board.run.instructions import read_meanings
+from n6build.compile.board_pools import pools_of
+from n6build.compile.lossless_yaml import from_yaml, to_yaml
+from n6build.compile.mpool import mpool_text
+from n6build.compile.strict_json import parse_strict
+from n6build.describe.hardware import boards
+from n6build.describe.hardware.boards import load_board, read_board
+from n6build.describe.hardware.i2c import load_i2c_part
+from n6build.describe.hardware.nor import load_nor_commands
+from n6build.describe.hardware.psram import load_psram_commands
+from n6build.describe.hardware.soc import read_soc
+from n6build.describe.model import load_model
+from n6build.judge.timing.facts import read_measurements
+from n6build.judge.timing.model import MODEL
+from n6build.judge.timing.model import read_model as read_time_model
+from n6build.place.image.romfs_manifest import read_manifest
 
 from fuzz.target import Target, of_file
 

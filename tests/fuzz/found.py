@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from n6build.run.session import Outcome
+from n6build.board.run.session import Outcome
 
 from fuzz.plans import STEP
 from fuzz.target import json_of

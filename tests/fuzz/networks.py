@@ -8,29 +8,29 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import one_op_models as ops
-from n6build.network.artifacts.c_info_costs import read_costs
-from n6build.network.artifacts.c_info_pools import read_activation_pools
-from n6build.network.artifacts.c_info_reader import read_c_info
-from n6build.network.artifacts.description import InitializerImage
-from n6build.network.artifacts.network_c import parse_network_c
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.artifacts.weights import first_reader
-from n6build.network.ll_aton import read_ll_aton_version
-from n6build.network.model_facts import read_model_facts
-from n6build.network.pools.mpool import parse_mpool
-from n6build.network.prebuilt.weights_array import read_array
-from n6build.network.reference.compile import compile_network
-from n6build.network.reference.onnx.reader import read_onnx_graph
-from n6build.network.reference.tflite_reader import read_graph
-from n6build.network.st_edge_ai.compiler_profile import parse_profiles, profile_of
-from n6build.network.st_edge_ai.find import parse_version
-from n6build.network.st_edge_ai.log import read_log
-from n6build.network.st_edge_ai.normalise import normalised_c_info
-from n6build.npu.blobs import read_blobs
-from n6build.npu.disassemble import blob_lines
-from n6build.npu.names import names_of
-from n6build.npu.source_settings import epochs_of_source
-from n6build.npu.trace import trace_lines
+from n6build.compile.artifacts.c_info_costs import read_costs
+from n6build.compile.artifacts.c_info_pools import read_activation_pools
+from n6build.compile.artifacts.c_info_reader import read_c_info
+from n6build.compile.artifacts.description import InitializerImage
+from n6build.compile.artifacts.network_c import parse_network_c
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.artifacts.weights import first_reader
+from n6build.compile.ll_aton import read_ll_aton_version
+from n6build.compile.model_facts import read_model_facts
+from n6build.compile.mpool import parse_mpool
+from n6build.compile.prebuilt.weights_array import read_array
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.reference.onnx.reader import read_onnx_graph
+from n6build.compile.reference.tflite_reader import read_graph
+from n6build.compile.st_edge_ai.compiler_profile import parse_profiles, profile_of
+from n6build.compile.st_edge_ai.find import parse_version
+from n6build.compile.st_edge_ai.log import read_log
+from n6build.compile.st_edge_ai.normalise import normalised_c_info
+from n6build.judge.npu.blobs import read_blobs
+from n6build.judge.npu.disassemble import blob_lines
+from n6build.judge.npu.names import names_of
+from n6build.judge.npu.source_settings import epochs_of_source
+from n6build.judge.npu.trace import trace_lines
 from network.host_network import extflash
 from network.network_c_texts import CORES, network_c
 from npu.test_blobs import IN_CONTAINER, WORDS, header

@@ -6,16 +6,16 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from n6build.front.ask import understood, written
-from n6build.plan.closure import library_code
-from n6build.plan.compile_commands import write_compile_commands
-from n6build.plan.depfile import read_depfile
-from n6build.plan.explain import reasons_for
-from n6build.plan.known_code import known_code
-from n6build.plan.ledger import ledger_path, read_ledger
-from n6build.plan.plan import Plan, plan_json
-from n6build.plan.remember import _read as read_remembered
-from n6build.plan.signature import signed_parts
+from n6build.engine.ask import understood, written
+from n6build.engine.closure import library_code
+from n6build.engine.compile_commands import write_compile_commands
+from n6build.engine.depfile import read_depfile
+from n6build.engine.explain import reasons_for
+from n6build.engine.known_code import known_code
+from n6build.engine.ledger import ledger_path, read_ledger
+from n6build.engine.plan import Plan, plan_json
+from n6build.engine.remember import _read as read_remembered
+from n6build.engine.signature import signed_parts
 from plan.plan_samples import application_plan
 
 from fuzz.target import Target, of_file

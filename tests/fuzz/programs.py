@@ -13,20 +13,20 @@ from image.test_declarations import SCRIPT
 from image.test_foreign import elf, hex_of, program
 from image.test_haar_cascade import NEWER, OLDER
 from n6build.base.intel_hex import read_intel_hex
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.boards import load_board
-from n6build.image.boot_header import check_foreign_header, read_boot_header, with_boot_header
-from n6build.image.declarations import Declarations
-from n6build.image.elf import allocated_sections, bytes_at, labels_of, loaded_parts, payload_of, symbols_of
-from n6build.image.foreign import flash_pieces, started_program
-from n6build.image.haar_cascade import haar_cascade
-from n6build.image.linker_map import object_at, read_linker_map
-from n6build.image.memory_regions import read_memory_regions
-from n6build.image.program_board import program_board
-from n6build.image.romfs import RomfsFile, make_romfs, read_romfs
-from n6build.reloc.elf import read_linked_model
-from n6build.reloc.openmv import image_firmware
-from n6build.virtual_board.source_lines import Places
+from n6build.board.virtual_board.source_lines import Places
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.boards import load_board
+from n6build.place.image.boot_header import check_foreign_header, read_boot_header, with_boot_header
+from n6build.place.image.declarations import Declarations
+from n6build.place.image.elf import allocated_sections, bytes_at, labels_of, loaded_parts, payload_of, symbols_of
+from n6build.place.image.foreign import flash_pieces, started_program
+from n6build.place.image.haar_cascade import haar_cascade
+from n6build.place.image.linker_map import object_at, read_linker_map
+from n6build.place.image.memory_regions import read_memory_regions
+from n6build.place.image.program_board import program_board
+from n6build.place.image.romfs import RomfsFile, make_romfs, read_romfs
+from n6build.place.reloc.elf import read_linked_model
+from n6build.place.reloc.openmv import image_firmware
 
 from fuzz.target import Target, of_file
 

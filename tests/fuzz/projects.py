@@ -11,15 +11,15 @@ from n6build.adopt.cube_ide import configurations_in, parse_xml, sources_in
 from n6build.adopt.make_file import read_makefile
 from n6build.adopt.programs import find_programs
 from n6build.adopt.write import with_block, with_step
-from n6build.application.generated_block import replace_block, replace_defines, replace_section
 from n6build.base.foreign_flags import hint_from
 from n6build.base.walk import walk
-from n6build.hardware.boards import load_board
-from n6build.options.choices import Choices
-from n6build.options.option import Setting
-from n6build.options.until import parse_until
-from n6build.reloc.slots import slots_at
-from n6build.report.editor_files import EntryList, merged
+from n6build.compile.application.generated_block import replace_block, replace_defines, replace_section
+from n6build.describe.choices import Choices
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.option import Setting
+from n6build.describe.until import parse_until
+from n6build.place.reloc.slots import slots_at
+from n6build.tell.editor_files import EntryList, merged
 
 from fuzz.target import Parse, Target
 

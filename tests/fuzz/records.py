@@ -7,31 +7,31 @@ from pathlib import Path
 from typing import get_args
 
 from n6build.base.span import Span
-from n6build.checks.run import Result
-from n6build.checks.run import read_results as read_checks
-from n6build.flash.model_update import read_running, remember_running
-from n6build.flash.receipt import Receipt, read_receipt, still_holds, write_receipt
-from n6build.flash.record import other_format, read_record, without, write_record
-from n6build.image.manifest import FlashManifest, check_overlap, manifest_json, read_manifest
-from n6build.matrix.history import Entry, Figures, read_history, write_history
-from n6build.matrix.result import PairResult
-from n6build.matrix.result import read_results as read_matrix
-from n6build.matrix.settings import Limits, read_limits
-from n6build.matrix.shard_results import ShardResults, read_shard, shard_json
-from n6build.matrix.trends import trends_of
-from n6build.memory_plan.plan import MemoryPlan, plan_json, read_plan
-from n6build.origin.provenance import BUILD_TYPE, PREDICATE, STATEMENT, Kind, read_provenance
-from n6build.own_blobs.board_record import Ladder, read_ladder
-from n6build.own_blobs.confirmed import confirmed_by
-from n6build.plan.known_files import remember_known_files
-from n6build.reloc.description import RelocDescription, description_json, read_description
-from n6build.report.figures import SizesFile, read_sizes, sizes_json
-from n6build.report.merge import merge_report
-from n6build.run.field_report import FieldReport, field_report_text, read_field_report
-from n6build.run.ladder import ladder_lines
-from n6build.run.session import Outcome, read_outcome
-from n6build.run.table import run_junit
+from n6build.board.flash.model_update import read_running, remember_running
+from n6build.board.flash.receipt import Receipt, read_receipt, still_holds, write_receipt
+from n6build.board.flash.record import other_format, read_record, without, write_record
+from n6build.board.run.field_report import FieldReport, field_report_text, read_field_report
+from n6build.board.run.ladder import ladder_lines
+from n6build.board.run.session import Outcome, read_outcome
+from n6build.board.run.table import run_junit
+from n6build.check.run import Result
+from n6build.check.run import read_results as read_checks
+from n6build.engine.known_files import remember_known_files
+from n6build.judge.own_blobs.board_record import Ladder, read_ladder
+from n6build.judge.own_blobs.confirmed import confirmed_by
+from n6build.place.image.manifest import FlashManifest, check_overlap, manifest_json, read_manifest
+from n6build.place.memory_plan.plan import MemoryPlan, plan_json, read_plan
+from n6build.place.reloc.description import RelocDescription, description_json, read_description
 from n6build.steps.foreign_image import Placed, placed_files
+from n6build.tell.figures import SizesFile, read_sizes, sizes_json
+from n6build.tell.matrix.history import Entry, Figures, read_history, write_history
+from n6build.tell.matrix.matrix_settings import Limits, read_limits
+from n6build.tell.matrix.result import PairResult
+from n6build.tell.matrix.result import read_results as read_matrix
+from n6build.tell.matrix.shard_results import ShardResults, read_shard, shard_json
+from n6build.tell.matrix.trends import trends_of
+from n6build.tell.merge import merge_report
+from n6build.tell.provenance import BUILD_TYPE, PREDICATE, STATEMENT, Kind, read_provenance
 
 from fuzz.target import Target, json_of, of_file, sample_of
 

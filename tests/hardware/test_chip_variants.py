@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS
-from n6build.hardware.board import Board
-from n6build.hardware.board_header import HEADERS
-from n6build.hardware.boards import load_board
-from n6build.hardware.i2c import load_i2c_part
-from n6build.hardware.linker_script import appli_ram, program_script
-from n6build.hardware.psram import load_psram_commands
-from n6build.hardware.soc_header import HEADERS as SOC_HEADERS
-from n6build.network.pools.board_pools import pools_of
-from n6build.steps.board import board_files
+from n6build.compile.board_pools import pools_of
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.board_header import HEADERS
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.i2c import load_i2c_part
+from n6build.describe.hardware.linker_script import appli_ram, program_script
+from n6build.describe.hardware.psram import load_psram_commands
+from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
+from n6build.steps.board_files import board_files
 
 N645 = """\
 include: stm32n6.yaml

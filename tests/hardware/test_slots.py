@@ -7,8 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.span import Span
-from n6build.hardware.boards import load_board
-from n6build.hardware.slots import flash_of, slots_around, slots_with_vectors, vectors_slot, weights_slot
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.slots import flash_of, slots_around, slots_with_vectors, vectors_slot, weights_slot
 
 BOARD = flash_of(load_board("nucleo-n657"))
 SECTOR = BOARD.nor.sector

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from end_to_end.conftest import Project, make_project
-from n6build.hardware.boards import load_board
+from n6build.describe.hardware.boards import load_board
 from programmer_stand_ins.board import Settings, make_desk
 
 EXAMPLES = Path(__file__).resolve().parent / "examples"

@@ -15,18 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.members import members
 from n6build.base.yaml_schema import read_document
-from n6build.checks.run import CHECKS
-from n6build.hardware.board import BoardFile
-from n6build.hardware.boards import board_names
-from n6build.hardware.i2c import I2cPart
-from n6build.hardware.nor import NorCommands
-from n6build.hardware.psram import PsramCommands
-from n6build.hardware.soc import Soc
-from n6build.models.model import ModelFile
-from n6build.network.backend import Backend, has_no_options
-from n6build.options.settings import OPTIONS
-from n6build.options.targets import TARGETS
-from n6build.plan.step import Step
+from n6build.check.run import CHECKS
+from n6build.compile.backend import Backend, has_no_options
+from n6build.describe.hardware.board import BoardFile
+from n6build.describe.hardware.boards import board_names
+from n6build.describe.hardware.i2c import I2cPart
+from n6build.describe.hardware.nor import NorCommands
+from n6build.describe.hardware.psram import PsramCommands
+from n6build.describe.hardware.soc import Soc
+from n6build.describe.model import ModelFile
+from n6build.describe.project_settings import OPTIONS
+from n6build.describe.targets import TARGETS
+from n6build.engine.step import Step
 
 ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("mkdocs", reason="extra [docs] is not installed; make setup does")
@@ -133,7 +133,7 @@ def test_the_example_of_a_key_is_the_value_that_a_board_has() -> None:
 
 
 def test_every_backend_that_has_options_is_described() -> None:
-    backends = members("n6build.network.*.backend", "BACKEND", Backend)
+    backends = members("n6build.compile.*.backend", "BACKEND", Backend)
     assert {each.name for each in backends if each.check_options is not has_no_options} == {*BACKENDS}
 
 

@@ -10,56 +10,56 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from n6build.application.h7_project import picture_of
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS, MODELS, ROOT
 from n6build.base.span import Span
 from n6build.base.yaml_schema import read_document
-from n6build.checks.run import read_results
-from n6build.compiler.toolchain import COMPILER, find_toolchain
-from n6build.flash.probe_programmer import ProbeProgrammer
-from n6build.flash.probes import PROGRAMMERS, programmer_of_probe
-from n6build.flash.read_back import check_read_back
-from n6build.flash.sectors import sectors_of, wanted_sectors
-from n6build.flash.virtual import VirtualProgrammer
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.blocks import blocks_of
-from n6build.hardware.board import Board
-from n6build.hardware.boards import load_board
-from n6build.image.boot_header import with_boot_header
-from n6build.image.elf import payload_of
-from n6build.image.manifest import FlashManifest, Segment
-from n6build.memory_plan.board_memory import memory_of
-from n6build.memory_plan.make import CompiledNetwork, make_plan
-from n6build.memory_plan.vectors import VectorShape, read_vectors
-from n6build.models.model import EpochTolerance
-from n6build.network.artifacts.c_info_pools import ActivationPools
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.board_pools import pools_of
-from n6build.network.pools.memory_pools import initializer_pools
-from n6build.network.reference.compile import compile_network
-from n6build.network.st_edge_ai.compile import compile_network as compile_by_st
-from n6build.network.st_edge_ai.find import Installation, parse_version
-from n6build.network.st_edge_ai.log import diagnose, read_log
-from n6build.network.st_edge_ai.options import CompilerOptions
-from n6build.options.choices import Choices
-from n6build.plan.command import run_command
-from n6build.plan.step import Step
-from n6build.reloc.description import read_description
-from n6build.reloc.layout import HEADER_FIELDS, MAGIC
-from n6build.reloc.reader import parse_reloc_file
-from n6build.reloc.slots import model_slots
-from n6build.run.fed_session import FedNetwork, run_fed
-from n6build.run.session import read_outcome
-from n6build.steps.application import application_plan
+from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import PROGRAMMERS, programmer_of_probe
+from n6build.board.flash.read_back import check_read_back
+from n6build.board.flash.sectors import sectors_of, wanted_sectors
+from n6build.board.flash.virtual import VirtualProgrammer
+from n6build.board.run.epoch_test_run import FedNetwork, run_fed
+from n6build.board.run.session import read_outcome
+from n6build.board.virtual_board.build import _install, _prepare, find_emulator
+from n6build.board.virtual_board.qemu import RELEASES
+from n6build.board.virtual_board.run import NorBoot
+from n6build.board.virtual_board.source_package import fetch_source
+from n6build.check.run import read_results
+from n6build.compile.application.h7_project import picture_of
+from n6build.compile.artifacts.c_info_pools import ActivationPools
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.board_pools import pools_of
+from n6build.compile.memory_pools import initializer_pools
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.st_edge_ai.find import Installation, parse_version
+from n6build.compile.st_edge_ai.log import diagnose, read_log
+from n6build.compile.st_edge_ai.run_compiler import compile_network as compile_by_st
+from n6build.compile.st_edge_ai.st_edge_ai_options import CompilerOptions
+from n6build.compile.toolchain import COMPILER, find_toolchain
+from n6build.describe.choices import Choices
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.blocks import blocks_of
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import EpochTolerance
+from n6build.engine.command import run_command
+from n6build.engine.step import Step
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.elf import payload_of
+from n6build.place.image.manifest import FlashManifest, Segment
+from n6build.place.memory_plan.board_memory import memory_of
+from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan
+from n6build.place.memory_plan.vectors import VectorShape, read_vectors
+from n6build.place.reloc.description import read_description
+from n6build.place.reloc.layout import HEADER_FIELDS, MAGIC
+from n6build.place.reloc.reader import parse_reloc_file
+from n6build.place.reloc.slots import model_slots
 from n6build.steps.flash_board import target_of
+from n6build.steps.pipeline import application_plan
 from n6build.steps.start_board import start_board_step
-from n6build.virtual_board.build import _install, _prepare, find_emulator
-from n6build.virtual_board.qemu import RELEASES
-from n6build.virtual_board.run import NorBoot
-from n6build.virtual_board.source_package import fetch_source
 
 NUCLEO = load_board("nucleo-n657")
 KEYWORD = MODELS / "keyword" / "keyword.tflite"

@@ -11,14 +11,14 @@ from reach import Tree, distances, is_build, read_tree
 
 FILES = {
     "site_scons/n6build/base/text.py": "",
-    "site_scons/n6build/plan/step.py": "from n6build.base.text import lines",
-    "site_scons/n6build/network/reference/operators/add.py": "KERNEL = 1",
-    "site_scons/n6build/network/reference/kinds.py": 'KINDS = members("n6build.network.reference.operators.*", "KERNEL", int)',
-    "tests/helper.py": "from n6build.plan import step",
+    "site_scons/n6build/engine/step.py": "from n6build.base.text import lines",
+    "site_scons/n6build/compile/reference/operators/add.py": "KERNEL = 1",
+    "site_scons/n6build/compile/reference/kinds.py": 'KINDS = members("n6build.compile.reference.operators.*", "KERNEL", int)',
+    "tests/helper.py": "from n6build.engine import step",
     "tests/base/test_text.py": "import n6build.base.text",
-    "tests/plan/test_step.py": "from n6build.plan.step import Step",
+    "tests/plan/test_step.py": "from n6build.engine.step import Step",
     "tests/run/test_far.py": "import helper",
-    "tests/network/conftest.py": "from n6build.network.reference import kinds",
+    "tests/network/conftest.py": "from n6build.compile.reference import kinds",
     "tests/network/test_kinds.py": "",
     "tests/models/test_models.py": 'FILE = "models/keyword/keyword.tflite"',
     "tests/house/test_tree.py": 'FILES = Path().rglob("*.py")',
@@ -55,7 +55,7 @@ def test_imports_lead_to_tests_the_nearest_first(tree: Tree) -> None:
 
 
 def test_a_member_of_a_family_is_imported_by_its_pattern_and_fixtures_reach_their_folder(tree: Tree) -> None:
-    found = distances(tree, ["site_scons/n6build/network/reference/operators/add.py"])
+    found = distances(tree, ["site_scons/n6build/compile/reference/operators/add.py"])
     assert found == {"tests/network/test_kinds.py": 3, "tests/house/test_tree.py": 2}
 
 

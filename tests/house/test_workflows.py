@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from end_to_end.conftest import COPIED
-from n6build.options.invocation import Invocation
-from n6build.options.option import chosen
-from n6build.options.settings import resolve
+from n6build.describe.invocation import Invocation
+from n6build.describe.option import chosen
+from n6build.describe.project_settings import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 GITHUB, GITLAB = ROOT / ".github/workflows/daily.yml", ROOT / ".gitlab-ci.yml"
@@ -62,9 +62,13 @@ def test_what_scons_has_built_is_taken_for_the_same_content_only() -> None:
 def test_the_emulator_is_taken_for_what_it_is_made_of() -> None:
     cache = github_cache(".cache/n6build")
     parts = hashed(cache["key"])
-    assert {"tools/virtual_board", "boards/soc", "site_scons/n6build/virtual_board", "pyproject.toml"} <= parts
+    assert {"tools/virtual_board", "boards/soc", "site_scons/n6build/board/virtual_board", "pyproject.toml"} <= parts
     # Files that are generated for the emulator come from these folders.
-    assert {"firmware/templates", "site_scons/n6build/formats", "site_scons/n6build/hardware"} <= parts
+    assert {
+        "firmware/templates",
+        "site_scons/n6build/describe/formats",
+        "site_scons/n6build/describe/hardware",
+    } <= parts
     assert "restore-keys" not in cache
     assert all(list(ROOT.glob(part)) for part in parts)
 

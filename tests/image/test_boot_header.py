@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.formats.boot_header import BinaryType
-from n6build.image.boot_header import read_boot_header, with_boot_header
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.place.image.boot_header import read_boot_header, with_boot_header
 from samples import sample
 
 ADDRESS = 0x3418_0400

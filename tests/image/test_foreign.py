@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from intelhex import IntelHex
 from n6build.base.errors import N6Error
-from n6build.formats.boot_header import BASE, HEADER_BYTES, VERSION_2_1, BinaryType
-from n6build.hardware.board import Board
-from n6build.hardware.boards import load_board
-from n6build.image.boot_header import read_boot_header, with_boot_header
-from n6build.image.elf import loaded_parts
-from n6build.image.foreign import Piece, Role, elf_of, flash_pieces, started_program
-from n6build.image.program_board import program_board
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, VERSION_2_1, BinaryType
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import load_board
+from n6build.place.image.boot_header import read_boot_header, with_boot_header
+from n6build.place.image.elf import loaded_parts
+from n6build.place.image.foreign import Piece, Role, elf_of, flash_pieces, started_program
+from n6build.place.image.program_board import program_board
 
 DK = load_board("stm32n6570-dk")
 NOR, APPLI = 0x70000000, 0x70100000

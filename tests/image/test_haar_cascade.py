@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.image.haar_cascade import haar_cascade
+from n6build.place.image.haar_cascade import haar_cascade
 
 RECTS = "<rects><_>1 2 3 4 -1.</_><_>5 6 7 8 2.</_></rects><tilted>0</tilted>"
 OLDER = f"""<?xml version="1.0"?>

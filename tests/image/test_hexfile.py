@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from intelhex import IntelHex
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256, write_chunks_atomically
-from n6build.image.hexfile import hex_chunks
-from n6build.image.manifest import Segment
+from n6build.place.image.hexfile import hex_chunks
+from n6build.place.image.manifest import Segment
 
 PAGE = 1 << 16
 BASE = 0x7000_0000

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.image.romfs import RomfsFile, encode_number, make_romfs, read_romfs
-from n6build.image.romfs_manifest import check_size, read_manifest
+from n6build.place.image.romfs import RomfsFile, encode_number, make_romfs, read_romfs
+from n6build.place.image.romfs_manifest import check_size, read_manifest
 from samples import sample
 
 NAMES = st.text("abcxyz_.0123456789", min_size=1, max_size=20)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.formats.boot_header import BinaryType
-from n6build.image.boot_header import with_boot_header
-from n6build.image.signing import check_signed, find_keys, find_signing_tool, signed_image, tool_version
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.signing import check_signed, find_keys, find_signing_tool, signed_image, tool_version
 from signing_stand_in import stand_in
 
 ADDRESS = 0x3400_0400

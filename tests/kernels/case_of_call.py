@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from n6build.network.reference.descriptors import Structure
-from n6build.network.reference.epochs import Fields
-from n6build.network.reference.graph import Graph, Tensor
-from n6build.network.reference.graph_checks import check_graph
-from n6build.network.reference.kernel_call import Constant, KernelCall, Parameter, Scratch
-from n6build.network.reference.kinds import KINDS
-from n6build.network.reference.operands import operands_of
-from n6build.network.reference.states import start_of
-from n6build.network.reference.tflite_reader import read_graph
-from n6build.network.reference.unsigned import as_signed
+from n6build.compile.reference.descriptors import Structure
+from n6build.compile.reference.epochs import Fields
+from n6build.compile.reference.graph import Graph, Tensor
+from n6build.compile.reference.graph_checks import check_graph
+from n6build.compile.reference.kernel_call import Constant, KernelCall, Parameter, Scratch
+from n6build.compile.reference.kinds import KINDS
+from n6build.compile.reference.operands import operands_of
+from n6build.compile.reference.states import start_of
+from n6build.compile.reference.tflite_reader import read_graph
+from n6build.compile.reference.unsigned import as_signed
 from numpy.typing import NDArray
 from uint8_models import raised
 

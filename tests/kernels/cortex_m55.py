@@ -9,10 +9,10 @@ from pathlib import Path
 
 from compiled_objects import compile_objects
 from kernel_headers import write_kernel_headers
-from n6build.compiler.toolchain import CPU
-from n6build.hardware.boards import load_board
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import GUEST_TIME_OPTIONS, LIMIT_STATUS, Limits
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import GUEST_TIME_OPTIONS, LIMIT_STATUS, Limits
+from n6build.compile.toolchain import CPU
+from n6build.describe.hardware.boards import load_board
 from patience import NET_S
 
 from kernels.kernel_descriptors import DESCRIPTORS, Case, Image, lay_out

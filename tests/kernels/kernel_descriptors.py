@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
-from n6build.network.reference.descriptors import SHAPE, Member, Pointer, Structure
-from n6build.network.reference.epochs import Fields
-from n6build.network.reference.kinds import TFLITE_KINDS, all_kernels
-from n6build.network.reference.ranges import RANGE
-from n6build.network.reference.windows import WINDOW
+from n6build.compile.reference.descriptors import SHAPE, Member, Pointer, Structure
+from n6build.compile.reference.epochs import Fields
+from n6build.compile.reference.kinds import TFLITE_KINDS, all_kernels
+from n6build.compile.reference.ranges import RANGE
+from n6build.compile.reference.windows import WINDOW
 from numpy.typing import NDArray
 
 _SCALARS = {

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from n6build.network.reference.graph import Graph, Operator, Tensor
-from n6build.network.reference.graph_checks import check_graph
-from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kinds import KINDS, ONNX_KINDS, TFLITE_KINDS
-from n6build.network.reference.onnx.reader import read_onnx_graph
-from n6build.network.reference.operands import operands_of
+from n6build.compile.reference.graph import Graph, Operator, Tensor
+from n6build.compile.reference.graph_checks import check_graph
+from n6build.compile.reference.kernel_call import KernelCall
+from n6build.compile.reference.kinds import KINDS, ONNX_KINDS, TFLITE_KINDS
+from n6build.compile.reference.onnx.reader import read_onnx_graph
+from n6build.compile.reference.operands import operands_of
 from numpy.typing import NDArray
 from qdq_models import Layers, Scale
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
-from n6build.network.reference.kinds import all_kernels
+from n6build.compile.reference.kinds import all_kernels
 from slow_rows import slow_rows
 
 from kernels import cortex_m55, kernel_cases, onnx_cases

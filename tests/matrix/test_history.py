@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.matrix.commit import UNKNOWN, commit_of
-from n6build.matrix.conclude import add_to_history, raise_if_failed
-from n6build.matrix.history import FORMAT, Entry, Figures, entry_of, read_history, with_entry, write_history
-from n6build.matrix.settings import read_limits
-from n6build.matrix.shard_results import ShardResults
-from n6build.matrix.trends import latest, raise_if_worse, trends_of
+from n6build.tell.matrix.commit import UNKNOWN, commit_of
+from n6build.tell.matrix.conclude import add_to_history, raise_if_failed
+from n6build.tell.matrix.history import FORMAT, Entry, Figures, entry_of, read_history, with_entry, write_history
+from n6build.tell.matrix.matrix_settings import read_limits
+from n6build.tell.matrix.shard_results import ShardResults
+from n6build.tell.matrix.trends import latest, raise_if_worse, trends_of
 
 from matrix.results import GOOD, commits, counts, names, options
 

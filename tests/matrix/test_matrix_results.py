@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 from n6build.base.junit import Case, junit
-from n6build.matrix.result import PairResult, read_results, results_json, rows_of
-from n6build.matrix.show import matrix_junit, page, table
+from n6build.tell.matrix.matrix_page import matrix_junit, page, table
+from n6build.tell.matrix.result import PairResult, read_results, results_json, rows_of
 
 GOOD = PairResult("nucleo", "keyword", "", "built", 1.25, 20_000, 16_128, 1_469_573, 10, 10)
 BAD = replace(GOOD, model="anomaly", failure="error N6-CHECK-001: 1000 bytes <are> missing\nhint: more\x00", equal=0)

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.matrix.shard_results import FORMAT, ShardResults, file_name, merged, read_shard, shard_json
-from n6build.options.option import Setting
-from n6build.options.shard import Shard, parse_shard
+from n6build.describe.option import Setting
+from n6build.describe.shard import Shard, parse_shard
+from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name, merged, read_shard, shard_json
 
 from matrix.results import GOOD, commits, names, options, results_of
 

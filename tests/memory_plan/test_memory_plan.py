@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.hardware.board import Board
-from n6build.hardware.boards import load_board
-from n6build.hardware.slots import flash_of
-from n6build.memory_plan.board_memory import memory_of, models_memory_of
-from n6build.memory_plan.generated_c import models_source, plan_source, pools_script
-from n6build.memory_plan.images import elsewhere
-from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
-from n6build.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
-from n6build.memory_plan.vectors import NO_VECTORS, VectorShape
-from n6build.network.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
-from n6build.reloc.slots import ModelSlot
+from n6build.compile.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.slots import flash_of
+from n6build.place.memory_plan.board_memory import memory_of, models_memory_of
+from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan, make_reloc_plan
+from n6build.place.memory_plan.generated_c import models_source, plan_source, pools_script
+from n6build.place.memory_plan.images import elsewhere
+from n6build.place.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
+from n6build.place.memory_plan.vectors import NO_VECTORS, VectorShape
+from n6build.place.reloc.slots import ModelSlot
 
 BOARD = load_board("nucleo-n657")
 WEIGHTS = BOARD.slots.weights

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.memory_plan.seeded_vectors import seeded_array, seeded_shape
-from n6build.network.artifacts.description import IoBuffer, TensorType
+from n6build.compile.artifacts.description import IoBuffer, TensorType
+from n6build.place.memory_plan.seeded_vectors import seeded_array, seeded_shape
 
 
 def port(kind: TensorType, *shape: int) -> IoBuffer:

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.formats.boot_header import BASE, BinaryType
-from n6build.hardware.boards import load_board
-from n6build.image.boot_header import with_boot_header
-from n6build.memory_plan.plan import Content, MemoryPlan, PlannedImage, plan_json
-from n6build.memory_plan.slot_image import slot_image
-from n6build.memory_plan.whole_image import check_program, check_slot_data
-from n6build.plan.step import Call
+from n6build.describe.formats.boot_header import BASE, BinaryType
+from n6build.describe.hardware.boards import load_board
+from n6build.engine.step import Call
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.memory_plan.plan import Content, MemoryPlan, PlannedImage, plan_json
+from n6build.place.memory_plan.slot_image import slot_image
+from n6build.place.memory_plan.whole_image import check_program, check_slot_data
 from n6build.steps import flash_manifest
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 

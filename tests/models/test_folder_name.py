@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.paths import MODELS
-from n6build.models.folder_name import RESERVED, folder_name
-from n6build.models.model import load_model
+from n6build.describe.folder_name import RESERVED, folder_name
+from n6build.describe.model import load_model
 
 TEXTS = st.text(max_size=12) | st.text(st.sampled_from("ab'./- \\$"), max_size=4) | st.sampled_from(sorted(RESERVED))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.models.model import EpochTolerance, Model, Tolerance, load_model, model_names
-from n6build.network.backend import check_sha256
+from n6build.compile.backend import check_sha256
+from n6build.describe.model import EpochTolerance, Model, Tolerance, load_model, model_names
 from n6build.steps.network import check_options
 
 DESCRIPTION = """name: tiny

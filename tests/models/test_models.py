@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference_interpreter
-from n6build.models.model import Model, load_model, model_names
-from n6build.network.backend import check_sha256
+from n6build.compile.backend import check_sha256
+from n6build.describe.model import Model, load_model, model_names
 from numpy.typing import NDArray
 
 from models.int8_model import Int8Model

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from n6build.network.pools.memory_pools import MemoryPool
+from n6build.compile.memory_pools import MemoryPool
 
 from network.host_network import HostNetwork, extflash
 from network.target_network import kernels_archive

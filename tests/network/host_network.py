@@ -16,10 +16,10 @@ import numpy as np
 from compiled_objects import compile_objects, seen_from
 from compiler_cache import host_compiler
 from kernel_headers import write_kernel_headers
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.memory_pools import MemoryPool
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.memory_pools import MemoryPool
+from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
 
 FIRMWARE = Path(__file__).parents[2] / "firmware"

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
-from n6build.compare.onnx_plan import has_unsigned_activations
-from n6build.network.reference.onnx.reader import read_onnx_graph
+from n6build.compile.reference.onnx.reader import read_onnx_graph
+from n6build.judge.compare.onnx_plan import has_unsigned_activations
 from numpy.typing import NDArray
 
 from network.host_network import HostNetwork

@@ -2,10 +2,10 @@
 
 from itertools import combinations
 
-from n6build.network.pools.memory_pools import MemoryPool
-from n6build.network.reference.epochs import Buffer, Network
-from n6build.network.reference.liveness import ALIGNMENT
-from n6build.network.reference.placement import Placement
+from n6build.compile.memory_pools import MemoryPool
+from n6build.compile.reference.epochs import Buffer, Network
+from n6build.compile.reference.liveness import ALIGNMENT
+from n6build.compile.reference.placement import Placement
 
 
 def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 from compiled_objects import compile_objects
 from kernel_headers import write_kernel_headers
-from n6build.compiler.toolchain import CPU
-from n6build.hardware.boards import load_board
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.pools.memory_pools import MemoryPool
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import GUEST_TIME_OPTIONS, Limits
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import GUEST_TIME_OPTIONS, Limits
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.memory_pools import MemoryPool
+from n6build.compile.toolchain import CPU
+from n6build.describe.hardware.boards import load_board
 from numpy.typing import NDArray
 from patience import NET_S
 

@@ -12,9 +12,9 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.reference.compile_model import compile_network
 from one_op_models import Quantisation
 from samples import sample
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.hardware.board import Board
-from n6build.hardware.boards import board_names, load_board
-from n6build.network.pools.board_pools import external_regions, pools_of, pools_of_networks, roomier_profiles
-from n6build.network.pools.memory_pools import MemoryPool, check_pools
+from n6build.compile.board_pools import external_regions, pools_of, pools_of_networks, roomier_profiles
+from n6build.compile.memory_pools import MemoryPool, check_pools
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import board_names, load_board
 
 MIB = 1 << 20
 

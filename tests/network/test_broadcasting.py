@@ -6,7 +6,7 @@ import elementwise_models as ops
 import numpy as np
 import pytest
 from n6build.base.errors import N6Error
-from n6build.network.reference.kinds import all_kernels
+from n6build.compile.reference.kinds import all_kernels
 from numpy.typing import NDArray
 from one_op_models import Quantisation, conv_2d
 from slow_rows import slow_rows

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.models.model import MODEL_SUFFIXES, load_model
-from n6build.network.prebuilt.compiled_from import origin_name, origin_of, require_origin
+from n6build.describe.compiled_from import origin_name, origin_of, require_origin
+from n6build.describe.model import MODEL_SUFFIXES, load_model
 from samples import sample
 
 HEADER = (

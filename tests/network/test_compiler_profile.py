@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.pools.lossless_yaml import from_yaml, to_yaml
-from n6build.network.pools.strict_json import strict_text
-from n6build.network.st_edge_ai.compiler_profile import (
+from n6build.compile.lossless_yaml import from_yaml, to_yaml
+from n6build.compile.st_edge_ai.compiler_profile import (
     parse_profiles,
     profile_of,
     profile_text,
     read_profiles,
 )
+from n6build.compile.strict_json import strict_text
 from samples import sample
 
 FILE = """{

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from network.host_network import extflash
-from n6build.network.reference.compile import compile_network
+from n6build.compile.reference.compile_model import compile_network
 compile_network(Path(sys.argv[1]), extflash(), Path(sys.argv[2]))
 """
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from core_tree import make_core
 from n6build.base.errors import N6Error
-from n6build.doctor import ToolStatus, examine
-from n6build.network.device_headers import DeviceHeaders, check_device_header, find_device_headers, stand_in
-from n6build.network.runtimes import own_runtime, st_runtime
+from n6build.cli.doctor import ToolStatus, examine
+from n6build.compile.device_headers import DeviceHeaders, check_device_header, find_device_headers, stand_in
+from n6build.compile.runtimes import own_runtime, st_runtime
 from samples import sample
 
 FILES = {

@@ -15,12 +15,12 @@ import one_op_models as ops
 import pytest
 from kernel_headers import write_kernel_headers
 from n6build.base.c_format import header_text
-from n6build.compiler.toolchain import CPU
-from n6build.formats import npu_blob
-from n6build.hardware.boards import load_board
-from n6build.hardware.soc_header import HEADERS
-from n6build.network.pools.memory_pools import MemoryPool
-from n6build.network.reference.compile import compile_network
+from n6build.compile.memory_pools import MemoryPool
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.toolchain import CPU
+from n6build.describe.formats import npu_blob
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.soc_header import HEADERS
 from one_op_models import Quantisation
 
 from network.host_network import RUNTIME, WARNINGS, HostNetwork, extflash, noextmem

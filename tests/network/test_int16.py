@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from movement_models import resize
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from model_families import FAMILIES
-from n6build.network.kernel_files import all_kernel_files, files_of_calls, files_of_kernels
-from n6build.network.reference.compile import kernels_of
-from n6build.network.reference.kinds import all_kernels
+from n6build.compile.kernel_files import all_kernel_files, files_of_calls, files_of_kernels
+from n6build.compile.reference.compile_model import kernels_of
+from n6build.compile.reference.kinds import all_kernels
 
 from network.host_network import HostNetwork
 

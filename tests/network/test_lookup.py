@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import reference_interpreter
 from n6build.base.errors import N6Error
-from n6build.network.reference.graph_checks import check_graph
-from n6build.network.reference.kernel_call import Constant, KernelCall
-from n6build.network.reference.kinds import KINDS
-from n6build.network.reference.operands import operands_of
-from n6build.network.reference.tflite_reader import read_graph
+from n6build.compile.reference.graph_checks import check_graph
+from n6build.compile.reference.kernel_call import Constant, KernelCall
+from n6build.compile.reference.kinds import KINDS
+from n6build.compile.reference.operands import operands_of
+from n6build.compile.reference.tflite_reader import read_graph
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 

@@ -9,7 +9,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from n6build.network.artifacts.made_buffers import MadeBuffer, made_buffers
+from n6build.compile.artifacts.made_buffers import MadeBuffer, made_buffers
 from samples import sample
 
 SOURCE = """

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 from memory_models import ModelWriter, mobilenet_v2
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.memory_pools import MemoryPool
-from n6build.network.reference.compile import compile_network
-from n6build.network.reference.epochs import Network
-from n6build.network.reference.external_ram import external_uses
-from n6build.network.reference.lowering import lower
-from n6build.network.reference.placement import place
-from n6build.network.reference.tflite_reader import read_graph
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.memory_pools import MemoryPool
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.reference.epochs import Network
+from n6build.compile.reference.external_ram import external_uses
+from n6build.compile.reference.lowering import lower
+from n6build.compile.reference.placement import place
+from n6build.compile.reference.tflite_reader import read_graph
 
 from network.equality import assert_equal_everywhere, random_inputs, tensors_of
 from network.host_network import HostNetwork, extflash, noextmem, npu_ram_pools

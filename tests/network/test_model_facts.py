@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.model_facts import read_model_facts
+from n6build.compile.model_facts import read_model_facts
 from one_op_models import Quantisation
 from onnx_models import onnx_model
 

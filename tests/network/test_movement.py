@@ -10,9 +10,9 @@ import pytest
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
 from movement_models import random_inputs
-from n6build.network.reference.kinds import KINDS
-from n6build.network.reference.operands import operands_of
-from n6build.network.reference.tflite_reader import read_graph
+from n6build.compile.reference.kinds import KINDS
+from n6build.compile.reference.operands import operands_of
+from n6build.compile.reference.tflite_reader import read_graph
 from one_op_models import Quantisation, Tensor, conv_2d, depthwise_conv_2d, quantize
 from slow_rows import slow_rows, telling_rows
 

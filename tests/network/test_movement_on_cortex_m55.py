@@ -10,8 +10,8 @@ import movement_models as ops
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from movement_models import Step, activation, numbers, random_inputs
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.reference.compile_model import compile_network
 from one_op_models import Quantisation, Tensor
 
 from network.equality import tensors_of

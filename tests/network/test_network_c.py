@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.network_c import parse_network_c, read_network_c
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.units import human_bytes
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.network_c import parse_network_c, read_network_c
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.units import human_bytes
 from samples import sample
 
 from network.host_network import extflash

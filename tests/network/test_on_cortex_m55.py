@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
 
 from network.equality import random_inputs, tensors_of, tensors_of_inferences

@@ -11,8 +11,8 @@ import float_models
 import numpy as np
 import pytest
 import qdq_models
-from n6build.compare.interpret import ports_of
-from n6build.compare.join import join
+from n6build.judge.compare.interpret import ports_of
+from n6build.judge.compare.join import join
 from qdq_models import Layers, Qdq, Scale
 from samples import sample
 from slow_rows import telling_rows

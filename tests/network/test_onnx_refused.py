@@ -11,8 +11,8 @@ import qdq_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.reference.graph_checks import check_graph
-from n6build.network.reference.onnx.reader import read_onnx_graph
+from n6build.compile.reference.graph_checks import check_graph
+from n6build.compile.reference.onnx.reader import read_onnx_graph
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
 from qdq_models import Qdq, Scale

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
-from n6build.network.reference.epochs import Buffer, Initializer, Network
-from n6build.network.reference.liveness import aligned, blocks_of, lower_bound
-from n6build.network.reference.lowering import lower
-from n6build.network.reference.placement import place
-from n6build.network.reference.tflite_reader import read_graph
+from n6build.compile.memory_pools import MemoryPool, RoomierProfile, initializer_pools
+from n6build.compile.reference.epochs import Buffer, Initializer, Network
+from n6build.compile.reference.liveness import aligned, blocks_of, lower_bound
+from n6build.compile.reference.lowering import lower
+from n6build.compile.reference.placement import place
+from n6build.compile.reference.tflite_reader import read_graph
 from samples import sample
 
 from network.host_network import extflash, noextmem, npu_ram_pools

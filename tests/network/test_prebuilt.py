@@ -11,17 +11,17 @@ from pathlib import Path
 import intelhex
 import pytest
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.image.hexfile import hex_chunks
-from n6build.image.manifest import Segment
-from n6build.memory_plan.board_memory import memory_of
-from n6build.memory_plan.make import CompiledNetwork, make_plan
-from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.models.model import load_model
-from n6build.models.names import network_names
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.prebuilt.folder import find_network
-from n6build.network.prebuilt.imported import import_network
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.prebuilt.imported import import_network
+from n6build.describe.compiled_folder import find_network
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import load_model
+from n6build.describe.network_names import network_names
+from n6build.place.image.hexfile import hex_chunks
+from n6build.place.image.manifest import Segment
+from n6build.place.memory_plan.board_memory import memory_of
+from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan
+from n6build.place.memory_plan.vectors import NO_VECTORS
 from samples import sample
 
 from network.network_c_texts import CORES, network_c

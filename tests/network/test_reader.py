@@ -16,7 +16,7 @@ from ai_edge_litert import schema_py_generated as schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.reference.compile import compile_network
+from n6build.compile.reference.compile_model import compile_network
 from one_op_models import Quantisation, Tensor
 
 from network.host_network import extflash

@@ -14,10 +14,10 @@ import one_op_models as ops
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from n6build.base.errors import N6Error
-from n6build.network.pools.memory_pools import MemoryPool
-from n6build.network.reference.compile import compile_network
-from n6build.network.reference.kinds import KINDS
-from n6build.network.reference.nearest import nearest_change
+from n6build.compile.memory_pools import MemoryPool
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.reference.kinds import KINDS
+from n6build.compile.reference.nearest import nearest_change
 from one_op_models import Quantisation
 
 from network.host_network import extflash

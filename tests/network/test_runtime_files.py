@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from core_tree import make_core
 from n6build.base.errors import N6Error
-from n6build.network.runtime_files import find_runtime, project_around
+from n6build.compile.runtime_files import find_runtime, project_around
 
 FAKE = "Middlewares/ST/AI"
 # These are the folders of the runtime in 41 public projects (docs/embedding/adopt.md).
@@ -101,7 +101,7 @@ def test_two_releases_in_one_tree_are_refused_with_both_places(core: Path, tmp_p
     ],
 )
 def test_a_library_that_does_not_fit_is_named(core: Path, name: str, content: bytes, why: str) -> None:
-    from n6build.network.runtimes import st_runtime
+    from n6build.compile.runtimes import st_runtime
 
     (folder,) = core.rglob("ARMCortexM55")
     for path in folder.iterdir():

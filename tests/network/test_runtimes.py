@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from core_tree import make_core
 from n6build.base.errors import N6Error
-from n6build.compiler.toolchain import CPU
-from n6build.network.ll_aton import own_version, read_ll_aton_version
-from n6build.network.runtimes import own_runtime, st_runtime, version_mismatch, without_unknown_flags
+from n6build.compile.ll_aton import own_version, read_ll_aton_version
+from n6build.compile.runtimes import own_runtime, st_runtime, version_mismatch, without_unknown_flags
+from n6build.compile.toolchain import CPU
 from samples import sample
 
 

@@ -5,11 +5,11 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from n6build.network.reference.epochs import Address, Buffer, Epoch, Fields, ScratchBuffer
-from n6build.network.reference.graph import Tensor
-from n6build.network.reference.lifetimes import buffers_of
-from n6build.network.reference.liveness import aligned, blocks_of, lower_bound
-from n6build.network.reference.schedule import scheduled
+from n6build.compile.reference.epochs import Address, Buffer, Epoch, Fields, ScratchBuffer
+from n6build.compile.reference.graph import Tensor
+from n6build.compile.reference.lifetimes import buffers_of
+from n6build.compile.reference.liveness import aligned, blocks_of, lower_bound
+from n6build.compile.reference.schedule import scheduled
 
 INPUT = "input"
 

@@ -10,7 +10,7 @@ import pytest
 import sequence_models as models
 from ai_edge_litert import schema_py_generated as schema
 from n6build.base.errors import N6Error
-from n6build.network.reference.compile import compile_network
+from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from memory_models import ModelWriter
-from n6build.network.reference.epochs import Network
-from n6build.network.reference.lowering import lower
-from n6build.network.reference.placement import place
-from n6build.network.reference.tflite_reader import read_graph
+from n6build.compile.reference.epochs import Network
+from n6build.compile.reference.lowering import lower
+from n6build.compile.reference.placement import place
+from n6build.compile.reference.tflite_reader import read_graph
 
 from network.equality import assert_equal_everywhere, random_inputs
 from network.host_network import HostNetwork, extflash

@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 from n6build.base.environment import Environment, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
-from n6build.hardware.boards import load_board
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.board_pools import pools_of
-from n6build.network.st_edge_ai.compile import compile_network, output_names
-from n6build.network.st_edge_ai.find import CoreVersion, Installation, find_tool, installed_version, parse_version
-from n6build.network.st_edge_ai.log import clean, diagnose, progress_of, read_log
-from n6build.network.st_edge_ai.normalise import normalised_c, normalised_c_info, normalised_text
-from n6build.network.st_edge_ai.options import (
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.board_pools import pools_of
+from n6build.compile.st_edge_ai.find import CoreVersion, Installation, find_tool, installed_version, parse_version
+from n6build.compile.st_edge_ai.log import clean, diagnose, progress_of, read_log
+from n6build.compile.st_edge_ai.normalise import normalised_c, normalised_c_info, normalised_text
+from n6build.compile.st_edge_ai.run_compiler import compile_network, output_names
+from n6build.compile.st_edge_ai.st_edge_ai_options import (
     CompilerOptions,
     check_options,
     check_paths,
@@ -32,7 +31,8 @@ from n6build.network.st_edge_ai.options import (
     scrubbed,
     with_profile,
 )
-from n6build.reloc.reader import parse_reloc_file
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.reader import parse_reloc_file
 from patience import NET_S, wait_until
 from samples import sample
 from stedgeai_stand_in import stedgeai

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.network.artifacts.description import EpochBlock, EpochInfo, NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.artifacts.timed_epochs import timed_epochs
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.description import EpochBlock, EpochInfo, NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.artifacts.timed_epochs import timed_epochs
+from n6build.compile.reference.compile_model import compile_network
 
 from network.host_network import extflash
 from network.network_models import own_models

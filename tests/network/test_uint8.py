@@ -14,8 +14,8 @@ import numpy as np
 import one_op_models as ops
 import pytest
 import reference_interpreter
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.reference.compile import compile_network
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import to_uint8

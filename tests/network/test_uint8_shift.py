@@ -11,7 +11,7 @@ import one_op_models as ops
 import pytest
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
-from n6build.network.reference.unsigned import SAME_SHIFTED
+from n6build.compile.reference.unsigned import SAME_SHIFTED
 from numpy.typing import NDArray
 from one_op_models import Quantisation, Tensor
 from uint8_models import raised, to_uint8

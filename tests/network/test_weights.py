@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import InitializerImage
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.artifacts.weights import first_reader
-from n6build.network.prebuilt.folder import find_network
-from n6build.network.prebuilt.weights_array import read_array
+from n6build.compile.artifacts.description import InitializerImage
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.artifacts.weights import first_reader
+from n6build.compile.prebuilt.weights_array import read_array
+from n6build.describe.compiled_folder import find_network
 from samples import sample
 
 from network.network_c_texts import CORES, network_c

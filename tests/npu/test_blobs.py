@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.formats.npu_blob import MAGIC
-from n6build.npu.blobs import CONTAINER, MOST_WORDS, Blob, blobs_in_binary, blobs_in_header, read_blobs
+from n6build.describe.formats.npu_blob import MAGIC
+from n6build.judge.npu.blobs import CONTAINER, MOST_WORDS, Blob, blobs_in_binary, blobs_in_header, read_blobs
 from samples import sample
 from virtual_board.npu.model import END, as_bytes, assembled, label
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
-from n6build.npu.blobs import Blob, read_blobs
-from n6build.npu.disassemble import End, Label, Poll, Write, WriteSeries, blob_lines, instructions
-from n6build.npu.names import names_of
+from n6build.judge.npu.blobs import Blob, read_blobs
+from n6build.judge.npu.disassemble import End, Label, Poll, Write, WriteSeries, blob_lines, instructions
+from n6build.judge.npu.names import names_of
 from samples import samples_folder
 from virtual_board.npu.model import (
     END,

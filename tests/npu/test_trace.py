@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import EpochBlock, EpochInfo
-from n6build.npu.names import names_of
-from n6build.npu.trace import TracedNetwork, trace_lines
+from n6build.compile.artifacts.description import EpochBlock, EpochInfo
+from n6build.judge.npu.names import names_of
+from n6build.judge.npu.trace import TracedNetwork, trace_lines
 from run.test_table import ARTIFACTS
 from virtual_board.npu.model import END, NPU, assembled, label, unit, write_word
 

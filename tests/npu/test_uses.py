@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.npu.blobs import Blob
-from n6build.npu.names import names_of
-from n6build.npu.settings import EpochSettings, epochs_of_blob
-from n6build.npu.source_settings import epochs_of_source
-from n6build.npu.uses import NpuUse, Unmodelled, modelled_lines, npu_use, require_modelled, summarised
+from n6build.judge.npu.blobs import Blob
+from n6build.judge.npu.names import names_of
+from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
+from n6build.judge.npu.source_settings import epochs_of_source
+from n6build.judge.npu.uses import NpuUse, Unmodelled, modelled_lines, npu_use, require_modelled, summarised
 from samples import sample
 from virtual_board.npu.model import END, NPU, label, offset_of, poll, unit, value_of, write_bits, write_many, write_word
 

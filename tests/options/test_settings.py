@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.options.choices import choices_of
-from n6build.options.invocation import Invocation
-from n6build.options.option import Setting, chosen
-from n6build.options.settings import OPTIONS, resolve
-from n6build.options.until import Until, parse_until
+from n6build.describe.choices import choices_of
+from n6build.describe.invocation import Invocation
+from n6build.describe.option import Setting, chosen
+from n6build.describe.project_settings import OPTIONS, resolve
+from n6build.describe.until import Until, parse_until
 
 
 @pytest.fixture(autouse=True)

@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
-from n6build.options.choices import Choices, choices_of, given_options, options_in_flash
-from n6build.options.settings import resolve
-from n6build.origin.linked import linked_archives
-from n6build.origin.notices import Texts, notice_of, notices_text
-from n6build.origin.provenance import (
+from n6build.describe.choices import Choices, choices_of, given_options, options_in_flash
+from n6build.describe.project_settings import resolve
+from n6build.engine.step import Step
+from n6build.steps.image_provenance import provenance_step
+from n6build.tell.linked import linked_archives
+from n6build.tell.notices import Texts, notice_of, notices_text
+from n6build.tell.provenance import (
     Material,
     Provenance,
     different,
@@ -27,9 +29,7 @@ from n6build.origin.provenance import (
     provenance_json,
     read_provenance,
 )
-from n6build.origin.sbom import sbom_json
-from n6build.plan.step import Step
-from n6build.steps.provenance import provenance_step
+from n6build.tell.sbom import sbom_json
 
 from tools.verify_provenance import check_equal, check_images, main
 
@@ -248,7 +248,7 @@ def test_what_cannot_be_built_again_here_is_said(
 
 def test_a_private_key_is_no_material(tmp_path: Path) -> None:
     def made(name: str, *sources: str) -> Step:
-        return Step("Make", "image", (name,), sources, function="n6build.steps.signed_image:make")
+        return Step("Make", "image", (name,), sources, function="n6build.steps.signed_image:make_signed_image")
 
     behind = made("image.bin", "app.elf", "keys/publicKey00.pem", "keys/privateKey00.pem"), made("m.json", "image.bin")
     step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, ("boards/b.yaml",), {}, {})

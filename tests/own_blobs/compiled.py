@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from n6build.hardware.boards import load_board
-from n6build.network.ll_aton import own_version
-from n6build.network.neural_art.backend import ENVELOPE
-from n6build.network.neural_art.compile import CompiledForNpu, Request, compile_for_npu
-from n6build.network.neural_art.layer import Calibration
-from n6build.network.pools.board_pools import pools_of_networks
-from n6build.network.reference.compile import graph_of
-from n6build.network.reference.graph import Graph
-from n6build.npu.names import names_of
-from n6build.own_blobs.envelope import read_envelope
-from n6build.own_blobs.model_program import find_program
-from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from n6build.compile.board_pools import pools_of_networks
+from n6build.compile.ll_aton import own_version
+from n6build.compile.neural_art.backend import ENVELOPE
+from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request, compile_for_npu
+from n6build.compile.neural_art.layer import Calibration
+from n6build.compile.reference.compile_model import graph_of
+from n6build.compile.reference.graph import Graph
+from n6build.describe.hardware.boards import load_board
+from n6build.judge.npu.names import names_of
+from n6build.judge.own_blobs.envelope import read_envelope
+from n6build.judge.own_blobs.model_program import find_program
+from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 
 ROOT = Path(__file__).parents[2]
 BOARD = load_board("nucleo-n657")

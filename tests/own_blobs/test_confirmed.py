@@ -14,20 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
-from n6build.network.backend import Compilation, ModelSource
-from n6build.network.ll_aton import own_version
-from n6build.network.neural_art.backend import BACKEND
-from n6build.network.pools.board_pools import pools_of_networks
-from n6build.npu.blobs import blob_of_words
-from n6build.npu.settings import EpochSettings, epochs_of_blob
-from n6build.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult
-from n6build.own_blobs.confirmed import Confirmed, confirmed_by, read_confirmed
-from n6build.own_blobs.envelope import Grade, form_of
-from n6build.own_blobs.figures import figures_json, listing
-from n6build.own_blobs.grades import grades_of, silicon_text
-from n6build.own_blobs.make import require_grades
-from n6build.own_blobs.proof import Proof
-from n6build.run.ladder import ladder_json
+from n6build.board.run.ladder import ladder_json
+from n6build.compile.backend import Compilation, ModelSource
+from n6build.compile.board_pools import pools_of_networks
+from n6build.compile.ll_aton import own_version
+from n6build.compile.neural_art.backend import BACKEND
+from n6build.judge.npu.blobs import blob_of_words
+from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
+from n6build.judge.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult
+from n6build.judge.own_blobs.confirmed import Confirmed, confirmed_by, read_confirmed
+from n6build.judge.own_blobs.envelope import Grade, form_of
+from n6build.judge.own_blobs.figures import figures_json, listing
+from n6build.judge.own_blobs.grades import grades_of, silicon_text
+from n6build.judge.own_blobs.make_blobs import require_grades
+from n6build.judge.own_blobs.proof import Proof
 
 from own_blobs import compiled as own
 from own_blobs.compiled import BOARD, NAMES, NPU, SEEN

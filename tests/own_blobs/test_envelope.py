@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.npu.blobs import blob_of_words
-from n6build.npu.settings import EpochSettings, epochs_of_blob
-from n6build.own_blobs.envelope import Envelope, Grade, SeenKind, grade_of, judged, read_envelope
-from n6build.own_blobs.grades import Graded, grades_of
-from n6build.own_blobs.make import require_grades
-from n6build.own_blobs.widening import EMPTY, envelope_text, newly_allowed, widened
+from n6build.judge.npu.blobs import blob_of_words
+from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
+from n6build.judge.own_blobs.envelope import Envelope, Grade, SeenKind, grade_of, judged, read_envelope
+from n6build.judge.own_blobs.grades import Graded, grades_of
+from n6build.judge.own_blobs.make_blobs import require_grades
+from n6build.judge.own_blobs.widening import EMPTY, envelope_text, newly_allowed, widened
 from samples import sample
 
 from own_blobs import compiled as own

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import IoBuffer
-from n6build.network.ll_aton import own_version
-from n6build.network.neural_art.compile import CompiledForNpu, Request, compile_for_npu
-from n6build.network.neural_art.guards import BEFORE, BEHIND
-from n6build.network.neural_art.hardware_epoch import READ_AHEAD, HardwareEpoch, Limit, Value
-from n6build.network.neural_art.layer import Calibration
-from n6build.network.neural_art.placement import addresses
-from n6build.network.neural_art.program import blob
-from n6build.network.pools.board_pools import pools_of_networks
-from n6build.network.reference.compile import graph_of
-from n6build.network.reference.liveness import ALIGNMENT
-from n6build.own_blobs.model_program import Run, replay
-from n6build.own_blobs.proof import memory_regions
-from n6build.own_blobs.reference_tensors import reference_tensors
-from n6build.run.guards import pattern, require_untouched
+from n6build.board.run.guards import pattern, require_untouched
+from n6build.compile.artifacts.description import IoBuffer
+from n6build.compile.board_pools import pools_of_networks
+from n6build.compile.ll_aton import own_version
+from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request, compile_for_npu
+from n6build.compile.neural_art.guards import BEFORE, BEHIND
+from n6build.compile.neural_art.hardware_epoch import READ_AHEAD, HardwareEpoch, Limit, Value
+from n6build.compile.neural_art.layer import Calibration
+from n6build.compile.neural_art.placement import addresses
+from n6build.compile.neural_art.program import blob
+from n6build.compile.reference.compile_model import graph_of
+from n6build.compile.reference.liveness import ALIGNMENT
+from n6build.judge.own_blobs.model_program import Run, replay
+from n6build.judge.own_blobs.proof import memory_regions
+from n6build.judge.own_blobs.reference_tensors import reference_tensors
 
 from models.ladder import make_rungs
 from own_blobs.compiled import BOARD, NPU, compiled, program

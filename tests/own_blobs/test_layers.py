@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from n6build.network.neural_art.compile import CompiledForNpu
-from n6build.own_blobs import layers as own_layers
-from n6build.own_blobs import make
-from n6build.own_blobs.agreement import Agreement
-from n6build.own_blobs.layers import Layer, agreements_of_layers, layers_of, run_layers
-from n6build.own_blobs.proof import prove, run_forced
-from n6build.own_blobs.reference_tensors import ReferenceTensors
+from n6build.compile.neural_art.compile_epochs import CompiledForNpu
+from n6build.judge.own_blobs import layers as own_layers
+from n6build.judge.own_blobs import make_blobs as make
+from n6build.judge.own_blobs.agreement import Agreement
+from n6build.judge.own_blobs.layers import Layer, agreements_of_layers, layers_of, run_layers
+from n6build.judge.own_blobs.proof import prove, run_forced
+from n6build.judge.own_blobs.reference_tensors import ReferenceTensors
 from network.network_models import chain
 
 from own_blobs import compiled as own

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.network.neural_art.layer import Calibration
-from n6build.network.neural_art.layouts import deep, deep_set_bytes, in_rows, inflated, plain
-from n6build.network.neural_art.requantise import (
+from n6build.compile.neural_art.layer import Calibration
+from n6build.compile.neural_art.layouts import deep, deep_set_bytes, in_rows, inflated, plain
+from n6build.compile.neural_art.requantise import (
     Requantisation,
     Scales,
     as_fraction,
@@ -25,7 +25,7 @@ from n6build.network.neural_art.requantise import (
     possible_sums,
     requantisation,
 )
-from n6build.network.reference.fixed_point import quantize_multiplier, scale_double
+from n6build.compile.reference.fixed_point import quantize_multiplier, scale_double
 
 
 def on_the_npu(sums: np.ndarray, how: Requantisation) -> np.ndarray:

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from n6build.base.errors import N6Error
-from n6build.network.reference.compile import graph_of
-from n6build.npu.moved import bytes_moved
-from n6build.npu.source_settings import epochs_of_source
-from n6build.own_blobs.envelope import Grade
-from n6build.own_blobs.grades import grades_of
-from n6build.own_blobs.proof import imprecise, prove, require_agreement
-from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
-from n6build.own_blobs.work import whole_work
+from n6build.compile.reference.compile_model import graph_of
+from n6build.judge.npu.moved import bytes_moved
+from n6build.judge.npu.source_settings import epochs_of_source
+from n6build.judge.own_blobs.envelope import Grade
+from n6build.judge.own_blobs.grades import grades_of
+from n6build.judge.own_blobs.proof import imprecise, prove, require_agreement
+from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from n6build.judge.own_blobs.workload import whole_work
 from qdq_models import Layers, Scale
 from samples import sample
 

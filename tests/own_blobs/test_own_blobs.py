@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from n6build.base.errors import N6Error
-from n6build.network.neural_art.hardware_epoch import READ_AHEAD
-from n6build.own_blobs.agreement import Agreement
-from n6build.own_blobs.confirmed import Confirmed
-from n6build.own_blobs.digests import require_proved
-from n6build.own_blobs.envelope import Grade
-from n6build.own_blobs.figures import figures_json, listing
-from n6build.own_blobs.grades import grades_of
-from n6build.own_blobs.proof import Proof, imprecise, prove, require_agreement, run_forced
-from n6build.own_blobs.reference_tensors import ReferenceTensors
-from n6build.own_blobs.structure import require_structure
+from n6build.compile.neural_art.hardware_epoch import READ_AHEAD
+from n6build.judge.own_blobs.agreement import Agreement
+from n6build.judge.own_blobs.confirmed import Confirmed
+from n6build.judge.own_blobs.digests import require_proved
+from n6build.judge.own_blobs.envelope import Grade
+from n6build.judge.own_blobs.figures import figures_json, listing
+from n6build.judge.own_blobs.grades import grades_of
+from n6build.judge.own_blobs.proof import Proof, imprecise, prove, require_agreement, run_forced
+from n6build.judge.own_blobs.reference_tensors import ReferenceTensors
+from n6build.judge.own_blobs.structure import require_structure
 
 from own_blobs import compiled as own
 from own_blobs.compiled import NPU, SEEN, Flip

@@ -12,15 +12,15 @@ import one_op_models as ops
 import pytest
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.network.backend import Compilation, ModelSource
-from n6build.network.backends import backend_for
-from n6build.network.ll_aton import own_version
-from n6build.network.neural_art.backend import BACKEND
-from n6build.network.pools.board_pools import pools_of_networks, relocatable
-from n6build.network.reference.compile import graph_of
-from n6build.own_blobs import model_program
-from n6build.own_blobs.model_program import Exchange, Run, find_program, replay
-from n6build.own_blobs.reference_tensors import reference_tensors
+from n6build.compile.backend import Compilation, ModelSource
+from n6build.compile.backends import backend_for
+from n6build.compile.board_pools import pools_of_networks, relocatable
+from n6build.compile.ll_aton import own_version
+from n6build.compile.neural_art.backend import BACKEND
+from n6build.compile.reference.compile_model import graph_of
+from n6build.judge.own_blobs import model_program
+from n6build.judge.own_blobs.model_program import Exchange, Run, find_program, replay
+from n6build.judge.own_blobs.reference_tensors import reference_tensors
 
 from own_blobs import compiled as own
 from own_blobs.compiled import BOARD

@@ -8,16 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from n6build.network.ll_aton import own_version
-from n6build.network.neural_art.compile import Request, compile_for_npu
-from n6build.network.neural_art.layer import Calibration
-from n6build.network.pools.board_pools import pools_of_networks
-from n6build.network.reference.compile import graph_of
-from n6build.own_blobs.envelope import Grade
-from n6build.own_blobs.grades import grades_of
-from n6build.own_blobs.proof import imprecise, prove, require_agreement
-from n6build.own_blobs.reference_tensors import reference_tensors
-from n6build.run.rungs import RUNGS
+from n6build.board.run.rungs import RUNGS
+from n6build.compile.board_pools import pools_of_networks
+from n6build.compile.ll_aton import own_version
+from n6build.compile.neural_art.compile_epochs import Request, compile_for_npu
+from n6build.compile.neural_art.layer import Calibration
+from n6build.compile.reference.compile_model import graph_of
+from n6build.judge.own_blobs.envelope import Grade
+from n6build.judge.own_blobs.grades import grades_of
+from n6build.judge.own_blobs.proof import imprecise, prove, require_agreement
+from n6build.judge.own_blobs.reference_tensors import reference_tensors
 
 from models.ladder import make_rungs
 from own_blobs import compiled as own

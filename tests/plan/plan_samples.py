@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.plan.plan import Plan, make_plan
-from n6build.plan.step import Step, to_parameters
+from n6build.engine.plan import Plan, make_plan
+from n6build.engine.step import Step, to_parameters
 
 BOARD = "build/nucleo_n657x0_q"
 APPLICATION = f"{BOARD}/keyword"
@@ -19,7 +19,7 @@ SOURCES = {
     "appli": ("n6_appli", "n6_inference", "n6_link", "n6_slot", "n6_cycles", "n6_console", "syscalls"),
 }
 # Any module will do, since none of its functions is called.
-FUNCTION = "n6build.steps.c_array:make"
+FUNCTION = "n6build.steps.c_array:make_c_array"
 
 
 def make(verb: str, stage: str, outputs: str | Sequence[str], sources: Sequence[str] = (), **more: object) -> Step:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.plan.alone import MODULE, PIECES, main
-from n6build.plan.plan import Plan, plan_json
-from n6build.plan.step import Step, canonical
+from n6build.engine.plan import Plan, plan_json
+from n6build.engine.step import Step, canonical
+from n6build.engine.step_process import MODULE, PIECES, main
 from n6build.steps.c_array import c_array_step
 
 MADE = "build/made/model.c"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.plan.depfile import read_depfile
+from n6build.engine.depfile import read_depfile
 
 NAMES = st.text(st.sampled_from("ab/ #$\\:é'\"("), min_size=1).map("a{}.h".format)
 

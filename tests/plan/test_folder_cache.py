@@ -19,12 +19,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from n6build.base.paths import ROOT
-from n6build.plan.cache import Cache, open_cache
-from n6build.plan.folder_cache import FolderStore, open_folder
-from n6build.plan.local import local_site
-from n6build.plan.perform import Site
-from n6build.plan.step import Step
-from n6build.plan.work import Work, work_of
+from n6build.engine.cache import Cache, open_cache
+from n6build.engine.folder_cache import FolderStore, open_folder
+from n6build.engine.local import local_site
+from n6build.engine.perform import Site
+from n6build.engine.step import Step
+from n6build.engine.work import Work, work_of
 from patience import NET_S
 
 NOBODY = 65534
@@ -33,7 +33,7 @@ CONTENT = b"made\n" * 1000
 TRIMS = """
 import sys
 from pathlib import Path
-from n6build.plan.folder_cache import FolderStore, open_folder
+from n6build.engine.folder_cache import FolderStore, open_folder
 
 look = FolderStore._entries
 
@@ -51,11 +51,11 @@ print("trimmed")
 BUILDS = """
 import sys
 from pathlib import Path
-from n6build.plan.cache import Cache
-from n6build.plan.folder_cache import open_folder
-from n6build.plan.local import local_site
-from n6build.plan.step import Step
-from n6build.plan.work import work_of
+from n6build.engine.cache import Cache
+from n6build.engine.folder_cache import open_folder
+from n6build.engine.local import local_site
+from n6build.engine.step import Step
+from n6build.engine.work import work_of
 
 cache = Cache(open_folder(Path(sys.argv[1]), 60_000), may_write=True)
 site = local_site(Path("build").absolute(), {})

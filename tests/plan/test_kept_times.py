@@ -9,10 +9,10 @@ import os
 from pathlib import Path
 
 import pytest
-from n6build.plan.local import execute, local_site
-from n6build.plan.perform import Site
-from n6build.plan.plan import make_plan
-from n6build.plan.step import Step
+from n6build.engine.local import execute, local_site
+from n6build.engine.perform import Site
+from n6build.engine.plan import make_plan
+from n6build.engine.step import Step
 
 # The first output takes only the first line of the source.
 STEP = Step(

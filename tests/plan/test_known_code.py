@@ -8,9 +8,9 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
-from n6build.plan import known_code as module
-from n6build.plan.closure import Code
-from n6build.plan.known_code import keep_known_code, known_code
+from n6build.engine import known_code as module
+from n6build.engine.closure import Code
+from n6build.engine.known_code import keep_known_code, known_code
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from n6build.base import uses
-from n6build.plan.known_files import keep_known_files, remember_known_files
+from n6build.engine.known_files import keep_known_files, remember_known_files
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from n6build.plan.ledger import Entry, ledger_path, read_ledger
+from n6build.engine.ledger import Entry, ledger_path, read_ledger
 
 LINES = 201
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import read_text, write_atomically
-from n6build.plan.ledger import read_ledger
-from n6build.plan.local import execute, local_site
-from n6build.plan.perform import perform
-from n6build.plan.plan import Plan, make_plan, plan_json, read_plan_json, step_for
-from n6build.plan.step import Call, Step, outputs_of
+from n6build.engine.ledger import read_ledger
+from n6build.engine.local import execute, local_site
+from n6build.engine.perform import perform
+from n6build.engine.plan import Plan, make_plan, plan_json, read_plan_json, step_for
+from n6build.engine.step import Call, Step, outputs_of
 
 JOINED = f"{__name__}:joined"
 FAILS = f"{__name__}:fails"

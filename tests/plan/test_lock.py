@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from n6build.__main__ import main
 from n6build.base.file_lock import try_lock
-from n6build.command_line import build
-from n6build.plan.ledger import FOLDER, Entry, ledger_path, read_ledger
-from n6build.plan.lock import locked_build_folder
-from n6build.plan.perform import Site
-from n6build.plan.plan import Plan
+from n6build.cli import build
+from n6build.engine.ledger import FOLDER, Entry, ledger_path, read_ledger
+from n6build.engine.lock import locked_build_folder
+from n6build.engine.perform import Site
+from n6build.engine.plan import Plan
 
 HEADER = "build/nucleo-n657/include/n6_soc.h"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import packaging.requirements  # noqa: F401 - the tests replace sys.path.
 import pytest
 from n6build.base.members import member_names
-from n6build.plan.closure import Code, library_code
-from n6build.plan.packages import Packages, installed_packages
+from n6build.engine.closure import Code, library_code
+from n6build.engine.packages import Packages, installed_packages
 
 RECORD = """\
 ../../../bin/tool,sha256=abc,227
@@ -148,7 +148,7 @@ def test_all_packages_that_steps_load_are_known() -> None:
     """
     code = library_code()
     modules = [f"n6build.steps.{name}" for name in member_names("n6build.steps.*")]
-    modules += [f"n6build.network.{name}.backend" for name in member_names("n6build.network.*.backend")]
+    modules += [f"n6build.compile.{name}.backend" for name in member_names("n6build.compile.*.backend")]
     known = {name for module in modules for name in code.parts_of(module) if not name.startswith("n6build")}
     provided = packages_distributions()
     tops = sorted(top for top, names in provided.items() if known & set(map(_normalized, names)))

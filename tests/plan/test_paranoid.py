@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from n6build.base import uses
 from n6build.base.files import read_bytes, write_atomically
-from n6build.plan import known_code as module
-from n6build.plan.closure import Code
-from n6build.plan.known_code import keep_known_code, known_code
-from n6build.plan.known_files import keep_known_files, remember_known_files
-from n6build.plan.ledger import Entry, Ledger, output_of
-from n6build.plan.local import execute, local_site
-from n6build.plan.perform import is_current
-from n6build.plan.plan import Plan, make_plan
-from n6build.plan.remember import remembered_plan
-from n6build.plan.step import Call, Step
+from n6build.engine import known_code as module
+from n6build.engine.closure import Code
+from n6build.engine.known_code import keep_known_code, known_code
+from n6build.engine.known_files import keep_known_files, remember_known_files
+from n6build.engine.ledger import Entry, Ledger, output_of
+from n6build.engine.local import execute, local_site
+from n6build.engine.perform import is_current
+from n6build.engine.plan import Plan, make_plan
+from n6build.engine.remember import remembered_plan
+from n6build.engine.step import Call, Step
 
 BUILD = Path("build")
 COPY = Step("Copy", "test", ("build/copy",), ("large",), function=f"{__name__}:copied")

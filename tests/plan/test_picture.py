@@ -17,11 +17,11 @@ from xml.etree.ElementTree import Element
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from n6build.plan.boxes import Edge, boxes_of, edges_of
-from n6build.plan.layout import ROW, Layout, layered
-from n6build.plan.picture import plan_svg
-from n6build.plan.plan import Plan, make_plan
-from n6build.plan.step import Step
+from n6build.engine.boxes import Edge, boxes_of, edges_of
+from n6build.engine.layout import ROW, Layout, layered
+from n6build.engine.picture import plan_svg
+from n6build.engine.plan import Plan, make_plan
+from n6build.engine.step import Step
 
 from plan.plan_samples import APPLICATION, BOARD, application_plan, compilation, link, make
 

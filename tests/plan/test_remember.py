@@ -18,10 +18,10 @@ import json, os, sys
 from pathlib import Path
 from dataclasses import replace
 from n6build.base import uses
-from n6build.options.choices import Choices
+from n6build.describe.choices import Choices
 from n6build.base.environment import read_environment
-from n6build.plan.closure import library_code
-from n6build.plan.remember import remembered_plan
+from n6build.engine.closure import library_code
+from n6build.engine.remember import remembered_plan
 
 def chosen(values):
     return Choices(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
@@ -35,7 +35,7 @@ def hook(event, arguments):
 
 made = []
 def make():
-    from n6build.steps.application import application_plan
+    from n6build.steps.pipeline import application_plan
     sys.addaudithook(hook)
     with uses.recorded() as used:
         plan = application_plan(chosen(json.loads(sys.argv[1])), environment, {"build", "run"}, "virtual", notes)
@@ -50,7 +50,7 @@ def make():
 environment = read_environment()
 build = Path("build").absolute()
 notes = build / ".n6build"
-plan = remembered_plan(sys.argv[1], build, library_code(), "n6build.steps.application", make, keep=True)
+plan = remembered_plan(sys.argv[1], build, library_code(), "n6build.steps.pipeline", make, keep=True)
 print("steps", len(plan.steps), "made" if made else "remembered")
 """
 CHOICES: list[dict[str, object]] = [

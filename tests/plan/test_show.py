@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base import console
-from n6build.plan.explain import State, Status
-from n6build.plan.show import explain_text, plan_text
-from n6build.plan.step import Step
+from n6build.engine.explain import State, Status
+from n6build.engine.plan_text import explain_text, plan_text
+from n6build.engine.step import Step
 
 from plan.plan_samples import application_plan, compilation, link, make
 

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.paths import LIBRARY
-from n6build.plan.closure import Code, library_code
-from n6build.plan.plan import joined, make_plan, plan_json, read_plan_json
-from n6build.plan.signature import signed_parts
-from n6build.plan.step import Step, Tool, canonical, to_parameters
+from n6build.engine.closure import Code, library_code
+from n6build.engine.plan import joined, make_plan, plan_json, read_plan_json
+from n6build.engine.signature import signed_parts
+from n6build.engine.step import Step, Tool, canonical, to_parameters
 
 HERE = r"tests/plan/test_steps\.py:\d+: "
 
@@ -38,7 +38,7 @@ def made(*names: str) -> Step:
 MISTAKES = [
     ({"outputs": ()}, "N6-STEP-005: step Make: makes nothing"),
     ({"command": ()}, "N6-STEP-007: step out/a: needs either a function or a command"),
-    ({"command": ("cc",), "function": "n6build.steps.c_array:make"}, "N6-STEP-007"),
+    ({"command": ("cc",), "function": "n6build.steps.c_array:make_c_array"}, "N6-STEP-007"),
     ({"function": "lambda: 0"}, "N6-STEP-007: step out/a: 'lambda: 0' is not a function of a module"),
     ({"function": "n6build.steps.c_array"}, "N6-STEP-007"),
     ({"function": "n6build.steps.c_array:Make.it"}, "N6-STEP-007"),
@@ -65,7 +65,9 @@ def test_a_parameter_that_cannot_be_written_as_json_is_refused_with_the_line(val
     assert re.match(HERE, str(caught.value))
 
 
-@pytest.mark.parametrize("function", ["n6build.steps.no_such:make", "n6build.steps.c_array:no_such", "no_such:make"])
+@pytest.mark.parametrize(
+    "function", ["n6build.steps.no_such:make_no_such", "n6build.steps.c_array:no_such", "no_such:make"]
+)
 def test_a_function_that_is_not_there_is_said_when_the_plan_is_made(function: str) -> None:
     with pytest.raises(N6Error, match="N6-STEP-007"):
         make_plan([step(function=function)])
@@ -219,12 +221,12 @@ def test_the_code_of_a_function_is_signed(tmp_path: Path) -> None:
     assert now() != before
 
 
-@pytest.mark.parametrize("name", ["plan/call.py", "plan/watch.py", "plan/alone.py"])
+@pytest.mark.parametrize("name", ["engine/call.py", "engine/watch.py", "engine/step_process.py"])
 def test_the_code_on_the_way_to_a_function_is_signed(name: str, tmp_path: Path) -> None:
     """A command does not run this code, so that its signature lacks it."""
     library = tmp_path / "n6build"
     shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
-    function = Step("Make", "test", ("a",), function="n6build.steps.lacking:make")
+    function = Step("Make", "test", ("a",), function="n6build.steps.missing_sectors:make_missing_sectors")
     command = Step("Compile", "compile", ("b",), command=("cc",))
 
     def now(step: Step) -> dict[str, object]:

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import read_text, write_atomically
-from n6build.plan.closure import Code, library_code
-from n6build.plan.explain import statuses
-from n6build.plan.ledger import ledger_path, read_ledger
-from n6build.plan.local import execute
-from n6build.plan.perform import Site
-from n6build.plan.plan import Plan, make_plan
-from n6build.plan.step import Call, Step, Tool, to_parameters
+from n6build.engine.closure import Code, library_code
+from n6build.engine.explain import statuses
+from n6build.engine.ledger import ledger_path, read_ledger
+from n6build.engine.local import execute
+from n6build.engine.perform import Site
+from n6build.engine.plan import Plan, make_plan
+from n6build.engine.step import Call, Step, Tool, to_parameters
 
 COMPILED = "build/main.o"
 LEDGER = ledger_path(Path("build"))

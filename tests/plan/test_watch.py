@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in, write_atomically
-from n6build.plan.step import Step
-from n6build.plan.watch import watched
+from n6build.engine.step import Step
+from n6build.engine.watch import watched
 
 RECORD = ".local/state/n6build/boards/0030.json"
 PROGRAM = ".cache/n6build/npu_model/1/program"
@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def use(home: Path, path: str) -> None:
     """Write, read and list files as a step does that records a board."""
-    step = Step("Use", "flash", ("build/receipt",), function="n6build.steps.lacking:make")
+    step = Step("Use", "flash", ("build/receipt",), function="n6build.steps.missing_sectors:make_missing_sectors")
     with watched(step, home, home / "build"):
         write_atomically(home / path, "{}")
         (home / path).read_bytes()

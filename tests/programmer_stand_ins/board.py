@@ -174,7 +174,7 @@ def make_desk(folder: Path, settings: Settings, *programmers: str) -> Desk:
 
     Each is the module of its name beside this one.
     """
-    from n6build.flash.probes import PROGRAMMERS  # The fake programmers themselves do not use n6build.
+    from n6build.board.flash.probes import PROGRAMMERS  # The fake programmers themselves do not use n6build.
 
     desk = Desk(folder / "board", folder / "bin")
     desk.folder.mkdir(parents=True)

@@ -18,15 +18,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from n6build.base.environment import option_values, read_environment
-from n6build.flash.receipt import VIRTUAL
-from n6build.options.choices import choices_of
-from n6build.options.settings import resolve
-from n6build.plan import perform
-from n6build.plan.command import command_of, run_command
-from n6build.plan.local import execute, local_site
-from n6build.plan.step import Step
-from n6build.steps.application import application_plan
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.describe.choices import choices_of
+from n6build.describe.project_settings import resolve
+from n6build.engine import perform
+from n6build.engine.command import command_of, run_command
+from n6build.engine.local import execute, local_site
+from n6build.engine.step import Step
 from n6build.steps.code_behind import with_code
+from n6build.steps.pipeline import application_plan
 
 
 def digest(path: str) -> str:

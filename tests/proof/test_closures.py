@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from n6build.plan.closure import Code, imports_in
-from n6build.plan.plan import FORMAT
+from n6build.engine.closure import Code, imports_in
+from n6build.engine.plan import FORMAT
 from slow_rows import telling_rows
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds
@@ -179,7 +179,7 @@ def dynamic_imports(path: Path) -> list[str]:
 
 def test_nothing_is_imported_under_a_name_that_is_made_up() -> None:
     # A step's function is imported by the name in the signature, members of a family by names that the closure lists.
-    assert offenders(dynamic_imports) == {"plan/call.py": ["import_module"], "base/members.py": ["import_module"]}
+    assert offenders(dynamic_imports) == {"engine/call.py": ["import_module"], "base/members.py": ["import_module"]}
 
 
 def uses_of_the_environment(path: Path) -> set[str]:
@@ -193,7 +193,7 @@ def uses_of_the_environment(path: Path) -> set[str]:
 
 def test_the_environment_is_read_in_one_place() -> None:
     # The front imports nothing and uses no value: it compares all values with those of an earlier call.
-    assert {*offenders(uses_of_the_environment)} <= {"base/environment.py", "front/ask.py"}
+    assert {*offenders(uses_of_the_environment)} <= {"base/environment.py", "engine/ask.py"}
 
 
 def called_steps(build: Build) -> Iterator[dict[str, Any]]:

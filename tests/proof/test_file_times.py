@@ -21,7 +21,7 @@ EDITS = {
     ),
     "a template": ("firmware/templates/program.ld.j2", "SECTIONS", "/* new */ SECTIONS"),
     "a description": ("boards/nucleo-n657/board.yaml", "baud: 115_200", "baud: 230_400"),
-    "the library": ("site_scons/n6build/image/boot_header.py", "hashlib.shake_128", "hashlib.shake_256"),
+    "the library": ("site_scons/n6build/place/image/boot_header.py", "hashlib.shake_128", "hashlib.shake_256"),
 }
 
 

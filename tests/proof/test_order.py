@@ -13,12 +13,12 @@ from typing import cast
 import pytest
 from n6build.base.environment import read_environment
 from n6build.base.paths import ROOT
-from n6build.options.choices import Choices
-from n6build.plan.command import shown_command
-from n6build.plan.local import execute, local_site
-from n6build.plan.plan import Plan, make_plan, needs_of, plan_json
-from n6build.plan.step import canonical
-from n6build.steps.application import application_plan
+from n6build.describe.choices import Choices
+from n6build.engine.command import shown_command
+from n6build.engine.local import execute, local_site
+from n6build.engine.plan import Plan, make_plan, needs_of, plan_json
+from n6build.engine.step import canonical
+from n6build.steps.pipeline import application_plan
 
 from proof.conftest import BOARD, tree
 
@@ -72,13 +72,13 @@ def test_steps_in_any_order_make_the_same_files(tmp_path: Path, monkeypatch: pyt
 _PRINT_PLAN = """
 import json, sys
 from pathlib import Path
-from n6build.options.choices import Choices
+from n6build.describe.choices import Choices
 from n6build.base.environment import read_environment
-from n6build.plan.closure import library_code
-from n6build.plan.local import execute, local_site
-from n6build.plan.plan import plan_json
-from n6build.plan.signature import signed_parts
-from n6build.steps.application import application_plan
+from n6build.engine.closure import library_code
+from n6build.engine.local import execute, local_site
+from n6build.engine.plan import plan_json
+from n6build.engine.signature import signed_parts
+from n6build.steps.pipeline import application_plan
 plan = application_plan(Choices(models=("anomaly",)), read_environment(), ["build"])
 code = library_code()
 print(json.dumps([plan_json(plan), [signed_parts(step, code, str(Path.cwd())) for step in plan.steps]]))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
-from n6build.plan.ledger import read_ledger
+from n6build.engine.ledger import read_ledger
 
 from proof.conftest import KINDS, Build, Builds
 from proof.test_data_edits import steps_of

@@ -10,8 +10,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from n6build.plan.closure import library_code
-from n6build.plan.signature import FUNCTIONS
+from n6build.engine.closure import library_code
+from n6build.engine.signature import FUNCTIONS
 from slow_rows import telling_rows
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from build_grid import Server, build_grid
 from end_to_end.conftest import Project, make_project
-from n6build.plan.ledger import Entry, read_ledger
+from n6build.engine.ledger import Entry, read_ledger
 from patience import NET_S
 
 from proof.conftest import BOARD, tree

@@ -75,7 +75,7 @@ def test_equal_code_is_fetched_and_known(first: tuple[Build, Path], second: tupl
 
 def edited_python(build: Build) -> None:
     build.project.replace(
-        "site_scons/n6build/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"
+        "site_scons/n6build/place/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"
     )
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from compiler_cache import real_compiler
-from n6build.hardware.board_header import HEADERS
-from n6build.hardware.soc_header import HEADERS as SOC_HEADERS
+from n6build.describe.hardware.board_header import HEADERS
+from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from slow_rows import telling_rows
 
 from proof.conftest import BOARD, Builds

@@ -16,7 +16,7 @@ MODELS = "models/anomaly"
 NETWORK = "build/nucleo-n657/anomaly/network"
 
 
-BACKEND = "site_scons/n6build/network/reference/backend.py"
+BACKEND = "site_scons/n6build/compile/reference/backend.py"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_file_that_nothing_watches_and_a_module_that_no_signature_covers_are_f
     result = prove(project, "network", "model=anomaly", *words)
     assert result.status == 2, result.output
     assert "Wrong without an edit" in result.output
-    lacks = "n6build.network.reference.backend loads n6build.base.intel_hex, which its signature lacks"
+    lacks = "n6build.compile.reference.backend loads n6build.base.intel_hex, which its signature lacks"
     assert result.output.count(lacks) == 1
     line = r"Wrong models/notes\.txt:1, edit 3: .*: 0 steps, 0 outputs differ, 1 stale"
     assert re.search(line, result.output), result.output

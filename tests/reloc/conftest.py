@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from n6build.base.environment import read_environment
 from n6build.base.paths import MODELS
-from n6build.compiler.toolchain import Toolchain, find_toolchain
-from n6build.hardware.boards import load_board
-from n6build.network.pools.board_pools import pools_of, relocatable
-from n6build.network.reference.compile import compile_network
-from n6build.reloc.reader import RelocFile, read_reloc_file
-from n6build.steps.reloc import ModelOptions, ModelSteps
+from n6build.compile.board_pools import pools_of, relocatable
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.toolchain import Toolchain, find_toolchain
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.reader import RelocFile, read_reloc_file
+from n6build.steps.reloc_networks import ModelOptions, ModelSteps
 from shared_folder import made_once, shared_folder
 
 from reloc.stage2 import made_with, plan_of

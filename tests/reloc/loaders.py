@@ -14,10 +14,10 @@ from pathlib import Path
 from firmware_build import CPU, compiler
 from kernels.cortex_m55 import virtual_board
 from n6build.base.paths import FIRMWARE
-from n6build.network.runtimes import Runtime, own_runtime, st_runtime
-from n6build.reloc.compilation import firmware_defines
-from n6build.reloc.loader import Mode
-from n6build.virtual_board.run import LIMIT_STATUS
+from n6build.board.virtual_board.run import LIMIT_STATUS
+from n6build.compile.runtimes import Runtime, own_runtime, st_runtime
+from n6build.place.reloc.compilation import firmware_defines
+from n6build.place.reloc.loader import Mode
 from patience import NET_S
 from samples import sample, sample_core
 

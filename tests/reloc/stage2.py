@@ -6,13 +6,13 @@ from pathlib import Path
 
 from n6build.base.environment import read_environment
 from n6build.base.paths import project_path
-from n6build.compiler.toolchain import Toolchain
-from n6build.network.ll_aton import Version
-from n6build.network.prebuilt.folder import find_network
-from n6build.network.runtimes import own_runtime
-from n6build.plan.local import execute, local_site
-from n6build.plan.plan import Plan
-from n6build.steps.reloc import ModelOptions, ModelSteps, stage2_plan
+from n6build.compile.ll_aton import Version
+from n6build.compile.runtimes import own_runtime
+from n6build.compile.toolchain import Toolchain
+from n6build.describe.compiled_folder import find_network
+from n6build.engine.local import execute, local_site
+from n6build.engine.plan import Plan
+from n6build.steps.reloc_networks import ModelOptions, ModelSteps, stage2_plan
 
 
 def plan_of(

@@ -10,8 +10,8 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-from n6build.network.ll_aton import Version
-from n6build.reloc.layout import MAGIC, abi_of, up, version_words
+from n6build.compile.ll_aton import Version
+from n6build.place.reloc.layout import MAGIC, abi_of, up, version_words
 
 FLASH, RAM = 0x20000000, 0x40000000
 

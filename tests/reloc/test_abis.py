@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from n6build.hardware.boards import load_board
-from n6build.network.ll_aton import Version
-from n6build.reloc.layout import abi_of
-from n6build.reloc.loader import Firmware, Placement, Refusal, install
-from n6build.reloc.reader import parse_reloc_file
-from n6build.reloc.show import as_text, summary
-from n6build.reloc.verify import errors, ram_of, verify
+from n6build.compile.ll_aton import Version
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.layout import abi_of
+from n6build.place.reloc.loader import Firmware, Placement, Refusal, install
+from n6build.place.reloc.reader import parse_reloc_file
+from n6build.place.reloc.reloc_text import as_text, summary
+from n6build.place.reloc.verify import errors, ram_of, verify
 
 from reloc.synthetic import Pool, synthetic_model
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
-from n6build.compiler.toolchain import Toolchain
-from n6build.hardware.boards import load_board
-from n6build.network.pools.board_pools import pools_of, relocatable
-from n6build.network.reference.compile import compile_network
-from n6build.reloc.layout import Segment, offset, segment
-from n6build.reloc.loader import Firmware, Placement, install
-from n6build.reloc.reader import RelocFile, read_reloc_file
-from n6build.reloc.verify import ram_of, verify
-from n6build.steps.reloc import ModelOptions
+from n6build.compile.board_pools import pools_of, relocatable
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.toolchain import Toolchain
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.layout import Segment, offset, segment
+from n6build.place.reloc.loader import Firmware, Placement, install
+from n6build.place.reloc.reader import RelocFile, read_reloc_file
+from n6build.place.reloc.verify import ram_of, verify
+from n6build.steps.reloc_networks import ModelOptions
 from shared_folder import made_once
 
 from reloc.loaders import EXEC_RAM, EXEC_RAM_BYTES, FILE, FITS, WEIGHTS, build_loader, outcomes

@@ -1,4 +1,4 @@
-"""firmware/reloc/n6_reloc_format.h agrees with reloc/layout.py.
+"""firmware/reloc/n6_reloc_format.h agrees with place/reloc/layout.py.
 
 The header is written by hand, because other builds use it.
 """
@@ -12,9 +12,9 @@ from pathlib import Path
 from firmware_build import CPU, WARNINGS, compiler
 from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct, assertions
 from n6build.base.paths import FIRMWARE
-from n6build.hardware.cpu import CORTEX_M55
-from n6build.network.ll_aton import own_version
-from n6build.reloc.layout import (
+from n6build.compile.ll_aton import own_version
+from n6build.describe.hardware.cpu import CORTEX_M55
+from n6build.place.reloc.layout import (
     ABI_A,
     ABI_C,
     API,

@@ -17,9 +17,9 @@ import pytest
 import st_load_and_run
 from end_to_end.conftest import Project, make_project
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.reloc.reader import RelocFile
-from n6build.reloc.slots import check_room, slots_at
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.reader import RelocFile
+from n6build.place.reloc.slots import check_room, slots_at
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from core_tree import make_core
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.ll_aton import Version
-from n6build.network.runtimes import own_runtime, st_runtime
-from n6build.reloc.compilation import loader_flags, model_code
-from n6build.reloc.generated_c import reloc_sources
-from n6build.reloc.pools import pool_table
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.ll_aton import Version
+from n6build.compile.runtimes import own_runtime, st_runtime
+from n6build.place.reloc.compilation import loader_flags, model_code
+from n6build.place.reloc.generated_c import reloc_sources
+from n6build.place.reloc.pools import pool_table
 from samples import sample
 
 V2_0, V2_1, V2_2, V4_0_1 = (1, 0, 0, 16), (1, 1, 0, 31), (1, 1, 1, 14), (1, 1, 3, 275)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import EpochBlock, IoBuffer, NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.artifacts.stored import artifacts_json, read_stored, stored_name
-from n6build.reloc.contents import artifacts_of
-from n6build.reloc.reader import RelocFile, parse_reloc_file
+from n6build.compile.artifacts.description import EpochBlock, IoBuffer, NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.artifacts.stored import artifacts_json, read_stored, stored_name
+from n6build.place.reloc.contents import artifacts_of
+from n6build.place.reloc.reader import RelocFile, parse_reloc_file
 
 from reloc.synthetic import synthetic_model
 

@@ -15,12 +15,12 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from n6build.base.captured import run_captured
 from n6build.base.errors import N6Error
-from n6build.compiler.toolchain import CPU, Toolchain
-from n6build.reloc.binary import model_file
-from n6build.reloc.compilation import LINK, POSITION_INDEPENDENT
-from n6build.reloc.elf import read_linked_model
-from n6build.reloc.layout import HEADER_FIELDS, WORD
-from n6build.steps.reloc import ModelSteps
+from n6build.compile.toolchain import CPU, Toolchain
+from n6build.place.reloc.binary import model_file
+from n6build.place.reloc.compilation import LINK, POSITION_INDEPENDENT
+from n6build.place.reloc.elf import read_linked_model
+from n6build.place.reloc.layout import HEADER_FIELDS, WORD
+from n6build.steps.reloc_networks import ModelSteps
 
 from reloc.stage2 import carried_out, made_with, plan_of
 

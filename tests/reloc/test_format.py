@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.reloc.layout import (
+from n6build.place.reloc.layout import (
     ABI_A,
     ABI_B,
     ABI_C,
@@ -27,7 +27,7 @@ from n6build.reloc.layout import (
     version_of,
     version_words,
 )
-from n6build.reloc.reader import RelocFile, parse_reloc_file
+from n6build.place.reloc.reader import RelocFile, parse_reloc_file
 
 
 @pytest.mark.parametrize(

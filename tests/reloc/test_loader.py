@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, HEADER_FIELDS, WORD, Segment, offset, segment
-from n6build.reloc.loader import Firmware, Installed, Placement, Refusal, install
-from n6build.reloc.reader import RelocFile, parse_reloc_file
-from n6build.reloc.verify import check_model, errors, ram_of, verify
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, HEADER_FIELDS, WORD, Segment, offset, segment
+from n6build.place.reloc.loader import Firmware, Installed, Placement, Refusal, install
+from n6build.place.reloc.reader import RelocFile, parse_reloc_file
+from n6build.place.reloc.verify import check_model, errors, ram_of, verify
 
 OURS = Firmware((1, 1, 3, 8))
 RAM = ram_of(load_board("nucleo-n657"))
@@ -360,7 +360,7 @@ def survives(data: bytes) -> None:
         return
     verify(model, None, RAM)
     verify(model, data[:64], RAM, (1, 1, 1, 14), secure=False)
-    from n6build.reloc.show import as_json, as_text, differences
+    from n6build.place.reloc.reloc_text import as_json, as_text, differences
 
     as_json(model)
     assert differences(model, model) == []

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
 from n6build.base.span import Span
-from n6build.compiler.toolchain import Toolchain
-from n6build.network.ll_aton import Version
-from n6build.network.pools.board_pools import pools_of, relocatable
-from n6build.network.reference.compile import compile_network
-from n6build.reloc.loader import Mode
-from n6build.reloc.openmv import (
+from n6build.compile.board_pools import pools_of, relocatable
+from n6build.compile.ll_aton import Version
+from n6build.compile.reference.compile_model import compile_network
+from n6build.compile.toolchain import Toolchain
+from n6build.place.reloc.loader import Mode
+from n6build.place.reloc.openmv import (
     DEFAULT,
     VERSION_HEADER,
     check_version,
@@ -24,8 +24,8 @@ from n6build.reloc.openmv import (
     read_firmware,
     refused_in_heap,
 )
-from n6build.reloc.reader import RelocFile, read_reloc_file
-from n6build.reloc.verify import errors, ram_of, verify
+from n6build.place.reloc.reader import RelocFile, read_reloc_file
+from n6build.place.reloc.verify import errors, ram_of, verify
 
 from reloc.conftest import BOARD
 from reloc.loaders import build_loader, outcomes

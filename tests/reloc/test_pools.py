@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.reloc.pools import params_chunks, pool_table
+from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.place.reloc.pools import params_chunks, pool_table
 
 
 def pool(

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.reloc.loader import Firmware, Mode, Placement, Refusal, install
-from n6build.reloc.reader import RelocFile, parse_reloc_file
-from n6build.reloc.verify import errors, ram_of, verify
+from n6build.describe.hardware.boards import load_board
+from n6build.place.reloc.loader import Firmware, Mode, Placement, Refusal, install
+from n6build.place.reloc.reader import RelocFile, parse_reloc_file
+from n6build.place.reloc.verify import errors, ram_of, verify
 from slow_rows import telling_rows
 
 from reloc.loaders import (

@@ -10,11 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.intel_hex import ERASED
-from n6build.flash.model_update import Running, Update, check_running, plan_updates, read_running, remember_running
-from n6build.hardware.boards import load_board
-from n6build.memory_plan.plan import MemoryPlan, PlannedModel, PlannedNetwork, PlannedVectors
-from n6build.reloc.reader import RelocFile
-from n6build.reloc.slots import (
+from n6build.board.flash.model_update import (
+    Running,
+    Update,
+    check_running,
+    plan_updates,
+    read_running,
+    remember_running,
+)
+from n6build.describe.hardware.boards import load_board
+from n6build.place.memory_plan.plan import MemoryPlan, PlannedModel, PlannedNetwork, PlannedVectors
+from n6build.place.reloc.reader import RelocFile
+from n6build.place.reloc.slots import (
     Identity,
     ModelSlot,
     SelfTest,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.reloc.thumb import NotConstantError, returned_address
+from n6build.place.reloc.thumb import NotConstantError, returned_address
 
 CODE, DATA = 0x20000100, 0x40000000
 GOT = {DATA + 0x10: 0x40000800, DATA + 0x14: 0x20000444}

@@ -14,8 +14,8 @@ from typing import Any
 
 import grpc
 import zstandard
-from n6build.remote import messages
-from n6build.remote.messages import CLASSES, ZSTD, message
+from n6build.engine.remote import messages
+from n6build.engine.remote.messages import CLASSES, ZSTD, message
 
 Answer = Callable[[Any, Any], Any]
 

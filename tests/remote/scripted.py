@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from n6build.remote.messages import (
+from n6build.engine.remote.messages import (
     BATCH_READ_BLOBS,
     BATCH_UPDATE_BLOBS,
     CLASSES,
@@ -63,7 +63,7 @@ class Scripted:
 
     def put(self, data: bytes) -> Any:
         """Store a blob as a worker would; return its digest."""
-        from n6build.remote.store import blob_of
+        from n6build.engine.remote.store import blob_of
 
         digest = blob_of(data).digest
         self.blobs[digest.hash] = data

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.remote.address import Access, Address, is_remote, parse_address, read_access
+from n6build.engine.remote.address import Access, Address, is_remote, parse_address, read_access
 
 LOCAL = Address("localhost", 8980)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from compiler.places import copied_toolchain, steps_in, use
 from compiler_cache import real_compiler
-from n6build.plan.local import execute, local_site
-from n6build.plan.plan import make_plan
-from n6build.remote.executor import use_remote
+from n6build.engine.local import execute, local_site
+from n6build.engine.plan import make_plan
+from n6build.engine.remote.executor import use_remote
 from n6build.steps.c_array import c_array_step
 
 from remote.build_box import build_box, reason_without

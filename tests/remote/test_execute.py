@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import grpc
 import pytest
 from n6build.base.errors import N6Error
-from n6build.remote.address import Access, parse_address
-from n6build.remote.connection import connected
-from n6build.remote.execute import Executed, LackingError, Progress, execute
-from n6build.remote.messages import COMPLETED, message
-from n6build.remote.store import EMPTY
+from n6build.engine.remote.address import Access, parse_address
+from n6build.engine.remote.connection import connected
+from n6build.engine.remote.execute import Executed, LackingError, Progress, execute
+from n6build.engine.remote.messages import COMPLETED, message
+from n6build.engine.remote.store import EMPTY
 
 from remote.scripted import WAITS, WORKS, Scripted, breaks, operation, response, says, scripted_server
 

@@ -15,12 +15,12 @@ from typing import Any
 import grpc
 import pytest
 from n6build.base.errors import N6Error
-from n6build.plan.local import execute, local_site
-from n6build.plan.perform import Site, perform
-from n6build.plan.plan import make_plan
-from n6build.plan.step import Step, Tool
-from n6build.remote.executor import may_leave, use_remote
-from n6build.remote.messages import CLASSES, COMPLETED, message
+from n6build.engine.local import execute, local_site
+from n6build.engine.perform import Site, perform
+from n6build.engine.plan import make_plan
+from n6build.engine.remote.executor import may_leave, use_remote
+from n6build.engine.remote.messages import CLASSES, COMPLETED, message
+from n6build.engine.step import Step, Tool
 from n6build.steps.c_array import c_array_step
 
 from remote.scripted import WAITS, WORKS, Line, Scripted, breaks, does, operation, response, says, scripted_server

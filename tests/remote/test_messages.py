@@ -6,7 +6,7 @@ import json
 import subprocess
 
 from build_grid import SERVERS
-from n6build.remote.messages import TABLE
+from n6build.engine.remote.messages import TABLE
 
 # The protocol nests these messages in others. The names of the outer messages are not on the wire.
 _INSIDE = {

@@ -24,14 +24,14 @@ from cryptography.x509.oid import NameOID
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.plan.cache import Cache, open_cache
-from n6build.plan.local import local_site
-from n6build.plan.perform import Site
-from n6build.plan.step import Step
-from n6build.plan.work import Work, work_of
-from n6build.remote.messages import message
-from n6build.remote.server_store import ServerStore, open_server
-from n6build.remote.store import blob_of
+from n6build.engine.cache import Cache, open_cache
+from n6build.engine.local import local_site
+from n6build.engine.perform import Site
+from n6build.engine.remote.messages import message
+from n6build.engine.remote.server_store import ServerStore, open_server
+from n6build.engine.remote.store import blob_of
+from n6build.engine.step import Step
+from n6build.engine.work import Work, work_of
 
 from remote.odd_server import OddServer, odd_server
 

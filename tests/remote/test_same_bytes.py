@@ -16,9 +16,9 @@ import pytest
 from compiler.places import copied_toolchain, steps_in, use
 from compiler_cache import real_compiler
 from n6build.base.paths import ROOT
-from n6build.plan.local import execute, local_site
-from n6build.plan.plan import make_plan
-from n6build.remote.executor import use_remote
+from n6build.engine.local import execute, local_site
+from n6build.engine.plan import make_plan
+from n6build.engine.remote.executor import use_remote
 
 from remote.scripted import Scripted, does, scripted_server
 
@@ -28,11 +28,11 @@ import os, sys
 from pathlib import Path
 from n6build.base.environment import read_environment
 from n6build.base.paths import FIRMWARE
-from n6build.compiler.toolchain import find_toolchain
-from n6build.plan.local import execute, local_site
-from n6build.plan.plan import make_plan
-from n6build.remote.executor import use_remote
-from n6build.steps.compile import Compilation, compile_step
+from n6build.compile.toolchain import find_toolchain
+from n6build.engine.local import execute, local_site
+from n6build.engine.plan import make_plan
+from n6build.engine.remote.executor import use_remote
+from n6build.steps.compile_c import Compilation, compile_step
 toolchain = find_toolchain(read_environment(), None)
 step = compile_step("build/a.o", FIRMWARE / "bring_up/n6_crc32.c", Compilation(toolchain).looking_in(FIRMWARE / "bring_up"))
 site = local_site(Path("build"), {"PATH": os.environ["PATH"]})

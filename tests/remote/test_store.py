@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from build_grid import Server
-from n6build.remote.action_cache import known_result, remember_result
-from n6build.remote.address import Access, parse_address
-from n6build.remote.connection import Connection, connected
-from n6build.remote.messages import message
-from n6build.remote.store import (
+from n6build.engine.remote.action_cache import known_result, remember_result
+from n6build.engine.remote.address import Access, parse_address
+from n6build.engine.remote.connection import Connection, connected
+from n6build.engine.remote.messages import message
+from n6build.engine.remote.store import (
     EMPTY,
     Digest,
     blob_of,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from n6build.npu.uses import FieldUse, KindUse, NpuUse, Unmodelled
-from n6build.own_blobs.epoch_grades import EpochGrade
-from n6build.report.content import NpuSection
-from n6build.run.npu_epochs import HardwareEpoch
-from n6build.virtual_board.npu_record import UnitWork
+from n6build.board.run.npu_epochs import HardwareEpoch
+from n6build.board.virtual_board.npu_record import UnitWork
+from n6build.judge.npu.uses import FieldUse, KindUse, NpuUse, Unmodelled
+from n6build.judge.own_blobs.epoch_grades import EpochGrade
+from n6build.tell.content import NpuSection
 
 CONVOLUTION = HardwareEpoch(
     5,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from n6build.base.findings import Finding
-from n6build.checks.run import Result
-from n6build.plan.perform import DoneStep
-from n6build.report.content import AddressRange, EpochRow, NetworkSection, Part, Report, Space
+from n6build.check.run import Result
+from n6build.engine.perform import DoneStep
+from n6build.tell.content import AddressRange, EpochRow, NetworkSection, Part, Report, Space
 
 KIB = 1 << 10
 RAM = Space(

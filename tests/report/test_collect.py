@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from n6build.hardware.board import Board
-from n6build.hardware.boards import load_board
-from n6build.image.manifest import FlashManifest, Segment
-from n6build.image.sizes import ProgramExtent
-from n6build.memory_plan.board_memory import memory_of
-from n6build.memory_plan.make import CompiledNetwork, make_plan
-from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.network.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts, PoolRange
-from n6build.report.collect import collect
-from n6build.report.content import Report, Space
+from n6build.compile.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts, PoolRange
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import load_board
+from n6build.place.image.manifest import FlashManifest, Segment
+from n6build.place.image.sizes import ProgramExtent
+from n6build.place.memory_plan.board_memory import memory_of
+from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan
+from n6build.place.memory_plan.vectors import NO_VECTORS
+from n6build.tell.collect import collect
+from n6build.tell.content import Report, Space
 
 KIB = 1 << 10
 ACTIVATIONS = PoolRange("npuRAM3", "AXISRAM3", 0x34200000, 448 * KIB, 20 * KIB, 0, "ACC_WRITE", False)

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.buffer_lives import BufferLife, buffer_lives
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.report.content import Part
-from n6build.report.html import report_html
-from n6build.report.memory_picture import MOST_EPOCHS, drawn, fullest_epoch, in_use, memory_svg
+from n6build.compile.artifacts.buffer_lives import BufferLife, buffer_lives
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.tell.content import Part
+from n6build.tell.html import report_html
+from n6build.tell.memory_picture import MOST_EPOCHS, drawn, fullest_epoch, in_use, memory_svg
 from samples import sample
 
 from report.report_samples import REPORT

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from n6build.base.errors import N6Error
-from n6build.report.figures import VERSION, Figure, Sizes, SizesFile, read_sizes, sizes_json
-from n6build.report.merge import compare, merge_report, verdict
+from n6build.tell.figures import VERSION, Figure, Sizes, SizesFile, read_sizes, sizes_json
+from n6build.tell.merge import compare, merge_report, verdict
 
 APPLI = Figure("Appli in RAM", 55_792, 1_047_552)
 WEIGHTS = Figure("weights of miniresnet", 129_728)

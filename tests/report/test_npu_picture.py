@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from n6build.base.errors import N6Error
-from n6build.own_blobs.epoch_grades import EpochGrade, read_grades
-from n6build.report.content import NpuSection, Report, report_json
-from n6build.report.html import report_html
-from n6build.report.npu_picture import MOST_EPOCHS, npu_svg
-from n6build.report.text import report_text
+from n6build.judge.own_blobs.epoch_grades import EpochGrade, read_grades
+from n6build.tell.content import NpuSection, Report, report_json
+from n6build.tell.html import report_html
+from n6build.tell.npu_picture import MOST_EPOCHS, npu_svg
+from n6build.tell.text import report_text
 from PIL import Image
 
 from report.npu_samples import CONVOLUTION, GRADED, NOT_MODELLED, NPU, SMALL

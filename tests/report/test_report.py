@@ -14,15 +14,15 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.findings import Finding
-from n6build.checks.run import Result
-from n6build.plan.perform import DoneStep
-from n6build.plan.picture import plan_svg
-from n6build.plan.plan import Plan, make_plan
-from n6build.plan.step import Step
-from n6build.report.content import EpochRow, Part, Report, Space, report_json
-from n6build.report.html import report_html
-from n6build.report.text import report_text
-from n6build.run.instructions import Cycles, Meaning
+from n6build.board.run.instructions import Cycles, Meaning
+from n6build.check.run import Result
+from n6build.engine.perform import DoneStep
+from n6build.engine.picture import plan_svg
+from n6build.engine.plan import Plan, make_plan
+from n6build.engine.step import Step
+from n6build.tell.content import EpochRow, Part, Report, Space, report_json
+from n6build.tell.html import report_html
+from n6build.tell.text import report_text
 
 from report.report_samples import KIB, LARGE, REPORT
 

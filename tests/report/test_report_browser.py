@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from n6build.network.artifacts.buffer_lives import BufferLife
-from n6build.plan.picture import plan_svg
-from n6build.plan.plan import make_plan
-from n6build.plan.step import Step
-from n6build.report.content import Part, Report
-from n6build.report.html import report_html
+from n6build.compile.artifacts.buffer_lives import BufferLife
+from n6build.engine.picture import plan_svg
+from n6build.engine.plan import make_plan
+from n6build.engine.step import Step
+from n6build.tell.content import Part, Report
+from n6build.tell.html import report_html
 from patience import NET_S
 from PIL import Image
 from slow_rows import slow_rows

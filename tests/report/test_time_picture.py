@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from n6build.report.html import report_html
-from n6build.report.text import report_text
-from n6build.report.time_picture import roofline_svg, time_line_svg
-from n6build.timing.conditions import Conditions
-from n6build.timing.expected import NetworkTime, expected_time
-from n6build.timing.model import read_model
-from n6build.timing.of_network import EpochWork, NetworkWork
+from n6build.judge.timing.conditions import Conditions
+from n6build.judge.timing.expected import NetworkTime, expected_time
+from n6build.judge.timing.model import read_model
+from n6build.judge.timing.of_network import EpochWork, NetworkWork
+from n6build.tell.html import report_html
+from n6build.tell.text import report_text
+from n6build.tell.time_picture import roofline_svg, time_line_svg
 
 from report.report_samples import REPORT
 

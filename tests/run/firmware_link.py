@@ -15,7 +15,7 @@ from typing import IO
 
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
-from n6build.formats import link
+from n6build.describe.formats import link
 
 _HERE = Path(__file__).parent
 _SOURCES = (_HERE / "link_board.c", FIRMWARE / "appli/n6_link.c", FIRMWARE / "bring_up/n6_crc32.c")

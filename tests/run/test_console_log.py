@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.models.model import Tolerance
-from n6build.network.artifacts.description import IoBuffer
-from n6build.run.compare import check_complete, judge
-from n6build.run.console_log import ConsoleLog, EpochCycles, Inference, ends_run, read_console
+from n6build.board.run.compare import check_complete, judge
+from n6build.board.run.console_log import ConsoleLog, EpochCycles, Inference, ends_run, read_console
+from n6build.compile.artifacts.description import IoBuffer
+from n6build.describe.model import Tolerance
 
 GOOD = """n6 fsbl start board=nucleo-n657
 n6 appli start model=tiny epochs=2 clock=600000000

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from n6build.compare.buffers import JoinedBuffer
-from n6build.compare.tensors import ReferenceTensor
-from n6build.models.model import EpochTolerance
-from n6build.network.artifacts.description import EpochBlock, EpochInfo
-from n6build.network.artifacts.made_buffers import MadeBuffer
-from n6build.run.fed_epochs import LINES_EACH, Watched, fed, handed_over, request, watched
+from n6build.board.run.epoch_test import LINES_EACH, Watched, fed, handed_over, request, watched
+from n6build.compile.artifacts.description import EpochBlock, EpochInfo
+from n6build.compile.artifacts.made_buffers import MadeBuffer
+from n6build.describe.model import EpochTolerance
+from n6build.judge.compare.buffers import JoinedBuffer
+from n6build.judge.compare.tensors import ReferenceTensor
 
 VALUES = np.array([-128, -1, 0, 127], np.int8).reshape(1, 1, 2, 2)
 BLOCKS = (EpochBlock(1, 1, "NODE_SW"), EpochBlock(2, 5, "NODE_EC"), EpochBlock(7, 7, "NODE_HW"))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from n6build.network.artifacts.description import EpochBlock
-from n6build.network.artifacts.made_buffers import MadeBuffer
-from n6build.run.fed_inputs import reading_others
-from n6build.virtual_board.npu_record import NpuEpoch, UnitWork
+from n6build.board.run.epoch_test_inputs import reading_others
+from n6build.board.virtual_board.npu_record import NpuEpoch, UnitWork
+from n6build.compile.artifacts.description import EpochBlock
+from n6build.compile.artifacts.made_buffers import MadeBuffer
 
 BLOCKS = (EpochBlock(1, 1, "NODE_HW"), EpochBlock(2, 5, "NODE_EC"))
 A, B = 0x34200000, 0x34210000

@@ -14,11 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.hardware.field_registers import FIELD, field_header, npu_version_names, read_field_registers
-from n6build.run.field_facts import FACTS, Evidence, Verdict
-from n6build.run.field_readings import Reading, is_reading, readings_of
-from n6build.run.field_report import (
+from n6build.board.run.field_facts import FACTS, Evidence, Verdict
+from n6build.board.run.field_readings import Reading, is_reading, readings_of
+from n6build.board.run.field_report import (
     FieldReport,
     Inference,
     Stopped,
@@ -29,7 +27,9 @@ from n6build.run.field_report import (
     measurement_lines,
     read_field_report,
 )
-from n6build.timing.facts import read_measurements
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.field_registers import FIELD, field_header, npu_version_names, read_field_registers
+from n6build.judge.timing.facts import read_measurements
 
 BOARD = load_board("nucleo-n657")
 SOC = BOARD.soc

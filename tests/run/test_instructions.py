@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.run.instructions import INSTRUCTIONS, Cycles, Meaning, meaning_lines, read_meanings
+from n6build.board.run.instructions import INSTRUCTIONS, Cycles, Meaning, meaning_lines, read_meanings
 
 
 def test_every_factor_has_a_source_and_every_kind_an_explanation() -> None:

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.options.choices import Choices
-from n6build.own_blobs.board_record import Ladder, RungEpoch, read_epochs, read_ladder
-from n6build.plan.closure import library_code
-from n6build.plan.ledger import read_ledger
-from n6build.plan.perform import Site
-from n6build.run.compare import ComparedOutput, Verdict
-from n6build.run.ladder import epoch_counts, first_failed, ladder_json, ladder_lines, results_of
-from n6build.run.rungs import NETWORKS, START, VERSIONS
-from n6build.run.session import NetworkOutcome
-from n6build.steps.field_report import ladder_of
+from n6build.board.run.compare import ComparedOutput, Verdict
+from n6build.board.run.ladder import epoch_counts, first_failed, ladder_json, ladder_lines, results_of
+from n6build.board.run.rungs import NETWORKS, START, VERSIONS
+from n6build.board.run.session import NetworkOutcome
+from n6build.describe.choices import Choices
+from n6build.engine.closure import library_code
+from n6build.engine.ledger import read_ledger
+from n6build.engine.perform import Site
+from n6build.judge.own_blobs.board_record import Ladder, RungEpoch, read_epochs, read_ladder
 from n6build.steps.job import check_ladder, rungs
 from n6build.steps.planning import planned
+from n6build.steps.run_field_report import ladder_of
 
 EPOCHS = [[RungEpoch("sum", "seen"), RungEpoch("+128", "smaller")] for _ in NETWORKS]
 

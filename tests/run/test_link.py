@@ -17,11 +17,11 @@ from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.formats.link import CRC_BYTES, DATA_MAX, MESSAGE_MAX, OUTPUT_REQUEST, Type
-from n6build.run import linked_session
-from n6build.run.console_log import EpochCycles
-from n6build.run.link import Hello, Link, NetworkInfo, Restarted
-from n6build.run.linked_session import serial_link
+from n6build.board.run import linked_session
+from n6build.board.run.console_log import EpochCycles
+from n6build.board.run.link import Hello, Link, NetworkInfo, Restarted
+from n6build.board.run.linked_session import serial_link
+from n6build.describe.formats.link import CRC_BYTES, DATA_MAX, MESSAGE_MAX, OUTPUT_REQUEST, Type
 
 from run.firmware_link import CPU_HZ, Firmware, running_firmware
 

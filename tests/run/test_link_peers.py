@@ -17,11 +17,11 @@ from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.memory_plan.vectors import VectorSet
-from n6build.network.artifacts.description import IoBuffer
-from n6build.run.link import Link
-from n6build.run.linked_session import LinkedNetwork, run_over_link
-from n6build.run.session import RunModel
+from n6build.board.run.link import Link
+from n6build.board.run.linked_session import LinkedNetwork, run_over_link
+from n6build.board.run.session import RunModel
+from n6build.compile.artifacts.description import IoBuffer
+from n6build.place.memory_plan.vectors import VectorSet
 
 from run.test_table import ARTIFACTS
 

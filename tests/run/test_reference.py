@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from n6build.base.errors import N6Error
-from n6build.compare.interpret import ports_of
-from n6build.memory_plan.vectors import VectorSet, read_vectors
-from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
-from n6build.run.reference import reference_npy
+from n6build.board.run.reference import reference_npy
+from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.judge.compare.interpret import ports_of
+from n6build.place.memory_plan.vectors import VectorSet, read_vectors
 from network.network_models import edit
 from numpy.typing import NDArray
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from n6build.network.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts
-from n6build.run.compare import Verdict
-from n6build.run.console_log import EpochCycles, read_console
-from n6build.run.session import NetworkOutcome, Outcome, RunModel, outcome_of
-from n6build.run.st_table import st_table
-from n6build.run.table import epoch_table
-from n6build.timing.conditions import Conditions
-from n6build.timing.expected import expected_time
-from n6build.timing.model import read_model
-from n6build.timing.of_network import EpochWork, NetworkWork
+from n6build.board.run.compare import Verdict
+from n6build.board.run.console_log import EpochCycles, read_console
+from n6build.board.run.session import NetworkOutcome, Outcome, RunModel, outcome_of
+from n6build.board.run.st_table import st_table
+from n6build.board.run.table import epoch_table
+from n6build.compile.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts
+from n6build.judge.timing.conditions import Conditions
+from n6build.judge.timing.expected import expected_time
+from n6build.judge.timing.model import read_model
+from n6build.judge.timing.of_network import EpochWork, NetworkWork
 
 ARTIFACTS = NetworkArtifacts(
     name="network",

@@ -148,8 +148,8 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
 
     The reference backend makes them, and they get the release's form.
     """
-    from n6build.network.pools.mpool import pools_of_document, read_mpool
-    from n6build.network.reference.compile import compile_network
+    from n6build.compile.mpool import pools_of_document, read_mpool
+    from n6build.compile.reference.compile_model import compile_network
 
     name, out, workspace = options["--name"], Path(options["--output"]), Path(options["--workspace"])
     release = settings["build"][:3]
@@ -229,7 +229,7 @@ def with_operators(source: str) -> str:
     A network of ST's compiler calls no kernel of n6build's.
     """
     from n6build.base.paths import FIRMWARE
-    from n6build.network.kernel_files import files_of_kernels
+    from n6build.compile.kernel_files import files_of_kernels
 
     folder, seen = FIRMWARE / "kernels", set()
 

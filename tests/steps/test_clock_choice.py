@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from n6build.base.environment import read_environment
-from n6build.options.choices import choices_of
-from n6build.options.settings import resolve
+from n6build.describe.choices import choices_of
+from n6build.describe.project_settings import resolve
 from n6build.steps.job import job_of
 
 

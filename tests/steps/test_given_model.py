@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.models.model import Model, load_model
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.runtimes import RuntimeVersion
-from n6build.options.choices import Choices, choices_of
-from n6build.options.settings import resolve
-from n6build.plan.step import Call, Step
-from n6build.reloc.description import read_description
-from n6build.reloc.layout import PARAMS_OFFSET_WORD
-from n6build.reloc.reader import parse_reloc_file
-from n6build.steps.given_choices import as_the_models_are
-from n6build.steps.given_model import given_network, make
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.runtimes import RuntimeVersion
+from n6build.describe.choices import Choices, choices_of
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.model import Model, load_model
+from n6build.describe.project_settings import resolve
+from n6build.engine.step import Call, Step
+from n6build.place.reloc.description import read_description
+from n6build.place.reloc.layout import PARAMS_OFFSET_WORD
+from n6build.place.reloc.reader import parse_reloc_file
+from n6build.steps.foreign_model import given_network, make_foreign_model
+from n6build.steps.foreign_model_choices import as_the_models_are
 from reloc.synthetic import POOLS, synthetic_model
 
 BOARD = load_board("nucleo-n657")
@@ -57,7 +57,7 @@ def step_of(folder: Path, model: Model, runtime: RuntimeVersion = ST) -> Step:
 
 
 def made(step: Step) -> None:
-    make(Call(tuple(map(Path, step.outputs)), tuple(map(Path, step.sources)), step.parameters, Path()))
+    make_foreign_model(Call(tuple(map(Path, step.outputs)), tuple(map(Path, step.sources)), step.parameters, Path()))
 
 
 def test_a_file_is_a_model_by_its_suffix_or_by_its_content(tmp_path: Path) -> None:

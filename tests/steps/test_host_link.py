@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from n6build.plan.step import Call, to_parameters
-from n6build.steps.host_link import Parameters, make
+from n6build.engine.step import Call, to_parameters
+from n6build.steps.host_link import HostLinkParameters, make_host_link
 
 CPU = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
 
@@ -31,14 +31,14 @@ def call(tmp_path: Path) -> Call:
     archive = compiled(tmp_path, "networks", networks)
     library = compiled(place, "runtime", "int runtime(void); int runtime(void) { return 1; }\n")
     (tmp_path / "pools.ld").write_text("n6_pool = 0x34200000;\n")
-    parameters = to_parameters(Parameters((str(library),), ("m",)))
+    parameters = to_parameters(HostLinkParameters((str(library),), ("m",)))
     outputs = (tmp_path / "build/libn6networks.a", tmp_path / "build/n6_networks.ld")
     outputs[0].parent.mkdir()
     return Call(outputs, (archive, tmp_path / "pools.ld", library), parameters, tmp_path / "build")
 
 
 def test_a_program_is_linked_with_these_two_files_alone(call: Call, tmp_path: Path) -> None:
-    make(call)
+    make_host_link(call)
     (tmp_path / "main.c").write_text(
         "extern char n6_pool[]; int n6(void); int main(void) { return n6() + (int)n6_pool; }\n"
     )
@@ -51,8 +51,8 @@ def test_a_program_is_linked_with_these_two_files_alone(call: Call, tmp_path: Pa
 
 
 def test_another_runtime_is_another_script(call: Call) -> None:
-    make(call)
+    make_host_link(call)
     before = call.outputs[1].read_text()
     call.sources[2].write_bytes(call.sources[2].read_bytes() + b"\n")
-    make(call)
+    make_host_link(call)
     assert call.outputs[1].read_text() != before

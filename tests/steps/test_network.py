@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.network.kernel_files import files_of_kernels
-from n6build.options.choices import Choices
-from n6build.steps.application import application_plan
+from n6build.compile.kernel_files import files_of_kernels
+from n6build.describe.choices import Choices
+from n6build.steps.pipeline import application_plan
 from network.network_c_texts import CORES, network_c
 
 # This network is for the STM32N6570-DK, which has external RAM at this address.

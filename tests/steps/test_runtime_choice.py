@@ -9,10 +9,10 @@ from adopt.trees import CORE, make_project
 from core_tree import make_core
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.network.runtimes import Runtime
-from n6build.network.st_edge_ai.find import find_tool
-from n6build.options.choices import choices_of
-from n6build.options.settings import resolve
+from n6build.compile.runtimes import Runtime
+from n6build.compile.st_edge_ai.find import find_tool
+from n6build.describe.choices import choices_of
+from n6build.describe.project_settings import resolve
 from n6build.steps.job import environment_of, runtime_of
 
 

@@ -11,23 +11,23 @@ import pytest
 from n6build.base.environment import read_environment
 from n6build.base.files import sha256, write_atomically
 from n6build.base.paths import project_path
-from n6build.hardware import board_header, linker_script, soc_header
-from n6build.hardware.boards import board_names, load_board
-from n6build.options.choices import Choices
-from n6build.plan.closure import library_code
-from n6build.plan.local import local_site
-from n6build.plan.plan import Plan
-from n6build.plan.step import Call, Tool
-from n6build.steps import board_header as steps_board_header
+from n6build.board.virtual_board.build import place_of_emulator
+from n6build.board.virtual_board.machine import MACHINE_FILES, machine_sources
+from n6build.describe.choices import Choices
+from n6build.describe.hardware import board_header, linker_script, soc_header
+from n6build.describe.hardware.boards import board_names, load_board
+from n6build.engine.closure import library_code
+from n6build.engine.local import local_site
+from n6build.engine.plan import Plan
+from n6build.engine.step import Call, Tool
+from n6build.steps import board_headers as steps_board_header
 from n6build.steps import program_script
-from n6build.steps import soc_header as steps_soc_header
-from n6build.steps.application import application_plan
-from n6build.steps.board_header import board_header_steps
+from n6build.steps import soc_headers as steps_soc_header
+from n6build.steps.board_headers import board_header_steps
+from n6build.steps.pipeline import application_plan
 from n6build.steps.planning import planned as remembered_or_planned
 from n6build.steps.program_script import program_script_step
-from n6build.steps.soc_header import soc_header_steps
-from n6build.virtual_board.build import place_of_emulator
-from n6build.virtual_board.machine import MACHINE_FILES, machine_sources
+from n6build.steps.soc_headers import soc_header_steps
 
 from tools.rebuilds import CHANGES
 
@@ -176,7 +176,7 @@ def test_a_run_of_a_matrix_is_known_by_its_emulator(project: Path, monkeypatch: 
     assert {differing(plans[0], plan, set()) for plan in plans[1:3]} == {frozenset({"Run run.json"})}
     # The sources of the machine count, and so do the changes of QEMU's own sources.
     assert project_path(MACHINE_FILES / "n6virt_xspi.c") in runs[0].sources
-    assert "n6build.virtual_board.qemu" in library_code().parts_of("n6build.steps.run_board")
+    assert "n6build.board.virtual_board.qemu" in library_code().parts_of("n6build.steps.run_board")
 
 
 def test_what_reaches_no_step_of_one_application_reaches_those_of_another(project: Path) -> None:

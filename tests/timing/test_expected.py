@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.timing.conditions import Conditions, all_conditions, conditions_of
-from n6build.timing.expected import Counted, EpochTime, expected_time
-from n6build.timing.facts import read_measurements
-from n6build.timing.model import Span, read_model
-from n6build.timing.of_network import EpochWork, NetworkWork
-from n6build.timing.show import board_lines, change_lines, rows_text, time_lines, whole_text
-from n6build.timing.what_if import changes
+from n6build.describe.hardware.boards import load_board
+from n6build.judge.timing.conditions import Conditions, all_conditions, conditions_of
+from n6build.judge.timing.expected import Counted, EpochTime, expected_time
+from n6build.judge.timing.facts import read_measurements
+from n6build.judge.timing.model import Span, read_model
+from n6build.judge.timing.of_network import EpochWork, NetworkWork
+from n6build.judge.timing.timing_table import board_lines, change_lines, rows_text, time_lines, whole_text
+from n6build.judge.timing.what_if import changes
 from timing_layers import layers_of
 
 MODEL = read_model()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 from n6build.base.errors import N6Error
-from n6build.timing.facts import MEASUREMENTS, contradictions, read_measurements
-from n6build.timing.model import MODEL, read_model
+from n6build.judge.timing.facts import MEASUREMENTS, contradictions, read_measurements
+from n6build.judge.timing.model import MODEL, read_model
 from timing_layers import layers_of
 
 FACTS = read_measurements()

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.network.artifacts.c_info_costs import read_costs
-from n6build.network.artifacts.description import EpochInfo, NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.npu.moved import moves_of
-from n6build.npu.settings import EpochSettings, UnitSettings
-from n6build.timing.conditions import conditions_of
-from n6build.timing.expected import expected_time
-from n6build.timing.model import npu_time, read_model
-from n6build.timing.of_network import work_of
+from n6build.compile.artifacts.c_info_costs import read_costs
+from n6build.compile.artifacts.description import EpochInfo, NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.hardware.boards import load_board
+from n6build.judge.npu.moved import moves_of
+from n6build.judge.npu.settings import EpochSettings, UnitSettings
+from n6build.judge.timing.conditions import conditions_of
+from n6build.judge.timing.expected import expected_time
+from n6build.judge.timing.model import npu_time, read_model
+from n6build.judge.timing.of_network import work_of
 from samples import sample
 
 BOARD = load_board("nucleo-n657")

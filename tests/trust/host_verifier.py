@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
-from n6build.formats.trust_claim import Kind
+from n6build.describe.formats.trust_claim import Kind
+from n6build.place.trust.anchor import board_identity
+from n6build.place.trust.keys import public_point
 from n6build.steps.format_headers import FORMATS
-from n6build.trust.anchor import board_identity
-from n6build.trust.keys import public_point
 
 BOARD = "nucleo-n657"
 BEARSSL = FIRMWARE / "third_party" / "bearssl"

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from n6build.formats.boot_header import BinaryType
-from n6build.formats.model_trailer import TRAILER as MODEL_TRAILER
-from n6build.formats.slot_trailer import TRAILER as SLOT_TRAILER
-from n6build.formats.trust_claim import Kind
-from n6build.image.boot_header import with_boot_header
-from n6build.memory_plan.slot_image import slot_image, trailer_offset
-from n6build.reloc.slots import Identity, SelfTest, slot_chunks
-from n6build.reloc.slots import trailer_offset as model_trailer_offset
-from n6build.trust.keys import public_point, signature
-from n6build.trust.sign import Sign, SlotParts, Statement, signed_appli, signed_slot
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
+from n6build.describe.formats.slot_trailer import TRAILER as SLOT_TRAILER
+from n6build.describe.formats.trust_claim import Kind
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.memory_plan.slot_image import slot_image, trailer_offset
+from n6build.place.reloc.slots import Identity, SelfTest, slot_chunks
+from n6build.place.reloc.slots import trailer_offset as model_trailer_offset
+from n6build.place.trust.keys import public_point, signature
+from n6build.place.trust.sign import Sign, SlotParts, Statement, signed_appli, signed_slot
 
 from trust.host_verifier import BOARD, Image
 

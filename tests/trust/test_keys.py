@@ -22,10 +22,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.options.choices import Choices
-from n6build.steps.application import application_plan
-from n6build.steps.trust import trust_of
-from n6build.trust.keys import public_point, signature
+from n6build.describe.choices import Choices
+from n6build.place.trust.keys import public_point, signature
+from n6build.steps.pipeline import application_plan
+from n6build.steps.signing_settings import trust_of
 
 from trust.host_verifier import key_file
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.formats.boot_header import BASE, SIGNED_BYTES, SIGNED_OFFSET, BinaryType
-from n6build.formats.model_trailer import TRAILER as MODEL_TRAILER
-from n6build.formats.trust_claim import ALIGNMENT, CLAIM, SIGNATURE_BYTES, Kind
+from n6build.describe.formats.boot_header import BASE, SIGNED_BYTES, SIGNED_OFFSET, BinaryType
+from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
+from n6build.describe.formats.trust_claim import ALIGNMENT, CLAIM, SIGNATURE_BYTES, Kind
 
 from trust.host_verifier import Image, Status, built_verifier, key_file, statuses
 from trust.signed_images import CHANGING, Maker, with_data

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of, write_nor
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board, Fuse
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.board import Board, Fuse
 
 PROGRAM = Path(__file__).parent / "programs" / "says_hello.c"
 NOTHING = ["-DDOES=NOTHING"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.findings import Finding
-from n6build.virtual_board.run import Limits, RunResult, run_program
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.findings import Finding
+from n6build.board.virtual_board.run import Limits, RunResult, run_program
 from slow_rows import telling_rows
 
 PROGRAMS = Path(__file__).parent / "programs"

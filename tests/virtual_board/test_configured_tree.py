@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from n6build.virtual_board.build import is_usable
+from n6build.board.virtual_board.build import is_usable
 
 NINJA = """rule CUSTOM
  command = {0}/bin/python3 -m mesonbuild

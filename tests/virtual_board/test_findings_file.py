@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.virtual_board.findings import Finding, Unmodelled
-from n6build.virtual_board.findings_file import Summary, read_findings, unmodelled_of
-from n6build.virtual_board.source_lines import Places
+from n6build.board.virtual_board.findings import Finding, Unmodelled
+from n6build.board.virtual_board.findings_file import Summary, read_findings, unmodelled_of
+from n6build.board.virtual_board.source_lines import Places
 
 FINDING = {"kind": "ram-off", "address": "0x34200000", "pc": "0x34000400", "text": "a bank is off"}
 SUMMARY = {

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from end_to_end.conftest import make_project
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import load_board
-from n6build.image.foreign import Piece, Role, flash_pieces
-from n6build.image.program_board import program_board
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.describe.hardware.boards import load_board
+from n6build.place.image.foreign import Piece, Role, flash_pieces
+from n6build.place.image.program_board import program_board
 from samples import sample
 
 BOARD = load_board("stm32n6570-dk")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of, write_nor
-from n6build.formats.boot_header import BinaryType
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, RunResult, run_nor
-from n6build.virtual_board.sfdp import parameter_tables
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
+from n6build.board.virtual_board.sfdp import parameter_tables
+from n6build.describe.formats.boot_header import BinaryType
 
 PROGRAM = Path(__file__).parent / "programs" / "nor_commands.c"
 TABLES = parameter_tables(BOARD.nor_commands, BOARD.nor.size)

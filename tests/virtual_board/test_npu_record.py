@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.virtual_board import npu_record
-from n6build.virtual_board.npu_record import NpuEpoch, UnitWork, read_npu_record
+from n6build.board.virtual_board import npu_record
+from n6build.board.virtual_board.npu_record import NpuEpoch, UnitWork, read_npu_record
 
 COUNTS = st.integers(0, (1 << 64) - 1)
 ADDRESSES = st.integers(0, 0xFFFF_FFFF)

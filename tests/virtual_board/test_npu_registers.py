@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of
-from n6build.formats.boot_header import BinaryType
-from n6build.virtual_board.run import RunResult
+from n6build.board.virtual_board.run import RunResult
+from n6build.describe.formats.boot_header import BinaryType
 
 from virtual_board.test_findings import PROGRAMS, boot, line_of
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Limits, RunResult, run_program
-from n6build.virtual_board.source_lines import symbols_of
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, RunResult, run_program
+from n6build.board.virtual_board.source_lines import symbols_of
 
 PROGRAM = Path(__file__).parent / "programs" / "alone.c"
 SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"

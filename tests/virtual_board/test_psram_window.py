@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from firmware_build import bring_up, build, build_fsbl, image_of, write_nor
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.boards import load_board
-from n6build.hardware.linker_script import fsbl_ram, program_script
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.linker_script import fsbl_ram, program_script
 from samples import sample
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from n6build.virtual_board.build import main
-from n6build.virtual_board.qemu import RELEASES, release_here
-from n6build.virtual_board.source_package import fetch_source
+from n6build.board.virtual_board.build import main
+from n6build.board.virtual_board.qemu import RELEASES, release_here
+from n6build.board.virtual_board.source_package import fetch_source
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_ONE_RELEASE = re.compile(r"\benv_ptr\b|\bcpu_env\(|qemu_mutex_lock_iothread|\bbql_lock|\"(sysemu|system)/")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.virtual_board.recording import convert_recording
+from n6build.board.virtual_board.recording import convert_recording
 
 
 def wav(frames: bytes, *, channels: int = 1, width: int = 2, hz: int = 16_000) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.virtual_board.source_package import as_source_list, as_source_stanzas
+from n6build.board.virtual_board.source_package import as_source_list, as_source_stanzas
 
 
 def test_each_one_line_entry_becomes_a_source_entry_with_its_options() -> None:

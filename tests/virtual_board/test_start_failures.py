@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from firmware_build import BOARD
 from n6build.base.errors import N6Error
-from n6build.virtual_board import run
-from n6build.virtual_board.build import find_emulator
+from n6build.board.virtual_board import run
+from n6build.board.virtual_board.build import find_emulator
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build, build_fsbl, image_of, write_nor
-from n6build.formats.boot_header import BinaryType
-from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor, run_program
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor, run_program
+from n6build.describe.formats.boot_header import BinaryType
 
 PROGRAMS = Path(__file__).parent / "programs"
 SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"

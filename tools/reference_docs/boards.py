@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from n6build.hardware.board import Board, ExternalRam
-from n6build.hardware.boards import board_names, load_board
+from n6build.describe.hardware.board import Board, ExternalRam
+from n6build.describe.hardware.boards import board_names, load_board
 
 from reference_docs.markdown import code, page, sentence, table, text
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from n6build.command_line.arguments import COMMANDS
-from n6build.options.choices import Choices
-from n6build.options.invocation import Invocation
-from n6build.options.option import Option, options_of, scoped_help
-from n6build.options.targets import LISTS, TARGETS
+from n6build.cli.arguments import COMMANDS
+from n6build.describe.choices import Choices
+from n6build.describe.invocation import Invocation
+from n6build.describe.option import Option, options_of, scoped_help
+from n6build.describe.targets import LISTS, TARGETS
 
 from reference_docs.markdown import anchor, code, page, sentence, table, text
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from n6build.base.c_format import Enumeration, Format, Struct
 from n6build.base.members import members
-from n6build.checks.run import Result
-from n6build.image.manifest import FlashManifest
-from n6build.memory_plan.plan import MemoryPlan
-from n6build.plan.plan import FORMAT
-from n6build.plan.step import Step
-from n6build.run.session import Outcome
+from n6build.board.run.session import Outcome
+from n6build.check.run import Result
+from n6build.engine.plan import FORMAT
+from n6build.engine.step import Step
+from n6build.place.image.manifest import FlashManifest
+from n6build.place.memory_plan.plan import MemoryPlan
 
 from reference_docs.markdown import code, page, table, text
 from reference_docs.schema import key_table
@@ -52,7 +52,7 @@ def formats_page() -> str:
         f"today {FORMAT}), `goals` (names of targets, each with its files) and `steps`, a list. Fields of a step that have "
         "their default are left out."
     )
-    structs = [part for each in members("n6build.formats.*", "FORMAT", Format) for part in _format(each)]
+    structs = [part for each in members("n6build.describe.formats.*", "FORMAT", Format) for part in _format(each)]
     return page("Formats", _HEAD, *json, "## plan.json", plan, key_table(Step), *structs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from n6build.checks.run import CHECKS
+from n6build.check.run import CHECKS
 
 from reference_docs.markdown import anchor, code, page, sentence, table, text
 

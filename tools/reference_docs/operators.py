@@ -9,7 +9,7 @@ from pathlib import Path
 
 from n6build.base.members import modules_matching
 from n6build.base.paths import LIBRARY
-from n6build.network.reference.operator_kind import OperatorKind
+from n6build.compile.reference.operator_kind import OperatorKind
 
 from reference_docs.markdown import code, page, sentence, table, text
 
@@ -29,7 +29,7 @@ Nodes of [ONNX models](../onnx.md), whose activations are quantised:"""
 
 def operators_page() -> str:
     """Return the page with operators by their names in the schema of .tflite files."""
-    modules = sorted(modules_matching("n6build.network.reference.operators.*", {"n6build": str(LIBRARY)}))
+    modules = sorted(modules_matching("n6build.compile.reference.operators.*", {"n6build": str(LIBRARY)}))
     rows = [_row(name) for name in modules if hasattr(importlib.import_module(name), "OPERATOR")]
     of_tflite = table(("operator", "types of the input", "what is computed"), sorted(rows))
     return page("Operators", _HEAD, of_tflite, _ONNX, table(("nodes", "what they are"), _families()))
@@ -38,7 +38,7 @@ def operators_page() -> str:
 def _families() -> list[tuple[str, str]]:
     """Return the rows of ONNX, one for each module of nodes."""
     rows = []
-    for name in sorted(modules_matching("n6build.network.reference.onnx.nodes.*", {"n6build": str(LIBRARY)})):
+    for name in sorted(modules_matching("n6build.compile.reference.onnx.nodes.*", {"n6build": str(LIBRARY)})):
         module = importlib.import_module(name)
         said = " ".join((inspect.getdoc(module) or "").split())
         rows.append((", ".join(map(code, sorted(module.FAMILY.translate))), text(said)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from n6build.hardware.board import BoardFile
-from n6build.hardware.i2c import I2cPart
-from n6build.hardware.nor import NorCommands
-from n6build.hardware.psram import PsramCommands
-from n6build.hardware.soc import Soc
-from n6build.models.model import ModelFile
-from n6build.network.neural_art.options import NpuOptions
-from n6build.network.st_edge_ai.options import CompilerOptions
+from n6build.compile.neural_art.neural_art_options import NpuOptions
+from n6build.compile.st_edge_ai.st_edge_ai_options import CompilerOptions
+from n6build.describe.hardware.board import BoardFile
+from n6build.describe.hardware.i2c import I2cPart
+from n6build.describe.hardware.nor import NorCommands
+from n6build.describe.hardware.psram import PsramCommands
+from n6build.describe.hardware.soc import Soc
+from n6build.describe.model import ModelFile
 
 from reference_docs.markdown import page
 from reference_docs.schema import examples_in, key_table

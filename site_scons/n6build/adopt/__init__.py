@@ -1,4 +1,6 @@
 """Adoption of third-party STM32N6 projects.
 
-n6build reads the files of a project, lists present and missing parts, and adds lines to its scripts.
+In: a project for CubeIDE, Make or CMake, as it is on the disk.
+Out: a table of present and missing parts, and the lines that add n6build to its scripts.
+Start with `project`, then `table` and `carry_out`.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from n6build.adopt.programs import Program
 from n6build.base.files import files_in, read_at_most
-from n6build.hardware.boards import home_of_board, known_boards, load_board
+from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
 
 _IOC_BOARD = re.compile(r"^board=(.{1,100})$", re.MULTILINE)
 _MAX_BYTES = 4 << 20

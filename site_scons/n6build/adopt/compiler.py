@@ -15,7 +15,7 @@ from pathlib import Path
 from n6build.adopt.write import in_the_way
 from n6build.base.files import cannot_write, write_atomically
 from n6build.base.foreign_flags import ADDED_FLAGS, UNKNOWN_FLAGS
-from n6build.compiler.toolchain import find_compiler, which
+from n6build.compile.toolchain import find_compiler, which
 
 PREFIX = "arm-none-eabi-"
 _COMPILERS = ("gcc", "g++", "cpp")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from n6build.adopt.networks import FoundNetwork
 from n6build.adopt.project import Application, Project
-from n6build.network.runtime_files import missing_parts
+from n6build.compile.runtime_files import missing_parts
 
 # These characters need no quotes in make, CMake, a shell or an option.
 _PLAIN = re.compile(r"[\w./@+:=,${}()-]+", re.ASCII)

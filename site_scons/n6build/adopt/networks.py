@@ -9,9 +9,9 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import content_fault, file_size, is_file, read_part
 from n6build.base.walk import Tree, nearest
-from n6build.network.artifacts.network_c import NetworkSource, read_network_c
-from n6build.network.ll_aton import Version
-from n6build.network.prebuilt.folder import find_network
+from n6build.compile.artifacts.network_c import NetworkSource, read_network_c
+from n6build.compile.ll_aton import Version
+from n6build.describe.compiled_folder import find_network
 
 # A network.c includes the runtime's headers or asks for its version within its first lines.
 _HEAD_BYTES = 32 << 10

@@ -19,7 +19,7 @@ from n6build.adopt.make_file import read_makefile
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
 from n6build.base.walk import Tree
-from n6build.image.memory_regions import read_memory_regions
+from n6build.place.image.memory_regions import read_memory_regions
 
 _MAKEFILES = ("GNUmakefile", "Makefile", "makefile")
 _MAX_BYTES = 4 << 20

@@ -13,8 +13,8 @@ from n6build.base.files import content_fault
 from n6build.base.foreign_flags import UNKNOWN_FLAGS
 from n6build.base.size_text import counted
 from n6build.base.walk import Tree, nearest, walk
-from n6build.network.device_headers import headers_in, missing_header
-from n6build.network.runtime_files import RuntimeFiles, runtime_in
+from n6build.compile.device_headers import headers_in, missing_header
+from n6build.compile.runtime_files import RuntimeFiles, runtime_in
 
 _NOR = range(0x7000_0000, 0x8000_0000)
 _NON_SECURE = range(0x2000_0000, 0x3000_0000)

@@ -9,8 +9,8 @@ from typing import Literal
 
 from n6build.adopt.networks import FoundNetwork
 from n6build.adopt.project import Application, Project
-from n6build.network.ll_aton import release_name
-from n6build.network.runtime_files import describe, missing_parts
+from n6build.compile.ll_aton import release_name
+from n6build.compile.runtime_files import describe, missing_parts
 
 _KINDS = {
     "make": "make",

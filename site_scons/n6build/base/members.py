@@ -18,9 +18,9 @@ def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
     """Return the value `name` of each module that matches a pattern, by module name.
 
     Args:
-        pattern: Module name with one `*`, as in 'n6build.network.*.backend'. It has to be a literal
+        pattern: Module name with one `*`, as in 'n6build.compile.*.backend'. It has to be a literal
             in the call:
-            plan/closure.py finds it there, so that the modules count among the imports of the calling
+            engine/closure.py finds it there, so that the modules count among the imports of the calling
             module.
         name: Name of the value in each module.
         kind: Type of the value.

@@ -20,7 +20,7 @@ from pathlib import Path
 from n6build.base.environment import in_copy
 from n6build.base.files import sha256
 from n6build.base.paths import LIBRARY, ROOT
-from n6build.plan.ledger import FOLDER, Entry, read_ledger
+from n6build.engine.ledger import FOLDER, Entry, read_ledger
 
 CLIENTS = ("n6build", "scons")
 # No build reads these folders, and they may be large.
@@ -98,7 +98,7 @@ class Copy:
             opened: File that gets the names of all files that were opened.
         """
         shutil.rmtree(self.build_folder, ignore_errors=True)
-        program = ("n6build.command_line.opened", str(opened)) if opened else ("n6build",)
+        program = ("n6build.cli.traced_build", str(opened)) if opened else ("n6build",)
         status, output = self.run("-m", *program, *words, f"-j{jobs or os.cpu_count() or 1}", is_clean=True)
         return Built(_error(status, output), output, self._digests(), tuple(self.entries()))
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from n6build.base.bounded import parse_json
-from n6build.compiler.toolchain import COMPILER
-from n6build.hardware.boards import known_boards
-from n6build.models.model import known_models
-from n6build.options.choices import Choices
-from n6build.options.option import options_of
-from n6build.plan.plan import read_plan_json
+from n6build.compile.toolchain import COMPILER
+from n6build.describe.choices import Choices
+from n6build.describe.hardware.boards import known_boards
+from n6build.describe.model import known_models
+from n6build.describe.option import options_of
+from n6build.engine.plan import read_plan_json
 from n6build.prove.builds import Copy
 from n6build.prove.edits import Inputs
 

@@ -19,11 +19,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from n6build.base.bounded import parse_json
-from n6build.plan.call import call_function
-from n6build.plan.closure import library_code
-from n6build.plan.plan import read_plan_json
-from n6build.plan.signature import FUNCTIONS
-from n6build.plan.step import Step
+from n6build.engine.call import call_function
+from n6build.engine.closure import library_code
+from n6build.engine.plan import read_plan_json
+from n6build.engine.signature import FUNCTIONS
+from n6build.engine.step import Step
 
 
 def main(plan: str) -> int:

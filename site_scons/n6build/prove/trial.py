@@ -118,7 +118,7 @@ def begin(copy: Copy, words: tuple[str, ...]) -> Trial:
     if first.error:
         what = f"the project does not build before any edit: {first.error}"
         raise N6Error("N6-PROVE-001", what, where=str(copy.project), hint=first.output.strip()[-2000:])
-    if f"{copy.path / 'n6build/plan/perform.py'}\n" not in opened.read_text(encoding="utf-8", errors="replace"):
+    if f"{copy.path / 'n6build/engine/perform.py'}\n" not in opened.read_text(encoding="utf-8", errors="replace"):
         raise N6Error("N6-PROVE-001", "the copy is built by another library", where=str(copy.path))
     plan, lacking = lacking_in(copy, words)
     copy.share_byte_code()

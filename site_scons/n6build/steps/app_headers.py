@@ -8,19 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.application.activation_buffers import buffers_header
-from n6build.application.app_config import TEMPLATE, app_config
-from n6build.application.description import Application
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.compile.application.activation_buffers import buffers_header
+from n6build.compile.application.app_config import TEMPLATE, app_config
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.application import Application
+from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
 
 
 @dataclass(frozen=True)
-class Parameters:
+class AppHeadersParameters:
     """Parameters of the step.
 
     Attributes:
@@ -54,17 +54,17 @@ def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
         outputs=(f"{folder}/app_config.h", f"{folder}/app_buffers.h"),
         sources=network.described,
         parameters=to_parameters(
-            Parameters(model.application, model.classes, network.name, network.folder, network.weights)
+            AppHeadersParameters(model.application, model.classes, network.name, network.folder, network.weights)
         ),
         templates=tuple(map(project_path, with_included(TEMPLATE))),
-        function="n6build.steps.app_headers:make",
+        function="n6build.steps.app_headers:make_app_headers",
     )
     return (step,)
 
 
-def make(call: Call) -> None:
+def make_app_headers(call: Call) -> None:
     """Write app_config.h and app_buffers.h."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(AppHeadersParameters)
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     config, buffers = call.outputs
     write_atomically(config, app_config(given.application, given.classes, artifacts))

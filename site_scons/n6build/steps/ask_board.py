@@ -9,12 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from n6build.flash.program import board_lock
-from n6build.flash.programmer import Programmer
-from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.board import Board
-from n6build.plan.step import Step, to_parameters
-from n6build.run.linked_session import (
+from n6build.board.flash.program import board_lock
+from n6build.board.flash.programmer import Programmer
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.board.run.linked_session import (
     After,
     LinkedNetwork,
     console_of,
@@ -22,8 +20,10 @@ from n6build.run.linked_session import (
     run_on_linked_virtual_board,
     run_on_real_board,
 )
-from n6build.run.session import Outcome
-from n6build.steps.board import boards_folders
+from n6build.board.run.session import Outcome
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Step, to_parameters
+from n6build.steps.board_files import boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target

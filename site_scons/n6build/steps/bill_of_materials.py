@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
-from n6build.network.ll_aton import version_text
-from n6build.network.runtimes import RuntimeVersion
-from n6build.origin.linked import linked_archives
-from n6build.origin.provenance import read_provenance
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.compile.ll_aton import version_text
+from n6build.compile.runtimes import RuntimeVersion
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.tell.linked import linked_archives
+from n6build.tell.provenance import read_provenance
 
 
 @dataclass(frozen=True)
-class Parameters:
+class BillOfMaterialsParameters:
     """Parameters of the step.
 
     Attributes:
@@ -43,16 +43,16 @@ def bill_of_materials_step(
         stage="origin",
         outputs=(output,),
         sources=(provenance, *maps),
-        parameters=to_parameters(Parameters(application, runtime)),
-        function="n6build.steps.bill_of_materials:make",
+        parameters=to_parameters(BillOfMaterialsParameters(application, runtime)),
+        function="n6build.steps.bill_of_materials:make_bill_of_materials",
     )
 
 
-def make(call: Call) -> None:
+def make_bill_of_materials(call: Call) -> None:
     """Write the bill of materials."""
-    from n6build.origin.sbom import sbom_json  # noqa: PLC0415 - planning needs no library for bills.
+    from n6build.tell.sbom import sbom_json  # noqa: PLC0415 - planning needs no library for bills.
 
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(BillOfMaterialsParameters)
     provenance, *maps = call.sources
     runtime = given.runtime.name, version_text(given.runtime.version)
     text = sbom_json(given.application, read_provenance(provenance), runtime, linked_archives(maps))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
-from n6build.formats.boot_header import BinaryType
-from n6build.image.boot_header import with_boot_header
-from n6build.image.elf import payload_of
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.elf import payload_of
 
 
 @dataclass(frozen=True)
-class Parameters:
+class BootImageParameters:
     """Parameters of the step.
 
     Attributes:
@@ -38,14 +38,14 @@ def boot_image_step(output: str, elf: str, kind: BinaryType, payload_offset: int
         stage="image",
         outputs=(output,),
         sources=(elf,),
-        parameters=to_parameters(Parameters(kind.name, payload_offset)),
-        function="n6build.steps.boot_image:make",
+        parameters=to_parameters(BootImageParameters(kind.name, payload_offset)),
+        function="n6build.steps.boot_image:perform_boot_image",
     )
 
 
-def make(call: Call) -> None:
+def perform_boot_image(call: Call) -> None:
     """Write the image."""
     payload = payload_of(call.sources[0])
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(BootImageParameters)
     image = with_boot_header(payload.data, payload.address, BinaryType[given.kind], given.payload_offset)
     write_atomically(call.outputs[0], image)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from n6build.base.files import read_bytes, write_atomically
-from n6build.plan.step import Call, Step
-from n6build.reloc.c_file import c_array
+from n6build.engine.step import Call, Step
+from n6build.place.reloc.c_file import c_array
 
 
 def c_array_step(output: str, file: str) -> Step:
@@ -14,10 +14,12 @@ def c_array_step(output: str, file: str) -> Step:
         output: Path of the C file.
         file: Any binary file.
     """
-    return Step(verb="Array", stage="reloc", outputs=(output,), sources=(file,), function="n6build.steps.c_array:make")
+    return Step(
+        verb="Array", stage="reloc", outputs=(output,), sources=(file,), function="n6build.steps.c_array:make_c_array"
+    )
 
 
-def make(call: Call) -> None:
+def make_c_array(call: Call) -> None:
     """Write the C file."""
     file = call.sources[0]
     write_atomically(call.outputs[0], c_array(read_bytes(file), file.stem))

@@ -12,23 +12,23 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.checks.checked_board import CheckedBoard, checked_board
-from n6build.checks.run import checks_json, run_checks
-from n6build.checks.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
-from n6build.hardware.board import Board
-from n6build.image.manifest import read_manifest
-from n6build.image.program_board import ProgramBoard, program_board
-from n6build.memory_plan.board_memory import models_memory_of
-from n6build.memory_plan.generated_c import external_ram_parts
-from n6build.memory_plan.plan import MemoryPlan, read_plan
-from n6build.models.model import TensorType
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.model_facts import ModelFacts, read_model_facts
-from n6build.network.runtimes import RuntimeVersion
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.openmv import refused_in_heap
-from n6build.reloc.reader import read_reloc_file
-from n6build.reloc.slots import executable_ram_part
+from n6build.check.checked_board import CheckedBoard, checked_board
+from n6build.check.run import checks_json, run_checks
+from n6build.check.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.model_facts import ModelFacts, read_model_facts
+from n6build.compile.runtimes import RuntimeVersion
+from n6build.describe.hardware.board import Board
+from n6build.describe.model import TensorType
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.manifest import read_manifest
+from n6build.place.image.program_board import ProgramBoard, program_board
+from n6build.place.memory_plan.board_memory import models_memory_of
+from n6build.place.memory_plan.generated_c import external_ram_parts
+from n6build.place.memory_plan.plan import MemoryPlan, read_plan
+from n6build.place.reloc.openmv import refused_in_heap
+from n6build.place.reloc.reader import read_reloc_file
+from n6build.place.reloc.slots import executable_ram_part
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.foreign_program import GivenProgram, read_foreign_program
 
@@ -65,7 +65,7 @@ class _Installed:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class ChecksParameters:
     """Parameters of the step.
 
     Attributes:
@@ -116,7 +116,7 @@ def checks_step(
         load_mode: Load mode of relocatable models.
         foreign: Third-party programs.
     """
-    parameters = Parameters(
+    parameters = ChecksParameters(
         checked_board(board),
         tuple(_network(each) for each in networks),
         runtime,
@@ -140,7 +140,7 @@ def checks_step(
             *dict.fromkeys(file for program in foreign for file in program.sources),
         ),
         parameters=to_parameters(parameters),
-        function="n6build.steps.checks:make",
+        function="n6build.steps.checks:make_checks",
         # Third-party source lines have the paths that their compiler recorded. These differ in another folder.
         shared=not foreign,
     )
@@ -172,9 +172,9 @@ def _facts(file: Path) -> ModelFacts | None:
         return None
 
 
-def make(call: Call) -> None:
+def make_checks(call: Call) -> None:
     """Run all checks and write checks.json."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(ChecksParameters)
     plan = read_plan(call.sources[0])
     subject = Subject(
         given.board,
@@ -203,7 +203,7 @@ def _subject(network: _Network) -> NetworkSubject:
     )
 
 
-def _installed(model: _Installed, given: Parameters, plan: MemoryPlan) -> InstalledModel:
+def _installed(model: _Installed, given: ChecksParameters, plan: MemoryPlan) -> InstalledModel:
     file = read_reloc_file(Path(model.file))
     heap = given.board.file_heap
     return InstalledModel(

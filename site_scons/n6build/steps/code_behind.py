@@ -9,12 +9,12 @@ import json
 from dataclasses import replace
 
 from n6build.base.files import sha256
-from n6build.plan.closure import Code
-from n6build.plan.plan import Plan
-from n6build.plan.signature import modules_behind
-from n6build.plan.step import Step, canonical
+from n6build.engine.closure import Code
+from n6build.engine.plan import Plan
+from n6build.engine.signature import modules_behind
+from n6build.engine.step import Step, canonical
 
-FUNCTION = "n6build.steps.provenance:make"
+FUNCTION = "n6build.steps.image_provenance:make_image_provenance"
 
 
 def with_code(plan: Plan, code: Code) -> Plan:

@@ -12,14 +12,14 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.base.npy import npy_of
-from n6build.compare.installed import package_of
-from n6build.memory_plan.seeded_vectors import SEEDED
-from n6build.models.model import Tolerance
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.describe.model import Tolerance
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.compare.installed import package_of
+from n6build.place.memory_plan.seeded_vectors import SEEDED
 
 
 @dataclass(frozen=True)
-class Parameters:
+class CompareBoardParameters:
     """Parameters of the step.
 
     Attributes:
@@ -39,7 +39,7 @@ class Parameters:
     classes: int
 
 
-def compare_board_step(parameters: Parameters) -> Step:
+def compare_board_step(parameters: CompareBoardParameters) -> Step:
     """Return the step that compares."""
     files = (parameters.reference, *parameters.captured, parameters.inputs)
     return Step(
@@ -50,24 +50,24 @@ def compare_board_step(parameters: Parameters) -> Step:
         sources=tuple(dict.fromkeys(filter(None, files))),
         parameters=to_parameters(parameters),
         state=(parameters.folder,),
-        function="n6build.steps.compare_board:make",
+        function="n6build.steps.compare_board:perform_compare_board",
         # Each request for this target compares again.
         always=True,
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def perform_compare_board(call: Call) -> None:
     """Compare, print the result and write compare.json.
 
     Raises:
         N6Error: N6-CAPTURE-00x if a capture or the inputs cannot be used; N6-CAPTURE-006, after
             writing, if outputs are outside the tolerance.
     """
-    from n6build.run.board_capture import compare_captures, seeded_inputs  # noqa: PLC0415 - planning compares nothing.
-    from n6build.run.capture_text import output_lines, remedy_of  # noqa: PLC0415
+    from n6build.board.run.board_capture import compare_captures, seeded_inputs  # noqa: PLC0415 - planning compares nothing.
+    from n6build.board.run.capture_text import output_lines, remedy_of  # noqa: PLC0415
 
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(CompareBoardParameters)
     model = Path(given.reference)
     inputs = Path(given.inputs or f"{given.folder}/inputs.npy")
     if not given.inputs:

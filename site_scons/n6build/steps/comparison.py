@@ -7,10 +7,10 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file
 from n6build.base.paths import project_path
-from n6build.models.model import Tolerance, load_model, models_folder
-from n6build.options.choices import Choices
-from n6build.plan.plan import Plan, make_plan
-from n6build.steps.compare_board import Parameters, compare_board_step
+from n6build.describe.choices import Choices
+from n6build.describe.model import Tolerance, load_model, models_folder
+from n6build.engine.plan import Plan, make_plan
+from n6build.steps.compare_board import CompareBoardParameters, compare_board_step
 
 COMPARE = "compare"
 _HINT = "n6build compare model=net.tflite captured=out.bin inputs=in.npy"
@@ -62,7 +62,7 @@ def compare_plan(choices: Choices) -> Plan:
                     "N6-CAPTURE-001", "there is no such file", where=project_path(file), hint=f"option {option}"
                 )
     inputs = choices.inputs or (str(model.inputs) if model.inputs else "")
-    parameters = Parameters(
+    parameters = CompareBoardParameters(
         f"{choices.build}/{COMPARE}/{model.name}",
         project_path(model.reference),
         project_path(inputs) if inputs else "",

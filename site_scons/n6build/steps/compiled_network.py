@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.paths import project_path
-from n6build.models.model import Model
-from n6build.network.backend import Backend
-from n6build.network.pools.memory_pools import MemoryPool
-from n6build.plan.step import Step
+from n6build.compile.backend import Backend
+from n6build.compile.memory_pools import MemoryPool
+from n6build.describe.model import Model
+from n6build.engine.step import Step
 
 
 @dataclass(frozen=True)

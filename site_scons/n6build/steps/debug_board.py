@@ -12,19 +12,19 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import to_json, write_atomically
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.debug import PORT, serve_debugger
-from n6build.flash.probe_programmer import ProbeProgrammer
-from n6build.flash.program import board_lock
-from n6build.hardware.board import Board
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.debug import PORT, serve_debugger
+from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.program import board_lock
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target
 from n6build.steps.start_board import begin, no_elf
 
 
 @dataclass(frozen=True)
-class Parameters:
+class DebugBoardParameters:
     """Parameters of the step.
 
     Attributes:
@@ -58,22 +58,22 @@ def debug_board_step(
         stage="run",
         outputs=(output,),
         sources=(*elves.values(), *receipts),
-        parameters=to_parameters(Parameters(target, len(elves))),
+        parameters=to_parameters(DebugBoardParameters(target, len(elves))),
         state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.debug_board:make",
+        function="n6build.steps.debug_board:perform_debug_board",
         always=True,
         shared=False,
         quiet=True,
     )
 
 
-def make(call: Call) -> None:
+def perform_debug_board(call: Call) -> None:
     """Serve GDB until it disconnects.
 
     Raises:
         N6Error: N6-DEBUG-00x if GDB cannot be served; N6-FLASH-009 if the board does not start.
     """
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(DebugBoardParameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
     assert isinstance(programmer, ProbeProgrammer)

@@ -11,11 +11,12 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
-from n6build.flash.probes import PROGRAMMERS
-from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.board import Board
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.report.editor_entries import (
+from n6build.board.flash.probes import PROGRAMMERS
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.board.virtual_board.run import GDB_PORT
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.tell.editor_entries import (
     LAUNCH_VERSION,
     TASKS_VERSION,
     Application,
@@ -23,14 +24,13 @@ from n6build.report.editor_entries import (
     launch_lists,
     task_lists,
 )
-from n6build.report.editor_files import EntryList, fresh, merged
-from n6build.virtual_board.run import GDB_PORT
+from n6build.tell.editor_files import EntryList, fresh, merged
 
 FOLDER = ".vscode"
 
 
 @dataclass(frozen=True)
-class Parameters:
+class EditorParameters:
     """Parameters of the step.
 
     Attributes:
@@ -71,23 +71,23 @@ def editor_step(
         stage="report",
         outputs=(output,),
         sources=(),
-        parameters=to_parameters(Parameters(described, _servers(probe, board))),
+        parameters=to_parameters(EditorParameters(described, _servers(probe, board))),
         state=(FOLDER,),
-        function="n6build.steps.editor:make",
+        function="n6build.steps.editor:make_editor",
         always=True,
         shared=False,
         quiet=True,
     )
 
 
-def make(call: Call) -> None:
+def make_editor(call: Call) -> None:
     """Write the missing entries of both files.
 
     Raises:
         N6Error: N6-EDITOR-001 or N6-EDITOR-002 if entries cannot be added to a file; they are then in a
             file beside it.
     """
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(EditorParameters)
     files = {
         "tasks.json": (TASKS_VERSION, task_lists(given.application)),
         "launch.json": (LAUNCH_VERSION, launch_lists(given.application, given.servers)),

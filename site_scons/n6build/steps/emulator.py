@@ -14,19 +14,19 @@ from n6build.base import c_format
 from n6build.base.files import digest_of, remembered
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.program import board_lock
-from n6build.flash.receipt import VIRTUAL
-from n6build.flash.survey import writes_noted
-from n6build.hardware.board import Board
-from n6build.hardware.boards import read_board
-from n6build.hardware.soc import Soc
-from n6build.hardware.soc_header import HEADERS
-from n6build.plan.step import Tool
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.program import board_lock
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.board.flash.survey import writes_noted
+from n6build.board.virtual_board import machine
+from n6build.board.virtual_board.build import BINARY, place_of_emulator
+from n6build.board.virtual_board.run import NorBoot
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import read_board
+from n6build.describe.hardware.soc import Soc
+from n6build.describe.hardware.soc_header import HEADERS
+from n6build.engine.step import Tool
 from n6build.steps.flash_board import Target
-from n6build.virtual_board import machine
-from n6build.virtual_board.build import BINARY, place_of_emulator
-from n6build.virtual_board.run import NorBoot
 
 
 def nor_of(target: Target) -> Path:

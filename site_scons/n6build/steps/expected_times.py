@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.paths import project_path
-from n6build.hardware.board import Board
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.run.counted import counted_in
-from n6build.run.session import Outcome
-from n6build.timing.conditions import conditions_of
-from n6build.timing.expected import NetworkTime, expected_time
-from n6build.timing.model import MODEL, read_model
-from n6build.timing.of_network import work_of
+from n6build.board.run.counted import counted_in
+from n6build.board.run.session import Outcome
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.describe.hardware.board import Board
+from n6build.judge.timing.conditions import conditions_of
+from n6build.judge.timing.expected import NetworkTime, expected_time
+from n6build.judge.timing.model import MODEL, read_model
+from n6build.judge.timing.of_network import work_of
 
 
 def expected_times(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.hardware import field_registers
-from n6build.hardware.board import Board
-from n6build.hardware.field_registers import FIELD, FieldRegisters, field_header, read_field_registers
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.describe.hardware import field_registers
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.field_registers import FIELD, FieldRegisters, field_header, read_field_registers
+from n6build.engine.step import Call, Step, to_parameters
 
 
 def field_header_step(folder: str, board: Board) -> Step:
@@ -23,10 +23,10 @@ def field_header_step(folder: str, board: Board) -> Step:
         outputs=(f"{folder}/n6_field_registers.h",),
         parameters=to_parameters(read_field_registers(FIELD, board.soc)),
         templates=tuple(map(project_path, with_included(field_registers.TEMPLATE))),
-        function="n6build.steps.field_header:make",
+        function="n6build.steps.field_header:make_field_header",
     )
 
 
-def make(call: Call) -> None:
+def make_field_header(call: Call) -> None:
     """Write n6_field_registers.h."""
     write_atomically(call.outputs[0], field_header(call.parameters_as(FieldRegisters)))

@@ -9,28 +9,28 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
-from n6build.compiler.toolchain import Toolchain
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board, Trial
-from n6build.image.signing import Keys
-from n6build.network.runtimes import Runtime, without_unknown_flags
-from n6build.options.host_program import HostProgram
-from n6build.plan.step import Step, output_with, outputs_of
-from n6build.reloc.compilation import SECURE, firmware_defines, loader_flags
-from n6build.steps.board_header import board_header_steps
+from n6build.compile.runtimes import Runtime, without_unknown_flags
+from n6build.compile.toolchain import Toolchain
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.board import Board, Trial
+from n6build.describe.host_program import HostProgram
+from n6build.engine.step import Step, output_with, outputs_of
+from n6build.place.image.signing import Keys
+from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
+from n6build.place.trust.choice import Trust
+from n6build.steps.board_headers import board_header_steps
 from n6build.steps.boot_image import boot_image_step
-from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
+from n6build.steps.compile_c import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.field_header import field_header_step
 from n6build.steps.format_headers import format_headers_step
-from n6build.steps.kernel_headers import kernel_headers_step
-from n6build.steps.memory_plan import version_header_of
+from n6build.steps.kernel_header_files import kernel_headers_step
+from n6build.steps.plan_memory import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
-from n6build.steps.soc_header import soc_header_steps
-from n6build.steps.trust import trust_objects, trusting
+from n6build.steps.signing_settings import trust_objects, trusting
+from n6build.steps.soc_headers import soc_header_steps
 from n6build.steps.trust_header import trust_header_step
-from n6build.trust.choice import Trust
 
 # Files of firmware/appli that both kinds of application use.
 _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")

@@ -8,16 +8,16 @@ from pathlib import Path
 from n6build.base.console import say
 from n6build.base.files import read_bytes
 from n6build.base.span import Span
-from n6build.flash.announce import announce, say_flashed
-from n6build.flash.appli_update import plan_appli
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.program import board_lock, carry_out
-from n6build.flash.receipt import write_receipt
-from n6build.flash.sectors import sectors_of
-from n6build.flash.survey import checked_identity
-from n6build.hardware.board import Board
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.board.flash.announce import announce, say_flashed
+from n6build.board.flash.appli_update import plan_appli
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.program import board_lock, carry_out
+from n6build.board.flash.receipt import write_receipt
+from n6build.board.flash.sectors import sectors_of
+from n6build.board.flash.survey import checked_identity
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target, planned, receipt_of
 
 
@@ -39,12 +39,12 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
         parameters=to_parameters(target),
         state=(target.virtual_board, *boards_folders(board)),
         after=tuple(after),
-        function="n6build.steps.flash_appli:make",
+        function="n6build.steps.flash_appli:perform_flash_appli",
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def perform_flash_appli(call: Call) -> None:
     """Program the Appli into its free slot, and write the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from n6build.flash.announce import announce, say_flashed
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
-from n6build.flash.programmer import Identity, Programmer
-from n6build.flash.receipt import Receipt, write_receipt
-from n6build.flash.record import BoardRecord
-from n6build.flash.sectors import Sector, wanted_sectors
-from n6build.flash.survey import checked_identity, held_record, recorded
-from n6build.hardware.board import Board
-from n6build.image.manifest import read_manifest
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_as_chosen, board_files, boards_folders, choice_of
+from n6build.board.flash.announce import announce, say_flashed
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
+from n6build.board.flash.programmer import Identity, Programmer
+from n6build.board.flash.receipt import Receipt, write_receipt
+from n6build.board.flash.record import BoardRecord
+from n6build.board.flash.sectors import Sector, wanted_sectors
+from n6build.board.flash.survey import checked_identity, held_record, recorded
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.manifest import read_manifest
+from n6build.steps.board_files import BoardChoice, board_as_chosen, board_files, boards_folders, choice_of
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
         sources=(manifest, *images),
         parameters=to_parameters(target),
         state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.flash_board:make",
+        function="n6build.steps.flash_board:perform_flash_board",
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def perform_flash_board(call: Call) -> None:
     """Program the sectors that the board lacks, and write the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from n6build.base.files import file_size, read_bytes, write_atomically
 from n6build.base.span import Span
-from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board, Trial
-from n6build.hardware.program_places import ProgramPlaces, places_of
-from n6build.hardware.slots import BoardFlash, flash_of
-from n6build.image.manifest import FlashFile, check_kept, make_manifest, manifest_json
-from n6build.memory_plan.plan import Content, MemoryPlan, read_plan
-from n6build.memory_plan.whole_image import check_model, check_model_weights, check_program, check_slot_data
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.board import Board, Trial
+from n6build.describe.hardware.program_places import ProgramPlaces, places_of
+from n6build.describe.hardware.slots import BoardFlash, flash_of
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.manifest import FlashFile, check_kept, make_manifest, manifest_json
+from n6build.place.memory_plan.plan import Content, MemoryPlan, read_plan
+from n6build.place.memory_plan.whole_image import check_model, check_model_weights, check_program, check_slot_data
 from n6build.steps.foreign_image import placed_files
 
 
@@ -47,7 +47,7 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class FlashManifestParameters:
     """Parameters of the step.
 
     Attributes:
@@ -93,14 +93,14 @@ def flash_manifest_step(
         stage="image",
         outputs=(output, *([layout] if layout else [])),
         sources=(plan, *(part.file for part in parts), *lists),
-        parameters=to_parameters(Parameters(flash_of(board), places_of(board.soc), places, placed, trial)),
-        function="n6build.steps.flash_manifest:make",
+        parameters=to_parameters(FlashManifestParameters(flash_of(board), places_of(board.soc), places, placed, trial)),
+        function="n6build.steps.flash_manifest:perform_flash_manifest",
     )
 
 
-def make(call: Call) -> None:
+def perform_flash_manifest(call: Call) -> None:
     """Write the manifest and its layout."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(FlashManifestParameters)
     plan = read_plan(call.sources[0])
     addresses = plan.flash_addresses()
     behind = 1 + len(given.places)

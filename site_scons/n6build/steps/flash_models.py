@@ -11,18 +11,18 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.span import Span
-from n6build.flash.announce import announce, say_flashed
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.model_update import check_running, plan_updates, read_running, remember_running
-from n6build.flash.program import board_lock, carry_out
-from n6build.flash.receipt import VIRTUAL, write_receipt
-from n6build.flash.sectors import sectors_of
-from n6build.flash.survey import checked_identity
-from n6build.hardware.board import Board
-from n6build.memory_plan.plan import read_plan
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.run.session import start_virtual_board
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.board.flash.announce import announce, say_flashed
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.model_update import check_running, plan_updates, read_running, remember_running
+from n6build.board.flash.program import board_lock, carry_out
+from n6build.board.flash.receipt import VIRTUAL, write_receipt
+from n6build.board.flash.sectors import sectors_of
+from n6build.board.flash.survey import checked_identity
+from n6build.board.run.session import start_virtual_board
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.memory_plan.plan import read_plan
+from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
 
@@ -56,12 +56,12 @@ def flash_models_step(
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         after=tuple(after),
-        function="n6build.steps.flash_models:make",
+        function="n6build.steps.flash_models:perform_flash_models",
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def perform_flash_models(call: Call) -> None:
     """Program new models into their free slots, and write the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)

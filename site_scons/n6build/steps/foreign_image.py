@@ -10,15 +10,15 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
-from n6build.hardware.board import Board
-from n6build.image.foreign import Role, flash_pieces
-from n6build.image.manifest import FlashFile
-from n6build.image.program_board import ProgramBoard, program_board
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.foreign import Role, flash_pieces
+from n6build.place.image.manifest import FlashFile
+from n6build.place.image.program_board import ProgramBoard, program_board
 
 
 @dataclass(frozen=True)
-class Parameters:
+class ForeignImageParameters:
     """Parameters of the step.
 
     Attributes:
@@ -76,18 +76,18 @@ def foreign_image_step(
         stage="image",
         outputs=(output, str(Path(output).with_suffix(".json"))),
         sources=(project_path(file),),
-        parameters=to_parameters(Parameters(program_board(board), role, address, copied_by_ours)),
-        function="n6build.steps.foreign_image:make",
+        parameters=to_parameters(ForeignImageParameters(program_board(board), role, address, copied_by_ours)),
+        function="n6build.steps.foreign_image:make_foreign_image",
     )
 
 
-def make(call: Call) -> None:
+def make_foreign_image(call: Call) -> None:
     """Write the pieces and their list.
 
     Raises:
         N6Error: The errors of `flash_pieces`.
     """
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(ForeignImageParameters)
     slots = given.board.flash.slots
     file = call.sources[0]
     pieces = flash_pieces(file, given.role, given.board, given.address, copied_by_ours=given.copied_by_ours)

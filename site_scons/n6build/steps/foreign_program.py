@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.files import require_at_most
-from n6build.checks.rules.caches import CACHE_FUNCTIONS
-from n6build.checks.subject import ForeignProgram
-from n6build.image.declarations import Declarations
-from n6build.image.elf import Symbol, allocated_sections, labels_of, symbols_of
-from n6build.image.foreign import MAX_ELF_BYTES, Role, started_program
-from n6build.image.linker_map import object_at, read_linker_map
-from n6build.image.memory_regions import read_memory_regions
-from n6build.image.mpu_tables import mpu_regions
-from n6build.image.program_board import ProgramBoard
+from n6build.check.rules.caches import CACHE_FUNCTIONS
+from n6build.check.subject import ForeignProgram
+from n6build.place.image.declarations import Declarations
+from n6build.place.image.elf import Symbol, allocated_sections, labels_of, symbols_of
+from n6build.place.image.foreign import MAX_ELF_BYTES, Role, started_program
+from n6build.place.image.linker_map import object_at, read_linker_map
+from n6build.place.image.memory_regions import read_memory_regions
+from n6build.place.image.mpu_tables import mpu_regions
+from n6build.place.image.program_board import ProgramBoard
 
 
 @dataclass(frozen=True)

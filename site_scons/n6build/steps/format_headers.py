@@ -8,9 +8,9 @@ from n6build.base.files import write_atomically
 from n6build.base.members import members
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.plan.step import Call, Step
+from n6build.engine.step import Call, Step
 
-FORMATS = members("n6build.formats.*", "FORMAT", Format)
+FORMATS = members("n6build.describe.formats.*", "FORMAT", Format)
 
 
 def format_headers_step(folder: str) -> Step:
@@ -21,11 +21,11 @@ def format_headers_step(folder: str) -> Step:
         outputs=tuple(f"{folder}/{each.header}" for each in FORMATS),
         sources=(),
         templates=tuple(map(project_path, with_included(c_format.TEMPLATE))),
-        function="n6build.steps.format_headers:make",
+        function="n6build.steps.format_headers:make_format_headers",
     )
 
 
-def make(call: Call) -> None:
+def make_format_headers(call: Call) -> None:
     """Write the headers."""
     for output, described in zip(call.outputs, FORMATS, strict=True):
         write_atomically(output, header_text(described))

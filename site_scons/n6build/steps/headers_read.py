@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.files import digest_of, to_json, write_atomically
-from n6build.origin.provenance import portable_name
-from n6build.plan.perform import current_site
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.engine.perform import current_site
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.tell.provenance import portable_name
 
 
 @dataclass(frozen=True)
-class Parameters:
+class HeadersReadParameters:
     """Parameters of the step.
 
     Attributes:
@@ -49,22 +49,22 @@ def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
         stage="origin",
         outputs=(f"{folder}/headers-{name}.json",),
         sources=tuple(dict.fromkeys(source for step in group for source in step.sources)),
-        parameters=to_parameters(Parameters(objects)),
+        parameters=to_parameters(HeadersReadParameters(objects)),
         include_folders=folders,
         after=tuple(dict.fromkeys((*objects, *(file for step in group for file in step.after)))),
-        function="n6build.steps.headers_read:make",
+        function="n6build.steps.headers_read:make_headers_read",
         # The step reads the record of this build folder.
         shared=False,
         quiet=True,
     )
 
 
-def make(call: Call) -> None:
+def make_headers_read(call: Call) -> None:
     """Write the digests of all headers by name.
 
     The engine records the headers of each compilation, and this step reads that record.
     """
-    objects = call.parameters_as(Parameters).objects
+    objects = call.parameters_as(HeadersReadParameters).objects
     sources = {source.as_posix() for source in call.sources}
     # The path of the build folder may begin with '..'.
     build = Path(os.path.abspath(call.build))  # noqa: PTH100

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
-from n6build.compiler.toolchain import ARCHIVER, Toolchain
-from n6build.options.choices import Choices
-from n6build.options.host_program import LIBRARY
-from n6build.plan.plan import Plan, make_plan
-from n6build.plan.step import Step, output_with
+from n6build.compile.toolchain import ARCHIVER, Toolchain
+from n6build.describe.choices import Choices
+from n6build.describe.host_program import LIBRARY
+from n6build.engine.plan import Plan, make_plan
+from n6build.engine.step import Step, output_with
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware import LinkedNetworks, board_firmware, linked_networks
 from n6build.steps.job import Job
-from n6build.steps.memory_plan import memory_plan_step
 from n6build.steps.network import network_steps
-from n6build.steps.part import Part
+from n6build.steps.plan_memory import memory_plan_step
+from n6build.steps.plan_part import Part
 
 
 def host_library(folder: str, linked: LinkedNetworks, toolchain: Toolchain, plan: Step) -> Part:

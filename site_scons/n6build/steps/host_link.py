@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from n6build.base.files import digest_of, read_bytes, write_atomically
 from n6build.base.paths import project_path
-from n6build.network.runtimes import Runtime
-from n6build.options.host_program import LIBRARY, LINK
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.part import Part
+from n6build.compile.runtimes import Runtime
+from n6build.describe.host_program import LIBRARY, LINK
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.steps.plan_part import Part
 
 
 @dataclass(frozen=True)
-class Parameters:
+class HostLinkParameters:
     """Inputs of the linker script besides its sources.
 
     Attributes:
@@ -47,21 +47,21 @@ def host_link(build: str, library: Part, runtime: Runtime) -> Part:
         stage="link",
         outputs=(f"{build}/{LIBRARY}", f"{build}/{LINK}"),
         sources=(archive, symbols, *map(project_path, runtime.libraries)),
-        parameters=to_parameters(Parameters(libraries, runtime.system_libraries)),
-        function="n6build.steps.host_link:make",
+        parameters=to_parameters(HostLinkParameters(libraries, runtime.system_libraries)),
+        function="n6build.steps.host_link:make_host_link",
         # The script contains paths of this machine.
         shared=not libraries,
     )
     return Part((*library.steps, step), {"library": step.outputs})
 
 
-def make(call: Call) -> None:
+def make_host_link(call: Call) -> None:
     """Copy the library, and write the linker script.
 
     The script has the symbols of the networks and the libraries of their runtime. A digest of each
     library is a comment in the script, so that a changed library causes a new link.
     """
-    parameters = call.parameters_as(Parameters)
+    parameters = call.parameters_as(HostLinkParameters)
     archive, symbols, *libraries = call.sources
     text = read_bytes(symbols).decode()
     for named, library in zip(parameters.libraries, libraries, strict=True):

@@ -9,25 +9,25 @@ from pathlib import Path
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
-from n6build.compiler.toolchain import Toolchain, find_toolchain
-from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.board import FIELD, RESET_CLOCK, Board
-from n6build.hardware.boards import home_of_board, known_boards, load_board
-from n6build.memory_plan.plan import application_name
-from n6build.models.model import Model, load_model, models_folder
-from n6build.network.device_headers import check_device_header
-from n6build.network.ll_aton import version_text
-from n6build.network.runtime_files import project_around
-from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
-from n6build.options.choices import AUTO, Choices
-from n6build.options.targets import FIELD_REPORT, FLASHING, LADDER, TALKING
-from n6build.reloc.openmv import Firmware, check_version, read_firmware
-from n6build.run.rungs import RUNGS, WHOLE
-from n6build.steps.given_choices import as_the_models_are
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.board.run.rungs import RUNGS, WHOLE
+from n6build.compile.device_headers import check_device_header
+from n6build.compile.ll_aton import version_text
+from n6build.compile.runtime_files import project_around
+from n6build.compile.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
+from n6build.compile.toolchain import Toolchain, find_toolchain
+from n6build.describe.choices import AUTO, Choices
+from n6build.describe.hardware.board import FIELD, RESET_CLOCK, Board
+from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
+from n6build.describe.model import Model, load_model, models_folder
+from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, TALKING
+from n6build.place.memory_plan.plan import application_name
+from n6build.place.reloc.openmv import Firmware, check_version, read_firmware
+from n6build.place.trust.choice import Trust
+from n6build.steps.foreign_model_choices import as_the_models_are
 from n6build.steps.network import Stage1
-from n6build.steps.reloc import ModelOptions
-from n6build.steps.trust import trust_of
-from n6build.trust.choice import Trust
+from n6build.steps.reloc_networks import ModelOptions
+from n6build.steps.signing_settings import trust_of
 
 # Goals that need no compiled firmware.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model", "time"})

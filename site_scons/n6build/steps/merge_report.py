@@ -12,13 +12,13 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.report.figures import SizesFile, read_sizes, sizes_json
-from n6build.report.merge import compare, merge_report, verdict
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.tell.figures import SizesFile, read_sizes, sizes_json
+from n6build.tell.merge import compare, merge_report, verdict
 
 
 @dataclass(frozen=True)
-class Parameters:
+class MergeReportParameters:
     """Parameters of the step.
 
     Attributes:
@@ -46,8 +46,8 @@ def merge_report_step(folder: str, sizes: str, base: str) -> Step:
         stage="report",
         outputs=outputs,
         sources=(sizes, *([project_path(base)] if base else [])),
-        parameters=to_parameters(Parameters(bool(base))),
-        function="n6build.steps.merge_report:make",
+        parameters=to_parameters(MergeReportParameters(bool(base))),
+        function="n6build.steps.merge_report:perform_merge_report",
     )
 
 
@@ -67,9 +67,9 @@ def check_base(base: str, made: tuple[str, ...]) -> None:
         raise N6Error("N6-SIZES-003", what, where=project_path(base), hint=hint)
 
 
-def make(call: Call) -> None:
+def perform_merge_report(call: Call) -> None:
     """Write merge_report.md and merge_report.json, and print the verdict."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(MergeReportParameters)
     base = read_sizes(call.sources[1]) if given.base else None
     write_merge_report(call.outputs[0].parent, read_sizes(call.sources[0]), base)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from n6build.base.files import file_size, read_in_chunks, write_chunks_atomically
 from n6build.base.span import Span
-from n6build.memory_plan.vectors import read_vectors, rows
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.description import read_description
-from n6build.reloc.reader import read_reloc_file
-from n6build.reloc.slots import (
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.memory_plan.vectors import read_vectors, rows
+from n6build.place.reloc.description import read_description
+from n6build.place.reloc.reader import read_reloc_file
+from n6build.place.reloc.slots import (
     NO_SELF_TEST,
     Identity,
     SelfTest,
@@ -21,7 +21,7 @@ from n6build.reloc.slots import (
     slot_bytes,
     slot_chunks,
 )
-from n6build.reloc.verify import check_model
+from n6build.place.reloc.verify import check_model
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SelfTestFiles:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class ModelSlotParameters:
     """Parameters of the step.
 
     Attributes:
@@ -81,14 +81,14 @@ def model_slot_step(
         stage="image",
         outputs=(output,),
         sources=(file, description, *vectors),
-        parameters=to_parameters(Parameters(model, ram, test, room)),
-        function="n6build.steps.model_slot:make",
+        parameters=to_parameters(ModelSlotParameters(model, ram, test, room)),
+        function="n6build.steps.model_slot:make_model_slot",
     )
 
 
-def make(call: Call) -> None:
+def make_model_slot(call: Call) -> None:
     """Write the image for the slot."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(ModelSlotParameters)
     file, description = call.sources[0], read_description(call.sources[1])
     if given.ram is not None:
         check_model(read_reloc_file(file), given.ram)

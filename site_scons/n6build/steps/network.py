@@ -9,19 +9,19 @@ from pathlib import Path
 from n6build.base.environment import Environment
 from n6build.base.files import require_content
 from n6build.base.findings import refuse
-from n6build.checks.checked_board import checked_board
-from n6build.checks.rules.memory import LACKED_MEMORY, lacked_memory
-from n6build.hardware.board import Board
-from n6build.hardware.boards import home_of_board, known_boards, load_board
-from n6build.models.model import Model
-from n6build.models.names import network_names
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.backend import Compilation, ModelSource
-from n6build.network.backends import BACKENDS, backend_for
-from n6build.network.pools.board_pools import pools_of_networks, relocatable, roomier_profiles
-from n6build.network.runtimes import Runtime
+from n6build.check.checked_board import checked_board
+from n6build.check.rules.memory import LACKED_MEMORY, lacked_memory
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.backend import Compilation, ModelSource
+from n6build.compile.backends import BACKENDS, backend_for
+from n6build.compile.board_pools import pools_of_networks, relocatable, roomier_profiles
+from n6build.compile.runtimes import Runtime
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
+from n6build.describe.model import Model
+from n6build.describe.network_names import network_names
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.given_model import given_network
+from n6build.steps.foreign_model import given_network
 
 
 @dataclass(frozen=True)

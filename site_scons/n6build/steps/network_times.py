@@ -9,19 +9,19 @@ from pathlib import Path
 from n6build.base.console import say, show
 from n6build.base.files import to_json, write_atomically
 from n6build.base.paths import project_path
-from n6build.hardware.board import Board
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.run.counted import counted_in
-from n6build.run.session import read_outcome
-from n6build.steps.board import BoardChoice, board_as_chosen, board_files, choice_of
+from n6build.board.run.counted import counted_in
+from n6build.board.run.session import read_outcome
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.timing.conditions import conditions_of
+from n6build.judge.timing.expected import NetworkTime, expected_time
+from n6build.judge.timing.model import MODEL, read_model
+from n6build.judge.timing.of_network import work_of
+from n6build.judge.timing.timing_table import board_lines, change_lines, time_lines, whole_text
+from n6build.judge.timing.what_if import Change, changes
+from n6build.steps.board_files import BoardChoice, board_as_chosen, board_files, choice_of
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.timing.conditions import conditions_of
-from n6build.timing.expected import NetworkTime, expected_time
-from n6build.timing.model import MODEL, read_model
-from n6build.timing.of_network import work_of
-from n6build.timing.show import board_lines, change_lines, time_lines, whole_text
-from n6build.timing.what_if import Change, changes
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class _Board:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class NetworkTimesParameters:
     """Parameters of the step.
 
     Attributes:
@@ -105,14 +105,14 @@ def network_times_step(
             *([run] if run else []),
         )
     )
-    parameters = Parameters(_chosen(board), tuple(map(_chosen, boards)), described, clock, flash, run)
+    parameters = NetworkTimesParameters(_chosen(board), tuple(map(_chosen, boards)), described, clock, flash, run)
     return Step(
         verb="Time",
         stage="report",
         outputs=(f"{folder}/time.txt", f"{folder}/time.json"),
         sources=tuple(files),
         parameters=to_parameters(parameters),
-        function="n6build.steps.network_times:make",
+        function="n6build.steps.network_times:make_network_times",
         # Each request for this target prints the times again.
         always=True,
         shared=False,
@@ -123,9 +123,9 @@ def _chosen(board: Board) -> _Board:
     return _Board(board_files(board)[0], choice_of(board))
 
 
-def make(call: Call) -> None:
+def make_network_times(call: Call) -> None:
     """Print the expected times, and write time.txt and time.json."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(NetworkTimesParameters)
     model = read_model(Path(project_path(MODEL)))
     outcome = read_outcome(Path(given.run)) if given.run else None
     boards = [board_as_chosen(Path(each.file), each.choice) for each in given.boards]

@@ -6,24 +6,24 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
-from n6build.flash.receipt import VIRTUAL
-from n6build.options.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD
-from n6build.options.until import BY_DEFAULT
-from n6build.plan.step import Step, outputs_of
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD
+from n6build.describe.until import BY_DEFAULT
+from n6build.engine.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.debug_board import debug_board_step
-from n6build.steps.field_report import field_report_step
 from n6build.steps.flash_appli import flash_appli_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
-from n6build.steps.images import Images, trial_of
 from n6build.steps.job import Job, runs_until
-from n6build.steps.ladder import ladder_step, record_of
-from n6build.steps.part import Part
+from n6build.steps.plan_part import Part
+from n6build.steps.program_images import Images, trial_of
 from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
 from n6build.steps.run_epochs import run_epochs_step
+from n6build.steps.run_field_report import field_report_step
+from n6build.steps.run_ladder import ladder_step, record_of
 from n6build.steps.run_until import run_until_step
 from n6build.steps.start_board import start_board_step
 from n6build.steps.verify_board import verify_board_step

@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.paths import project_path
-from n6build.hardware.field_registers import FIELD
-from n6build.network.ll_aton import version_text
-from n6build.options.choices import options_in_flash
-from n6build.origin.provenance import portable_name
-from n6build.plan.plan import Plan
-from n6build.plan.step import Step, output_with, outputs_of
+from n6build.compile.ll_aton import version_text
+from n6build.describe.choices import options_in_flash
+from n6build.describe.hardware.field_registers import FIELD
+from n6build.engine.plan import Plan
+from n6build.engine.step import Step, output_with, outputs_of
 from n6build.steps.bill_of_materials import bill_of_materials_step
-from n6build.steps.board import board_files
+from n6build.steps.board_files import board_files
 from n6build.steps.headers_read import headers_read_steps
-from n6build.steps.images import Images
+from n6build.steps.image_provenance import provenance_step
 from n6build.steps.job import Job
-from n6build.steps.notices import notices_step
-from n6build.steps.provenance import provenance_step
+from n6build.steps.licence_notices import notices_step
+from n6build.steps.program_images import Images
+from n6build.tell.provenance import portable_name
 
 # Number of steps at the end whose outputs are goals.
 FILES = 3

@@ -14,16 +14,16 @@ from typing import Any
 
 from n6build.base.environment import read_environment
 from n6build.base.paths import ROOT, check_text
-from n6build.flash.receipt import VIRTUAL, settled
-from n6build.options.choices import Choices
-from n6build.options.targets import ON_A_BOARD
-from n6build.plan.ledger import FOLDER
-from n6build.plan.perform import Site
-from n6build.plan.plan import Plan
-from n6build.plan.remember import remembered_plan
+from n6build.board.flash.receipt import VIRTUAL, settled
+from n6build.describe.choices import Choices
+from n6build.describe.targets import ON_A_BOARD
+from n6build.engine.ledger import FOLDER
+from n6build.engine.perform import Site
+from n6build.engine.plan import Plan
+from n6build.engine.remember import remembered_plan
 from n6build.steps.code_behind import with_code
 
-_PLANNER = "n6build.steps.application"
+_PLANNER = "n6build.steps.pipeline"
 
 
 def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: bool = True) -> Plan:
@@ -47,7 +47,7 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
 
     def make() -> Plan:
         with _nothing_collected():
-            from n6build.steps.application import application_plan
+            from n6build.steps.pipeline import application_plan
 
             plan = application_plan(choices, environment, goals, programmer, notes)
         for step in plan.steps:
@@ -84,7 +84,7 @@ def _texts(value: Any) -> Any:
 
 
 def _emulators() -> tuple[str, str]:
-    from n6build.virtual_board.build import emulators_here
+    from n6build.board.virtual_board.build import emulators_here
 
     return emulators_here()
 
@@ -96,8 +96,8 @@ def _programmer(choices: Choices, goals: Collection[str]) -> str:
     """
     if choices.probe == VIRTUAL:
         return VIRTUAL
-    from n6build.flash.choose import choose_programmer, name_of_programmer
-    from n6build.hardware.boards import home_of_board, load_board
+    from n6build.board.flash.choose import choose_programmer, name_of_programmer
+    from n6build.describe.hardware.boards import home_of_board, load_board
     from n6build.steps.job import check_goals
 
     check_goals(choices, goals)

@@ -12,15 +12,15 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.compare.installed import INSTALL, missing_interpreter, package_of
-from n6build.memory_plan.vectors import read_vectors
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.compare.installed import INSTALL, missing_interpreter, package_of
+from n6build.place.memory_plan.vectors import read_vectors
 from n6build.steps.compiled_network import NetworkSteps
 
 
 @dataclass(frozen=True)
-class Parameters:
+class ReferenceOutputsParameters:
     """Parameters of the step.
 
     The sources are the model, its inputs and the network's files.
@@ -88,23 +88,23 @@ def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inpu
         stage="run",
         outputs=outputs,
         sources=tuple(dict.fromkeys((project_path(reference), project_path(inputs), *network.described))),
-        parameters=to_parameters(Parameters(network.name, network.folder, network.weights)),
-        function="n6build.steps.reference_outputs:make",
+        parameters=to_parameters(ReferenceOutputsParameters(network.name, network.folder, network.weights)),
+        function="n6build.steps.reference_outputs:make_reference_outputs",
         # onnxruntime computes in floating point, in an order that depends on the processor.
         shared=reference.suffix == ".tflite",
     )
 
 
-def make(call: Call) -> None:
+def make_reference_outputs(call: Call) -> None:
     """Write the outputs, or the reason for missing outputs into the second output.
 
     Raises:
         N6Error: N6-COMPARE-00x if the interpreter rejects the model and there is no second output;
             N6-VEC-00x if the inputs are invalid.
     """
-    from n6build.run.reference import reference_npy  # noqa: PLC0415 - planning computes nothing.
+    from n6build.board.run.reference import reference_npy  # noqa: PLC0415 - planning computes nothing.
 
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(ReferenceOutputsParameters)
     model, vectors = call.sources[0], read_vectors(call.sources[1])
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     outputs, why_not = b"", ""

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.binary import crc32_of, model_file, with_blobs, write_model
-from n6build.reloc.description import read_description
-from n6build.reloc.elf import read_linked_model
-from n6build.reloc.pools import params_chunks
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.reloc.binary import crc32_of, model_file, with_blobs, write_model
+from n6build.place.reloc.description import read_description
+from n6build.place.reloc.elf import read_linked_model
+from n6build.place.reloc.pools import params_chunks
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RelocModelParameters:
     """Parameters of the step.
 
     Attributes:
@@ -38,8 +38,8 @@ def reloc_model_step(output: str, link: Step, description: str, raws: Sequence[s
         stage="reloc",
         outputs=(output,),
         sources=(*link.outputs, description, *raws),
-        parameters=to_parameters(Parameters(split=False)),
-        function="n6build.steps.reloc_model:make",
+        parameters=to_parameters(RelocModelParameters(split=False)),
+        function="n6build.steps.reloc_model:make_reloc_model",
     )
 
 
@@ -55,16 +55,16 @@ def split_model_step(output: str, link: Step) -> Step:
         stage="reloc",
         outputs=(output,),
         sources=link.outputs,
-        parameters=to_parameters(Parameters(split=True)),
-        function="n6build.steps.reloc_model:make",
+        parameters=to_parameters(RelocModelParameters(split=True)),
+        function="n6build.steps.reloc_model:make_reloc_model",
     )
 
 
-def make(call: Call) -> None:
+def make_reloc_model(call: Call) -> None:
     """Write network_rel.bin."""
     elf, map_file = call.sources[:2]
     linked = read_linked_model(elf, map_file)
-    if call.parameters_as(Parameters).split:
+    if call.parameters_as(RelocModelParameters).split:
         write_atomically(call.outputs[0], model_file(linked, None))
         return
     description, *raws = call.sources[2:]

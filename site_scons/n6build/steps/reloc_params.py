@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.base.files import write_chunks_atomically
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.binary import with_blobs
-from n6build.reloc.description import read_description
-from n6build.reloc.elf import read_linked_model
-from n6build.reloc.pools import params_chunks
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.reloc.binary import with_blobs
+from n6build.place.reloc.description import read_description
+from n6build.place.reloc.elf import read_linked_model
+from n6build.place.reloc.pools import params_chunks
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RelocParamsParameters:
     """Parameters of the step.
 
     Attributes:
@@ -38,15 +38,15 @@ def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_
         stage="reloc",
         outputs=(output,),
         sources=(*([blobs_of.name] if blobs_of else []), description, *raws),
-        parameters=to_parameters(Parameters(blobs_of is not None)),
-        function="n6build.steps.reloc_params:make",
+        parameters=to_parameters(RelocParamsParameters(blobs_of is not None)),
+        function="n6build.steps.reloc_params:make_reloc_params",
     )
 
 
-def make(call: Call) -> None:
+def make_reloc_params(call: Call) -> None:
     """Write network_rel_params.bin."""
     sources = list(call.sources)
-    linked = read_linked_model(sources.pop(0)) if call.parameters_as(Parameters).has_blobs else None
+    linked = read_linked_model(sources.pop(0)) if call.parameters_as(RelocParamsParameters).has_blobs else None
     description, *raws = sources
     chunks = params_chunks(read_description(description).params_parts({raw.name: raw for raw in raws}))
     write_chunks_atomically(call.outputs[0], with_blobs(linked, chunks) if linked else chunks)

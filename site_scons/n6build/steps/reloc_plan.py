@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.hardware.board import Board
-from n6build.memory_plan import generated_c
-from n6build.memory_plan.board_memory import ModelsMemory, memory_of, models_memory_of
-from n6build.memory_plan.generated_c import LoadMode
-from n6build.memory_plan.make import make_reloc_plan
-from n6build.memory_plan.plan import PlannedModel, plan_json
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.memory_plan import generated_c
+from n6build.place.memory_plan.board_memory import ModelsMemory, memory_of, models_memory_of
+from n6build.place.memory_plan.build_plan import make_reloc_plan
+from n6build.place.memory_plan.generated_c import LoadMode
+from n6build.place.memory_plan.plan import PlannedModel, plan_json
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.memory_plan import PlanParameters, claim_of, compiled, network_files, planned_networks, sizes_of
+from n6build.steps.plan_memory import PlanParameters, claim_of, compiled, network_files, planned_networks, sizes_of
 
 
 @dataclass(frozen=True)
-class Parameters(PlanParameters):
+class RelocPlanParameters(PlanParameters):
     """Parameters of the step.
 
     Attributes:
@@ -60,7 +60,7 @@ def reloc_plan_step(
     Raises:
         N6Error: N6-POOL-00x if the regions of the external RAM cannot be laid out.
     """
-    parameters = Parameters(
+    parameters = RelocPlanParameters(
         memory_of(board, sizes_of(networks)),
         profile,
         planned_networks(networks),
@@ -77,13 +77,13 @@ def reloc_plan_step(
         sources=network_files(networks),
         parameters=to_parameters(parameters),
         templates=tuple(map(project_path, with_included(generated_c.MODELS_TEMPLATE))),
-        function="n6build.steps.reloc_plan:make",
+        function="n6build.steps.reloc_plan:perform_reloc_plan",
     )
 
 
-def make(call: Call) -> None:
+def perform_reloc_plan(call: Call) -> None:
     """Write memory_plan.json and n6_models.c."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(RelocPlanParameters)
     plan = make_reloc_plan(given.board, given.profile, compiled(given.networks), given.models, given.claim_bytes)
     source = generated_c.models_source(plan, given.memory, given.load_mode, verified=given.verified)
     texts = (plan_json(plan), source)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from n6build.base.console import show
 from n6build.base.files import write_atomically
-from n6build.plan.step import Call, Step
-from n6build.reloc.description import read_description
+from n6build.engine.step import Call, Step
+from n6build.place.reloc.description import read_description
 
 
 def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
@@ -22,15 +22,15 @@ def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
         stage="reloc",
         outputs=(output,),
         sources=tuple(descriptions),
-        function="n6build.steps.reloc_pool_table:make",
+        function="n6build.steps.reloc_pool_table:make_reloc_pool_table",
         always=True,
         quiet=True,
     )
 
 
-def make(call: Call) -> None:
+def make_reloc_pool_table(call: Call) -> None:
     """Print the table and write it."""
-    from n6build.reloc.show import pool_table  # noqa: PLC0415 - planning shows nothing.
+    from n6build.place.reloc.reloc_text import pool_table  # noqa: PLC0415 - planning shows nothing.
 
     pools_of_each = [read_description(path).pools for path in call.sources]
     text = "".join(pool_table(pools, 0, [0] * len(pools)) for pools in pools_of_each)

@@ -13,19 +13,19 @@ from n6build.base.files import read_text, write_atomically
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.artifacts.signature import network_signature
-from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.compilation import CONF_HEADER
-from n6build.reloc.description import describe, description_json
-from n6build.reloc.generated_c import RENDERED, reloc_sources
-from n6build.reloc.pools import pool_table
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.artifacts.signature import network_signature
+from n6build.compile.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.reloc.compilation import CONF_HEADER
+from n6build.place.reloc.description import describe, description_json
+from n6build.place.reloc.generated_c import RENDERED, reloc_sources
+from n6build.place.reloc.pools import pool_table
 from n6build.steps.compiled_network import described_by
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RelocSourcesParameters:
     """Parameters of the step.
 
     Attributes:
@@ -81,7 +81,7 @@ def reloc_sources_step(
     )
     gate = (VERSION_GATE,) if VERSION_GATE in waived else ()
     weights = tuple(Path(output).name for output in network.outputs if output.endswith(".raw"))
-    parameters = Parameters(name, network_folder, weights, runtime, secure, of_board, gate)
+    parameters = RelocSourcesParameters(name, network_folder, weights, runtime, secure, of_board, gate)
     return Step(
         verb="Reloc",
         stage="reloc",
@@ -89,13 +89,13 @@ def reloc_sources_step(
         sources=described_by(network.outputs),
         parameters=to_parameters(parameters),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
-        function="n6build.steps.reloc_sources:make",
+        function="n6build.steps.reloc_sources:make_reloc_sources",
     )
 
 
-def make(call: Call) -> None:
+def make_reloc_sources(call: Call) -> None:
     """Write the C files, the linker script and the description."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(RelocSourcesParameters)
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     check_epochs(artifacts, given.runtime, runs_blobs=False)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from n6build.base.console import show
 from n6build.base.files import write_atomically
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.reader import read_reloc_file
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.reloc.reader import read_reloc_file
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RelocSummaryParameters:
     """Parameters of the step.
 
     Attributes:
@@ -35,19 +35,19 @@ def reloc_summary_step(outputs: Sequence[str], models: Sequence[str], *, shown: 
         stage="reloc",
         outputs=tuple(outputs),
         sources=tuple(models),
-        parameters=to_parameters(Parameters(shown)),
-        function="n6build.steps.reloc_summary:make",
+        parameters=to_parameters(RelocSummaryParameters(shown)),
+        function="n6build.steps.reloc_summary:make_reloc_summary",
         always=True,
         quiet=True,
     )
 
 
-def make(call: Call) -> None:
+def make_reloc_summary(call: Call) -> None:
     """Write the summary, and print it if requested."""
-    from n6build.reloc.show import summary  # noqa: PLC0415 - planning shows nothing.
+    from n6build.place.reloc.reloc_text import summary  # noqa: PLC0415 - planning shows nothing.
 
     text = "\n".join(summary(read_reloc_file(model)) for model in call.sources)
-    if call.parameters_as(Parameters).shown:
+    if call.parameters_as(RelocSummaryParameters).shown:
         show(text)
     for output in call.outputs:
         write_atomically(output, text)

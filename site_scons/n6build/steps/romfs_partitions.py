@@ -7,18 +7,18 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.paths import project_path
-from n6build.image.romfs_manifest import DEFAULT_PROFILE, RomfsEntry, read_manifest
-from n6build.models.model import load_model
-from n6build.network.runtimes import Runtime
-from n6build.options.choices import Choices
-from n6build.plan.step import Step
-from n6build.reloc.openmv import DEFAULT, Firmware, firmware_of_tree, read_firmware
+from n6build.compile.runtimes import Runtime
+from n6build.describe.choices import Choices
+from n6build.describe.model import load_model
+from n6build.engine.step import Step
+from n6build.place.image.romfs_manifest import DEFAULT_PROFILE, RomfsEntry, read_manifest
+from n6build.place.reloc.openmv import DEFAULT, Firmware, firmware_of_tree, read_firmware
 from n6build.steps.cascade import cascade_step
 from n6build.steps.job import Job, runtime_for
 from n6build.steps.network import network_steps
-from n6build.steps.part import Part
-from n6build.steps.reloc import reloc_network
-from n6build.steps.romfs import romfs_step
+from n6build.steps.plan_part import Part
+from n6build.steps.reloc_networks import reloc_network
+from n6build.steps.romfs_image import romfs_step
 
 # Meaning of `default` in OpenMV's own neuralart.json: the NPU's RAM first, then external RAM.
 _PROFILE = "allmems"

@@ -13,37 +13,37 @@ from typing import Literal
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.model_update import remember_running
-from n6build.flash.program import board_lock
-from n6build.flash.programmer import Programmer
-from n6build.flash.receipt import VIRTUAL
-from n6build.flash.survey import doubted_if_it_fails
-from n6build.hardware.board import Board
-from n6build.memory_plan.vectors import read_vectors
-from n6build.models.model import OF_NOISE, Tolerance
-from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.npu.trace import TracedNetwork
-from n6build.npu.uses import npu_use, require_modelled
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.run.instructions import INSTRUCTIONS, read_meanings
-from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
-from n6build.run.npu_epochs import with_npu_epochs
-from n6build.run.registers import check_registers, say_registers
-from n6build.run.session import ExpectedMs, NetworkOutcome, Outcome, RunModel, run_on_virtual_board, show_line
-from n6build.run.table import print_results, run_junit
-from n6build.steps.board import board_as_chosen, board_files, boards_folders
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.model_update import remember_running
+from n6build.board.flash.program import board_lock
+from n6build.board.flash.programmer import Programmer
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.board.flash.survey import doubted_if_it_fails
+from n6build.board.run.instructions import INSTRUCTIONS, read_meanings
+from n6build.board.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
+from n6build.board.run.npu_epochs import with_npu_epochs
+from n6build.board.run.registers import check_registers, say_registers
+from n6build.board.run.session import ExpectedMs, NetworkOutcome, Outcome, RunModel, run_on_virtual_board, show_line
+from n6build.board.run.table import print_results, run_junit
+from n6build.board.virtual_board.recording import convert_recording
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.hardware.board import Board
+from n6build.describe.model import OF_NOISE, Tolerance
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.npu.trace import TracedNetwork
+from n6build.judge.npu.uses import npu_use, require_modelled
+from n6build.judge.timing.expected import NetworkTime
+from n6build.judge.timing.model import MODEL
+from n6build.place.memory_plan.vectors import read_vectors
+from n6build.steps.board_files import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_files import npu_files, trace_output
+from n6build.steps.npu_trace_files import npu_files, trace_output
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.start_board import begin, no_elf
-from n6build.timing.expected import NetworkTime
-from n6build.timing.model import MODEL
-from n6build.virtual_board.recording import convert_recording
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RunBoardParameters:
     """Parameters of the step.
 
     Attributes:
@@ -174,12 +174,12 @@ def run_board_step(
         sources=tuple(
             dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
         ),
-        parameters=to_parameters(Parameters(target, described, session, len(elves))),
+        parameters=to_parameters(RunBoardParameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
         # A step that always runs needs no digest of the emulator.
         tools=(emulator_tool(board),) if session.silent and target.probe == VIRTUAL else (),
         state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.run_board:make",
+        function="n6build.steps.run_board:perform_run_board",
         consulted=(str(nor_of(target)),) if shared else (),
         # Each request for a run runs again. A matrix runs only changed inputs, and may use the same run of another build.
         always=not session.silent,
@@ -207,13 +207,13 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
     )
 
 
-def make(call: Call) -> None:
+def perform_run_board(call: Call) -> None:
     """Run the board, and write run.json and run.xml.
 
     Raises:
         N6Error: N6-VEC-00x, N6-RUN-00x, N6-LINK-00x or N6-AUDIO-001 if the run or its comparison fails.
     """
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(RunBoardParameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     elves = call.sources[: given.elves]
     folder = Path(given.target.virtual_board)
@@ -249,7 +249,7 @@ def _with_expected(networks: Sequence[NetworkOutcome], times: Sequence[NetworkTi
 
 
 def _run_virtually(
-    given: Parameters,
+    given: RunBoardParameters,
     board: Board,
     networks: list[tuple[RunModel, NetworkArtifacts]],
     elves: Sequence[Path],
@@ -300,7 +300,7 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
 
 
 def _run_on_probe(
-    given: Parameters,
+    given: RunBoardParameters,
     board: Board,
     programmer: Programmer,
     networks: list[LinkedNetwork],

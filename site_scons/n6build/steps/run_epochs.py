@@ -13,15 +13,15 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.base.paths import project_path
-from n6build.compare.installed import INSTALL, missing_interpreter
-from n6build.hardware.board import Board
-from n6build.models.model import EpochTolerance, Tolerance
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.run.fed_session import FedNetwork, run_fed
-from n6build.run.fed_table import fed_junit, print_fed, raise_if_outside
-from n6build.run.session import show_line
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.board.run.epoch_test_run import FedNetwork, run_fed
+from n6build.board.run.epoch_test_table import fed_junit, print_fed, raise_if_outside
+from n6build.board.run.session import show_line
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.hardware.board import Board
+from n6build.describe.model import EpochTolerance, Tolerance
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.compare.installed import INSTALL, missing_interpreter
+from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
@@ -40,7 +40,7 @@ class _Network:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RunEpochsParameters:
     """Parameters of the step.
 
     Attributes:
@@ -87,10 +87,10 @@ def run_epochs_step(
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml"))),
         sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
-        parameters=to_parameters(Parameters(target, described, len(elves))),
+        parameters=to_parameters(RunEpochsParameters(target, described, len(elves))),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.run_epochs:make",
+        function="n6build.steps.run_epochs:perform_run_epochs",
         # Each request for a run runs again.
         always=True,
         shared=False,
@@ -111,14 +111,14 @@ def _network(steps: NetworkSteps) -> _Network:
     return _Network(model.name, steps.name, steps.folder, project_path(model.reference), steps.inputs, tolerance)
 
 
-def make(call: Call) -> None:
+def perform_run_epochs(call: Call) -> None:
     """Run the board, and write epochs.json and epochs.xml.
 
     Raises:
         N6Error: The errors of `run_fed`; N6-RUN-004 if the virtual board has findings; N6-RUN-011 if an
             epoch is outside its tolerance.
     """
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(RunEpochsParameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     networks = [
         FedNetwork(

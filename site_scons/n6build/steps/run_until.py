@@ -12,22 +12,22 @@ from typing import Literal
 
 from n6build.base.files import to_json, write_atomically
 from n6build.base.junit import Case, junit
-from n6build.flash.receipt import VIRTUAL_RECORD
-from n6build.flash.survey import doubted_if_it_fails
-from n6build.hardware.board import Board
-from n6build.options.until import Until
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.run.registers import check_registers, say_registers
-from n6build.run.session import Outcome, show_line
-from n6build.run.until import run_until
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.board.flash.receipt import VIRTUAL_RECORD
+from n6build.board.flash.survey import doubted_if_it_fails
+from n6build.board.run.registers import check_registers, say_registers
+from n6build.board.run.session import Outcome, show_line
+from n6build.board.run.until import run_until
+from n6build.describe.hardware.board import Board
+from n6build.describe.until import Until
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_files import npu_files, trace_output
+from n6build.steps.npu_trace_files import npu_files, trace_output
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RunUntilParameters:
     """Parameters of the step.
 
     Attributes:
@@ -71,17 +71,17 @@ def run_until_step(
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, trace)),
         sources=(*elves.values(), *receipts, *emulator_files(target, board)),
-        parameters=to_parameters(Parameters(target, until, tuple(elves), gdb)),
+        parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb)),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.run_until:make",
+        function="n6build.steps.run_until:perform_run_until",
         # Each request for a run runs again.
         always=True,
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def perform_run_until(call: Call) -> None:
     """Run the board, and write run.json and run.xml.
 
     Raises:
@@ -89,7 +89,7 @@ def make(call: Call) -> None:
             registers that the board treats as an error; N6-RUN-010 if option until names an unknown
             symbol.
     """
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(RunUntilParameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programs = dict(zip(given.programs, call.sources, strict=False))
     folder = Path(given.target.virtual_board)

@@ -11,14 +11,14 @@ from pathlib import Path
 from n6build.base.console import say
 from n6build.base.files import write_atomically
 from n6build.base.npy import npy_of
-from n6build.memory_plan.seeded_vectors import SEEDED, seeded_array
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.memory_plan.seeded_vectors import SEEDED, seeded_array
 from n6build.steps.compiled_network import NetworkSteps
 
 
 @dataclass(frozen=True)
-class Parameters:
+class SeededInputsParameters:
     """Parameters of the step; the network's files are its sources.
 
     Attributes:
@@ -46,15 +46,15 @@ def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
         stage="image",
         outputs=(f"{folder}/inputs/{network.name}.npy",),
         sources=network.described,
-        parameters=to_parameters(Parameters(network.name, network.folder, network.weights)),
-        function="n6build.steps.seeded_inputs:make",
+        parameters=to_parameters(SeededInputsParameters(network.name, network.folder, network.weights)),
+        function="n6build.steps.seeded_inputs:make_seeded_inputs",
     )
     return replace(network, seeded=step)
 
 
-def make(call: Call) -> None:
+def make_seeded_inputs(call: Call) -> None:
     """Write the inputs."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(SeededInputsParameters)
     array = seeded_array(read_artifacts(Path(given.folder), given.name, given.weights).inputs)
     write_atomically(call.outputs[0], npy_of(array))
     say("Seeded", given.name, f"{len(array)} {SEEDED}; vectors.inputs in model.yaml takes others")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from n6build.base.files import digest_of, write_atomically
 from n6build.base.paths import project_path
-from n6build.formats.boot_header import BinaryType
-from n6build.image.elf import payload_of
-from n6build.image.signing import Keys, signed_image
-from n6build.plan.step import Call, Step, Tool, to_parameters
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.engine.step import Call, Step, Tool, to_parameters
+from n6build.place.image.elf import payload_of
+from n6build.place.image.signing import Keys, signed_image
 
 
 @dataclass(frozen=True)
-class Parameters:
+class SignedImageParameters:
     """Parameters of the step.
 
     Attributes:
@@ -58,18 +58,18 @@ def signed_image_step(
         outputs=(output,),
         sources=(elf, project_path(tool), *map(project_path, given)),
         parameters=to_parameters(
-            Parameters(kind.name, load_address, payload_offset, len(keys.public) if keys else None)
+            SignedImageParameters(kind.name, load_address, payload_offset, len(keys.public) if keys else None)
         ),
         tools=(Tool(tool.name, digest_of(tool)),),
-        function="n6build.steps.signed_image:make",
+        function="n6build.steps.signed_image:make_signed_image",
         # Each signature is different, and needs a private key that only some users have.
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def make_signed_image(call: Call) -> None:
     """Run the signing tool, check the image and write it."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(SignedImageParameters)
     elf, tool, *keys = call.sources
     found = Keys(tuple(keys[: given.public]), keys[given.public]) if given.public is not None else None
     image = signed_image(

@@ -9,15 +9,15 @@ from typing import Literal, cast
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.probe_programmer import ProbeProgrammer
-from n6build.flash.program import board_lock
-from n6build.flash.programmer import Programmer, RamProgram
-from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.board import Board
-from n6build.image.elf import payload_of
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.program import board_lock
+from n6build.board.flash.programmer import Programmer, RamProgram
+from n6build.board.flash.receipt import VIRTUAL
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.elf import payload_of
+from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target
 
 
@@ -43,7 +43,7 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
         sources=(*([fsbl] if fsbl else []), *receipts),
         parameters=to_parameters(target),
         state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.start_board:make",
+        function="n6build.steps.start_board:perform_start_board",
         always=True,
         shared=False,
         quiet=True,
@@ -56,7 +56,7 @@ def no_elf() -> N6Error:
     return N6Error("N6-OPTION-014", what, hint="fsbl=FILE.elf")
 
 
-def make(call: Call) -> None:
+def perform_start_board(call: Call) -> None:
     """Start the board and write the note; a virtual board only runs during a session."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)

@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.hardware.board import Board
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.trust import anchor
-from n6build.trust.anchor import trust_header
-from n6build.trust.choice import Trust
+from n6build.describe.hardware.board import Board
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.trust import anchor
+from n6build.place.trust.anchor import trust_header
+from n6build.place.trust.choice import Trust
 
 
 @dataclass(frozen=True)
-class Parameters:
+class TrustHeaderParameters:
     """Parameters of the step.
 
     Attributes:
@@ -36,13 +36,13 @@ def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_trust_key.h",),
-        parameters=to_parameters(Parameters(board.name, trust.point, words)),
+        parameters=to_parameters(TrustHeaderParameters(board.name, trust.point, words)),
         templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
-        function="n6build.steps.trust_header:make",
+        function="n6build.steps.trust_header:make_trust_header",
     )
 
 
-def make(call: Call) -> None:
+def make_trust_header(call: Call) -> None:
     """Write n6_trust_key.h."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(TrustHeaderParameters)
     write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), given.board, given.floor_words))

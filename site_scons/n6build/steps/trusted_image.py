@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.base.files import file_size, read_bytes, write_atomically
-from n6build.formats.model_trailer import TRAILER as MODEL_TRAILER
-from n6build.formats.slot_trailer import TRAILER as SLOT_TRAILER
-from n6build.formats.trust_claim import Kind
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.reader import read_reloc_file
-from n6build.reloc.slots import trailer_offset
-from n6build.trust.choice import Trust
-from n6build.trust.keys import signature
-from n6build.trust.sign import SlotParts, Statement, signed_appli, signed_slot
+from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
+from n6build.describe.formats.slot_trailer import TRAILER as SLOT_TRAILER
+from n6build.describe.formats.trust_claim import Kind
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.reloc.reader import read_reloc_file
+from n6build.place.reloc.slots import trailer_offset
+from n6build.place.trust.choice import Trust
+from n6build.place.trust.keys import signature
+from n6build.place.trust.sign import SlotParts, Statement, signed_appli, signed_slot
 
 # Folder of images before they are signed.
 UNSIGNED = "unsigned"
@@ -25,7 +25,7 @@ _KINDS: dict[Content, Kind] = {"appli": Kind.APPLI, "data": Kind.DATA, "model": 
 
 
 @dataclass(frozen=True)
-class Parameters:
+class TrustedImageParameters:
     """Parameters of the step.
 
     Attributes:
@@ -61,18 +61,18 @@ def trusted_step(output: str, unsigned: str, content: Content, board: str, trust
         stage="image",
         outputs=(output,),
         sources=(unsigned, *([file] if file else ())),
-        parameters=to_parameters(Parameters(content, trust.key, trust.point, counter, board)),
+        parameters=to_parameters(TrustedImageParameters(content, trust.key, trust.point, counter, board)),
         # The public half of the key is a parameter. The key file is only a state: it may move, or get another password.
         state=(trust.key,),
-        function="n6build.steps.trusted_image:make",
+        function="n6build.steps.trusted_image:make_trusted_image",
         # The image needs a private key that only some users have.
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def make_trusted_image(call: Call) -> None:
     """Write the signed image; an empty image stays empty."""
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(TrustedImageParameters)
     image = read_bytes(call.sources[0])
     statement = Statement(_KINDS[given.content], given.counter, given.board)
     sign = partial(signature, Path(given.key), bytes.fromhex(given.point))

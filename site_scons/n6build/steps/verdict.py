@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from n6build.base.console import say
 from n6build.base.files import write_atomically
-from n6build.checks.run import described, raise_if_failed, read_results
-from n6build.plan.step import Call, Step
+from n6build.check.run import described, raise_if_failed, read_results
+from n6build.engine.step import Call, Step
 
 
 def verdict_step(output: str, checks: str) -> Step:
@@ -23,13 +23,13 @@ def verdict_step(output: str, checks: str) -> Step:
         stage="checks",
         outputs=(output,),
         sources=(checks,),
-        function="n6build.steps.verdict:make",
+        function="n6build.steps.verdict:make_verdict",
         # The checks print their own lines.
         quiet=True,
     )
 
 
-def make(call: Call) -> None:
+def make_verdict(call: Call) -> None:
     """Print the results, and write checks.txt unless a check has failed.
 
     Raises:

@@ -13,25 +13,25 @@ from n6build.base.console import say
 from n6build.base.files import digest_of, to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.span import Span
-from n6build.flash.appli_update import expected_appli
-from n6build.flash.choose import chosen_programmer
-from n6build.flash.model_update import expected_images
-from n6build.flash.program import board_lock
-from n6build.flash.programmer import Programmer
-from n6build.flash.record import forget
-from n6build.flash.sectors import segment_data
-from n6build.flash.survey import checked_identity
-from n6build.flash.verify import Part, compared, raise_if_different
-from n6build.hardware.board import Board, Slot
-from n6build.image.manifest import read_manifest
-from n6build.memory_plan.plan import read_plan
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.board.flash.appli_update import expected_appli
+from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.model_update import expected_images
+from n6build.board.flash.program import board_lock
+from n6build.board.flash.programmer import Programmer
+from n6build.board.flash.record import forget
+from n6build.board.flash.sectors import segment_data
+from n6build.board.flash.survey import checked_identity
+from n6build.board.flash.verify import Part, compared, raise_if_different
+from n6build.describe.hardware.board import Board, Slot
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.manifest import read_manifest
+from n6build.place.memory_plan.plan import read_plan
+from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target
 
 
 @dataclass(frozen=True)
-class Parameters:
+class VerifyBoardParameters:
     """Parameters of the step.
 
     Attributes:
@@ -75,23 +75,23 @@ def verify_board_step(
         stage="verify",
         outputs=(output,),
         sources=(manifest, plan, *images),
-        parameters=to_parameters(Parameters(target, updated, appli)),
+        parameters=to_parameters(VerifyBoardParameters(target, updated, appli)),
         state=(target.virtual_board, *boards_folders(board)),
         after=tuple(after),
-        function="n6build.steps.verify_board:make",
+        function="n6build.steps.verify_board:perform_verify_board",
         # Each request for this target reads the board again.
         always=True,
         shared=False,
     )
 
 
-def make(call: Call) -> None:
+def perform_verify_board(call: Call) -> None:
     """Compare the board's flash, and write the note.
 
     Raises:
         N6Error: N6-FLASH-024 if the board's flash differs; the next flash programs the differing sectors.
     """
-    given = call.parameters_as(Parameters)
+    given = call.parameters_as(VerifyBoardParameters)
     target = given.target
     board = board_as_chosen(Path(target.file), target.board)
     programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from n6build.base.files import read_in_chunks, write_chunks_atomically
-from n6build.memory_plan.plan import read_plan
-from n6build.memory_plan.slot_image import slot_image, weights_slot_file
-from n6build.network.artifacts.weights import check_weights
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.compile.artifacts.weights import check_weights
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.memory_plan.plan import read_plan
+from n6build.place.memory_plan.slot_image import slot_image, weights_slot_file
 
 
 @dataclass(frozen=True)
-class Parameters:
+class WeightsImageParameters:
     """Parameters of the step; `network` is the name of the network."""
 
     network: str
@@ -33,12 +33,12 @@ def weights_image_step(folder: str, raw: str, network: str, plan: str, networks:
         stage="image",
         outputs=(f"{folder}/{weights_slot_file(raw.rpartition('/')[2], network, networks)}",),
         sources=(raw, plan),
-        parameters=to_parameters(Parameters(network)),
-        function="n6build.steps.weights_image:make",
+        parameters=to_parameters(WeightsImageParameters(network)),
+        function="n6build.steps.weights_image:make_weights_image",
     )
 
 
-def make(call: Call) -> None:
+def make_weights_image(call: Call) -> None:
     """Write the weights with their trailer.
 
     The image is empty if the network compiler put nothing into the pool.
@@ -46,7 +46,7 @@ def make(call: Call) -> None:
     Raises:
         N6Error: N6-NET-021 if the raw file does not have the size in the plan.
     """
-    network = call.parameters_as(Parameters).network
+    network = call.parameters_as(WeightsImageParameters).network
     raw, plan = call.sources
     images = [each for each in read_plan(plan).images if (each.network, each.file) == (network, raw.name)]
     check_weights(raw, images[0].bytes if images else 0)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 from n6build.base.paths import ROOT
-from n6build.hardware.boards import load_board
-from n6build.hardware.soc import field_bits
-from n6build.virtual_board.machine import MACHINE_FILES, npu_header
+from n6build.board.virtual_board.machine import MACHINE_FILES, npu_header
+from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.soc import field_bits
 
 NPU = load_board("nucleo-n657").soc.npu
 UNIT_BYTES = 0x1000

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from n6build.hardware.soc import field_bits
+from n6build.describe.hardware.soc import field_bits
 
 from virtual_board.npu.assembler import (
     activ,

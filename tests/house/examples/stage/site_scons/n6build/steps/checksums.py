@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from n6build.base.files import read_bytes, sha256, write_atomically
-from n6build.plan.step import Call, Step
+from n6build.engine.step import Call, Step
 
 
 def checksums_step(output: str, files: Sequence[str]) -> Step:
@@ -23,11 +23,11 @@ def checksums_step(output: str, files: Sequence[str]) -> Step:
         stage="image",
         outputs=(output,),
         sources=tuple(files),
-        function="n6build.steps.checksums:make",
+        function="n6build.steps.checksums:make_checksums",
     )
 
 
-def make(call: Call) -> None:
+def make_checksums(call: Call) -> None:
     """Write a line for each file, as sha256sum prints it."""
     lines = [f"{sha256(read_bytes(path))}  {path.name}\n" for path in call.sources]
     write_atomically(call.outputs[0], "".join(lines))

@@ -1,0 +1,116 @@
+"""Byte by byte comparison of a board's flash with the expected bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.size_text import counted
+from n6build.base.span import Span
+from n6build.board.flash.read_back import Read
+
+# Most lines about single sectors; the error has the sum of all.
+_LINES = 16
+
+
+@dataclass(frozen=True)
+class Part:
+    """Expected bytes of a slot.
+
+    Attributes:
+        name: Name of the slot.
+        address: Address in the memory-mapped window.
+        data: Expected bytes.
+    """
+
+    name: str
+    address: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A sector that differs.
+
+    Attributes:
+        name: Name of the slot.
+        address: Address of the sector.
+        size: Number of compared bytes.
+        wrong: Number of bytes that differ.
+        first: Address of the first byte that differs.
+        held: Value of that byte on the board.
+        wanted: Expected value of that byte.
+    """
+
+    name: str
+    address: int
+    size: int
+    wrong: int
+    first: int
+    held: int
+    wanted: int
+
+    def __str__(self) -> str:
+        many = "1 byte" if self.wrong == 1 else f"{self.wrong:,} of {self.size:,} bytes"
+        first = f"0x{self.first:08X} is 0x{self.held:02X}, not 0x{self.wanted:02X}"
+        return f"0x{self.address:08X} in slot {self.name}: {many}, {first}"
+
+
+def compared(parts: Sequence[Part], sector: int, read: Read) -> tuple[int, list[Difference]]:
+    """Return the number of compared sectors, and the sectors that differ.
+
+    Args:
+        parts: Expected bytes.
+        sector: Size of a sector in bytes.
+        read: Read function of a programmer; it reads only the bytes of the parts.
+    """
+    found = read([Span(part.address, len(part.data)) for part in parts])
+    sectors, different = 0, []
+    for part, held in zip(parts, found, strict=True):
+        for start, end in _pieces(part, sector):
+            sectors += 1
+            if held[start:end] != part.data[start:end]:
+                different.append(_difference(part, held, start, end, sector))
+    return sectors, different
+
+
+def _pieces(part: Part, sector: int) -> Iterator[tuple[int, int]]:
+    """Yield first byte and end of each sector's share in the part."""
+    start = 0
+    while start < len(part.data):
+        end = min(len(part.data), start + sector - (part.address + start) % sector)
+        yield start, end
+        start = end
+
+
+def _difference(part: Part, held: bytes, start: int, end: int, sector: int) -> Difference:
+    wrong = [number for number in range(start, end) if held[number] != part.data[number]]
+    first = wrong[0]
+    address = (part.address + start) // sector * sector
+    return Difference(part.name, address, end - start, len(wrong), part.address + first, held[first], part.data[first])
+
+
+def raise_if_different(different: Sequence[Difference], sectors: int, board: str) -> None:
+    """Print the sectors that differ, and raise an error for them.
+
+    Args:
+        different: Sectors that differ.
+        sectors: Number of compared sectors.
+        board: Name of the board, for the error.
+
+    Raises:
+        N6Error: N6-FLASH-024 if any sector differs.
+    """
+    if not different:
+        return
+    for each in different[:_LINES]:
+        say("Differs", str(each))
+    if len(different) > _LINES:
+        say("Differs", f"{counted(len(different) - _LINES, 'sector')} more")
+    wrong = sum(each.wrong for each in different)
+    slots = ", ".join(dict.fromkeys(each.name for each in different))
+    size = "1 byte" if wrong == 1 else f"{wrong:,} bytes in all"
+    what = f"{len(different)} of {counted(sectors, 'sector')} differ from the flash manifest, {size}, slot {slots}"
+    raise N6Error("N6-FLASH-024", what, where=board, hint="scons flash programs these sectors again")

@@ -1,0 +1,253 @@
+"""Comparison of board outputs with expected outputs.
+
+Outputs are compared bit for bit, or within a tolerance where the NPU takes part.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from n6build.base.errors import N6Error
+from n6build.board.run.console_log import ConsoleLog, Inference
+from n6build.compile.artifacts.description import IoBuffer
+from n6build.describe.model import Tolerance
+
+_DTYPES = {
+    "int8": "i1",
+    "uint8": "u1",
+    "int16": "<i2",
+    "uint16": "<u2",
+    "int32": "<i4",
+    "int64": "<i8",
+    "float32": "<f4",
+    "bool": "?",
+}
+
+
+@dataclass(frozen=True)
+class ComparedOutput:
+    """An output of an inference, compared with the expected one.
+
+    Distances are in steps of the output's quantisation; those of float32 are in its own unit. The
+    numbers are those of `compare.measure.Measure`.
+
+    Attributes:
+        name: Name of the output.
+        type: Type of its elements.
+        elements: Number of elements.
+        equal: Number of equal elements.
+        within_1: Number of elements that are at most one step away.
+        max: Largest distance.
+        cosine: Cosine to the expected output.
+        top1: True if the class is the same; None if the output has no classes.
+    """
+
+    name: str
+    type: str
+    elements: int
+    equal: int
+    within_1: int
+    max: float
+    cosine: float
+    top1: bool | None
+
+    def within(self, tolerance: Tolerance) -> bool:
+        """Return true if the output is within the tolerance."""
+        return self.cosine >= tolerance.cosine and not (tolerance.top1 and self.top1 is False)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Comparison of all outputs of one inference with the expected ones.
+
+    Attributes:
+        index: Number of the inference.
+        label: The right class, empty if it is unknown.
+        answer: Class name, or empty.
+        score: Score of that class, 0 to 1.
+        equal: True if all bytes are equal; None if nothing is expected.
+        different_bytes: Number of bytes that differ, in all outputs.
+        cycles: Cycles of the inference, or instructions; None if not measured.
+        passes: True if equal, or all outputs are within the network's tolerance; None as for equal.
+        outputs: Compared outputs, empty if sizes differ.
+    """
+
+    index: int
+    label: str
+    answer: str
+    score: float | None
+    equal: bool | None
+    different_bytes: int
+    cycles: int | None
+    passes: bool | None = None
+    outputs: tuple[ComparedOutput, ...] = ()
+
+
+def judge(
+    inferences: Sequence[Inference],
+    expected: Sequence[bytes],
+    *,
+    labels: Sequence[str],
+    classes: Sequence[str],
+    outputs: Sequence[IoBuffer],
+    tolerance: Tolerance | None,
+) -> list[Verdict]:
+    """Compare the inferences of one network with the expected outputs.
+
+    Args:
+        inferences: Inferences of one network, in order.
+        expected: Outputs for each vector, or empty.
+        labels: The right class of each vector, or empty.
+        classes: Class names of the network's output.
+        outputs: Outputs of the network.
+        tolerance: None if outputs have to be equal.
+    """
+    verdicts = []
+    for index, inference in enumerate(inferences):
+        made = inference.output()
+        wanted = expected[index] if index < len(expected) else None
+        different = _difference(made, wanted) if wanted is not None else 0
+        compared = () if wanted is None else _compare(made, wanted, outputs, classes)
+        answer, score = _answer(made, outputs, classes)
+        equal = None if wanted is None else different == 0
+        passes = equal
+        if tolerance and compared:
+            passes = all(each.within(tolerance) for each in compared)
+        verdicts.append(
+            Verdict(
+                index=index,
+                label=labels[index] if index < len(labels) else "",
+                answer=answer,
+                score=score,
+                equal=equal,
+                different_bytes=different,
+                cycles=inference.cycles,
+                passes=passes,
+                outputs=compared,
+            )
+        )
+    return verdicts
+
+
+def cosine_text(value: float) -> str:
+    """Return a cosine rounded down, so that a missed limit does not look met."""
+    return f"{math.floor(value * 10_000) / 10_000:.4f}"
+
+
+def _difference(output: bytes, wanted: bytes) -> int:
+    length = max(len(output), len(wanted))
+    return sum(a != b for a, b in zip(output, wanted, strict=False)) + length - min(len(output), len(wanted))
+
+
+def _parts(data: bytes, outputs: Sequence[IoBuffer]) -> list[bytes]:
+    """Split the data into outputs; return an empty list if its size differs."""
+    ends = list(itertools.accumulate(each.bytes for each in outputs))
+    if not ends or ends[-1] != len(data):
+        return []
+    return [data[end - each.bytes : end] for end, each in zip(ends, outputs, strict=True)]
+
+
+def _compare(
+    made: bytes, wanted: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]
+) -> tuple[ComparedOutput, ...]:
+    import numpy as np  # noqa: PLC0415 - planning judges nothing.
+
+    from n6build.judge.compare.measure import measure  # noqa: PLC0415
+
+    compared = []
+    for output, mine, theirs in zip(outputs, _parts(made, outputs), _parts(wanted, outputs), strict=False):
+        got, reference = (np.frombuffer(each, _DTYPES[output.type]) for each in (mine, theirs))
+        found = measure(got, reference, output.zero_point)
+        top1 = None
+        if classes and got.size == len(classes):
+            # Several classes of the reference may share its largest value.
+            top1 = bool(reference[got.argmax()] == reference.max())
+        compared.append(ComparedOutput(output.name, output.type, **vars(found), top1=top1))
+    return tuple(compared)
+
+
+def _answer(made: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]) -> tuple[str, float | None]:
+    """Return the class and its score.
+
+    The score of a quantised output is scale * (value - zero point).
+    """
+    import numpy as np  # noqa: PLC0415
+
+    for output, part in zip(outputs, _parts(made, outputs), strict=False):
+        values = np.frombuffer(part, _DTYPES[output.type])
+        if classes and len(values) == len(classes):
+            best = int(values.argmax())
+            value = float(values[best])
+            return classes[best], value if output.type == "float32" else output.scale * (value - output.zero_point)
+    return "", None
+
+
+def check_going(log: ConsoleLog) -> None:
+    """Check that the firmware reported no error.
+
+    Raises:
+        N6Error: The firmware's own error if it reported one; N6-RUN-001 if it faulted.
+    """
+    if log.error:
+        raise N6Error(log.error[0], f"the firmware stopped: {log.error[1]}", hint=_FIRMWARE_HINTS.get(log.error[0]))
+    if log.fault:
+        raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
+
+
+def check_appli(log: ConsoleLog) -> None:
+    """Check that the FSBL started the newer of two Applis.
+
+    Raises:
+        N6Error: N6-RUN-013 if the FSBL refused it, so that an older Appli ran.
+    """
+    for slot, (id_, words) in log.refused_appli.items():
+        what = f"the board refuses the Appli in slot {'ab'[slot]}, {id_} {words}; slot {'ab'[1 - slot]} runs"
+        raise N6Error("N6-RUN-013", what, hint="scons flash programs it anew, and it is tried again")
+
+
+def check_complete(log: ConsoleLog, count: int) -> None:
+    """Check that all requested inferences arrived.
+
+    Args:
+        log: The console of the run.
+        count: Number of requested inferences.
+
+    Raises:
+        N6Error: Errors of `check_going`; N6-RUN-002 if the firmware fell silent; N6-RUN-003 if
+            inferences are missing.
+    """
+    check_going(log)
+    if log.done is None:
+        raise N6Error("N6-RUN-002", f"the firmware fell silent after {len(log.inferences)} of {count} inferences")
+    if log.done != len(log.inferences) or log.done < count:
+        raise N6Error(
+            "N6-RUN-003", f"{len(log.inferences)} of {count} inferences arrived, the firmware counted {log.done}"
+        )
+
+
+# Hints for errors that the firmware reports by id (firmware/fsbl/main.c, firmware/appli).
+_FIRMWARE_HINTS = {
+    "N6-FW-003": "nor.mode spi in board.yaml reads the NOR slowly, but without a mode to switch",
+    "N6-FW-005": "clock=hsi-only needs no PLL",
+    "N6-FW-006": "clock=hsi needs one PLL only",
+    "N6-FW-010": "scons flash programs it",
+    "N6-FW-020": "scons flash programs it",
+    "N6-FW-021": "scons flash programs it again",
+    "N6-FW-022": "scons flash programs the weights of this network",
+    "N6-FW-023": "scons flash programs it again; if that does not help, the NOR's clock may be too high (nor.max_clock_hz)",
+    "N6-FW-031": "external_ram.psram in board.yaml describes the part and its pins",
+    "N6-FW-033": "external_ram.psram.max_clock_hz in board.yaml: a lower one",
+    "N6-FW-056": "the lines 'n6 model' above say why; scons flash-model programs another one",
+    "N6-FW-060": "switch the power off and on; are clock and reset of the NPU on?",
+    "N6-FW-061": "backend=reference runs the network on the CPU; scons field-report writes down the versions of all units",
+    "N6-FW-062": "scons flash programs the Appli again",
+    "N6-FW-063": "scons backend=neural_art ladder says what the chip does not take; backend=reference needs no NPU",
+    "N6-FW-064": "scons backend=neural_art ladder says what the chip does not take; backend=reference needs no NPU",
+    "N6-FW-090": "scons flash with option trust programs it signed",
+    "N6-FW-091": "scons flash programs it again, if it is your key",
+    "N6-FW-093": "option trust_counter raises its security counter",
+    "N6-FW-024": "RCC MEMENR and RAMCFG SRAMSD of that bank, through their secure aliases",
+}

@@ -1,0 +1,97 @@
+"""Result of a comparison with the reference, in words.
+
+Outputs of the NPU are expected to be within the known tolerance of the chip; only silicon can
+confirm it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from n6build.board.run.compare import ComparedOutput, Verdict, cosine_text
+from n6build.board.run.session import NetworkOutcome
+from n6build.place.memory_plan.seeded_vectors import SEEDED
+
+
+def output_text(output: ComparedOutput) -> str:
+    """Return the distance of one output from the reference, in words."""
+    cosine = f"cosine {cosine_text(output.cosine)}"
+    top1 = {None: "", True: "", False: ", another top-1"}[output.top1]
+    if output.equal == output.elements:
+        return "equal"
+    if output.type == "float32":
+        return f"max difference {output.max:.3g}, {cosine}{top1}"
+    equal, near = (percent(count, output.elements) for count in (output.equal, output.within_1))
+    return f"{equal} equal, {near} within 1, max {output.max:.0f}, {cosine}{top1}"
+
+
+def percent(count: int, of: int) -> str:
+    """Return a percentage, rounded down so that only a full share is 100 %.
+
+    A share of zero elements is 100 %, too.
+    """
+    return f"{count * 10_000 // of / 100 if of else 100:.2f} %"
+
+
+def verdict_text(verdict: Verdict, *, exact: bool) -> str:
+    """Return the comparison of one inference in words, empty if not compared.
+
+    Args:
+        verdict: The compared inference.
+        exact: True if the outputs had to be equal.
+    """
+    if verdict.equal is None:
+        return ""
+    if verdict.equal:
+        return "equal"
+    if exact or not verdict.outputs:
+        return f"{verdict.different_bytes} bytes differ"
+    several = len(verdict.outputs) > 1
+    return "; ".join(f"{each.name}: {output_text(each)}" if several else output_text(each) for each in verdict.outputs)
+
+
+def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
+    """Return sentences about all inferences of these networks."""
+    lines = []
+    exact = [each for network in networks if network.tolerance is None for each in network.verdicts]
+    compared = [verdict for verdict in exact if verdict.equal is not None]
+    if compared:
+        equal = sum(verdict.equal is True for verdict in compared)
+        lines.append(f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
+    lines += [_within_tolerance(network) for network in networks if network.tolerance and _is_compared(network)]
+    for network in networks:
+        if not _is_compared(network):
+            why = f": {network.not_compared}" if network.not_compared else ""
+            lines.append(f"{len(network.verdicts)} inferences, no expected outputs to compare with{why}")
+    seeded = " and ".join(network.model for network in networks if network.is_seeded)
+    if seeded:
+        lines.append(f"{seeded} ran on {SEEDED}: vectors.inputs in model.yaml names others")
+    return lines
+
+
+def _is_compared(network: NetworkOutcome) -> bool:
+    return any(verdict.equal is not None for verdict in network.verdicts)
+
+
+def _within_tolerance(network: NetworkOutcome) -> str:
+    compared = [verdict for verdict in network.verdicts if verdict.passes is not None]
+    passed = sum(verdict.passes is True for verdict in compared)
+    outputs = [output for verdict in compared for output in verdict.outputs]
+    far = f", cosine {cosine_text(min(output.cosine for output in outputs))} or more" if outputs else ""
+    against = f" to {network.against}" if network.against and far else ""
+    return f"{passed} of {len(compared)} outputs are as the facts say, expected of the chip{far}{against}"
+
+
+def worst_outputs(network: NetworkOutcome) -> list[str]:
+    """Return the worst case of each output over all inferences, in words.
+
+    The list is empty for a network without a tolerance.
+    """
+    if network.tolerance is None:
+        return []
+    worst: dict[str, ComparedOutput] = {}
+    for verdict in network.verdicts:
+        for output in verdict.outputs:
+            if output.name not in worst or output.cosine < worst[output.name].cosine:
+                worst[output.name] = output
+    return [f"output {name}, at worst: {output_text(output)}" for name, output in worst.items()]

@@ -1,0 +1,54 @@
+"""Search for epochs that read a buffer without a tensor of the reference.
+
+The search uses the memory that the stream engines touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from n6build.board.virtual_board.npu_record import NpuEpoch
+from n6build.compile.artifacts.description import EpochBlock
+from n6build.compile.artifacts.made_buffers import MadeBuffer
+
+
+def reading_others(
+    record: Sequence[NpuEpoch],
+    network: int,
+    blocks: Sequence[EpochBlock],
+    buffers: Sequence[MadeBuffer],
+    replaced: Collection[str],
+) -> dict[int, int]:
+    """Return the epochs that read a buffer which was not replaced.
+
+    Keys and values are ST's numbers: the reading epoch, and the epoch that made its buffer. The record
+    has no accesses of the CPU, so that no epoch of the CPU is a key.
+
+    Args:
+        record: NPU epochs of the run.
+        network: Index of the network in the application.
+        blocks: All epoch blocks of the network.
+        buffers: All buffers of the network.
+        replaced: Names of the replaced buffers.
+    """
+    found: dict[int, int] = {}
+    for run in record:
+        if run.network != network or run.place is None or run.place >= len(blocks):
+            continue
+        block = blocks[run.place]
+        epoch = run.label if run.by_blob and block.mapping == "NODE_EC" else block.first
+        for unit in run.units:
+            source = _latest(unit.first, unit.end, epoch, buffers) if unit.reads else None
+            if source and source.name not in replaced:
+                found.setdefault(epoch, source.epoch)
+    return found
+
+
+def _latest(first: int, end: int, epoch: int, buffers: Sequence[MadeBuffer]) -> MadeBuffer | None:
+    """Return the last buffer made before this epoch in the memory an engine reads."""
+    there = [
+        each
+        for each in buffers
+        if each.address is not None and each.epoch < epoch and each.address < end and first < each.address + each.bytes
+    ]
+    return max(there, key=lambda each: each.epoch, default=None)

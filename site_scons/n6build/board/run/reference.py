@@ -1,0 +1,71 @@
+"""Expected outputs of a network from the reference interpreter.
+
+The interpreter runs the original model on the same inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.base.npy import npy_of
+from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.judge.compare.interpret import ports_of, reference_rows
+from n6build.judge.compare.join import Joined, join
+from n6build.place.memory_plan.vectors import VectorSet, check_row_size, rows
+
+
+def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> bytes:
+    """Return a .npy file with a row of expected outputs for each row of inputs.
+
+    A row has the type and shape of the network's output. For several outputs it has their bytes, one
+    output after another.
+
+    Raises:
+        N6Error: N6-COMPARE-00x, N6-VEC-002.
+    """
+    check_row_size(inputs, network.inputs, "inputs")
+    takes, gives = ports_of(model)
+    channels_last = model.suffix == ".tflite"
+    joined = join(network.inputs, takes, "input", channels_last=channels_last)
+    outputs = join(network.outputs, gives, "output", channels_last=channels_last)
+    made = reference_rows(model, [_in_order(row, joined) for row in rows(inputs)])
+    return _npy([[one.for_network(run[one.place]) for one in outputs] for run in made])
+
+
+def model_inputs(model: Path, network: NetworkArtifacts, row: bytes) -> list[NDArray[np.generic]]:
+    """Return the model's inputs in its own order and types.
+
+    Args:
+        model: File of the model.
+        network: The network.
+        row: All inputs of the network, one after another.
+
+    Raises:
+        N6Error: N6-COMPARE-00x.
+    """
+    takes, _ = ports_of(model)
+    return _in_order(row, join(network.inputs, takes, "input", channels_last=model.suffix == ".tflite"))
+
+
+def _in_order(row: bytes, inputs: Sequence[Joined]) -> list[NDArray[np.generic]]:
+    """Split a row of network inputs and return them in the model's order."""
+    found: dict[int, NDArray[np.generic]] = {}
+    start = 0
+    for one in inputs:
+        found[one.place] = one.for_model(_values(row[start : start + one.network.bytes], one.network))
+        start += one.network.bytes
+    return [found[place] for place in range(len(inputs))]
+
+
+def _values(data: bytes, port: IoBuffer) -> NDArray[np.generic]:
+    return np.frombuffer(data, np.dtype(port.type).newbyteorder("<")).astype(port.type)
+
+
+def _npy(made: Sequence[Sequence[NDArray[np.generic]]]) -> bytes:
+    several = len(made[0]) > 1
+    as_rows = [np.concatenate([np.frombuffer(each.tobytes(), np.uint8) for each in run]) for run in made]
+    return npy_of(np.stack(as_rows if several else [run[0] for run in made]))

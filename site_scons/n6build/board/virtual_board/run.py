@@ -1,0 +1,399 @@
+"""Run of the emulator on a NOR or a program, with its console and findings.
+
+All waiting is in guest time: an instruction is one unit. The load of the host does not matter. While
+the processor sleeps, guest time jumps to the event that wakes it, by as many units as SysTick ticks
+until then; if no event can wake it, the run ends at once, as silent. The host's time only serves to
+detect an emulator that hangs: its guest time stands still.
+"""
+
+from __future__ import annotations
+
+import queue
+import shlex
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal, TypedDict, Unpack
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.board.virtual_board.board_values import board_values
+from n6build.board.virtual_board.findings import Finding, Unmodelled
+from n6build.board.virtual_board.findings_file import read_findings, unmodelled_of
+from n6build.board.virtual_board.npu_files import NO_FILES, NpuFiles
+from n6build.board.virtual_board.recording import Recording
+from n6build.board.virtual_board.source_lines import Places
+from n6build.describe.hardware.board import Board
+
+GDB_PORT = 1234
+# An instruction is a unit of guest time, and sleep takes no time of the host.
+GUEST_TIME_OPTIONS = ("-icount", "shift=0,sleep=off")
+# Instructions per second of guest time: the CPU's clock after reset.
+GUEST_HZ = 64_000_000
+# Exit status of an emulator that has reached a limit of guest time.
+LIMIT_STATUS = 124
+# Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
+HANGS_S = 300.0
+_HANGS_HINT = "is it stopped, or the host out of memory?"
+_LOOK_S = 1.0
+# Characters of a line: an unknown program that prints garbage may never end one.
+LONGEST_LINE = 1 << 16
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Result of a run of the emulator.
+
+    Attributes:
+        ended: 'stopped' by the caller, 'timeout' at a limit of guest time, 'silent' at that of silence,
+            'until' at the address or text of `Limits`, 'cut' at its write, or 'exited' by itself.
+        exit_code: Only for 'exited'.
+        instructions: Executed instructions in total, without sleep.
+        banks_on: RAM that is off after reset and was on at the end.
+        cleaned: Address ranges of RAM whose cache lines were cleaned by address.
+        unmodelled: Registers without a model, by address.
+        at: Last place of the program: a source line, a symbol or an address.
+    """
+
+    lines: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    ended: Ended
+    exit_code: int | None
+    instructions: int
+    banks_on: tuple[str, ...]
+    cleaned: tuple[tuple[int, int], ...]
+    unmodelled: tuple[Unmodelled, ...] = ()
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of guest time, in instructions; None for no limit.
+
+    An idle host executes 200 million per second, but only 15 million of code that polls a peripheral.
+    So firmware that computes forever is stopped after half a minute, firmware that polls after some
+    minutes, firmware that restarts again and again after three.
+
+    Attributes:
+        silence: Limit of the time in which the console neither sends nor receives a byte.
+        until: Address before whose instruction the run ends.
+        text: Text on the console that ends the run; empty for none.
+        cut: Number of the write to the NOR's array, from 1, in whose middle the power goes.
+    """
+
+    instructions: int | None = 40_000_000_000
+    silence: int | None = 4_000_000_000
+    until: int | None = None
+    text: str = ""
+    cut: int | None = None
+
+    @property
+    def options(self) -> str:
+        """Return the limits as properties of QEMU's machine."""
+        values = {
+            "max-instructions": self.instructions,
+            "max-silence": self.silence,
+            "until": self.until,
+            "until-text": self.text.encode().hex() or None,
+            "nor-cut": self.cut,
+        }
+        return ",".join(f"{name}={value}" for name, value in values.items() if value is not None)
+
+
+UNLIMITED = Limits(None, None)
+Ended = Literal["stopped", "timeout", "silent", "until", "cut", "exited"]
+# Ends by the words of the emulator's summary.
+_ENDS: dict[str, Ended] = {"limit": "timeout", "silence": "silent", "until": "until", "cut": "cut"}
+
+
+@dataclass
+class GuestTime:
+    """Guest time of an emulator, which writes it to `file` every 2^20 instructions."""
+
+    file: Path
+    _seen: int = -1
+    _looked: float = 0.0
+    _still_s: float = 0.0
+
+    def read(self) -> int:
+        """Return the number of instructions so far.
+
+        A long pause between two calls is no hang: a stop of this process (Ctrl-Z) stops the emulator, too.
+
+        Raises:
+            N6Error: N6-VB-007 if the number stands still over repeated calls.
+        """
+        seen, now = self._read(), time.monotonic()
+        if seen != self._seen:
+            self._seen, self._still_s = seen, 0.0
+        else:
+            self._still_s += min(now - self._looked, _LOOK_S)
+        self._looked = now
+        if self._still_s > HANGS_S:
+            what = f"the emulator hangs: it has executed nothing for {HANGS_S:g} s"
+            raise N6Error("N6-VB-007", what, hint=_HANGS_HINT)
+        return seen
+
+    @property
+    def has_begun(self) -> bool:
+        """Return true if the emulator has written the file at least once."""
+        return self.file.is_file()
+
+    def _read(self) -> int:
+        try:
+            return int.from_bytes(self.file.read_bytes(), "little")
+        except FileNotFoundError:
+            return 0
+
+
+@dataclass(frozen=True)
+class NorBoot:
+    """A boot from the file of a NOR.
+
+    Attributes:
+        board: Board with this NOR and these flash slots.
+        jedec_id: Replaces the board's id; None for the board's own.
+        strict_clocks: True for programs built here: a peripheral has no clock until the program enables
+            it. Third-party programs rely on clocks that the boot ROM leaves on.
+        keeps_writes: True if the file keeps the program's erases and writes.
+        heard: Recording for its microphones; None for silence.
+        npu: Files that record the NPU and exchange tensors.
+        fuses: File that keeps fuses, which a program can blow; None for the board's unblown fuses.
+    """
+
+    nor: Path
+    board: Board
+    jedec_id: int | None = None
+    strict_clocks: bool = True
+    keeps_writes: bool = False
+    heard: Recording | None = None
+    npu: NpuFiles = NO_FILES
+    fuses: Path | None = None
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of a run.
+
+    Attributes:
+        limits: By default `Limits()`.
+        on_line: Called with each line of the console.
+        longest_line: Characters; a longer line comes as several lines.
+        gdb: True to wait for a debugger, without limits.
+    """
+
+    limits: Limits
+    on_line: Callable[[str], None]
+    longest_line: int
+    gdb: bool
+
+
+def run_nor(
+    emulator: Path,
+    boot: NorBoot,
+    *,
+    programs: Sequence[Path],
+    stop: Callable[[str], bool],
+    **options: Unpack[RunOptions],
+) -> RunResult:
+    """Run the emulator on a NOR.
+
+    Args:
+        boot: The NOR and its board.
+        programs: ELF files, for source lines in findings.
+        stop: Called with each line of the console; a result of true ends the run.
+
+    Raises:
+        N6Error: N6-VB-006 if the emulator ends before the first instruction; N6-VB-007 if it hangs.
+    """
+    return _run(emulator, _nor_options(boot), [], programs, stop, **options)
+
+
+def run_program(
+    emulator: Path, program: Path, *, stop: Callable[[str], bool], **options: Unpack[RunOptions]
+) -> RunResult:
+    """Run an ELF file from its vector table in AXISRAM2, without boot ROM and NOR.
+
+    The program has semihosting. `stop` and errors are those of `run_nor`.
+    """
+    arguments = ["-kernel", str(program), "-semihosting-config", "enable=on,target=native"]
+    return _run(emulator, "", arguments, [program], stop, **options)
+
+
+def nor_command(
+    emulator: Path, boot: NorBoot, findings: Path, console: str, limits: Limits, guest_time: Path | None = None
+) -> list[str]:
+    """Return the command line that boots from a NOR.
+
+    Args:
+        findings: File for findings, which the emulator writes.
+        console: Target of the serial port, in QEMU's syntax.
+        guest_time: File for guest time, which the emulator writes.
+    """
+    return _command(emulator, _nor_options(boot), findings, console, limits, guest_time)
+
+
+def _nor_options(boot: NorBoot) -> str:
+    values = board_values(boot.board) | {"strict-clocks": "on" if boot.strict_clocks else "off"}
+    if not boot.strict_clocks:
+        # A third-party program has its own baud rate, so that any rate is accepted.
+        values["console-baud"] = 0
+    if boot.jedec_id is not None:
+        values["nor-jedec-id"] = boot.jedec_id
+    if boot.keeps_writes:
+        values["nor-write"] = "on"
+    if boot.heard is not None:
+        values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
+    if boot.fuses is not None:
+        values["fuse-file"] = _quoted(boot.fuses)
+    values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
+    return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
+
+
+def _command(
+    emulator: Path, machine: str, findings: Path, console: str, limits: Limits, guest_time: Path | None
+) -> list[str]:
+    options = ["stm32n6virt", machine, f"findings={_quoted(findings)}", limits.options]
+    if guest_time:
+        options.append(f"guest-time={_quoted(guest_time)}")
+    quiet = ["-display", "none", "-monitor", "none"]
+    return [str(emulator), "-M", ",".join(filter(None, options)), *quiet, "-serial", console, *GUEST_TIME_OPTIONS]
+
+
+def _quoted(path: Path) -> str:
+    """Return a path with doubled commas, for a list of machine options."""
+    return str(path).replace(",", ",,")
+
+
+def _run(
+    emulator: Path,
+    machine: str,
+    arguments: Sequence[str],
+    programs: Sequence[Path],
+    stop: Callable[[str], bool],
+    *,
+    limits: Limits = Limits(),
+    on_line: Callable[[str], None] = lambda _: None,
+    longest_line: int = LONGEST_LINE,
+    gdb: bool = False,
+) -> RunResult:
+    """Run the emulator; with `gdb` it waits for a debugger without a limit."""
+    with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
+        findings = Path(folder) / "findings.jsonl"
+        guest_time = None if gdb else GuestTime(Path(folder) / "guest_time")
+        file = guest_time.file if guest_time else None
+        command = _command(emulator, machine, findings, "stdio", UNLIMITED if gdb else limits, file)
+        command += arguments
+        if gdb:
+            command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
+            elves = " ".join(f"-ex {_gdb_word(program)}" for program in programs)
+            say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
+        watched = _watch(command, stop, guest_time, on_line, longest_line)
+        return _result(findings, watched, programs)
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """Output of an emulator; the exit code is None if it was stopped."""
+
+    lines: tuple[str, ...]
+    exit_code: int | None
+    errors: str
+
+
+def _gdb_word(program: Path) -> str:
+    """Return GDB's command to load symbols, quoted for a shell and for GDB itself."""
+    return shlex.quote(f"add-symbol-file {shlex.quote(str(program))}")
+
+
+def _watch(
+    command: list[str],
+    stop: Callable[[str], bool],
+    guest_time: GuestTime | None,
+    on_line: Callable[[str], None],
+    longest_line: int,
+) -> _Watched:
+    """Read a command's lines until `stop`; without `guest_time` it may stand still."""
+    arrived: queue.Queue[str | None] = queue.Queue()
+    lines: list[str] = []
+    stopped = closed = False
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace"
+        ) as process,
+    ):
+        assert process.stdout is not None
+        reader = threading.Thread(target=_forward, args=(process.stdout, arrived, longest_line), daemon=True)
+        reader.start()
+        try:
+            while not stopped:
+                try:
+                    line = arrived.get(timeout=_LOOK_S)
+                except queue.Empty:
+                    if guest_time:
+                        guest_time.read()
+                    continue
+                if line is None:
+                    closed = True
+                    break
+                lines.append(line)
+                on_line(line)
+                stopped = stop(line)
+        finally:
+            # A clean end lets the machine write its summary; an emulator that ended by itself keeps its exit code.
+            if not closed:
+                process.send_signal(signal.SIGTERM)
+            end(process)
+            reader.join(HANGS_S)
+        errors.seek(0)
+        return _Watched(tuple(lines), None if stopped else process.returncode, errors.read())
+
+
+def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+    """Wait for an emulator that is about to end.
+
+    Raises:
+        N6Error: N6-VB-007 if it does not end; it is killed, so that its summary is missing.
+    """
+    try:
+        process.wait(HANGS_S)
+    except subprocess.TimeoutExpired as error:
+        process.kill()
+        raise N6Error(
+            "N6-VB-007", f"the emulator hangs: it has not ended for {HANGS_S:g} s", hint=_HANGS_HINT
+        ) from error
+
+
+def _forward(stream: IO[str], arrived: queue.Queue[str | None], longest_line: int) -> None:
+    while text := stream.readline(longest_line):
+        arrived.put(text.rstrip("\r\n"))
+    arrived.put(None)
+
+
+def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResult:
+    places = Places(programs)
+    findings, summary = read_findings(path, places)
+    # The summary is written at every proper end, even if the emulator gave up before the first instruction.
+    started = bool(findings or summary.ended) or summary.instructions > 0
+    if watched.exit_code and not started:
+        reason = next((line for line in watched.errors.splitlines() if line.strip()), "no message")
+        raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
+    ended: Ended = "stopped" if watched.exit_code is None else "exited"
+    if watched.exit_code == LIMIT_STATUS and summary.ended:
+        ended = _ENDS.get(summary.ended, "exited")
+    return RunResult(
+        lines=watched.lines,
+        findings=tuple(findings),
+        ended=ended,
+        exit_code=watched.exit_code if ended == "exited" else None,
+        instructions=summary.instructions,
+        banks_on=summary.banks_on,
+        cleaned=summary.cleaned,
+        unmodelled=unmodelled_of(summary, places),
+        at=places.of(summary.pc),
+    )

@@ -1,0 +1,128 @@
+"""Checks of types and quantisation against the model and the application."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from n6build.base.findings import Finding
+from n6build.check.check import check
+from n6build.check.subject import NetworkSubject, Subject
+from n6build.compile.artifacts.description import Quantised
+from n6build.compile.model_facts import KEPT_QUANTISATION
+
+# The steps of real networks are between these bounds. A failed conversion produced 2956686.0.
+SMALLEST_SCALE = 1e-9
+LARGEST_SCALE = 1e3
+_RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535)}
+_NARROW = ("int8", "uint8", "int16", "uint16", "STAI_FORMAT_Q")
+
+
+def _absurd(buffer: Quantised) -> float | None:
+    for scale in buffer.scales:
+        if not math.isfinite(scale) or not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
+            return scale
+    return None
+
+
+Buffers = list[tuple[NetworkSubject, Quantised]]
+
+
+def _quantised(subject: Subject) -> Buffers:
+    return [(network, buffer) for network in subject.networks for buffer in network.artifacts.quantised]
+
+
+def _ports(subject: Subject) -> Buffers:
+    """Return inputs and outputs with a narrow type."""
+    return [(network, buffer) for network, buffer in _quantised(subject) if buffer.is_io and buffer.type in _NARROW]
+
+
+def _inner(subject: Subject) -> Buffers:
+    return [(network, buffer) for network, buffer in _quantised(subject) if not buffer.is_io and buffer.type in _NARROW]
+
+
+def _declared(subject: Subject) -> list[str]:
+    networks = [each.model for each in subject.networks]
+    return [kind for each in networks for kind in (each.input_type, each.output_type) if kind]
+
+
+def _quantised_models(subject: Subject) -> list[NetworkSubject]:
+    return [network for network in subject.networks if network.facts and network.facts.quantised_operators]
+
+
+def _scales(buffers: Buffers) -> Iterator[Finding]:
+    for network, buffer in buffers:
+        scale = _absurd(buffer)
+        if scale is not None:
+            yield Finding(
+                f"{network.model.name}: {buffer.name}",
+                f"has the quantisation scale {scale:g}; real ones lie between {SMALLEST_SCALE:g} and {LARGEST_SCALE:g}",
+                "quantise the model again with representative data, and compare it with the float model",
+            )
+
+
+@check("N6-CHECK-011", "scales of inputs and outputs are sane", "error", _ports)
+def absurd_io_scale(subject: Subject) -> Iterator[Finding]:
+    """Report inputs and outputs with an impossible quantisation scale.
+
+    The scale is not finite, or outside SMALLEST_SCALE..LARGEST_SCALE.
+    """
+    yield from _scales(_ports(subject))
+
+
+@check("N6-CHECK-012", "scales inside the network are sane", "warning", _inner)
+def absurd_inner_scale(subject: Subject) -> Iterator[Finding]:
+    """Report tensors inside the network with an impossible quantisation scale.
+
+    The scale is not finite, or outside SMALLEST_SCALE..LARGEST_SCALE.
+    """
+    yield from _scales(_inner(subject))
+
+
+@check("N6-CHECK-013", "zero points are values of their type", "error", _quantised)
+def zero_point_out_of_type(subject: Subject) -> Iterator[Finding]:
+    """Report zero points outside the range of their integer type."""
+    for network, buffer in _quantised(subject):
+        low, high = _RANGES.get(buffer.type, (-math.inf, math.inf))
+        for zero_point in sorted({*buffer.zero_points}):
+            if not low <= zero_point <= high:
+                yield Finding(
+                    f"{network.model.name}: {buffer.name}",
+                    f"has the zero point {zero_point}, {buffer.type} ends at {low if zero_point < low else high}",
+                    "quantise the model again",
+                )
+
+
+@check("N6-CHECK-014", "inputs and outputs have the declared types", "error", _declared)
+def declared_type(subject: Subject) -> Iterator[Finding]:
+    """Report inputs and outputs of another type than model.yaml declares."""
+    for network in subject.networks:
+        declared = network.model
+        for kind, wanted, ports in (
+            ("input", declared.input_type, network.artifacts.inputs),
+            ("output", declared.output_type, network.artifacts.outputs),
+        ):
+            for port in ports:
+                if wanted is not None and port.type != wanted:
+                    yield Finding(
+                        f"{network.model.name}: {kind} {port.name}",
+                        f"is {port.type}, model.yaml declares {wanted}",
+                        f"declare network.{kind}_type: {port.type} and read it so, or have the compiler convert it",
+                    )
+
+
+@check(KEPT_QUANTISATION, "the compiler has kept the quantisation", "error", _quantised_models)
+def dropped_quantisation(subject: Subject) -> Iterator[Finding]:
+    """Report a quantised model whose compiled network has no quantised buffer."""
+    for network in _quantised_models(subject):
+        if network.facts and _is_float(network):
+            yield Finding(
+                network.model.name,
+                f"the model has {network.facts.quantised_operators} quantised operators, the compiled network no quantised "
+                "buffer: the compiler has dropped the quantisation",
+                "look for 'Ignore Quantization JSON file' in the compiler's log",
+            )
+
+
+def _is_float(network: NetworkSubject) -> bool:
+    return not any(buffer.type in _NARROW for buffer in network.artifacts.quantised)

@@ -1,0 +1,130 @@
+"""Checks of a third-party program's vector table, and of how much can be checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from n6build.base.findings import Finding
+from n6build.base.span import Span
+from n6build.check.check import check
+from n6build.check.checked_board import CheckedBoard
+from n6build.check.rules.programs import blamed_symbol, memories, off_after_reset, outside, physical
+from n6build.check.subject import ForeignProgram, Subject
+from n6build.describe.hardware.soc import SYSTEM_EXCEPTIONS
+from n6build.place.image.elf import Symbol
+from n6build.place.image.foreign import StartedProgram
+
+# The alignment of a stack is from the procedure call standard, the least one of VTOR from the architecture (VTOR.TBLOFF); bytes.
+_STACK_ALIGNMENT, _LEAST_TABLE_ALIGNMENT = 8, 128
+_WORD = 4
+
+
+def _started(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
+    return [(program, program.start) for program in subject.programs if program.start is not None]
+
+
+@check("N6-CHECK-027", "programs of somebody else have a vector table that starts them", "error", _started)
+def vector_table(subject: Subject) -> Iterator[Finding]:
+    """Report a wrong initial stack pointer, reset handler or place of the table."""
+    for program, start in _started(subject):
+        table = next(
+            (each for each in program.symbols if each.address == start.address and each.bytes >= 2 * _WORD), None
+        )
+        where = blamed_symbol(program, table)
+        named = f"'{table.name}' of {program.file}" if table else f"the vector table of {program.file}"
+        for what, hint in (*_stack(subject.board, program, start), *_reset(program, start), *_place(start, table)):
+            yield Finding(where, f"{named}: {what}", hint)
+
+
+def _stack(board: CheckedBoard, program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str, str]]:
+    said = f"the initial stack pointer 0x{start.stack:08X}"
+    hint = "the first vector is the end of the stack, such as _estack"
+    top = Span(physical(start.stack - _STACK_ALIGNMENT), _STACK_ALIGNMENT)
+    ram = {name: span for name, span in memories(board).items() if name not in ("NOR", "BOOTROM")}
+    if start.stack < _STACK_ALIGNMENT or outside(top, list(ram.values())) is not None:
+        yield f"{said} is in no RAM of {board.name}", hint
+        return
+    if start.stack % _STACK_ALIGNMENT:
+        yield f"{said} is not a multiple of {_STACK_ALIGNMENT}", hint
+    off = [name for name, span in off_after_reset(board).items() if span.address <= top.address < span.end]
+    # It is unknown which memories a third-party FSBL switches on before it starts an Appli.
+    if off and (program.role == "fsbl" or start.address is not None):
+        yield f"{said} is in {off[0]}, which is off when the program starts", "choose RAM that is on after reset"
+
+
+def _reset(program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str, str]]:
+    handler = start.reset & ~1
+    symbol = next((each for each in program.symbols if each.address == handler), None)
+    said = f"the reset vector 0x{start.reset:08X}" + (f" ('{symbol.name}')" if symbol else "")
+    if start.reset & 1 == 0:
+        yield (
+            f"{said} lacks the Thumb bit",
+            "the second vector is a function, declared as one (.thumb_func in assembler)",
+        )
+    code = [Span(each.address, each.bytes) for each in program.sections if each.is_code]
+    loaded = [Span(start.address, start.bytes)] if start.address is not None else []
+    if (code or loaded) and outside(Span(handler, 2), code or loaded) is not None:
+        yield f"{said} is in no code of the program", "is the table the first section, and the file of this program?"
+
+
+def _place(start: StartedProgram, table: object) -> Iterator[tuple[str, str]]:
+    if start.address is None:
+        return
+    size = getattr(table, "bytes", 0)
+    needed = _LEAST_TABLE_ALIGNMENT
+    while needed < size:
+        needed *= 2
+    if start.address % needed:
+        what = (
+            f"it is at 0x{start.address:08X}; with {size // _WORD or 'its'} vectors it has to be a multiple of {needed}"
+        )
+        yield what, f"ALIGN({needed}) in the linker script"
+
+
+def _waiting(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
+    """Return the programs in which a runtime waits for the NPU."""
+    if not any(network.artifacts.uses_npu for network in subject.networks):
+        return []
+    return [each for each in _started(subject) if each[0].role == "appli" and _handlers(subject.board, each[0])]
+
+
+def _handlers(board: CheckedBoard, program: ForeignProgram) -> dict[str, Symbol]:
+    """Return the handlers of ll_aton, named as in the device's vector table."""
+    wanted = {f"{name}_IRQHandler": name for name in board.interrupts if re.fullmatch(r"NPU\d", name)}
+    return {wanted[symbol.name]: symbol for symbol in program.symbols if symbol.name in wanted}
+
+
+@check("N6-CHECK-034", "interrupts of the NPU reach their handlers", "error", _waiting)
+def unheard_interrupts(subject: Subject) -> Iterator[Finding]:
+    """Report handlers that the vector table does not reach.
+
+    Without its handler, the first inference never ends.
+    """
+    for program, start in _waiting(subject):
+        for name, symbol in sorted(_handlers(subject.board, program).items()):
+            number = SYSTEM_EXCEPTIONS + subject.board.interrupts[name]
+            vector = start.vectors[number] if number < len(start.vectors) else 0
+            if vector & ~1 != symbol.address:
+                there = next((each.name for each in program.symbols if each.address == vector & ~1), f"0x{vector:08X}")
+                what = f"vector {number} of {program.file}, for {name}, is {there}, and not {symbol.name}"
+                yield Finding(
+                    blamed_symbol(program, symbol), what, "the table of ST's start-up file has it in its place"
+                )
+
+
+@check("N6-CHECK-032", "programs of somebody else can be looked into", "warning", lambda subject: subject.programs)
+def what_cannot_be_read(subject: Subject) -> Iterator[Finding]:
+    """Report the parts of a third-party program that the other checks cannot read."""
+    for program in subject.programs:
+        if not program.has_elf:
+            what = "has no ELF file beside it: only its vector table and its slot were checked, not its memory"
+            yield Finding(
+                program.file, what, f"give the ELF file ({program.role}=FILE.elf), or leave it beside this one"
+            )
+        elif not program.symbols:
+            yield Finding(program.file, "has no symbols: sections are checked, no variable is named", "do not strip it")
+        for region in program.regions:
+            if region.address is None or region.bytes is None:
+                what = f"region {region.name} is computed in a way that is not understood here, and was not checked"
+                yield Finding(f"{region.file}:{region.line}", what, "write it as a number")

@@ -1,1 +1,0 @@
-"""Pre-flight checks: faults that fail on a board, found before one is touched."""

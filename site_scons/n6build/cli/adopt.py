@@ -1,0 +1,75 @@
+"""The command `n6build adopt`: adds n6build to a project as it is on the disk.
+
+It reads the project and writes the lines that its build script needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.adopt.kinds import KINDS
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.cli.arguments import CommandParser
+
+NAME = "adopt"
+HELP = (
+    "reads an STM32N6 project as it lies on the disk, says what it has and lacks, and adds n6build to its build script"
+)
+_OPTIONS = ("board", "model", "appli")
+
+
+def adopt(words: Sequence[str]) -> None:
+    """Read a project, and add n6build to it.
+
+    Args:
+        words: Words behind the command.
+
+    Raises:
+        N6Error: N6-OPTION-001 or N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown
+            board; errors of `adopt_project`.
+    """
+    from n6build.adopt.carry_out import Wishes, adopt_project
+    from n6build.describe.hardware.boards import home_of_board, load_board
+
+    asked = adopt_parser().parse_intermixed_args(words)
+    given = _given(asked.options)
+    wishes = Wishes(
+        board=load_board(given["board"], home_of_board(given["board"])).name if "board" in given else "",
+        models=tuple(given["model"].split(",")) if given.get("model") else (),
+        program=given.get("appli", ""),
+        kind=asked.kind,
+        only_print=asked.only_print,
+        gcc=asked.gcc,
+    )
+    adopt_project(Path(asked.folder).absolute(), wishes)
+
+
+def adopt_parser() -> CommandParser:
+    """Return the parser of the words behind `n6build adopt`."""
+    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser.add_argument("folder", metavar="FOLDER", help="of the project, such as the root of its repository")
+    parser.add_argument(
+        "options",
+        nargs="*",
+        metavar="OPTION=VALUE",
+        help="board=NAME and model=FILE in place of what is found; appli=PROGRAM of a script that builds several",
+    )
+    parser.add_argument("--print", dest="only_print", action="store_true", help="shows the lines, and writes nothing")
+    parser.add_argument("--for", dest="kind", choices=KINDS, help="the build system, where a program has several")
+    parser.add_argument(
+        "--gcc",
+        metavar="FOLDER",
+        help="writes a compiler there that takes the flags of ST's projects, such as build/gcc, from FOLDER of the project",
+    )
+    return parser
+
+
+def _given(words: Sequence[str]) -> dict[str, str]:
+    given = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in _OPTIONS or not equals:
+            raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, _OPTIONS))
+        given[name] = value
+    return given

@@ -1,0 +1,121 @@
+"""The choice of a command by the first words of a call, and its exit status."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import sys
+
+from n6build.base.caller import N6BUILD, called_as
+from n6build.base.environment import is_asked_to_complete
+from n6build.base.errors import N6Error
+from n6build.base.files import cannot_write
+from n6build.base.requirements import check_python, missing_package
+
+
+def carry_out(words: list[str]) -> int:
+    """Carry out a call of n6build; return the exit status of `n6build.__main__.main`."""
+    # Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        check_python()
+        with called_as(N6BUILD):
+            return _ended(words)
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"{missing_package(error)}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        if not _reader_is_gone():
+            raise
+        return 141
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(f"{cannot_write(None, error)}\n")
+        return 2
+
+
+def _ended(words: list[str]) -> int:
+    """Carry out a command, and return its exit status.
+
+    An error is printed, with calls of this program in its hints.
+    """
+    try:
+        _begin(words)
+    except N6Error as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+def _reader_is_gone() -> bool:
+    """Return whether the reader of stdout, such as `head`, has gone.
+
+    Then stdout is replaced, because Python would complain once more when it ends.
+    """
+    pipe = select.poll()
+    pipe.register(sys.stdout, 0)
+    if not pipe.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
+
+
+def _begin(words: list[str]) -> None:
+    command, *rest = words or [""]
+    if is_asked_to_complete():
+        from n6build.cli.completion import answer
+
+        answer()
+    elif command == "--print-completion":
+        from n6build.cli.completion import script
+
+        print(script(rest[0] if rest else ""), flush=True)
+    elif command in ("-h", "--help", "help"):
+        from n6build.cli.overview import help_text
+
+        print(help_text(rest), flush=True)
+    elif command == "--version":
+        from n6build.base.version import version
+
+        print(f"n6build {version()}", flush=True)
+    elif command == "matrix-merge":
+        from n6build.cli.matrix_merge import matrix_merge
+
+        matrix_merge(rest)
+    elif command == "embed":
+        from n6build.cli.embed import embed
+
+        embed(rest)
+    elif command == "adopt":
+        from n6build.cli.adopt import adopt
+
+        adopt(rest)
+    elif command == "prove":
+        from n6build.cli.prove import prove
+
+        prove(rest)
+    elif command == "clean":
+        from n6build.cli.clean import clean
+
+        clean(rest)
+    elif command == "new":
+        from n6build.cli.new import new
+
+        new(rest)
+    elif command in ("--makefile", "--cmake-dir", "--include-dir", "--scons-dir"):
+        from n6build.cli.places import PLACES
+
+        print(PLACES[command], flush=True)
+    else:
+        from n6build.cli.arguments import read_call
+        from n6build.cli.build import carry_out
+
+        carry_out(read_call(words))

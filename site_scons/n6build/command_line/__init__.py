@@ -1,1 +1,0 @@
-"""The command `n6build`: the stages without SCons, in any folder."""

@@ -1,0 +1,100 @@
+"""Memory pools and input of any c_info of schema 2, for the NPU or a Cortex-M."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.json_value import JsonValue, read_json
+
+# Only the major number is checked: all releases so far have schema 2.0.
+SCHEMA_MAJOR = "2"
+_C_NAME = re.compile(r"\w{1,100}", re.ASCII)
+_MAX_POOLS, _MAX_AXES = 256, 16
+
+
+@dataclass(frozen=True)
+class ActivationPool:
+    """A writable memory pool in use, with its used bytes."""
+
+    name: str
+    used_bytes: int
+
+
+@dataclass(frozen=True)
+class ActivationPools:
+    """Pools with activations, and the first input of the network.
+
+    Attributes:
+        pools: Pools, smallest first, as ST's deployment numbers the activation buffers.
+        input_index: Index of the pool with the first input; 0 if the application allocates it.
+        input_shape: Shape as written, without names of axes.
+        picture: Height, width and channels of the input, None if it is not a picture.
+    """
+
+    pools: tuple[ActivationPool, ...]
+    input_index: int
+    input_shape: tuple[int, ...]
+    picture: tuple[int, int, int] | None
+
+
+def read_activation_pools(path: Path) -> ActivationPools:
+    """Read the writable pools, virtual ones included.
+
+    Raises:
+        N6Error: N6-FILE-00x for the file; N6-NET-020 with the path of a key that is missing or of
+            another type.
+    """
+    document = read_json(path)
+    require_schema(document)
+    used = [pool for pool in document["memory_pools"].at_most(_MAX_POOLS) if _holds_activations(pool)]
+    used.sort(key=lambda pool: pool["used_size_bytes"].count())
+    inputs = list(document["graphs"].first()["inputs"])
+    if not inputs:
+        return ActivationPools(tuple(map(_pool, used)), 0, (), None)
+    number = inputs[0].count()
+    buffer = next((each for each in document["buffers"] if each["id"].count() == number), None)
+    if buffer is None:
+        raise inputs[0].error(f"there is no buffer {number}")
+    holder = buffer["mpool_id"].count()
+    index = next((index for index, pool in enumerate(used) if pool["id"].count() == holder), 0)
+    shape = tuple(size.count() for size in buffer["shape"].at_most(_MAX_AXES))
+    return ActivationPools(tuple(map(_pool, used)), index, shape, _picture(buffer, shape))
+
+
+def require_schema(document: JsonValue) -> None:
+    """Check that the document has schema 2.x.
+
+    Raises:
+        N6Error: N6-NET-020 if it has another schema.
+    """
+    version = document["json_schema_version"]
+    if version.text().split(".")[0] != SCHEMA_MAJOR:
+        raise version.error(f"version {version.text()[:20]} of the schema is not known, {SCHEMA_MAJOR}.x is")
+
+
+def _holds_activations(pool: JsonValue) -> bool:
+    return pool["rights"].text() == "ACC_WRITE" and pool["used_size_bytes"].count() > 0
+
+
+def _pool(pool: JsonValue) -> ActivationPool:
+    name = pool["name"]
+    if not _C_NAME.fullmatch(name.text()):
+        raise name.error(f"'{name.text()[:40]}' is not a name in C")
+    return ActivationPool(name.text(), pool["used_size_bytes"].count())
+
+
+def _picture(buffer: JsonValue, shape: tuple[int, ...]) -> tuple[int, int, int] | None:
+    """Return height, width and channels of an input, None if it is not a picture.
+
+    A network for a Cortex-M names its axes and has no batch; one for the NPU has four axes without
+    names, channels last.
+    """
+    names = [axis.text() for axis in axes.at_most(_MAX_AXES)] if (axes := buffer.get("shape_map")) else []
+    if not names:
+        return (shape[1], shape[2], shape[3]) if len(shape) == 4 else None
+    sizes = dict(zip(names, shape, strict=False))
+    if len(names) != len(shape) or not {"H", "W", "CH"} <= set(names) <= {"BATCH", "H", "W", "CH"}:
+        return None
+    return sizes["H"], sizes["W"], sizes["CH"]

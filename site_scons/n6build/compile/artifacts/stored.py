@@ -1,0 +1,99 @@
+"""<name>_artifacts.json: the description of a network without network.c.
+
+A relocatable model is such a network: code, tables and weights in one file, linked already. The
+step that reads the model writes the description.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.base.bounded import decode_json
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, to_json
+from n6build.compile.artifacts.description import (
+    EpochBlock,
+    EpochInfo,
+    IoBuffer,
+    NetworkArtifacts,
+    PoolRange,
+    Quantised,
+)
+from n6build.compile.ll_aton import Version
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The fields of `NetworkArtifacts` that such a network has.
+
+    `source` is the name of its file, in the same folder.
+    """
+
+    name: str
+    source: str
+    pools: tuple[PoolRange, ...]
+    inputs: tuple[IoBuffer, ...]
+    outputs: tuple[IoBuffer, ...]
+    quantised: tuple[Quantised, ...]
+    epochs: tuple[EpochInfo, ...]
+    ll_aton: Version
+    tools: tuple[tuple[str, str], ...]
+    blocks: tuple[EpochBlock, ...]
+
+
+def stored_name(network: str) -> str:
+    """Return the name of the description in a folder of stage 1."""
+    return f"{network}_artifacts.json"
+
+
+def artifacts_json(artifacts: NetworkArtifacts) -> str:
+    """Return the text of <name>_artifacts.json.
+
+    Args:
+        artifacts: A network without network.c and without files of weights.
+    """
+    assert artifacts.ll_aton is not None
+    stored = _Stored(
+        artifacts.name,
+        artifacts.source.name,
+        artifacts.pools,
+        artifacts.inputs,
+        artifacts.outputs,
+        artifacts.quantised,
+        artifacts.epochs,
+        artifacts.ll_aton,
+        artifacts.tools,
+        artifacts.blocks,
+    )
+    return to_json(asdict(stored))
+
+
+def read_stored(path: Path) -> NetworkArtifacts:
+    """Read a <name>_artifacts.json.
+
+    Raises:
+        N6Error: N6-FILE-002; N6-NET-020 if the file is not such a description.
+    """
+    try:
+        stored = decode_json(read_bytes(path), _Stored)
+    except ValueError as error:
+        hint = "build again"
+        raise N6Error("N6-NET-020", f"is no description of a network: {error}", where=path.name, hint=hint) from error
+    source = path.parent / stored.source
+    return NetworkArtifacts(
+        name=stored.name,
+        suffix=stored.name,
+        source=source,
+        pools=stored.pools,
+        initializers=(),
+        inputs=stored.inputs,
+        outputs=stored.outputs,
+        quantised=stored.quantised,
+        epochs=stored.epochs,
+        ll_aton=stored.ll_aton,
+        library_call=None,
+        tools=stored.tools,
+        described_by=source.name,
+        blocks=stored.blocks,
+    )

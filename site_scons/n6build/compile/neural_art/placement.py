@@ -1,0 +1,88 @@
+"""Placement of the buffers, with bytes behind each that an engine may read ahead.
+
+It is the plan of the reference backend in all other respects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from n6build.base.errors import N6Error
+from n6build.compile.memory_pools import MemoryPool, RoomierProfile
+from n6build.compile.neural_art.guards import with_guards, with_room
+from n6build.compile.neural_art.hardware_epoch import READ_AHEAD
+from n6build.compile.reference.epochs import Address, Buffer, Initializer, Network
+from n6build.compile.reference.liveness import aligned
+from n6build.compile.reference.placement import Placement, place
+
+_SLACK = "Read_ahead_of_the_kernels"
+
+
+def placed(
+    network: Network,
+    pools: Sequence[MemoryPool],
+    roomier: Sequence[RoomierProfile],
+    guard: int,
+    written: Mapping[str, int],
+) -> tuple[Network, Placement]:
+    """Return the network and its placement.
+
+    The network gets readable bytes behind its last initializer.
+
+    Args:
+        network: Lowered network.
+        pools: Memory pools in order of preference.
+        roomier: Profiles with more RAM.
+        guard: As in `NpuOptions`. With guards, no buffer takes the memory of another one.
+        written: As from `ends_of_writes`.
+
+    Raises:
+        N6Error: N6-NET-010 to N6-NET-013 if the pools do not suit the network; N6-NET-031 if a pool
+            has no address, which a blob has to contain.
+    """
+    require_addresses(pools)
+    slack = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, memoryview(bytes(READ_AHEAD)))
+    network = replace(network, initializers=(*network.initializers, slack))
+    roomy = with_room(network, guard, written) if guard else _with_read_ahead(network)
+    placement = place(replace(network, buffers=roomy), pools, roomier)
+    sizes = {buffer.name: buffer.bytes for buffer in network.buffers}
+    before = aligned(guard)
+    places = {
+        name: replace(found, offset=found.offset + before, bytes=sizes[name]) if name in sizes else found
+        for name, found in placement.places.items()
+    }
+    placement = replace(placement, places=places)
+    return with_guards(network, placement, guard, written) if guard else (network, placement)
+
+
+def require_addresses(pools: Sequence[MemoryPool]) -> None:
+    """Check that all pools have addresses.
+
+    ST's relocatable blobs come with lists of words that its loader corrects, in a copy in RAM.
+    Blobs of this backend have no such lists.
+
+    Raises:
+        N6Error: N6-NET-031 if the place of a pool depends on where a model is installed.
+    """
+    for pool in pools:
+        if pool.mode == "USEMODE_RELATIVE":
+            what = (
+                f"memory pool {pool.name} has no address before a model is installed, and blobs of backend neural_art have "
+                "addresses in them that nothing on the board corrects"
+            )
+            hint = "loader=linked, or loader=reloc with another backend, such as backend=reference"
+            raise N6Error("N6-NET-031", what, where=pool.name, hint=hint)
+
+
+def _with_read_ahead(network: Network) -> tuple[Buffer, ...]:
+    return tuple(replace(buffer, bytes=buffer.bytes + READ_AHEAD) for buffer in network.buffers)
+
+
+def addresses(placement: Placement) -> Callable[[Address], int]:
+    """Return a function from an address of the network to that in a blob."""
+
+    def address_of(wanted: Address) -> int:
+        return placement.places[wanted.name].address + wanted.offset
+
+    return address_of

@@ -1,0 +1,104 @@
+"""Import of a network that another tool made: names of stage 1, whole weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import (
+    file_size,
+    read_bytes,
+    read_in_chunks,
+    require_at_most,
+    write_atomically,
+    write_chunks_atomically,
+)
+from n6build.base.intel_hex import read_intel_hex
+from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts, weights_name
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.artifacts.weights import require_size, weights_read
+from n6build.compile.prebuilt.weights_array import read_array
+from n6build.describe.compiled_folder import PrebuiltNetwork
+
+MAX_WEIGHTS_BYTES = 256 << 20
+# A word of a C array has this number of bytes; the last word may be partly padding.
+_ARRAY_WORD = 8
+
+
+def import_network(network: PrebuiltNetwork, out: Path) -> None:
+    """Write `network.outputs` to a folder, and refuse incomplete weights.
+
+    Args:
+        network: Files that another tool made.
+        out: Folder of stage 1.
+
+    Raises:
+        N6Error: N6-PRE-003 for a hex file that is empty or spans several pools; N6-PRE-004 for a
+            damaged C array; N6-NET-021 and N6-NET-025 for weights that are missing or have another
+            size; N6-FILE-006 for files that Git LFS has not downloaded; and as `read_artifacts` and
+            `read_intel_hex`.
+    """
+    for path in (network.source, *network.others):
+        write_atomically(out / path.name, read_bytes(path))
+    files = {weights_name(network.name, each.pool): each.file for each in network.weights}
+    artifacts = read_artifacts(out, network.name, tuple(files))
+    images = {image.file.name: image for image in artifacts.initializers}
+    for name, image in images.items():
+        if image.bytes and name not in files:
+            require_size(artifacts, image, None, network.source)
+    for name, file in files.items():
+        found = images.get(name)
+        try:
+            size = _write_weights(file, out / name, found.bytes if found else 0)
+        except N6Error as error:
+            if found is None or error.id != "N6-FILE-006":
+                raise
+            raise _with_reader(error, artifacts, found) from error
+        if found:
+            require_size(artifacts, found, size, file)
+
+
+def _with_reader(error: N6Error, artifacts: NetworkArtifacts, image: InitializerImage) -> N6Error:
+    """Return an error about a Git LFS pointer that also names the missing weights."""
+    what = f"{error.what}; it holds {weights_read(artifacts, image)}"
+    return N6Error(error.id, what, where=error.where, hint=error.hint)
+
+
+def _write_weights(file: Path, output: Path, expected: int) -> int:
+    """Write a file of weights as bytes, and return their number.
+
+    Args:
+        file: File of weights.
+        output: Output file.
+        expected: Bytes; the last word of an array may have more.
+    """
+    if file.suffix != ".c":
+        write_chunks_atomically(output, _initializers(file))
+        return file_size(output)
+    data = read_array(file)
+    data = data[:expected] if expected <= len(data) < expected + _ARRAY_WORD else data
+    write_atomically(output, data)
+    return len(data)
+
+
+def _initializers(path: Path) -> Iterable[bytes]:
+    """Return the content of a file in pieces.
+
+    A hex file is read completely before the first piece, since it may be faulty anywhere.
+    """
+    if path.suffix != ".hex":
+        require_at_most(path, MAX_WEIGHTS_BYTES)
+        return read_in_chunks(path)
+    memory = read_intel_hex(path, MAX_WEIGHTS_BYTES)
+    start, end = memory.start, memory.end
+    if end <= start:
+        raise N6Error("N6-PRE-003", "is an empty Intel hex file", where=path.name)
+    if end - start > MAX_WEIGHTS_BYTES:
+        raise N6Error(
+            "N6-PRE-003",
+            f"spans {end - start} bytes, from 0x{start:08X} to 0x{end:08X}: more than one memory pool",
+            where=path.name,
+            hint="give the raw file of each pool instead",
+        )
+    return memory.chunks(start, end)

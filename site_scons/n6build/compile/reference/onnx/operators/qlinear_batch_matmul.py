@@ -1,0 +1,100 @@
+"""QLinearBatchMatMul: rows of one tensor times rows of another.
+
+ONNX calls it QLinearMatMul. Neither tensor has to be constant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from n6build.compile.reference.descriptors import Kernel, Member, Structure
+from n6build.compile.reference.graph import Tensor
+from n6build.compile.reference.kernel_call import KernelCall, Scratch, operand
+from n6build.compile.reference.onnx.limits import LimitOptions, limited_range
+from n6build.compile.reference.operands import Operands, required_quantisation
+from n6build.compile.reference.operator_kind import OperatorKind
+from n6build.compile.reference.operators.batch_matmul import MATRICES
+from n6build.compile.reference.ranges import RANGE
+from n6build.compile.reference.rules import INT8, Problem, Rule, check_shape, shown
+
+# Number of products of two int8, minus their zero points, whose sum fits in 32 bits.
+_MOST_DEPTH = (1 << 31) // (255 * 255)
+
+_KERNEL = Kernel(
+    "qlinear_batch_matmul",
+    Structure(
+        "n6k_qlinear_batch_matmul_t",
+        (
+            *MATRICES,
+            Member("scale", "float"),
+            Member("x_zero_point", "int8_t"),
+            Member("y_zero_point", "int8_t"),
+            Member("range", RANGE),
+        ),
+        doc="In each batch the products of all rows of x and all rows of y, both of depth elements; an output row has one "
+        "element for each row of y, columns of them. A sum is converted to float32, multiplied by scale and rounded half to "
+        "even. Strides lead to the next batch, 0 where it is the same. scratch: N6K_QLINEAR_BATCH_MATMUL_SCRATCH bytes.",
+        definitions="""\
+/* Bytes of scratch: where the sum of each column begins. */
+#define N6K_QLINEAR_BATCH_MATMUL_SCRATCH(columns) (4 * (columns))
+""",
+    ),
+)
+
+
+def _batches(tensor: Tensor) -> int:
+    return math.prod(tensor.shape[:-2])
+
+
+def _check(operands: Operands) -> Iterator[Problem]:
+    x, y = operands.first, operands.required(1)
+    batches = max(_batches(x), _batches(y))
+    if x.shape[-1] != y.shape[-1] or not {_batches(x), _batches(y)} <= {1, batches} or x.shape[-1] > _MOST_DEPTH:
+        what = f"tensors {shown(x)} {list(x.shape)} and {shown(y)} {list(y.shape)}, transposed, do not fit together"
+        yield Problem("N6-NET-007", what, f"rows of the same length, at most {_MOST_DEPTH}, and batches alike or one")
+        return
+    yield from check_shape(operands.output, (*operands.output.shape[:-2], x.shape[-2], y.shape[-2]))
+
+
+def _stride(tensor: Tensor) -> int:
+    return math.prod(tensor.shape[-2:]) if _batches(tensor) > 1 else 0
+
+
+def _lower(operands: Operands) -> KernelCall:
+    options = operands.operator.options
+    assert isinstance(options, LimitOptions)
+    x, y = operands.first, operands.required(1)
+    of_x, of_y, target = map(required_quantisation, (x, y, operands.output))
+    batches, rows, columns, depth = max(_batches(x), _batches(y)), x.shape[-2], y.shape[-2], x.shape[-1]
+    return KernelCall(
+        _KERNEL,
+        {
+            "x": operand(x),
+            "y": operand(y),
+            "output": operands.output,
+            "scratch": Scratch(4 * columns, least=f"N6K_QLINEAR_BATCH_MATMUL_SCRATCH({columns})"),
+            "batches": batches,
+            "rows": rows,
+            "columns": columns,
+            "depth": depth,
+            "x_stride": _stride(x),
+            "y_stride": _stride(y),
+            "scale": float(np.float32(of_x.scale) * np.float32(of_y.scale) / np.float32(target.scale)),
+            "x_zero_point": of_x.zero_point,
+            "y_zero_point": of_y.zero_point,
+            "range": limited_range(operands.output, options.low, options.high),
+        },
+        macs=batches * rows * columns * depth,
+    )
+
+
+OPERATOR = OperatorKind(
+    name="QLinearBatchMatMul",
+    label="QLinearMatMul",
+    rule=Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True),
+    lower=_lower,
+    kernels=(_KERNEL,),
+)

@@ -1,0 +1,57 @@
+"""Kinds of operators: the value OPERATOR of each module in operators/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from n6build.compile.reference.descriptors import Kernel
+from n6build.compile.reference.graph import Tensor
+from n6build.compile.reference.kernel_call import KernelCall
+from n6build.compile.reference.operands import Operands, Padding
+from n6build.compile.reference.reference_options import OptionsReader
+from n6build.compile.reference.rules import Rule
+
+
+@dataclass(frozen=True)
+class OperatorKind:
+    """A kind of operator.
+
+    Attributes:
+        name: Name in the schema of .tflite files.
+        label: Name in reports and in the names of nodes.
+        rule: Requirements for its tensors.
+        lower: Function called for operators that have passed `rule`. It gives one call, or several
+            that together make the output. It raises ScaleError.
+        kernels: Kernels that it may call.
+        options: Reader of its options; None if the file's options change nothing.
+        takes_over: Function that returns, for a padded tensor, the value of a PAD in front that the
+            kernel assumes outside its input.
+        padding: Function that returns the padding of a PAD, so that an operator after it may take
+            it over, or None.
+        view: Function that returns the output's offset in the memory of the input at position
+            `viewed` in bytes, or None if `lower` has to make the output.
+        several_outputs: True if `lower` is called for each `part`.
+        viewed: Position of the input that `view` refers to.
+        parts: Function that returns, for each input, its offset as a whole in the output's memory
+            in bytes, or None. `lower` then gives one call for each input, in their order.
+        fold: Function that returns the output if it does not depend on the network's inputs, or
+            None; it is called before `rule` is checked.
+    """
+
+    name: str
+    label: str
+    rule: Rule
+    lower: Callable[[Operands], KernelCall | Sequence[KernelCall]]
+    kernels: tuple[Kernel, ...]
+    options: OptionsReader | None = None
+    takes_over: Callable[[Tensor], int] | None = None
+    padding: Callable[[Operands], Padding | None] | None = None
+    view: Callable[[Operands], int | None] | None = None
+    several_outputs: bool = False
+    viewed: int = 0
+    parts: Callable[[Operands], Sequence[int | None]] | None = None
+    fold: Callable[[Operands], NDArray[Any] | None] | None = None

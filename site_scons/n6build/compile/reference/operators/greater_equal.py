@@ -1,0 +1,10 @@
+"""GREATER_EQUAL: true where the first element is at least the second.
+
+The shapes of the tensors broadcast.
+"""
+
+from __future__ import annotations
+
+from n6build.compile.reference.comparisons import comparison
+
+OPERATOR = comparison("GREATER_EQUAL", "GreaterEqual", "GREATER", "EQUAL")

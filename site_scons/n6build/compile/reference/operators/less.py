@@ -1,0 +1,10 @@
+"""LESS: true where the first element is less than the second.
+
+The shapes of the tensors broadcast.
+"""
+
+from __future__ import annotations
+
+from n6build.compile.reference.comparisons import comparison
+
+OPERATOR = comparison("LESS", "Less", "LESS")

@@ -1,1 +1,0 @@
-"""The Cortex-M55 C compiler."""

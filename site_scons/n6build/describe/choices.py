@@ -1,0 +1,393 @@
+"""The choices for a build: each option is a field with its default and its help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from n6build.base.environment import CMSIS
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.members import member_names
+from n6build.describe.backend_names import backend_names
+from n6build.describe.host_program import HostProgram
+from n6build.describe.option import (
+    Loader,
+    PlacedFile,
+    Setting,
+    chosen,
+    count,
+    folder,
+    listed_paths,
+    names,
+    number,
+    option_text,
+    options_of,
+    parsed,
+    path,
+    paths,
+    placed_files,
+    switch,
+    word,
+)
+from n6build.describe.targets import FLASHING, ON_A_BOARD, TALKING
+from n6build.describe.until import Until, parse_until
+
+# Value of an option for a folder that n6build looks for itself.
+AUTO = "auto"
+LoadMode = Literal["copy", "xip"]
+_RUN = ("run",)
+# Images with a security counter of their own (describe/formats/trust_claim.py), which a fuse word counts by its bits.
+COUNTED = ("appli", "model", "data")
+_MOST_UPDATES = 32
+# Names of the programmers' modules, which need not be loaded for that.
+PROGRAMMERS = member_names("n6build.board.flash.programmers.*")
+# Modes of a run, with the names of ST's load-and-run.
+MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
+
+
+def _modes(setting: Setting) -> tuple[str, ...]:
+    """Return the modes, sorted.
+
+    Raises:
+        N6Error: N6-OPTION-002 if one is unknown, or two exclude each other.
+    """
+    modes = {word.strip() for word in setting.value.split(",") if word.strip()}
+    for unknown in sorted(modes - set(MODES)):
+        raise N6Error("N6-OPTION-002", f"no mode '{unknown}'", where=setting.origin, hint=did_you_mean(unknown, MODES))
+    # The clock of a program that is already on the board is fixed.
+    for one, other in (("copy", "xip"), ("no-flash", "no-run"), ("no-flash", "max-speed")):
+        if {one, other} <= modes:
+            raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
+    return tuple(sorted(modes))
+
+
+def _counters(setting: Setting) -> tuple[str, ...]:
+    """Return security counters as kind:number, sorted.
+
+    Raises:
+        N6Error: N6-OPTION-002 for another text, or for a kind without a counter.
+    """
+    found: dict[str, str] = {}
+    for part in setting.value.split(",") if setting.value else ():
+        kind, _, number = part.partition(":")
+        if kind not in COUNTED or not re.fullmatch(r"[0-9]{1,2}", number) or int(number) > _MOST_UPDATES:
+            what = f"'{part}' is not a security counter"
+            hint = f"such as appli:3,model:1; of {', '.join(COUNTED)}, from 0 to {_MOST_UPDATES}"
+            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
+        found[kind] = f"{kind}:{int(number)}"
+    return tuple(sorted(found.values()))
+
+
+@dataclass(frozen=True)
+class Choices:
+    """All choices that a plan depends on, and nothing else.
+
+    Attributes:
+        models: Names, or paths relative to `launched`.
+        launched: Folder in which the command was typed.
+        build: Folder of all build products.
+        pair: Pair of a matrix, in which each pair has its own virtual board.
+        c_flags: Flags of the host project.
+        debug_info: Whether linked programs have debug information.
+        field: Whether the programs are for a field report.
+        ladder: Whether the networks are the rungs of target ladder.
+        program: Program of the host project in place of the Appli; None for this project's own
+            Appli.
+    """
+
+    board: str = word(
+        "nucleo-n657",
+        "the board, by name or alias (`scons boards` lists them); target time: all",
+        environment="N6BUILD_BOARD",
+    )
+    models: tuple[str, ...] = names(
+        "miniresnet",
+        "the model: a name (`scons models`), a folder with a model.yaml or a network.c, or a model file; several: a,b",
+        name="model",
+        environment="N6BUILD_MODEL",
+    )
+    profile: str = word(
+        "extflash",
+        "memory pools: extflash reads weights in place from flash, noextmem copies them to AXISRAM at boot; "
+        "extram and allmems use external RAM",
+    )
+    backend: str = word(
+        "auto",
+        f"the network compiler: {', '.join(backend_names())}; auto takes ST's tool if it is found, else the reference "
+        "backend, which runs every epoch on the CPU",
+        ("auto", *backend_names()),
+        environment="N6BUILD_BACKEND",
+    )
+    core: str = folder(
+        "ST's runtime, and ST's compiler if it is there: root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that "
+        "has the runtime in whatever layout; auto is the project around the folder in which the command is typed; default: "
+        "STEDGEAI_CORE_DIR",
+        automatic=AUTO,
+    )
+    cmsis: tuple[str, ...] = paths(
+        "device headers and HAL, which ST's runtime includes: STM32Cube_FW_N6, a project for an STM32N6, auto as for core, or "
+        "the include folders of CMSIS, device and HAL, separated as in PATH; default: those of core, if it has them",
+        automatic=AUTO,
+        environment=CMSIS,
+    )
+    loader: Loader = word(
+        "linked",
+        "how a network gets into the Appli: linked into it, or as a relocatable model (reloc) that it installs from flash",
+        ("linked", "reloc"),
+        environment="N6BUILD_LOADER",
+    )
+    load: LoadMode = word(
+        "copy", "run a model's code from RAM (copy) or in place (xip)", ("copy", "xip"), loader="reloc"
+    )
+    split: bool = switch(False, "1 puts the weights into a separate file", loader="reloc")
+    secure: bool = switch(True, "0 compiles for the non-secure state, with pools in that alias", loader="reloc")
+    slots: int = number(1, "2 keeps an older model (A/B) until a new one has proved itself", ("1", "2"), loader="reloc")
+    addresses: str = word(
+        "", "where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000", loader="reloc"
+    )
+    name: str = word("", "name of the only network: of its files, its symbols, and in the model", loader="reloc")
+    parse_only: bool = switch(
+        False, "1 ends target reloc with the table of memory pools", loader="reloc", targets=("reloc",)
+    )
+    gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
+    trial: Literal["off", "on"] = word(
+        "off",
+        "on starts a new model or Appli on trial, with the watchdog running, and takes the older one again if it is not "
+        "confirmed",
+        ("off", "on"),
+        loader="reloc",
+    )
+    confine: Literal["off", "on"] = word(
+        "off",
+        "on runs the code of models unprivileged, under the MPU: it reaches its own memory and nothing else",
+        ("off", "on"),
+        loader="reloc",
+    )
+    romfs: str = path("description of an OpenMV file system with models in it (romfs_config.json)", targets=("romfs",))
+    firmware: str = word(
+        "",
+        "the OpenMV firmware that installs the models: openmv-5.0.0 or another release, its image, or the folder of its "
+        "sources; by default the sources that the description of romfs is in, else OpenMV 5.0.0",
+        targets=("romfs", "reloc"),
+    )
+    probe: str = word(
+        "auto",
+        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer "
+        f"({', '.join(PROGRAMMERS)}), alone or as openocd:<serial number>",
+        environment="N6BUILD_PROBE",
+        targets=(*ON_A_BOARD, "vscode", "matrix"),
+    )
+    fsbl: str = path(
+        "an FSBL of your own in place of this project's: a signed image, or elf, hex or bin, which get a header"
+    )
+    appli: str = path(
+        "an Appli of your own, as fsbl; without option model there is no network, and nothing of this project in it"
+    )
+    linker_map: str = path(
+        "the linker map of that Appli, else of that FSBL: checks name object files of what has no debug information"
+    )
+    linker_script: str = path("its linker script: checks compare MEMORY with the board and name lines")
+    data: tuple[PlacedFile, ...] = placed_files(
+        "more files for the NOR: FILE@0x70180000, or hex files, which say where; several: a@0x70180000,b.hex"
+    )
+    sign: str = word(
+        "",
+        "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
+        environment="N6BUILD_SIGN",
+    )
+    trust: Literal["off", "code", "full"] = word(
+        "off",
+        "what a board verifies: code is the Appli and the code of models, before they run; full is all weights, too, at every "
+        "start; off is nothing",
+        ("off", "code", "full"),
+        environment="N6BUILD_TRUST",
+    )
+    trust_key: str = path(
+        "private key that Appli, models and weights are signed with: P-256, PEM; its password is in N6BUILD_KEY_PASSWORD",
+        environment="N6BUILD_TRUST_KEY",
+    )
+    trust_counter: tuple[str, ...] = parsed(
+        (),
+        "security counters of signed images: appli:3,model:1,data:2; a board whose fuses count further refuses them; default: 0",
+        _counters,
+        name="trust_counter",
+    )
+    dry: bool = switch(False, "1 only prints what would be programmed", targets=FLASHING)
+    inputs: str = path(
+        ".npy with a row for each inference, sent over the console; compare: the inputs of the board; default: the test vectors",
+        targets=("run", "compare"),
+    )
+    captured: tuple[str, ...] = listed_paths(
+        "files with the outputs of a board, a,b: .npy, raw bytes as .bin, a console log with a hex dump",
+        targets=("compare",),
+    )
+    expected: str = path(
+        ".npy with the right outputs for each row of inputs; default: the model's own, for its own inputs", targets=_RUN
+    )
+    console: str = word(
+        "",
+        "serial port of a real board; default: the one of the probe",
+        environment="N6BUILD_CONSOLE",
+        targets=TALKING,
+    )
+    audio: str = path(
+        "WAV file that the virtual board's microphone hears, as long as the inputs are those in flash; default: silence",
+        targets=_RUN,
+    )
+    runs: int = count(
+        "this many inferences over the console, the inputs in turn; default: each input once",
+        "inferences",
+        targets=_RUN,
+    )
+    modes: tuple[str, ...] = parsed(
+        (),
+        "a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
+        "every board of this kind can do, which is the default of option clock), copy or xip (as option load)",
+        _modes,
+        name="mode",
+    )
+    start: Literal["flash", "ram"] = word(
+        "flash",
+        "how a real board starts: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for "
+        "programming",
+        ("flash", "ram"),
+        targets=ON_A_BOARD,
+    )
+    until: Until | None = parsed(
+        None,
+        "virtual board: ends at text:PART OF A LINE, symbol:NAME (symbol:fsbl:main of that program), address:0x34000400 or "
+        "instructions:N; nothing is compared then; default with appli: instructions:1_000_000_000",
+        parse_until,
+        name="until",
+        targets=_RUN,
+    )
+    epochs: bool = switch(
+        False,
+        "virtual board: 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
+        targets=_RUN,
+    )
+    trace: Literal["none", "npu"] = word(
+        "none",
+        "virtual board: npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
+        ("none", "npu"),
+        targets=_RUN,
+    )
+    clock: str = word(
+        "",
+        "clock profile of the chip, such as hsi (all of it at 64 MHz) or overdrive; default: the fastest that the board is rated "
+        "for",
+        environment="N6BUILD_CLOCK",
+    )
+    flash: str = word("", "another clock of the NOR in MHz, such as 200", targets=("time",))
+    base: str = path(
+        "sizes.json or merge_report.json of the base branch, which this build is compared with",
+        targets=("merge-report", "matrix"),
+    )
+    gdb: bool = switch(
+        False,
+        "1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
+        targets=_RUN,
+    )
+    svd: str = path(
+        "description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD", targets=("vscode",)
+    )
+    verbosity: int = number(
+        0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
+    )
+    log: str = path("file for the summary of target reloc", loader="reloc", targets=("reloc",))
+    debug_info: bool = True
+    field: bool = False
+    ladder: bool = False
+    build: str = "build"
+    pair: str = ""
+    c_flags: tuple[str, ...] = ()
+    launched: str = ""
+    program: HostProgram | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Return whether a program other than n6build's own starts on the board."""
+        return bool(self.fsbl or self.appli or self.program)
+
+
+# Options about boards, runs, reports and the console, which do not change the bytes in flash.
+_NOT_IN_FLASH = frozenset(
+    {
+        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
+        *("inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
+        *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
+    }
+)
+# Options about the board on the desk and its start. They are the same for all commands, so they may be given to each.
+ON_THE_DESK = frozenset({"probe", "start", "console"})
+_MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
+
+
+def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
+    """Return the choices that the settings make.
+
+    Args:
+        settings: Setting of each option by its name.
+        launched: Folder in which the command was typed, where relative paths start.
+
+    Raises:
+        N6Error: N6-OPTION-002 for values that are not possible, alone or together; N6-OPTION-004
+            for a mode that needs
+            loader=reloc; N6-OPTION-005 for an invalid name.
+    """
+    choices = chosen(Choices, settings, launched, launched=str(launched))
+    if settings["debug"].value == "1":
+        choices = replace(choices, verbosity=2)
+    if choices.appli and not settings["model"].is_explicit:
+        # The default model is not part of a third-party program.
+        choices = replace(choices, models=())
+    if choices.clock and "max-speed" in choices.modes:
+        what = f"'mode=max-speed' and 'clock={choices.clock}' both choose the clock"
+        raise N6Error("N6-OPTION-002", what, where=settings["clock"].origin, hint="omit one of them")
+    if choices.name and (len(choices.models) > 1 or not choices.name.isidentifier()):
+        what = f"'name={choices.name}' names a single network, with letters, digits and _"
+        raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")
+    for mode in ("copy", "xip"):
+        if mode in choices.modes:
+            choices = _loaded_as(mode, choices, settings)
+    return choices
+
+
+def options_in_flash(choices: Choices) -> dict[str, str]:
+    """Return the options that affect the bytes in flash, as on a command line.
+
+    These are board and model, and all others with another value than their default.
+    """
+    return _texts(choices, _NOT_IN_FLASH)
+
+
+def given_options(choices: Choices) -> tuple[str, ...]:
+    """Return `options_in_flash` and those about the board on the desk, as name=value."""
+    return tuple(f"{name}={text}" for name, text in _texts(choices, _NOT_IN_FLASH - ON_THE_DESK).items() if text)
+
+
+def _texts(choices: Choices, without: Collection[str]) -> dict[str, str]:
+    usual = Choices()
+    texts = {}
+    for option in options_of(Choices):
+        value = getattr(choices, option.field)
+        if option.field == "modes":
+            value = tuple(mode for mode in value if mode in _MODES_IN_FLASH)
+        is_named = option.field in ("board", "models") and value
+        if option.name not in without and (is_named or value != getattr(usual, option.field)):
+            texts[option.name] = option_text(value, option.separator)
+    return texts
+
+
+def _loaded_as(mode: LoadMode, choices: Choices, settings: Mapping[str, Setting]) -> Choices:
+    load, by_mode = settings["load"], settings["mode"]
+    if load.origin != "default" and load.value != mode:
+        what = f"'load={load.value}' and 'mode={by_mode.value}' exclude each other"
+        raise N6Error("N6-OPTION-002", what, where=load.origin)
+    if choices.loader != "reloc":
+        what = f"'mode={by_mode.value}' is for relocatable models"
+        raise N6Error("N6-OPTION-004", what, where=by_mode.origin, hint="loader=reloc")
+    return replace(choices, load=mode)

@@ -1,0 +1,332 @@
+"""n6_board.h and the headers that it includes: one board's constants for C.
+
+The constants are clocks, console, NOR, PSRAM and flash slots. Each has its own header, so that a
+new baud rate recompiles only the code that uses the console.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from n6build.base.paths import TEMPLATES
+from n6build.base.templates import render
+from n6build.describe.hardware.board import Board, Console, ExternalRam, PortPins, Psram, SelectPins, Slots
+from n6build.describe.hardware.nor import Mode
+from n6build.describe.hardware.psram import PsramCommands
+from n6build.describe.hardware.soc import Clock, Divider, Pll
+
+
+@dataclass(frozen=True)
+class ClockConstants:
+    """A clock profile, as in `Clock` and `ClockProfile`.
+
+    Attributes:
+        plls, dividers: in the order in which the firmware sets them.
+    """
+
+    name: str
+    cpu_hz: int
+    plls: tuple[tuple[str, Pll], ...]
+    dividers: tuple[tuple[str, Divider], ...]
+    ahb_divider: int
+    overdrive: bool
+
+
+@dataclass(frozen=True)
+class PinConstants:
+    """Pins of one port.
+
+    Attributes:
+        mask: one bit for each line.
+        alternate: alternate function of the lines.
+    """
+
+    port: str
+    mask: int
+    alternate: int
+
+
+@dataclass(frozen=True)
+class PadClock:
+    """A clock of pads, and the divider of its source."""
+
+    hz: int
+    divider: int
+
+
+def _pad_clock(source_hz: int, divider: int) -> PadClock:
+    return PadClock(source_hz // divider, divider)
+
+
+@dataclass(frozen=True)
+class NorConstants:
+    """The NOR for the firmware; other fields as in `Nor` and `NorCommands`.
+
+    Attributes:
+        slow: clock without the fuse of the pads, from PLL1 or HCLK.
+        fast: clock with the fuse of the pads, from PLL1 or HCLK.
+        select: line of the chip select.
+        commands: name of the description of the commands.
+        octal_mask: as `second_byte_mask`.
+        octal_*: commands on eight lines.
+    """
+
+    base: int
+    size: int
+    jedec_id: int
+    mode: Mode
+    slow: PadClock
+    fast: PadClock
+    from_pll1: bool
+    pins: PinConstants
+    select: int
+    commands: str
+    read: int
+    program: int
+    erase_4k: int
+    write_register: int
+    octal_mask: int
+    octal_read_register: int
+    octal_read: int
+    octal_program: int
+    memory_type: int
+    mode_address: int
+    mode_value: int
+    dummy_address: int
+    dummy_value: int
+    dummy_cycles: int
+    register_dummy_cycles: int
+
+
+@dataclass(frozen=True)
+class RegisterConstants:
+    """A mode register of the PSRAM.
+
+    Attributes:
+        value: value that is written or expected, of the bits in `mask`.
+    """
+
+    address: int
+    value: int
+    mask: int = 0xFF
+
+
+@dataclass(frozen=True)
+class PsramConstants:
+    """The PSRAM for the firmware; other fields as in `Psram` and `PsramCommands`.
+
+    Attributes:
+        memory: name of its window.
+        slow: clock without the fuse of the pads, from HCLK.
+        fast: clock with the fuse of the pads, from HCLK.
+        slow_refresh_cycles, fast_refresh_cycles: clock cycles between refreshes at these clocks.
+        select: line of the chip select.
+        commands: name of the description of the commands.
+        read_cycles, write_cycles: latencies.
+        density: register with the code of the part's size.
+    """
+
+    memory: str
+    size: int
+    slow: PadClock
+    fast: PadClock
+    slow_refresh_cycles: int
+    fast_refresh_cycles: int
+    supply: str
+    control: PinConstants
+    select: int
+    data: PinConstants
+    commands: str
+    row: int
+    memory_type: int
+    reset: int
+    read: int
+    write: int
+    read_register: int
+    write_register: int
+    read_latency: RegisterConstants
+    read_cycles: int
+    write_latency: RegisterConstants
+    write_cycles: int
+    width: RegisterConstants
+    vendor: RegisterConstants
+    density: RegisterConstants
+
+
+@dataclass(frozen=True)
+class OfBoard:
+    """The constants of n6_board.h.
+
+    Attributes:
+        parts: names of all other headers, with that of the chip.
+    """
+
+    name: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OfClock:
+    """The constants of n6_board_clock.h. smps_overdrive: as in `Board`."""
+
+    name: str
+    clock: ClockConstants
+    smps_overdrive: str | None
+
+
+@dataclass(frozen=True)
+class OfConsole:
+    """The constants of n6_board_console.h."""
+
+    name: str
+    console: Console
+
+
+@dataclass(frozen=True)
+class OfNor:
+    """The constants of n6_board_nor.h."""
+
+    name: str
+    nor: NorConstants
+
+
+@dataclass(frozen=True)
+class OfPsram:
+    """The constants of n6_board_psram.h. psram: None if the firmware maps none."""
+
+    name: str
+    psram: PsramConstants | None
+
+
+@dataclass(frozen=True)
+class OfSlots:
+    """The constants of n6_board_slots.h."""
+
+    name: str
+    slots: Slots
+
+
+Constants = OfBoard | OfClock | OfConsole | OfNor | OfPsram | OfSlots
+
+
+@dataclass(frozen=True)
+class BoardHeader:
+    """A generated header of a board.
+
+    Attributes:
+        name: file name of the header.
+        kind: dataclass with the header's constants.
+        of: function that takes the constants from a board.
+    """
+
+    name: str
+    kind: type[Constants]
+    of: Callable[[Board], Constants]
+
+    @property
+    def template(self) -> Path:
+        """The Jinja template of the header."""
+        return TEMPLATES / f"{self.name}.j2"
+
+    def text(self, constants: Constants) -> str:
+        """Return the text of the header. constants: an instance of `kind`."""
+        return render(self.template, {field.name: getattr(constants, field.name) for field in fields(constants)})
+
+
+def _clock(clock: Clock) -> ClockConstants:
+    profile = clock.profile
+    plls, dividers = tuple(profile.plls.items()), tuple(profile.dividers.items())
+    return ClockConstants(clock.name, clock.cpu_hz, plls, dividers, profile.ahb_divider, profile.overdrive)
+
+
+def _pins(pins: PortPins | SelectPins) -> PinConstants:
+    return PinConstants(pins.port, pins.mask, pins.alternate)
+
+
+def _nor(board: Board) -> NorConstants:
+    nor, commands = board.nor, board.nor_commands
+    return NorConstants(
+        base=nor.base,
+        size=nor.size,
+        jedec_id=nor.jedec_id,
+        mode=nor.mode,
+        slow=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=False)),
+        fast=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=True)),
+        from_pll1="PLL1" in board.clock.profile.plls,
+        pins=_pins(nor.pins),
+        select=nor.pins.chip_select,
+        commands=commands.name,
+        read=commands.read,
+        program=commands.program,
+        erase_4k=commands.erase_4k,
+        write_register=commands.write_register,
+        octal_mask=commands.second_byte_mask,
+        octal_read_register=commands.octal(commands.read_register),
+        octal_read=commands.octal(commands.read_dtr),
+        octal_program=commands.octal(commands.program),
+        memory_type=commands.memory_type,
+        mode_address=commands.mode.address,
+        mode_value=commands.mode.opi_dtr,
+        dummy_address=commands.dummy.address,
+        dummy_value=commands.dummy.value,
+        dummy_cycles=commands.dummy.chosen,
+        register_dummy_cycles=commands.register_dummy_cycles,
+    )
+
+
+def _mapped(board: Board) -> PsramConstants | None:
+    ram, commands = board.external_ram, board.psram_commands
+    return _psram(board, ram, ram.psram, commands) if ram and ram.psram and commands else None
+
+
+def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands) -> PsramConstants:
+    slow, fast = (
+        _pad_clock(board.clock.hclk_hz, board.psram_divider(psram, fast_pads=fast_pads)) for fast_pads in (False, True)
+    )
+    density = commands.density
+    return PsramConstants(
+        memory=ram.memory,
+        size=ram.size,
+        slow=slow,
+        fast=fast,
+        slow_refresh_cycles=commands.refresh_cycles(slow.hz),
+        fast_refresh_cycles=commands.refresh_cycles(fast.hz),
+        supply=psram.supply,
+        control=_pins(psram.control),
+        select=psram.control.chip_select,
+        data=_pins(psram.data),
+        commands=commands.name,
+        row=commands.row,
+        memory_type=commands.memory_type,
+        reset=commands.reset,
+        read=commands.read,
+        write=commands.write,
+        read_register=commands.read_register,
+        write_register=commands.write_register,
+        read_latency=RegisterConstants(commands.read_latency.address, commands.read_latency_value),
+        read_cycles=commands.read_latency.chosen,
+        write_latency=RegisterConstants(commands.write_latency.address, commands.write_latency.value),
+        write_cycles=commands.write_latency.chosen,
+        width=RegisterConstants(commands.width.address, commands.width.value),
+        vendor=RegisterConstants(commands.vendor.address, commands.vendor.value, commands.vendor.mask),
+        density=RegisterConstants(density.address, density.sizes.index(ram.size), density.mask),
+    )
+
+
+_PARTS = (
+    BoardHeader(
+        "n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)
+    ),
+    BoardHeader("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
+    BoardHeader("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
+    BoardHeader("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
+    BoardHeader("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
+)
+HEADERS = (
+    BoardHeader(
+        "n6_board.h", OfBoard, lambda board: OfBoard(board.name, ("n6_soc.h", *(part.name for part in _PARTS)))
+    ),
+    *_PARTS,
+)

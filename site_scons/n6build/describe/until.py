@@ -1,0 +1,71 @@
+"""Option until: the event that ends a run on the virtual board."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from n6build.base.errors import N6Error
+from n6build.describe.option import Setting
+
+Kind = Literal["text", "symbol", "address", "instructions"]
+
+_KINDS: dict[str, Kind] = {"text": "text", "symbol": "symbol", "address": "address", "instructions": "instructions"}
+_NUMBER = re.compile(r"(0x[0-9a-fA-F]{1,8}|[0-9][0-9_]{0,18})")
+_LARGEST = 1 << 60
+
+
+@dataclass(frozen=True)
+class Until:
+    """An event that ends a run.
+
+    Attributes:
+        kind: Kind of the event.
+        value: A part of a line of the console; a symbol, with `fsbl:` or `appli:` in front if it is
+            of that program; an address;
+            or a number of instructions.
+    """
+
+    kind: Kind
+    value: str
+
+    @property
+    def number(self) -> int:
+        """Return the address, or the number of instructions."""
+        return int(self.value, 0)
+
+    def __str__(self) -> str:
+        if self.kind == "instructions":
+            return f"{self.number:,} instructions"
+        return f"text '{self.value}'" if self.kind == "text" else f"{self.kind} {self.value}"
+
+
+# The default for a third-party program: one with clocks, caches and a display has started by then.
+BY_DEFAULT = Until("instructions", "1000000000")
+
+
+def parse_until(setting: Setting) -> Until | None:
+    """Return the event in a setting, None if nothing is given.
+
+    Raises:
+        N6Error: N6-OPTION-002 for another text.
+    """
+    if not setting.value:
+        return None
+    word, colon, value = setting.value.partition(":")
+    kind = _KINDS.get(word)
+    hint = (
+        "until=text:'network ready', until=symbol:main, until=address:0x34000400, or until=instructions:2_000_000_000"
+    )
+    if kind is None or not colon or not value:
+        what = f"'{setting.option}={setting.value}' names nothing that ends a run"
+        raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
+    if kind in ("address", "instructions"):
+        if not _NUMBER.fullmatch(value) or value.endswith("_") or "__" in value:
+            raise N6Error("N6-OPTION-002", f"'{value}' is not a number", where=setting.origin, hint=hint)
+        number = int(value, 16 if value.startswith("0x") else 10)
+        if not 0 < number < (_LARGEST if kind == "instructions" else 1 << 32):
+            raise N6Error("N6-OPTION-002", f"{value} is out of range", where=setting.origin, hint=hint)
+        value = f"0x{number:08x}" if kind == "address" else str(number)
+    return Until(kind, value)

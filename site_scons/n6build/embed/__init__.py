@@ -1,1 +1,0 @@
-"""Files for other build systems: scripts that call n6build, and files to include."""

@@ -1,0 +1,106 @@
+"""Run of a model on its reference interpreter."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.base.bounded import WRONG_FIELDS
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
+from n6build.base.paths import LIBRARY
+from n6build.judge.compare import worker
+from n6build.judge.compare.installed import INSTALL, missing_interpreter
+from n6build.judge.compare.limits import MAX_MODEL_BYTES
+from n6build.judge.compare.tensors import Port, ReferenceTensor
+
+
+def interpret(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[ReferenceTensor, ...]:
+    """Return every activation of one inference, in the order of execution.
+
+    The inputs come first.
+
+    Args:
+        model: A .tflite file (LiteRT with its reference kernels), or a .onnx file (onnxruntime without
+            optimisations: the outputs of QuantizeLinear).
+        inputs: Inputs in the model's types and order.
+
+    Raises:
+        N6Error: N6-COMPARE-001 if the interpreter is not installed; N6-COMPARE-002 if it refuses the
+            model; N6-COMPARE-003 if the inputs do not fit; N6-FILE-002; N6-FILE-003.
+    """
+    return _ask(model, [inputs], tensors=True).tensors
+
+
+def interpret_rows(
+    model: Path, runs: Sequence[Sequence[NDArray[np.generic]]]
+) -> tuple[tuple[ReferenceTensor, ...], ...]:
+    """Return `interpret` of several inferences, with the interpreter started once."""
+    tensors = _ask(model, runs, tensors=True).tensors
+    count = len(tensors) // max(1, len(runs))
+    return tuple(tensors[first : first + count] for first in range(0, len(tensors), max(1, count)))
+
+
+def reference_outputs(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[NDArray[np.generic], ...]:
+    """Return the model's outputs for one inference; raises errors as `interpret`."""
+    return reference_rows(model, [inputs])[0]
+
+
+def reference_rows(
+    model: Path, runs: Sequence[Sequence[NDArray[np.generic]]]
+) -> tuple[tuple[NDArray[np.generic], ...], ...]:
+    """Return `reference_outputs` of several inferences, with one start."""
+    return _ask(model, runs, tensors=False).outputs
+
+
+def ports_of(model: Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+    """Return the inputs and outputs of a model; raises errors as `interpret`."""
+    answer = _ask(model, [], tensors=False)
+    return answer.takes, answer.gives
+
+
+def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors: bool) -> worker.Answer:
+    package = missing_interpreter(model)
+    if package:
+        what = f"{package} is not installed, which runs this model"
+        raise N6Error("N6-COMPARE-001", what, where=model.name, hint=INSTALL)
+    data = read_at_most(model, MAX_MODEL_BYTES)
+    kind: Literal["tflite", "onnx"] = "tflite" if model.suffix == ".tflite" else "onnx"
+    result = subprocess.run(
+        [sys.executable, "-m", worker.__name__],
+        input=worker.pack_request(worker.Request(kind, data, runs, tensors)),
+        capture_output=True,
+        env={**dict(read_environment().commands), "PYTHONPATH": str(LIBRARY.parent)},
+        check=False,
+    )
+    try:
+        if result.returncode:
+            raise ValueError
+        answer = worker.unpack_answer(result.stdout)
+    except WRONG_FIELDS as error:
+        raise _refused(model, f"the interpreter ended without an answer ({_ending(result)})") from error
+    if answer.refused and answer.inputs_at_fault:
+        raise N6Error("N6-COMPARE-003", f"cannot be run on these inputs: {answer.refused}", where=model.name)
+    if answer.refused:
+        raise _refused(model, answer.refused)
+    return answer
+
+
+def _refused(model: Path, why: str) -> N6Error:
+    hint = "is the file complete? save or download it again"
+    return N6Error("N6-COMPARE-002", f"cannot be interpreted: {why}", where=model.name, hint=hint)
+
+
+def _ending(result: subprocess.CompletedProcess[bytes]) -> str:
+    if result.returncode < 0:
+        return signal.Signals(-result.returncode).name
+    lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][: worker.MAX_WHY] if lines else f"exit status {result.returncode}"

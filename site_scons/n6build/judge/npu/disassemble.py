@@ -1,0 +1,223 @@
+"""Instructions of the epoch controller, decoded, and as text to compare two blobs.
+
+The instruction set was recovered from real blobs, all of which decode without remainder; opcodes
+that none of them has are an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from n6build.base.errors import N6Error
+from n6build.judge.npu.blobs import END, Blob
+from n6build.judge.npu.names import Names
+
+_WRITE_FIELD, _WRITE_BITS, _WRITE_ONE, _WRITE_MANY, _POLL, _LABEL = 0, 1, 2, 3, 4, 29
+_LAST_BIT = 31
+# A register's name has this number of columns, a line of a table this number of words.
+_NAME, _WORDS = 20, 8
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write to bits `low` to `high` of a register; the others stay.
+
+    Attributes:
+        at: Index of the instruction in words.
+        unit: Number of the unit.
+        offset: Offset of the register in the unit.
+        low: Lowest bit.
+        high: Highest bit.
+        value: New value of the bits.
+        immediate: The value is part of the instruction.
+    """
+
+    at: int
+    unit: int
+    offset: int
+    low: int
+    high: int
+    value: int
+    immediate: bool
+
+
+@dataclass(frozen=True)
+class WriteSeries:
+    """Writes of whole registers, one after the other.
+
+    Attributes:
+        at: Index of the instruction in words.
+        unit: Number of the unit.
+        offset: Offset of the first register in the unit.
+        step: Bytes from one register to the next; 0 writes all values to the same one.
+        values: Values in their order.
+    """
+
+    at: int
+    unit: int
+    offset: int
+    step: int
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Poll:
+    """A wait until bits of a register have a value.
+
+    Attributes:
+        at: Index of the instruction in words.
+        unit: Number of the unit.
+        offset: Offset of the register in the unit.
+        low: Lowest bit.
+        high: Highest bit.
+        interval: Word before the value; a time-out or a repetition rate (which of them is unknown).
+        value: Awaited value.
+    """
+
+    at: int
+    unit: int
+    offset: int
+    low: int
+    high: int
+    interval: int
+    value: int
+
+
+@dataclass(frozen=True)
+class Label:
+    """The number of the epoch that follows, as in network.c."""
+
+    at: int
+    number: int
+
+
+@dataclass(frozen=True)
+class End:
+    """The end, at which the controller stops."""
+
+    at: int
+
+
+Instruction = Write | WriteSeries | Poll | Label | End
+
+
+def instructions(blob: Blob) -> Iterator[Instruction]:
+    """Yield the instructions of a blob, with `at` in words from the first one.
+
+    Raises:
+        N6Error: N6-NPU-003 for an unknown instruction, one that is cut off, or one behind the end;
+            a blob without an end is cut off.
+    """
+    words = blob.words
+    at = 0
+    while at < len(words):
+        instruction, size = _decode(blob, at)
+        yield instruction
+        at += size
+        if isinstance(instruction, End):
+            if at < len(words):
+                raise _error(blob, at, f"the blob ends here, but announces {len(words) - at} words more")
+            return
+    raise _error(blob, at, "the blob has no end")
+
+
+def _decode(blob: Blob, at: int) -> tuple[Instruction, int]:
+    """Return the instruction and the number of its words."""
+    word = blob.words[at]
+    opcode, low, high = word & 31, word >> 5 & 31, word >> 10 & 31
+    unit, offset, count = word >> 26, 4 * (word >> 16 & 0x3FF), word >> 5 & 0x7FF
+    if opcode == END:
+        return End(at), 1
+    if opcode == _LABEL:
+        return Label(at, word >> 5), 1
+    if opcode == _WRITE_BITS:
+        high = low + (word >> 10 & 7)
+        offset = 4 * (word >> 21 & 31)
+        return Write(at, unit, offset, low, min(high, _LAST_BIT), word >> 13 & 0xFF, immediate=True), 1
+    if opcode in (_WRITE_ONE, _WRITE_MANY):
+        step = 4 if opcode == _WRITE_MANY else 0
+        return WriteSeries(at, unit, offset, step, tuple(_arguments(blob, at, count))), 1 + count
+    if opcode not in (_WRITE_FIELD, _POLL):
+        raise _error(blob, at, f"0x{word:08X} has opcode {opcode}, which is not known")
+    if high < low:
+        raise _error(blob, at, f"0x{word:08X} is for bits {low} to {high}")
+    if opcode == _WRITE_FIELD:
+        (value,) = _arguments(blob, at, 1)
+        return Write(at, unit, offset, low, high, value, immediate=False), 2
+    interval, value = _arguments(blob, at, 2)
+    return Poll(at, unit, offset, low, high, interval, value), 3
+
+
+def _arguments(blob: Blob, at: int, count: int) -> Sequence[int]:
+    found = blob.words[at + 1 : at + 1 + count]
+    if len(found) < count:
+        missing = count - len(found)
+        raise _error(blob, at, f"the instruction lacks {missing} of its {count} words: the blob is cut off")
+    return found
+
+
+def _error(blob: Blob, at: int, what: str) -> N6Error:
+    hint = "compile the network again; if it is undamaged, its compiler knows more than this project"
+    return N6Error("N6-NPU-003", what, where=f"{blob.where}, word {blob.at + at}", hint=hint)
+
+
+def instruction_lines(instruction: Instruction, names: Names) -> Iterator[str]:
+    """Yield an instruction as text, a line for each register.
+
+    Facts without an effect, such as its place, are left out.
+    """
+    match instruction:
+        case Label(number=number):
+            yield f"label {number}"
+        case End():
+            yield "end"
+        case Poll(unit=unit, offset=offset, low=low, high=high, interval=interval, value=value):
+            register = names.register_name(unit, offset) + _bits(low, high)
+            field = names.fields(unit, offset, _placed(low, high, -1))
+            yield f"  poll {register} until {value}, interval {interval}  {field.replace('=1', '')}".rstrip()
+        case Write(unit=unit, offset=offset, low=low, high=high, value=value):
+            yield write_line(names, unit, offset, value, low, high)
+        case WriteSeries():
+            yield from _series(instruction, names)
+
+
+def write_line(names: Names, unit: int, offset: int, value: int, low: int = 0, high: int = _LAST_BIT) -> str:
+    """Return the text of a write to a register, or to some of its bits."""
+    register = names.register_name(unit, offset)
+    if (low, high) == (0, _LAST_BIT):
+        return f"  {register:<{_NAME}} = 0x{value:08X}  {names.fields(unit, offset, value)}".rstrip()
+    fields = names.fields(unit, offset, _placed(low, high, value))
+    return f"  {register + _bits(low, high):<{_NAME}} = {value}  {fields}".rstrip()
+
+
+def _placed(low: int, high: int, value: int) -> int:
+    return (value & ((1 << (high - low + 1)) - 1)) << low
+
+
+def _bits(low: int, high: int) -> str:
+    return f"[{low}]" if low == high else f"[{high}:{low}]"
+
+
+def _series(series: WriteSeries, names: Names) -> Iterator[str]:
+    """Yield a series as text: tables eight words a line, other registers one by one."""
+    found = names.register(series.unit, series.offset)
+    if found and not found.register.fields and found.register.count > 1 and series.step:
+        for first in range(0, len(series.values), _WORDS):
+            values = " ".join(f"{value:08X}" for value in series.values[first : first + _WORDS])
+            yield f"  {names.register_name(series.unit, series.offset + 4 * first):<{_NAME}} = {values}"
+        return
+    for number, value in enumerate(series.values):
+        yield write_line(names, series.unit, series.offset + number * series.step, value)
+
+
+def blob_lines(blob: Blob, names: Names) -> Iterator[str]:
+    """Yield a blob as text.
+
+    Raises:
+        N6Error: As `instructions`, behind the lines that could be decoded.
+    """
+    kind = "relocatable blob" if blob.relocatable else "blob"
+    yield f"{kind} {blob.name}, {len(blob.words)} words"
+    for instruction in instructions(blob):
+        yield from instruction_lines(instruction, names)

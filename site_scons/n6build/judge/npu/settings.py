@@ -1,0 +1,137 @@
+"""Settings of the NPU's units when an epoch begins.
+
+A blob's register writes are carried out without a chip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from n6build.judge.npu.blobs import Blob
+from n6build.judge.npu.disassemble import Instruction, Label, Poll, Write, WriteSeries, instructions
+from n6build.judge.npu.names import Names, field_values, with_bits
+
+_EN, _CLR, _CONFCLR = 1 << 0, 1 << 1, 1 << 30
+# Coefficients and tables are data, not settings.
+_TABLES = 0x400
+
+
+@dataclass(frozen=True)
+class UnitSettings:
+    """A unit that is on.
+
+    Attributes:
+        name: Name of the unit.
+        kind: Kind of unit.
+        fields: Known values by register and field.
+    """
+
+    name: str
+    kind: str
+    fields: Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True)
+class EpochSettings:
+    """The settings of an epoch.
+
+    Attributes:
+        number: ST's number of the epoch.
+        units: Units that are on, by their numbers.
+    """
+
+    number: int
+    units: tuple[UnitSettings, ...]
+
+
+@dataclass
+class Registers:
+    """The registers of all units, from their reset on.
+
+    Attributes:
+        names: Names of units and registers.
+        values: Values by unit and offset.
+        decoded: Settings of each unit, kept until one of its registers is written.
+        resets: Reset values by kind of unit.
+        has_work: A stream engine has been switched on.
+    """
+
+    names: Names
+    values: dict[int, dict[int, int]] = field(default_factory=dict)
+    decoded: dict[int, UnitSettings] = field(default_factory=dict)
+    resets: dict[str, dict[int, int]] = field(default_factory=dict)
+    has_work: bool = False
+
+    def of(self, unit: int) -> dict[int, int]:
+        """Return the values of a unit's registers, by offset."""
+        if unit not in self.values:
+            kind = self.names.units[unit].kind
+            if kind not in self.resets:
+                known = ((at[1], each.register) for at, each in self.names.registers.items() if at[0] == kind)
+                self.resets[kind] = {offset: register.reset for offset, register in known if offset < _TABLES}
+            self.values[unit] = dict(self.resets[kind])
+        return self.values[unit]
+
+    def write(self, unit: int, offset: int, value: int) -> None:
+        """Write a whole register; tables are left out."""
+        if unit not in self.names.units or offset >= _TABLES:
+            return
+        registers = self.of(unit)
+        self.decoded.pop(unit, None)
+        if offset:
+            registers[offset] = value
+            return
+        was_on = registers[0] & _EN
+        if value & _CONFCLR:
+            del self.values[unit]
+            registers = self.of(unit)
+            value = registers[0]
+        registers[0] = 0 if value & _CLR else value
+        if self.names.units[unit].kind == "STRENG" and registers[0] & _EN and not was_on:
+            self.has_work = True
+
+    def settings(self) -> tuple[UnitSettings, ...]:
+        """Return the settings of the units that are on."""
+        on = sorted(unit for unit, registers in self.values.items() if registers[0] & _EN)
+        return tuple(self._decoded(unit) for unit in on)
+
+    def _decoded(self, unit: int) -> UnitSettings:
+        if unit not in self.decoded:
+            owner = self.names.units[unit]
+            fields: dict[tuple[str, str], int] = {}
+            for offset, value in self.values[unit].items():
+                found = self.names.register(unit, offset)
+                if found:
+                    fields |= {(found.name, name): content for name, content in field_values(found.register, value)}
+            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields)
+        return self.decoded[unit]
+
+
+def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
+    """Return the epochs of a blob in the order in which they are computed.
+
+    An epoch has the settings at the moment when the controller first waits after stream engines
+    were switched on.
+
+    Raises:
+        N6Error: N6-NPU-003.
+    """
+    return _epochs(instructions(blob), Registers(names))
+
+
+def _epochs(decoded: Iterable[Instruction], registers: Registers) -> Iterator[EpochSettings]:
+    number, has_run = 0, False
+    for instruction in decoded:
+        match instruction:
+            case Label():
+                number, has_run = instruction.number, False
+            case Poll() if registers.has_work and not has_run:
+                yield EpochSettings(number, registers.settings())
+                registers.has_work, has_run = False, True
+            case Write(unit=unit, offset=offset) if unit in registers.names.units:
+                before = registers.of(unit).get(offset, 0)
+                registers.write(unit, offset, with_bits(before, instruction.low, instruction.high, instruction.value))
+            case WriteSeries(unit=unit, offset=offset, step=step):
+                for place, value in enumerate(instruction.values):
+                    registers.write(unit, offset + place * step, value)

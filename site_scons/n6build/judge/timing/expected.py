@@ -1,0 +1,346 @@
+"""The expected time of a network and of each epoch, with ranges and unknown facts.
+
+A range holds nine of ten measurements that the model was not fitted to. Each reason that makes it
+too narrow (clocks without measurements, measurements that contradict each other) squares the
+factors to both of its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.judge.timing.conditions import Conditions
+from n6build.judge.timing.model import Bound, Span, TimeModel, npu_time
+from n6build.judge.timing.of_network import EpochWork, NetworkWork
+
+_NS = 1e6
+_BY_INSTRUCTIONS = "what the CPU waits for its memories: cycles an instruction are a model of the core alone"
+_BY_MACS = "how this chip's CPU differs from another one with this core, whose cycles a MAC these are"
+_AGAIN = "reads the flash repeatedly, and how much of that the NPU's cache answers is not known"
+_ERRORS = {"stream": "stream", "MACs": "macs", "flash": "flash", "PSRAM": "flash", "overhead": "stream"}
+
+
+@dataclass(frozen=True)
+class EpochTime:
+    """The expected time of an epoch.
+
+    Attributes:
+        number: ST's number of the epoch.
+        kind: Its operators.
+        on: NPU, CPU or both.
+        bound: Part that decides its time.
+        npu: ms of the NPU; the parts overlap.
+        flash: ms of the flash.
+        cpu: ms of the CPU.
+        overhead: ms of overhead.
+        start: ms from the start of the network to its begin.
+        ms: Expected time.
+        low: Lower end of the range.
+        high: Upper end of the range; None if only a lower bound is known, which `ms` and `low` then
+            are.
+        elements: Elements of its widest stream or largest tensor; 0 if unknown.
+        flash_bytes: Bytes that it reads from the flash; 0 if unknown.
+        notes: Unknown facts, in words.
+    """
+
+    number: int
+    kind: str
+    on: str
+    bound: Bound
+    npu: float
+    flash: float
+    cpu: float
+    overhead: float
+    start: float
+    ms: float
+    low: float
+    high: float | None
+    elements: int = 0
+    flash_bytes: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The counted instructions of a run.
+
+    Attributes:
+        instructions: Instructions that the CPU executed in each epoch, by its number.
+        cycles: Cycles of an instruction.
+    """
+
+    instructions: Mapping[int, int]
+    cycles: Span
+
+    def cycles_in(self, number: int) -> Span:
+        """Return the cycles of an epoch."""
+        count = self.instructions[number]
+        return Span(count * self.cycles.low, count * self.cycles.value, count * self.cycles.high)
+
+
+@dataclass(frozen=True)
+class NetworkTime:
+    """The expected time of a network.
+
+    Attributes:
+        at: Clocks.
+        epochs: Times of the epochs.
+        ms: Expected time, as for an epoch.
+        low: Lower end of the range, as for an epoch.
+        high: Upper end of the range, as for an epoch.
+        notes: Unknown facts, in words.
+        estimate: Estimate of ST's compiler in ms; None if it gives none.
+        on_npu: Time on the NPU of layers that run on the CPU, if ST's compiler mapped all of them;
+            None if there are none.
+    """
+
+    at: Conditions
+    epochs: tuple[EpochTime, ...]
+    ms: float
+    low: float
+    high: float | None
+    notes: tuple[str, ...]
+    estimate: float | None = None
+    on_npu: Span | None = None
+
+    def part(self, name: str) -> float:
+        """Return the ms of 'npu', 'flash', 'cpu' or 'overhead', of all epochs."""
+        return float(sum(getattr(epoch, name) for epoch in self.epochs))
+
+
+def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: Counted | None = None) -> NetworkTime:
+    """Return the expected time of a network.
+
+    Args:
+        work: Work of the network.
+        model: Model of times.
+        at: Clocks.
+        counted: Instructions of a run; None if nothing was run.
+    """
+    wide = _widenings(model, at)
+    epochs: list[EpochTime] = []
+    start = 0.0
+    for each in work.epochs:
+        if each.on == "CPU" and counted and each.number in counted.instructions:
+            # The cycles of an instruction do not depend on the clock.
+            found = _on_cpu(each, counted.cycles_in(each.number), "", at)
+        elif each.on == "CPU":
+            found = _wider(_on_cpu(each, *_cycles(each, model), at), len(wide))
+        else:
+            found = _wider(_on_npu(each, model, at), len(wide))
+        epochs.append(replace(found, start=start))
+        start += found.ms
+    low, high = _sum(epochs, model, len(wide))
+    notes = [*wide, *([work.problem] if work.problem else []), *_told(epochs)]
+    if any(each.own for each in work.epochs):
+        notes.append(_BY_INSTRUCTIONS if counted else _BY_MACS)
+    if not epochs:
+        notes.append("it has no epochs that any file tells of")
+    estimate = work.estimate_cycles / at.npu_ghz / _NS if work.estimate_cycles else None
+    return NetworkTime(
+        at,
+        tuple(epochs),
+        start,
+        low,
+        high if epochs else None,
+        tuple(notes),
+        estimate,
+        _as_layers(work, model, at, len(wide)),
+    )
+
+
+def _as_layers(work: NetworkWork, model: TimeModel, at: Conditions, reasons: int) -> Span | None:
+    """Return the time on the NPU of layers with MACs, None without such layers.
+
+    It is for a network that runs on the CPU by kernels of this project, in the model of networks of
+    which only the layers are known.
+    """
+    layers = [each for each in work.epochs if each.own and each.macs and each.made]
+    if not layers:
+        return None
+    ms = 0.0
+    for each in layers:
+        widest = max(each.made, each.elements or 0) if _layer(each.kind) == "depthwise" else each.made
+        ms += npu_time(model.layers, widest, 0, each.flash[0], at).ns / _NS
+    error = model.errors.network
+    return Span(*(_further(ms, ms * factor, reasons) for factor in (error.low, 1.0, error.high)))
+
+
+def _widenings(model: TimeModel, at: Conditions) -> list[str]:
+    """Return the reasons to widen the range beyond that of the measurements."""
+    clocks = (
+        ("CPU", at.cpu_hz, model.measured.cpu),
+        ("NPU", at.npu_hz, model.measured.npu),
+        ("flash", at.nor_hz, model.measured.nor),
+    )
+    outside = [
+        f"{name} at {span.low:g} to {span.high:g} MHz"
+        for name, hz, span in clocks
+        if not span.low <= hz / 1e6 <= span.high
+    ]
+    said = [f"nothing was measured at these clocks, but with the {' and the '.join(outside)}"] if outside else []
+    contradicting = [
+        f"measurements that the model was fitted to contradict each other: {each}" for each in model.contradictions
+    ]
+    return [*at.notes, *said, *contradicting]
+
+
+def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
+    notes: list[str] = []
+    once, often = work.flash
+    # The share of repeated reads that the NPU's cache answers is unknown: between all of them and none.
+    found, least, most = (
+        npu_time(model.epochs, work.elements or 0, 0, count, at) for count in ((once + often) / 2, once, often)
+    )
+    if often > once:
+        notes.append(_AGAIN)
+    error: Span = getattr(model.errors, _ERRORS[found.bound])
+    outside = {"CPU": model.by_cpu, "controller": model.by_controller}.get(work.starts or "")
+    cpu = Span(*(part / at.cpu_ghz / _NS for part in (outside.low, outside.value, outside.high))) if outside else None
+    zero = Span(0.0, 0.0, 0.0)
+    around = cpu or zero
+    time = EpochTime(
+        work.number,
+        work.kind,
+        work.on,
+        found.bound,
+        found.compute / _NS,
+        found.flash / _NS,
+        0.0,
+        found.overhead / _NS + around.value,
+        0.0,
+        found.ns / _NS + around.value,
+        least.ns * error.low / _NS + around.low,
+        most.ns * error.high / _NS + around.high,
+        work.elements or 0,
+        (once + often) / 2,
+        tuple(notes),
+    )
+    if around.value > max(time.npu, time.flash):
+        time = replace(time, bound="overhead")
+    if work.elements is None:
+        return _at_least(time, "nothing tells what it moves")
+    if work.on == "both":
+        return _at_least(time, "the CPU works in it, too, and what that takes has not been measured")
+    if work.psram:
+        rate = at.psram_bytes_per_ns
+        line = work.psram / rate / _NS if rate else 0.0
+        time = replace(
+            time, ms=max(time.ms, line), low=max(time.low, line), bound="PSRAM" if line > time.npu else time.bound
+        )
+        return _at_least(
+            time, "moves activations in PSRAM, no faster than its line; how much slower has not been measured"
+        )
+    return time
+
+
+def _on_cpu(work: EpochWork, span: Span, note: str, at: Conditions) -> EpochTime:
+    """Return the time of an epoch on the CPU.
+
+    Args:
+        work: Work of the epoch.
+        span: Cycles.
+        note: Reason why they are a lower bound; empty if they are a range.
+        at: Clocks.
+    """
+    low, value, high = ((part / at.cpu_ghz / _NS) for part in (span.low, span.value, span.high))
+    line = work.flash[0] / at.nor_bytes_per_ns / _NS
+    time = EpochTime(
+        work.number,
+        work.kind,
+        "CPU",
+        "CPU",
+        0.0,
+        line,
+        value,
+        0.0,
+        0.0,
+        max(value, line),
+        max(low, line),
+        high,
+        work.elements or 0,
+        work.flash[0],
+    )
+    if note:
+        time = _at_least(time, note)
+    elif line > low:
+        time = _at_least(
+            time,
+            "the CPU reads its weights from the flash, no faster than the line; how much slower has not been measured",
+        )
+    if line > value:
+        time = replace(time, bound="flash")
+    return time
+
+
+def _cycles(work: EpochWork, model: TimeModel) -> tuple[Span, str]:
+    """Return the CPU's cycles in an epoch, and why they are a lower bound, or ""."""
+    if work.own:
+        layer = _layer(work.kind)
+        if layer in model.cpu_macs and work.macs:
+            each = model.cpu_macs[layer]
+            return Span(work.macs * each.low, work.macs * each.value, work.macs * each.high), ""
+        return Span(0.0, 0.0, 0.0), "instructions are not counted: add target run"
+    operator = model.operators.get(work.kind.split()[0] if work.kind else "")
+    if operator and work.elements:
+        return Span(*(work.elements * each for each in (operator.low, operator.value, operator.high))), ""
+    why = "nobody has measured it on the CPU" if work.elements or not operator else "nothing tells how large it is"
+    return Span(0.0, 0.0, 0.0), why
+
+
+def _layer(kind: str) -> str:
+    words = kind.lower()
+    if "depthwise" in words:
+        return "depthwise"
+    if "fully" in words or "gemm" in words or "matmul" in words:
+        return "pointwise"
+    return "conv" if "conv" in words else ""
+
+
+def _at_least(time: EpochTime, note: str) -> EpochTime:
+    """Return a time as a lower bound, which is shown as one."""
+    return replace(time, ms=time.low, high=None, notes=(*time.notes, note))
+
+
+def _wider(time: EpochTime, reasons: int) -> EpochTime:
+    """Widen a range: each reason squares the factors to both ends."""
+    high = None if time.high is None else _further(time.ms, time.high, reasons)
+    return replace(time, low=_further(time.ms, time.low, reasons), high=high)
+
+
+def _further(middle: float, end: float, reasons: int) -> float:
+    return middle * (end / middle) ** (2**reasons) if middle > 0 else end
+
+
+def _sum(epochs: Sequence[EpochTime], model: TimeModel, reasons: int) -> tuple[float, float | None]:
+    """Return the range of a network.
+
+    Errors of single epochs even out, so its range is the error of whole networks; CPU time and
+    repeated reads of the flash are added.
+    """
+    on_npu = [each for each in epochs if each.on != "CPU"]
+    on_cpu = [each for each in epochs if each.on == "CPU"]
+    error, power = model.errors.network, 2**reasons
+    middle = sum(each.ms for each in on_npu)
+    again = [each for each in on_npu if _AGAIN in each.notes]
+    low = middle * error.low**power - sum(each.ms - each.low for each in again) + sum(each.low for each in on_cpu)
+    if any(each.high is None for each in epochs):
+        return max(0.0, low), None
+    high = middle * error.high**power + sum((each.high or each.ms) - each.ms for each in again)
+    return max(0.0, low), high + sum(each.high or 0.0 for each in on_cpu)
+
+
+def _told(epochs: Sequence[EpochTime]) -> list[str]:
+    """Return the unknown facts with their epochs, each once."""
+    found: dict[str, list[EpochTime]] = {}
+    for epoch in epochs:
+        for note in epoch.notes:
+            found.setdefault(note, []).append(epoch)
+    return [f"{_numbers(those)}: {note}" for note, those in found.items()]
+
+
+def _numbers(epochs: Sequence[EpochTime]) -> str:
+    shown = ", ".join(f"{each.number}" for each in epochs[:6])
+    more = f" and {len(epochs) - 6} more" if len(epochs) > 6 else ""
+    return f"epoch{'s' if len(epochs) > 1 else ''} {shown}{more}"

@@ -1,1 +1,0 @@
-"""The models: their descriptions, and the names of their networks."""

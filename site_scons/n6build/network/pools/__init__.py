@@ -1,1 +1,0 @@
-"""Memory pools of a board, and the descriptors that ST's compiler reads."""

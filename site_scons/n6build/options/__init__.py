@@ -1,1 +1,0 @@
-"""The options of n6build, their sources and their values."""

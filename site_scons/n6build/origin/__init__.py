@@ -1,1 +1,0 @@
-"""The origin of flashed bytes: provenance, bill of materials, licence notices."""

@@ -1,0 +1,146 @@
+"""Writer and reader of a program's boot header (describe/formats/boot_header.py)."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+
+from n6build.base.errors import N6Error
+from n6build.describe.formats.boot_header import (
+    ACCEPTED_VERSIONS,
+    BASE,
+    HEADER_BYTES,
+    MAGIC,
+    VECTOR_BYTES,
+    VERSION_2_3,
+    BinaryType,
+)
+
+_PADDING_EXTENSION_BYTES = HEADER_BYTES - BASE.size
+_PADDING_EXTENSION_TYPE = b"ST\xff\xff"
+_ONLY_PADDING_EXTENSION = 0x8000_0000
+_ANY_LOAD_ADDRESS = 0xFFFF_FFFF
+
+
+@dataclass(frozen=True)
+class BootHeader:
+    """Fields of a boot header.
+
+    Attributes:
+        checksum: Sum of the bytes after the header, modulo 2^32.
+        version: Version of the header.
+        image_length: Bytes after the header (HEADER_BYTES).
+        entry: Entry point of the program.
+        binary_type: Type of the program.
+    """
+
+    checksum: int
+    version: int
+    image_length: int
+    entry: int
+    binary_type: int
+
+
+def with_boot_header(
+    payload: bytes, address: int, binary_type: BinaryType, payload_offset: int, where: str | None = None
+) -> bytes:
+    """Return the whole image for flash.
+
+    Args:
+        payload: Program, which begins with its vector table. The second word is the entry point, Thumb
+            bit kept.
+        address: Address where the payload will run.
+        binary_type: Type for the header.
+        payload_offset: Bytes from the start of the image to the payload, from the chip's description;
+            at least HEADER_BYTES.
+        where: File of the payload, for messages.
+
+    Raises:
+        N6Error: N6-IMAGE-002 if the payload is too short; N6-IMAGE-003 if it does not begin with its
+            vector table.
+    """
+    if len(payload) < VECTOR_BYTES:
+        raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table", where=where)
+    entry = struct.unpack_from("<I", payload, 4)[0]
+    if entry & 1 == 0:
+        what = f"the reset vector 0x{entry:08X} lacks the Thumb bit"
+        raise N6Error("N6-IMAGE-003", what, where=where, hint="is .vectors the first section?")
+    if not address <= entry < address + len(payload):
+        what = f"the reset vector 0x{entry:08X} is outside the program (0x{address:08X}, {len(payload)} bytes)"
+        raise N6Error("N6-IMAGE-003", what, where=where, hint="is .vectors the first section?")
+    body = bytes(payload_offset - HEADER_BYTES) + payload
+    base = BASE.pack(
+        magic=int.from_bytes(MAGIC, "little"),
+        checksum=sum(body) & 0xFFFF_FFFF,
+        version=VERSION_2_3,
+        image_bytes=len(body),
+        entry=entry,
+        load_address=_ANY_LOAD_ADDRESS,
+        extensions=_ONLY_PADDING_EXTENSION,
+        extension_bytes=_PADDING_EXTENSION_BYTES,
+        binary_type=binary_type,
+    )
+    extension_head = _PADDING_EXTENSION_TYPE + struct.pack("<I", _PADDING_EXTENSION_BYTES)
+    # ST's tool fills the extension with random bytes. These bytes look random, but equal payloads have equal ones.
+    filler = hashlib.shake_128(payload).digest(_PADDING_EXTENSION_BYTES - len(extension_head))
+    return base + extension_head + filler + body
+
+
+def check_foreign_header(image: bytes, where: str) -> None:
+    """Check the boot header of a third-party image as the boot ROM and FSBLs do.
+
+    Flash padding may follow the image, and the entry may be anywhere.
+
+    Raises:
+        N6Error: N6-IMAGE-004 if the version is unknown, the length is beyond the end, or the checksum
+            is wrong.
+    """
+    what = ""
+    if len(image) < HEADER_BYTES:
+        what = f"{len(image)} bytes are too few for a boot header"
+    else:
+        base = BASE.unpack(image)
+        end = HEADER_BYTES + base["image_bytes"]
+        if base["version"] not in ACCEPTED_VERSIONS:
+            what = f"has header version 0x{base['version']:08X}"
+        elif end > len(image):
+            what = f"says {base['image_bytes']} bytes after the header, the file has {len(image) - HEADER_BYTES}"
+        elif (found := sum(image[HEADER_BYTES:end]) & 0xFFFF_FFFF) != base["checksum"]:
+            what = f"has checksum 0x{base['checksum']:08X}, its bytes add up to 0x{found:08X}"
+    if what:
+        raise N6Error("N6-IMAGE-004", what, where=where, hint="sign the program again, or give its ELF file")
+
+
+def read_boot_header(image: bytes, where: str, payload_offset: int) -> BootHeader:
+    """Read a boot header and check it as strictly as a boot ROM.
+
+    Args:
+        image: Image with its header.
+        where: Name of the file, for messages.
+        payload_offset: Bytes from the start of the image to the payload.
+
+    Raises:
+        N6Error: N6-IMAGE-004 if magic, version, length, checksum or entry is wrong.
+    """
+
+    def refuse(what: str) -> N6Error:
+        return N6Error("N6-IMAGE-004", what, where=where)
+
+    if len(image) < payload_offset + VECTOR_BYTES:
+        raise refuse(f"{len(image)} bytes are too few for a boot header and a vector table")
+    base = BASE.unpack(image)
+    version, length, entry, checksum = (base[name] for name in ("version", "image_bytes", "entry", "checksum"))
+    if image[: len(MAGIC)] != MAGIC:
+        raise refuse(f'begins with {image[: len(MAGIC)].hex()} instead of {MAGIC.hex()}, "STM2"')
+    if version != VERSION_2_3:
+        raise refuse(f"has header version 0x{version:08X}, not 0x{VERSION_2_3:08X}")
+    if length != len(image) - HEADER_BYTES:
+        raise refuse(f"says {length} bytes after the header, the file has {len(image) - HEADER_BYTES}")
+    found = sum(image[HEADER_BYTES:]) & 0xFFFF_FFFF
+    if found != checksum:
+        raise refuse(f"has checksum 0x{checksum:08X}, its bytes add up to 0x{found:08X}")
+    reset_vector = struct.unpack_from("<I", image, payload_offset + 4)[0]
+    if entry != reset_vector:
+        raise refuse(f"has entry 0x{entry:08X}, its vector table says 0x{reset_vector:08X}")
+    return BootHeader(checksum, version, length, entry, base["binary_type"])

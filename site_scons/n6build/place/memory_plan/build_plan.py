@@ -1,0 +1,275 @@
+"""Construction of the memory plan from the networks of an application and a board."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.size_text import counted
+from n6build.base.span import Span
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.hardware.board import Slot
+from n6build.describe.hardware.slots import BoardFlash, next_sector, vectors_slot
+from n6build.place.memory_plan.board_memory import BoardMemory
+from n6build.place.memory_plan.images import plan_images, spans_of
+from n6build.place.memory_plan.own_buffers import in_external_ram, own_buffers
+from n6build.place.memory_plan.plan import (
+    NPU_READ_AHEAD,
+    MemoryPlan,
+    PlannedModel,
+    PlannedNetwork,
+    PlannedRegion,
+    PlannedVectors,
+    PoolUse,
+    application_name,
+)
+from n6build.place.memory_plan.seeded_vectors import seeded_shape
+from n6build.place.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file
+from n6build.place.memory_plan.vectors import VectorShape
+
+
+@dataclass(frozen=True)
+class CompiledNetwork:
+    """A network as an input of the plan.
+
+    Attributes:
+        model: Name of the model.
+        artifacts: Artifacts of stage 1.
+        vectors: Shape of the test vectors that go to flash with it.
+        is_classification: The output is a class.
+    """
+
+    model: str
+    artifacts: NetworkArtifacts
+    vectors: VectorShape
+    is_classification: bool
+
+
+def compiled_network(
+    model: str,
+    folder: Path,
+    name: str,
+    weights: tuple[str, ...],
+    vectors: VectorShape | None,
+    *,
+    is_classification: bool,
+) -> CompiledNetwork:
+    """Read a network that stage 1 has compiled.
+
+    Args:
+        model: Name of the model.
+        folder: Folder of stage 1.
+        name: Name of the network's files in this folder.
+        weights: Names of the raw files among them.
+        vectors: Shape of the test vectors; None for seeded ones.
+        is_classification: The output is a class.
+
+    Raises:
+        N6Error: The errors of `read_artifacts`.
+    """
+    artifacts = read_artifacts(folder, name, weights)
+    return CompiledNetwork(model, artifacts, vectors or seeded_shape(artifacts.inputs), is_classification)
+
+
+def make_plan(
+    board: BoardMemory,
+    profile: str,
+    networks: Sequence[CompiledNetwork],
+    claim_bytes: int = 0,
+) -> MemoryPlan:
+    """Return the memory plan of linked networks.
+
+    The checks decide if the plan is sound.
+
+    Args:
+        board: Memory of the board.
+        profile: Memory profile.
+        networks: Networks of the application.
+        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
+            signatures.
+
+    Raises:
+        N6Error: N6-PLAN-00x or N6-PLAN-010 if no plan can be made.
+    """
+    for network in networks:
+        _check_relative(network.artifacts)
+    _check_symbols([network.artifacts for network in networks])
+    images = plan_images(board.flash, [network.artifacts for network in networks], claim_bytes)
+    plan = _plan(board, profile, networks, spans_of(images), claim_bytes)
+    placed = plan.networks
+    if board.pool_region:
+        room = board.programs.appli.max_bytes
+        placed = in_external_ram(placed, plan.pools, board.pool_region, room, board.cache_line)
+    moved = any(buffer.address for network in placed for buffer in network.own_buffers)
+    return replace(
+        plan,
+        networks=placed,
+        images=images,
+        banks=tuple(bank for bank in board.banks if _is_used(bank.span, plan.pools, NPU_READ_AHEAD)),
+        maps_external_ram=moved or (board.psram is not None and _is_used(board.psram, plan.pools)),
+    )
+
+
+def make_reloc_plan(
+    board: BoardMemory,
+    profile: str,
+    networks: Sequence[CompiledNetwork],
+    models: Sequence[PlannedModel],
+    claim_bytes: int = 0,
+) -> MemoryPlan:
+    """Return the memory plan of networks that are installed at run time.
+
+    Their weights are in `models`, and the loader powers the memories that they use.
+
+    Args:
+        board: Memory of the board.
+        profile: Memory profile.
+        networks: Networks of the application.
+        models: Relocatable models with their places in flash.
+        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
+            signatures.
+
+    Raises:
+        N6Error: N6-PLAN-004 if a test vector has the wrong size; N6-PLAN-005 if flash has no room for
+            the test vectors.
+    """
+    # Reserve the whole slot: models of another size may follow in it.
+    whole = board.flash.slots.weights
+    plan = _plan(board, profile, networks, [Span(whole.address, whole.size)], claim_bytes)
+    return replace(plan, models=tuple(models))
+
+
+def _plan(
+    board: BoardMemory,
+    profile: str,
+    networks: Sequence[CompiledNetwork],
+    weights: Sequence[Span],
+    claim_bytes: int,
+) -> MemoryPlan:
+    """Return the common plan of linked and installed networks.
+
+    Args:
+        weights: Flash spans of the weights.
+    """
+    return MemoryPlan(
+        application=application_name([network.model for network in networks]),
+        board=board.flash.name,
+        profile=profile,
+        networks=_plan_networks(board.flash, networks, weights, claim_bytes),
+        images=(),
+        banks=(),
+        pools=tuple(
+            PoolUse(network.artifacts.name, pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
+            for network in networks
+            for pool in network.artifacts.pools
+            if pool.used_bytes and not pool.relative
+        ),
+        linker_regions=(
+            PlannedRegion("FSBL", board.programs.fsbl.image, board.programs.fsbl.max_bytes),
+            PlannedRegion("Appli", board.programs.appli.image, board.programs.appli.max_bytes),
+        ),
+        external_regions=board.external_regions,
+        cache_line=board.cache_line,
+    )
+
+
+def _plan_networks(
+    flash: BoardFlash, networks: Sequence[CompiledNetwork], weights: Sequence[Span], claim_bytes: int
+) -> tuple[PlannedNetwork, ...]:
+    """Return the networks, with each set of test vectors on its own sector."""
+    for network in networks:
+        _check_vectors(network.vectors, network.artifacts)
+    sizes = [next_sector(flash, _vectors_bytes(network.vectors, claim_bytes)) for network in networks]
+    slot = vectors_slot(flash, weights, sum(sizes))
+    if sum(sizes) > slot.size:
+        raise _no_room(flash, networks, sum(sizes), slot)
+    starts = itertools.accumulate(sizes, initial=slot.address)
+    return tuple(
+        PlannedNetwork(
+            model=network.model,
+            name=network.artifacts.name,
+            suffix=network.artifacts.suffix,
+            is_classification=network.is_classification,
+            vectors=PlannedVectors(
+                vectors_slot_file(network.artifacts.name, len(networks)) if network.vectors.count else "",
+                start,
+                network.vectors.count,
+                network.vectors.bytes_each,
+            ),
+            own_buffers=own_buffers(network.artifacts),
+            keeps_state=bool(network.artifacts.states),
+        )
+        for network, start in zip(networks, starts, strict=False)
+    )
+
+
+def _vectors_bytes(vectors: VectorShape, claim_bytes: int) -> int:
+    """Return the flash bytes of vectors with trailer and signature; 0 without vectors."""
+    if not vectors.count:
+        return 0
+    return trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES + claim_bytes
+
+
+def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int, room: Slot) -> N6Error:
+    """Return the error for test vectors larger than `room`, the largest free room."""
+    sets = [network.vectors for network in networks if network.vectors.count]
+    vectors = ", ".join(f"{counted(each.count, 'vector')} of {each.bytes_each} bytes in {each.name}" for each in sets)
+    what = (
+        f"test vectors need {needed} bytes of flash ({vectors}), {needed - room.size} more than the largest free room of slots "
+        f"'vectors' and 'weights', {room.size} bytes at 0x{room.address:08X}"
+    )
+    where = f"boards/{flash.name}/board.yaml: slots.vectors"
+    return N6Error("N6-PLAN-005", what, where=where, hint="store fewer vectors")
+
+
+def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:
+    """Return True if a pool uses the span.
+
+    Args:
+        read_ahead: Bytes after the used part of a pool that also count.
+    """
+    return any(use.address < span.end and span.address < use.address + use.used + read_ahead for use in uses)
+
+
+def _check_relative(artifacts: NetworkArtifacts) -> None:
+    """Check that no relative pool is writable.
+
+    Weights of a relative pool are at the address of their image. Only the loader of relocatable models
+    finds RAM for one.
+    """
+    for pool in artifacts.pools:
+        if pool.relative and pool.used_bytes and pool.rights != "ACC_READ":
+            raise N6Error(
+                "N6-PLAN-007",
+                f"memory pool {pool.name} is relative and writable, {pool.used_bytes} bytes of it are used",
+                where=artifacts.described_by,
+                hint="give the pool an absolute address (mode USEMODE_ABSOLUTE) and compile the network again",
+            )
+
+
+def _check_symbols(networks: Sequence[NetworkArtifacts]) -> None:
+    """Check that no two networks have the same symbols.
+
+    ST's compiler before release 3.0 gives the symbols of all networks the same names.
+    """
+    for number, network in enumerate(networks):
+        other = next((each for each in networks[:number] if each.suffix == network.suffix), None)
+        if other:
+            what = f"networks {other.name} and {network.name} have the same symbols, such as LL_ATON_EpochBlockItems_"
+            hint = "compile them with ST Edge AI Core 3.0 or newer, which names them, or with backend=reference"
+            raise N6Error("N6-PLAN-009", what + network.suffix, where=network.source.name, hint=hint)
+
+
+def _check_vectors(vectors: VectorShape, artifacts: NetworkArtifacts) -> None:
+    expected = sum(buffer.bytes for buffer in artifacts.inputs)
+    if vectors.count and vectors.bytes_each != expected:
+        raise N6Error(
+            "N6-PLAN-004",
+            f"a test vector has {vectors.bytes_each} bytes, the network's input has {expected}",
+            where=vectors.name,
+            hint="the rows of 'inputs' must have the type and shape of the model's input",
+        )

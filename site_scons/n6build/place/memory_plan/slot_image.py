@@ -1,0 +1,63 @@
+"""Data in a flash slot: the bytes, then a trailer.
+
+The trailer shows if the image is erased, truncated, damaged or another network's. It follows the data
+because weights that are read in place must begin at the address of their memory pool. It stays with the
+data, so that new weights leave the Appli unchanged.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+from n6build.describe.formats.slot_trailer import ALIGNMENT, MAGIC, TRAILER
+
+TRAILER_BYTES = TRAILER.size
+
+
+def trailer_offset(data_bytes: int) -> int:
+    """Return the offset of the trailer in the slot, aligned to ALIGNMENT, in bytes."""
+    return -(-data_bytes // ALIGNMENT) * ALIGNMENT
+
+
+def slot_image(chunks: Iterable[bytes], signature: int) -> Iterator[bytes]:
+    """Yield the image in chunks.
+
+    Args:
+        chunks: Chunks of the data, which may be larger than memory.
+        signature: 32 bits that the Appli expects, so that data of another network is rejected.
+    """
+    size = crc32 = 0
+    for chunk in chunks:
+        size, crc32 = size + len(chunk), zlib.crc32(chunk, crc32)
+        yield chunk
+    yield bytes(trailer_offset(size) - size)
+    yield TRAILER.pack(magic=int.from_bytes(MAGIC, "little"), bytes=size, crc32=crc32, signature=signature)
+
+
+def weights_slot_file(raw: str, network: str, networks: int) -> str:
+    """Return the name of the programmed file of weights.
+
+    With a single network, the name does not contain the network's name.
+
+    Args:
+        raw: File name of stage 1, such as network_atonbuf.xSPI2.raw.
+        network: Name of the network's files.
+        networks: Number of networks in the application.
+    """
+    pool = raw.removeprefix(f"{network}_atonbuf").removesuffix(".raw").strip(".")
+    return _slot_file("weights", pool, network, networks)
+
+
+def vectors_slot_file(network: str, networks: int) -> str:
+    """Return the name of the programmed file of test vectors.
+
+    Args:
+        network: Name of the network's files.
+        networks: Number of networks in the application.
+    """
+    return _slot_file("vectors", "", network, networks)
+
+
+def _slot_file(kind: str, pool: str, network: str, networks: int) -> str:
+    return "_".join(part for part in (network if networks > 1 else "", kind, pool) if part) + ".bin"

@@ -1,0 +1,36 @@
+"""The trust anchor of a board's programs: a public key and the board's identity.
+
+It becomes n6_trust_key.h.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from n6build.base.paths import TEMPLATES
+from n6build.base.templates import render
+from n6build.describe.formats.trust_claim import BOARD_BYTES
+
+TEMPLATE = TEMPLATES / "n6_trust_key.h.j2"
+
+
+def board_identity(board: str) -> bytes:
+    """Return BOARD_BYTES of identity, equal for equal names.
+
+    An image signed for one board is refused by another.
+    """
+    return hashlib.sha256(board.encode()).digest()[:BOARD_BYTES]
+
+
+def trust_header(point: bytes, board: str, floor_words: Sequence[int]) -> str:
+    """Return the text of n6_trust_key.h.
+
+    Args:
+        point: Public key.
+        board: Name of the board.
+        floor_words: Words of BSEC in the order of `Kind`, whose set bits are the lowest counter
+            that is accepted.
+    """
+    values = {"point": point, "board": board, "identity": board_identity(board), "words": floor_words}
+    return render(TEMPLATE, values)

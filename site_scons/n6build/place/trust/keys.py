@@ -1,0 +1,76 @@
+"""The private key that signs images: ECDSA P-256 over SHA-256.
+
+The library `cryptography` computes signatures. They are deterministic (RFC 6979), so that equal
+images are equal bytes. Nothing here returns the private key, or writes it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from n6build.base.environment import KEY_PASSWORD, key_password
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
+from n6build.describe.formats.trust_claim import SIGNATURE_BYTES
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+_LARGEST_KEY_FILE = 64 << 10
+_HINT = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem` makes one"
+
+
+def public_point(key: Path) -> bytes:
+    """Return the public key as an uncompressed point of 65 bytes.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003, N6-TRUST-001 to -003.
+    """
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - only to sign.
+
+    return _read(key).public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+
+def signature(key: Path, point: bytes, data: bytes) -> bytes:
+    """Return r and s of a signature, 32 bytes each, big endian.
+
+    Args:
+        key: File of the private key.
+        point: Public key that the image is planned for.
+        data: Signed bytes.
+
+    Raises:
+        N6Error: N6-TRUST-004 if the file holds another key by now; and as `public_point`.
+    """
+    # A build that signs nothing does not load these modules.
+    from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+
+    if public_point(key) != point:
+        what = "is not the key that this build was planned for"
+        raise N6Error("N6-TRUST-004", what, where=str(key), hint="build again; nothing was signed")
+    made = _read(key).sign(data, ec.ECDSA(SHA256(), deterministic_signing=True))
+    return b"".join(number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in utils.decode_dss_signature(made))
+
+
+def _read(path: Path) -> EllipticCurvePrivateKey:
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+
+    data, password = read_at_most(path, _LARGEST_KEY_FILE), key_password()
+    try:
+        key = load_pem_private_key(data, password.encode() if password and b"ENCRYPTED" in data else None)
+    except TypeError as error:
+        what = "is protected by a password"
+        raise N6Error("N6-TRUST-003", what, where=str(path), hint=f"set {KEY_PASSWORD} to it") from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        if password and b"ENCRYPTED" in data:
+            what = f"does not open with the password in {KEY_PASSWORD}"
+            raise N6Error("N6-TRUST-003", what, where=str(path)) from error
+        raise N6Error("N6-TRUST-001", "holds no private key in PEM", where=str(path), hint=_HINT) from error
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
+        found = f"a key on {key.curve.name}" if isinstance(key, ec.EllipticCurvePrivateKey) else "no key for ECDSA"
+        raise N6Error("N6-TRUST-002", f"holds {found}; P-256 is needed", where=str(path), hint=_HINT)
+    return key

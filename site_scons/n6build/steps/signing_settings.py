@@ -1,0 +1,91 @@
+"""Signature settings of the build, and the C code that verifies signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in
+from n6build.base.paths import FIRMWARE, project_path
+from n6build.compile.toolchain import CPU
+from n6build.describe.choices import Choices
+from n6build.engine.step import Step
+from n6build.place.trust.choice import Counters, Trust
+from n6build.place.trust.keys import public_point
+from n6build.steps.compile_c import Compilation, compile_steps
+
+_BEARSSL = FIRMWARE / "third_party" / "bearssl"
+# BearSSL has its own warnings. With -O2 a signature takes 50 % longer. With sections, a link takes only called functions.
+BEARSSL_FLAGS = ("-std=c99", *CPU, "-O3", "-g", "-W", "-Wall", "-ffunction-sections", "-fdata-sections")
+_PARTS = ("codec", "ec", "hash", "int")
+# Numbers of the levels in firmware/trust; N6_TRUST_FULL is the last.
+_LEVELS = {"code": 1, "full": 2}
+
+
+def trust_of(choices: Choices) -> Trust | None:
+    """Return the signature settings, or None if nothing is signed.
+
+    Raises:
+        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-007 if
+            choices contradict one another.
+    """
+    if choices.trust == "off":
+        if choices.trust_key or choices.trust_counter:
+            what = "'trust_key' and 'trust_counter' have no effect without 'trust'"
+            raise N6Error("N6-TRUST-005", what, hint="trust=code or trust=full")
+        return None
+    if not choices.trust_key:
+        what = f"'trust={choices.trust}' needs the private key that images are signed with"
+        raise N6Error("N6-TRUST-005", what, hint="trust_key=FILE")
+    _check_possible(choices)
+    if "pkcs11:" in choices.trust_key:
+        what = "keys in a PKCS#11 token cannot be used: no library for them comes with n6build"
+        raise N6Error("N6-TRUST-006", what, where="trust_key", hint="a file in PEM, readable by you alone")
+    key = Path(choices.trust_key)
+    if Path(choices.launched, choices.build).resolve() in key.resolve().parents:
+        what = "is inside the build folder, which is copied and shared"
+        raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
+    return Trust(choices.trust, project_path(key), public_point(key).hex(), _counters(choices.trust_counter))
+
+
+def _counters(given: Sequence[str]) -> Counters:
+    """Return the security counters of options, each as kind:number."""
+    numbers = {kind: int(number) for kind, _, number in (each.partition(":") for each in given)}
+    return Counters(**numbers)
+
+
+def _check_possible(choices: Choices) -> None:
+    program = choices.program
+    if choices.fsbl or choices.appli or (program is not None and not program.sources):
+        what = (
+            "'trust' is for this project's FSBL and Appli: it neither signs other programs nor knows what they verify"
+        )
+        raise N6Error("N6-TRUST-007", what, hint="omit fsbl, appli, or trust")
+    if choices.loader == "reloc" and choices.load == "xip":
+        what = "code that runs in place is read again after it was verified"
+        raise N6Error("N6-TRUST-007", what, hint="load=copy, or trust=off")
+
+
+def trusting(how: Compilation, trust: Trust) -> Compilation:
+    """Return the settings for C code that uses signatures."""
+    how = how.looking_in(FIRMWARE / "trust").looking_in_foreign(_BEARSSL / "inc")
+    return how.defining(f"N6_TRUST={_LEVELS[trust.level]}")
+
+
+def trust_objects(folder: str, how: Compilation) -> tuple[Step, ...]:
+    """Return the steps for the code that verifies signatures.
+
+    BearSSL is compiled with the flags of its authors.
+
+    Args:
+        folder: Folder for the object files.
+        how: Settings returned by `trusting`.
+    """
+    of_bearssl = Compilation(replace(how.toolchain, flags=BEARSSL_FLAGS)).looking_in_foreign(
+        _BEARSSL / "src", _BEARSSL / "inc"
+    )
+    vendored = [file for part in _PARTS for file in files_in(_BEARSSL / "src" / part, "*.c")]
+    own = files_in(FIRMWARE / "trust", "*.c")
+    return (*compile_steps(f"{folder}/bearssl", vendored, of_bearssl), *compile_steps(f"{folder}/trust", own, how))
