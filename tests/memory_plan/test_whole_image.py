@@ -102,9 +102,9 @@ def test_the_manifest_is_not_made_of_damaged_images(tmp_path: Path, file: str, d
     ]
     step = flash_manifest_step(str(tmp_path / "m.json"), parts, str(tmp_path / "plan.json"), board)
     call = Call((tmp_path / "m.json",), tuple(map(Path, step.sources)), step.parameters, tmp_path)
-    flash_manifest.make(call)
+    flash_manifest.perform_flash_manifest(call)
     (tmp_path / "m.json").unlink()
     (tmp_path / file).write_bytes(damage)
     with pytest.raises(N6Error, match=f"{id}: .*|{file}.*{id}"):
-        flash_manifest.make(call)
+        flash_manifest.perform_flash_manifest(call)
     assert not (tmp_path / "m.json").exists()

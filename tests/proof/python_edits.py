@@ -71,7 +71,7 @@ def of_operators() -> Iterator[Edit]:
 
     It renames a kernel, or changes a comment of its descriptor.
     """
-    for path in sorted((LIBRARY / "network/reference").rglob("*.py")):
+    for path in sorted((LIBRARY / "compile/reference").rglob("*.py")):
         found = _KERNEL.search(path.read_text())
         file = path.relative_to(LIBRARY).as_posix()
         if found:
@@ -673,38 +673,37 @@ _TOLD = "what ST's compiler is told: the stand-in for it does not repeat it in w
 _CARRIES_OUT = "carries out steps and says what was done; what it does to commands is in engine/command.py"
 _PACKAGES = (
     "n6build",
-    "n6build.compile.application",
     "n6build.base",
+    "n6build.board",
+    "n6build.board.flash",
+    "n6build.board.run",
+    "n6build.board.virtual_board",
     "n6build.check",
     "n6build.check.rules",
-    "n6build.judge.compare",
     "n6build.compile",
-    "n6build.board.flash",
-    "n6build.describe.formats",
-    "n6build.describe.hardware",
-    "n6build.place.image",
-    "n6build.place.memory_plan",
-    "n6build.describe",
-    "n6build.compile",
+    "n6build.compile.application",
     "n6build.compile.artifacts",
     "n6build.compile.neural_art",
     "n6build.compile.neural_art.operators",
-    "n6build.compile",
     "n6build.compile.prebuilt",
     "n6build.compile.reference",
     "n6build.compile.reference.operators",
     "n6build.compile.st_edge_ai",
-    "n6build.judge.npu",
     "n6build.describe",
-    "n6build.tell",
-    "n6build.judge.own_blobs",
+    "n6build.describe.formats",
+    "n6build.describe.hardware",
     "n6build.engine",
+    "n6build.judge",
+    "n6build.judge.compare",
+    "n6build.judge.npu",
+    "n6build.judge.own_blobs",
+    "n6build.place",
+    "n6build.place.image",
+    "n6build.place.memory_plan",
     "n6build.place.reloc",
-    "n6build.tell",
-    "n6build.board.run",
-    "n6build.steps",
     "n6build.place.trust",
-    "n6build.board.virtual_board",
+    "n6build.steps",
+    "n6build.tell",
 )
 _OUTSIDE = "activations in external RAM, of which these builds have none"
 _NOT_IN_A_MODEL = "its kernel, if any, is in another module; no model of the project has such an operator"
@@ -712,8 +711,8 @@ _NOT_IN_A_MODEL = "its kernel, if any, is in another module; no model of the pro
 
 def _operators_without_kernels() -> Iterator[str]:
     edited = {edit.file for edit in EDITS}
-    for path in sorted((LIBRARY / "network/reference/operators").glob("[!_]*.py")):
-        if f"network/reference/operators/{path.name}" not in edited:
+    for path in sorted((LIBRARY / "compile/reference/operators").glob("[!_]*.py")):
+        if f"compile/reference/operators/{path.name}" not in edited:
             yield f"n6build.compile.reference.operators.{path.stem}"
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from n6build.base.environment import read_environment
 from n6build.base.files import sha256, write_atomically
-from n6build.base.paths import project_path
+from n6build.base.paths import MACHINE_FILES, project_path
 from n6build.board.virtual_board.build import place_of_emulator
-from n6build.board.virtual_board.machine import MACHINE_FILES, machine_sources
+from n6build.board.virtual_board.machine import machine_sources
 from n6build.describe.choices import Choices
 from n6build.describe.hardware import board_header, linker_script, soc_header
 from n6build.describe.hardware.boards import board_names, load_board
@@ -198,14 +198,14 @@ def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) ->
     script = linker_script.program_script(linker_script.appli_ram(board.soc))
     for step, make, text in (
         *(
-            (step, steps_soc_header.make, header.text(header.of(board.soc)))
+            (step, steps_soc_header.make_soc_headers, header.text(header.of(board.soc)))
             for step, header in zip(soc_header_steps(str(tmp_path), board), soc_header.HEADERS, strict=True)
         ),
         *(
-            (step, steps_board_header.make, header.text(header.of(board)))
+            (step, steps_board_header.make_board_headers, header.text(header.of(board)))
             for step, header in zip(board_header_steps(str(tmp_path), board), board_header.HEADERS, strict=True)
         ),
-        (program_script_step(f"{tmp_path}/p.ld", board, "appli"), program_script.make, script),
+        (program_script_step(f"{tmp_path}/p.ld", board, "appli"), program_script.make_program_script, script),
     ):
         make(Call((Path(step.name),), (), step.parameters, tmp_path))
         assert sorted(Path(step.name).read_text().splitlines()) == sorted(text.splitlines())

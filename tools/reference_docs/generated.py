@@ -9,6 +9,7 @@ from reference_docs.boards import board_pages
 from reference_docs.builders import builders_page
 from reference_docs.command_line import options_page, targets_page
 from reference_docs.formats import formats_page
+from reference_docs.house import house_page
 from reference_docs.messages import checks_page
 from reference_docs.operators import operators_page
 from reference_docs.yaml_files import yaml_pages
@@ -23,6 +24,7 @@ def pages(root: Path) -> dict[str, str]:
         "reference/checks.md": checks_page(),
         "reference/formats.md": formats_page(),
         "reference/operators.md": operators_page(),
+        "reference/house.md": house_page(),
         **yaml_pages(root),
         **board_pages(root),
         "changelog.md": _changelog(root),

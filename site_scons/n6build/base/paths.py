@@ -19,6 +19,7 @@ MODELS = ROOT / "models"
 FIRMWARE = ROOT / "firmware"
 TEMPLATES = FIRMWARE / "templates"
 EXAMPLES = ROOT / "examples"
+MACHINE_FILES = ROOT / "tools" / "virtual_board"
 SCONS_TOOLS = LIBRARY / "site_tools" if _INSTALLED.is_dir() else LIBRARY.parent / "site_tools"
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import content_fault, file_size, files_in, is_file, is_folder, read_bytes, remembered
-from n6build.compile.artifacts.description import weights_name
 
 # This part of a file's name is the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
@@ -81,6 +80,16 @@ class PrebuiltNetwork:
         """Return the names of the files that `import_network` writes, network.c first."""
         names = [self.source.name, *(path.name for path in self.others)]
         return (*names, *(weights_name(self.name, weights.pool) for weights in self.weights))
+
+
+def weights_name(network: str, pool: str) -> str:
+    """Return the name of the file with a pool's initializers in a folder of stage 1.
+
+    Args:
+        network: Name of the network.
+        pool: Postfix of the pool, empty if it has none.
+    """
+    return f"{network}_atonbuf.{pool}.raw" if pool else f"{network}_atonbuf.raw"
 
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:

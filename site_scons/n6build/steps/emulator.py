@@ -21,6 +21,7 @@ from n6build.board.flash.survey import writes_noted
 from n6build.board.virtual_board import machine
 from n6build.board.virtual_board.build import BINARY, place_of_emulator
 from n6build.board.virtual_board.run import NorBoot
+from n6build.describe.hardware import npu_header
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import read_board
 from n6build.describe.hardware.soc import Soc
@@ -93,5 +94,5 @@ def emulator_templates(target: Target) -> tuple[str, ...]:
     if target.probe != VIRTUAL:
         return ()
     soc_headers = dict.fromkeys(header.template for header in HEADERS)
-    templates = (*soc_headers, c_format.TEMPLATE, machine.TEMPLATE, machine.NPU_TEMPLATE)
+    templates = (*soc_headers, c_format.TEMPLATE, machine.TEMPLATE, npu_header.TEMPLATE)
     return tuple(dict.fromkeys(project_path(path) for template in templates for path in with_included(template)))

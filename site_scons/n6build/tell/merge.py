@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from n6build.base.console import clipped
+from n6build.base.console import clipped, say
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
 from n6build.base.size_text import counted
-from n6build.tell.figures import Figure, Sizes, SizesFile
+from n6build.tell.figures import Figure, Sizes, SizesFile, sizes_json
 
 # Longer names are cut: readers need no more of them.
 _LONGEST_NAME = 80
@@ -188,3 +192,27 @@ def _change(changed: Changed) -> str:
     if now.limit != before.limit:
         parts.append(f"limit was {before.limit or 0:,}")
     return ", ".join(parts)
+
+
+def check_base(base: str, made: tuple[str, ...]) -> None:
+    """Check that the base is not a file of this build.
+
+    Args:
+        base: Path of the base; empty if there is none.
+        made: Files of this build.
+
+    Raises:
+        N6Error: N6-SIZES-003 if the base is one of them.
+    """
+    if base and Path(base).resolve() in {Path(file).resolve() for file in made}:
+        what = "is written by this build, which would be compared with itself"
+        hint = "copy the one of the base branch to another place: base=FILE"
+        raise N6Error("N6-SIZES-003", what, where=project_path(base), hint=hint)
+
+
+def write_merge_report(folder: Path, now: SizesFile, base: SizesFile | None) -> None:
+    """Write merge_report.md and merge_report.json to the folder; print the verdict."""
+    markdown = folder / "merge_report.md"
+    write_atomically(markdown, merge_report(now, base))
+    write_atomically(markdown.with_suffix(".json"), sizes_json(now))
+    say("Compared", verdict(compare(now, base), base), str(markdown))

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from n6build.base.paths import ROOT
-from n6build.board.virtual_board.machine import MACHINE_FILES, npu_header
+from n6build.base.paths import MACHINE_FILES, ROOT
 from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.npu_header import npu_header
 from n6build.describe.hardware.soc import field_bits
 
 NPU = load_board("nucleo-n657").soc.npu

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from n6build.board.virtual_board.machine import MACHINE_FILES
+from n6build.base.paths import MACHINE_FILES
 from slow_rows import telling_rows
 
 from virtual_board.npu.assembler import difference

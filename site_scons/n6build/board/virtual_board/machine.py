@@ -12,17 +12,16 @@ from pathlib import Path
 
 from n6build.base.c_format import header_text
 from n6build.base.files import files_in, read_bytes
-from n6build.base.paths import ROOT
+from n6build.base.paths import MACHINE_FILES
 from n6build.base.templates import render
 from n6build.describe.formats import boot_header, epoch_marker
 from n6build.describe.hardware.blocks import blocks_of
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.soc import Memory, Soc, field_bits
+from n6build.describe.hardware.npu_header import npu_header
+from n6build.describe.hardware.soc import Memory, Soc
 from n6build.describe.hardware.soc_header import HEADERS
 
-MACHINE_FILES = ROOT / "tools" / "virtual_board"
 TEMPLATE = MACHINE_FILES / "n6virt_chip.h.j2"
-NPU_TEMPLATE = MACHINE_FILES / "n6npu_registers.h.j2"
 # Memories that are no RAM: the ROM, and windows on memory outside the chip.
 _NOT_RAM = re.compile(r"BOOTROM|\w+_WINDOW")
 
@@ -93,23 +92,3 @@ def chip_header(soc: Soc) -> str:
         "header_versions": boot_header.ACCEPTED_VERSIONS,
     }
     return render(TEMPLATE, values)
-
-
-def npu_header(soc: Soc) -> str:
-    """Return the text of n6npu_registers.h.
-
-    It has the registers and fields of the NPU's units, and the fields that are not modelled.
-    """
-    unmodelled = [
-        (kind, name, register.offset, field, _field_span(register.fields[field]))
-        for kind, registers in soc.npu.registers.items()
-        for name, register in registers.items()
-        for field in register.unmodelled
-    ]
-    return render(NPU_TEMPLATE, {"soc": soc, "unmodelled": unmodelled, "field_span": _field_span})
-
-
-def _field_span(bits: int | tuple[int, ...]) -> tuple[int, int]:
-    """Return lowest bit and width of a field."""
-    low, mask = field_bits(bits)
-    return low, (mask >> low).bit_length()

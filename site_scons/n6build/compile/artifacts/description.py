@@ -220,13 +220,3 @@ class NetworkArtifacts:
     def compiled_here(self) -> bool:
         """Return whether a backend of n6build made the network, according to its files."""
         return any(name in OWN_TOOLS for name, _ in self.tools)
-
-
-def weights_name(network: str, pool: str) -> str:
-    """Return the name of the file with a pool's initializers in a folder of stage 1.
-
-    Args:
-        network: Name of the network.
-        pool: Postfix of the pool, empty if it has none.
-    """
-    return f"{network}_atonbuf.{pool}.raw" if pool else f"{network}_atonbuf.raw"

@@ -20,11 +20,11 @@ from n6build.compile.artifacts.description import (
     PoolRange,
     Quantised,
     StateBuffer,
-    weights_name,
 )
 from n6build.compile.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
 from n6build.compile.artifacts.stored import read_stored, stored_name
 from n6build.compile.artifacts.weights import check_weights
+from n6build.describe.compiled_folder import weights_name
 
 # The reference backend gives this prefix to buffers that a network keeps from one inference to the next.
 STATE_PREFIX = "State_"

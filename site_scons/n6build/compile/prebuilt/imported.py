@@ -15,11 +15,11 @@ from n6build.base.files import (
     write_chunks_atomically,
 )
 from n6build.base.intel_hex import read_intel_hex
-from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts, weights_name
+from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.artifacts.weights import require_size, weights_read
 from n6build.compile.prebuilt.weights_array import read_array
-from n6build.describe.compiled_folder import PrebuiltNetwork
+from n6build.describe.compiled_folder import PrebuiltNetwork, weights_name
 
 MAX_WEIGHTS_BYTES = 256 << 20
 # A word of a C array has this number of bytes; the last word may be partly padding.

@@ -20,8 +20,8 @@ from platformdirs import user_cache_path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in, read_bytes
-from n6build.base.paths import ROOT
-from n6build.board.virtual_board.machine import MACHINE_FILES, npu_header
+from n6build.base.paths import MACHINE_FILES, ROOT
+from n6build.describe.hardware.npu_header import npu_header
 from n6build.describe.hardware.soc import Soc
 
 PROGRAM = ROOT / "tools" / "npu_replay" / "n6npu_replay.c"

@@ -12,7 +12,6 @@ from n6build.base.size_text import counted
 from n6build.base.version import version
 from n6build.describe.choices import Choices
 from n6build.describe.shard import Shard
-from n6build.steps.merge_report import write_merge_report
 from n6build.tell.figures import SizesFile, read_sizes
 from n6build.tell.matrix.commit import commit_of
 from n6build.tell.matrix.history import entry_of, read_history, with_entry, write_history
@@ -23,6 +22,7 @@ from n6build.tell.matrix.result import PairResult, read_results, results_json, r
 from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name, shard_json
 from n6build.tell.matrix.trend_page import trends_page
 from n6build.tell.matrix.trends import latest, raise_if_worse, trends_of
+from n6build.tell.merge import write_merge_report
 
 
 def conclude(

@@ -64,4 +64,4 @@ def make_constant_network(call: Call) -> None:
     The step names this function as 'module:name'; see engine/step.py.
     """
     say("Backend", "constant", "as the reference backend")
-    reference.make(call)
+    reference.make_reference_network(call)
