@@ -33,6 +33,8 @@ SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6
 # Each system has its own names of packages for these parts, and a command to install them, by ID or ID_LIKE of its os-release.
 COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
 BROWSER, CCACHE, DATABASE, SANDBOX = "browser", "ccache", "database", "sandbox"
+# Its package has this name on all of them.
+GRAPHVIZ = "graphviz"
 APT = "apt-get update && apt-get install --yes --no-install-recommends"
 DEBIAN = {
     COMPILER: "gcc-arm-none-eabi",
@@ -134,6 +136,9 @@ def missing_parts() -> list[str]:
         missing.append(COMPILER)
     if not newlib_is_there():
         missing.append(LIBRARY)
+    # Only pictures of plans need it: later calls do not ask for a password again.
+    if shutil.which("dot") is None and not STAMP.is_file():
+        missing.append(GRAPHVIZ)
     return missing
 
 
@@ -173,28 +178,38 @@ def newlib_is_there() -> bool:
 def install_packages(parts: list[str]) -> int:
     """Install packages through sudo; return 0, or 1 after an error.
 
-    The error names the packages of this system.
+    The error names the packages of this system. If only Graphviz is missing, there is none: set-up goes
+    on without pictures.
     """
     if not parts:
         return 0
     known = next((SYSTEMS[name] for name in system_names() if name in SYSTEMS), None)
     if known is None:
-        return fail(
+        return not_installed(
+            parts,
             f"missing on this system: {', '.join(parts)}",
             "install the Arm GNU Toolchain (arm-none-eabi-gcc with newlib) and Python's venv, then set up again",
         )
     how, names = known
-    packages = list(dict.fromkeys(names[part] for part in parts))
+    packages = list(dict.fromkeys(names.get(part, part) for part in parts))
     shown = f"{how} {' '.join(packages)}"
     prefix = [] if os.geteuid() == 0 else ["sudo"]
     if names is not DEBIAN or shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
-        return fail(f"these packages are missing: {' '.join(packages)}", f"{shown}; then set up again")
+        return not_installed(parts, f"these packages are missing: {' '.join(packages)}", f"{shown}; then set up again")
     say("Packages", " ".join(packages))
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
     for step in (["apt-get", "update", "--quiet"], install):
         if subprocess.run([*prefix, *step], env=environment, stdin=None, check=False).returncode:
-            return fail(f"installing {' '.join(packages)} failed", shown)
+            return not_installed(parts, f"installing {' '.join(packages)} failed", shown)
+    return 0
+
+
+def not_installed(parts: list[str], what: str, hint: str) -> int:
+    """Print that parts are missing; return 0 if n6build works without them, else 1."""
+    if parts != [GRAPHVIZ]:
+        return fail(what, hint)
+    say("Without", f"pictures of plans ({what})")
     return 0
 
 

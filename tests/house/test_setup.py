@@ -48,7 +48,8 @@ def set_up(
         before: Code that runs first in the same Python.
     """
     code = f"import platform, sys; platform.freedesktop_os_release = lambda: {system or {}!r}\n{before}\nimport setup\n"
-    code += f"setup.VENV = setup.Path({str(folder)!r}) / 'venv'; sys.exit(setup.main())"
+    code += f"setup.VENV = setup.Path({str(folder)!r}) / 'venv'; setup.STAMP = setup.VENV / 'n6build.ready'\n"
+    code += "sys.exit(setup.main())"
     return subprocess.run(
         [python, "-c", code],
         cwd=folder,
@@ -73,14 +74,15 @@ def test_a_system_without_a_compiler_is_told_its_packages(name: str, tmp_path: P
 
 def test_a_mac_is_told_what_to_brew(tmp_path: Path) -> None:
     result = set_up(tmp_path, before="sys.platform = 'darwin'")
-    assert "hint: brew install gcc-arm-embedded; then set up again" in result.stderr
+    assert "hint: brew install gcc-arm-embedded graphviz; then set up again" in result.stderr
 
 
 @pytest.mark.parametrize("system", [{}, {"ID": "nixos"}])
 def test_an_unknown_system_is_told_what_is_needed(system: dict[str, str], tmp_path: Path) -> None:
     result = set_up(tmp_path, system)
     assert (
-        "N6-SETUP-001: missing on this system: compiler, newlib\n  hint: install the Arm GNU Toolchain" in result.stderr
+        "N6-SETUP-001: missing on this system: compiler, newlib, graphviz\n  hint: install the Arm GNU Toolchain"
+        in result.stderr
     )
 
 
@@ -120,6 +122,35 @@ setup.PYTHON = setup.Path({str(tmp_path)!r}) / "python"
     result = set_up(tmp_path, {"ID": "ubuntu", "VERSION_ID": "24.04"}, before=before, path=os.environ["PATH"])
     assert result.returncode == ends_with
     assert ("Without the virtual board (probe=virtual); everything else is ready" in result.stdout) == (status == 3)
+
+
+@pytest.mark.parametrize(
+    ("system", "reason"),
+    [
+        ({}, "missing on this system: graphviz"),
+        ({"ID": "fedora"}, "these packages are missing: graphviz"),
+        ({"ID": "debian"}, "installing graphviz failed"),
+    ],
+)
+def test_only_pictures_are_missing_where_graphviz_cannot_be_had(
+    system: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    for name, status in (("apt-get", 1), ("sudo", 1), ("python", 0)):
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {status}\n")
+        (tmp_path / name).chmod(0o755)
+    before = f"""
+import setup
+setup.shutil.which = lambda name: None if name == "dot" else name
+setup.newlib_is_there = lambda: True
+setup.make_environment = lambda: 0
+setup.PYTHON = setup.Path({str(tmp_path)!r}) / "python"
+"""
+    result = set_up(tmp_path, system, before=before)
+    assert result.returncode == 0
+    assert f"Without pictures of plans ({reason})" in result.stdout
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "n6build.ready").touch()
+    assert "Without" not in set_up(tmp_path, system, before=before).stdout
 
 
 def test_a_fresh_system_is_fetched_from_where_this_one_is() -> None:

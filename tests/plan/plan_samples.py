@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Collection, Sequence
 
+import pytest
+from n6build.engine.picture import plan_svg
 from n6build.engine.plan import Plan, make_plan
 from n6build.engine.step import Step, to_parameters
 
@@ -104,3 +107,10 @@ def application_plan() -> Plan:
         ),
     ]
     return make_plan(steps, {"run": (f"{APPLICATION}/run.json",)})
+
+
+def svg_of(plan: Plan, done: Collection[str] | None = None) -> str:
+    """Return the picture of a plan; the test is skipped without Graphviz."""
+    if shutil.which("dot") is None:
+        pytest.skip("no pictures of plans: dot is not in PATH, a first make setup installs it")
+    return plan_svg(plan, done)

@@ -17,12 +17,12 @@ from n6build.base.findings import Finding
 from n6build.board.run.instructions import Cycles, Meaning
 from n6build.check.run import Result
 from n6build.engine.perform import DoneStep
-from n6build.engine.picture import plan_svg
 from n6build.engine.plan import Plan, make_plan
 from n6build.engine.step import Step
 from n6build.tell.content import EpochRow, Part, Report, Space, report_json
 from n6build.tell.html import report_html
 from n6build.tell.text import report_text
+from plan.plan_samples import svg_of
 
 from report.report_samples import KIB, LARGE, REPORT
 
@@ -215,7 +215,7 @@ def plan_of(*names: str) -> Plan:
 
 
 def test_the_page_alone_shows_the_plan() -> None:
-    svg = plan_svg(plan_of("some_object.o"), ())
+    svg = svg_of(plan_of("some_object.o"), ())
     report = replace(REPORT, plan_svg=svg)
     html = report_html(report)
     assert html.count(svg) == 1
@@ -232,7 +232,7 @@ def test_the_page_alone_shows_the_plan() -> None:
 
 def test_names_in_the_plan_stay_text() -> None:
     evil = "<img src=x onerror=alert(1)>\"'&"
-    pages = [Page(report_html(replace(REPORT, plan_svg=plan_svg(plan_of(name), (name,))))) for name in (evil, "a")]
+    pages = [Page(report_html(replace(REPORT, plan_svg=svg_of(plan_of(name), (name,))))) for name in (evil, "a")]
     assert pages[0].tags == pages[1].tags
     assert evil in pages[0].text
 

@@ -7,18 +7,19 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from n6build.compile.artifacts.buffer_lives import BufferLife
-from n6build.engine.picture import plan_svg
 from n6build.engine.plan import make_plan
 from n6build.engine.step import Step
 from n6build.tell.content import Part, Report
 from n6build.tell.html import report_html
 from patience import NET_S
 from PIL import Image
+from plan.plan_samples import svg_of
 from slow_rows import slow_rows
 
 from report.npu_samples import GRADED, NPU
@@ -30,17 +31,17 @@ LONG = replace(
     networks=(replace(REPORT.networks[0], model="b" * 300, inputs=("c" * 300,)),),
     versions=(("d" * 300, "e" * 300),),
 )
-# This plan is wider and longer than any window.
-PLANNED = replace(
-    REPORT,
-    plan_svg=plan_svg(
-        make_plan(
-            Step("Make", "s", (f"{n}/{'o' * 40}",), (f"{n - 7}/{'o' * 40}",), command=("make",), made_at="here")
-            for n in range(60)
-        ),
-        ("3/" + "o" * 40,),
-    ),
-)
+
+
+@cache
+def planned() -> Report:
+    """Return a report with a plan that is wider and longer than any window."""
+    plan = make_plan(
+        Step("Make", "s", (f"{n}/{'o' * 40}",), (f"{n - 7}/{'o' * 40}",), command=("make",), made_at="here")
+        for n in range(60)
+    )
+    return replace(REPORT, plan_svg=svg_of(plan, ("3/" + "o" * 40,)))
+
 
 # This network has more epochs than fit into a window.
 ON_NPU = replace(
@@ -116,12 +117,12 @@ def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> No
 
 @pytest.mark.parametrize(
     "report",
-    [REPORT, LARGE, LONG, PLANNED, ON_NPU, WITH_BUFFERS],
+    [REPORT, LARGE, LONG, None, ON_NPU, WITH_BUFFERS],
     ids=["small", "600 epochs", "long names", "plan", "NPU", "buffers"],
 )
 @pytest.mark.parametrize("width", [390, *slow_rows(1400)])
-def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width: int) -> None:
-    page = html.escape(report_html(report))
+def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report | None, width: int) -> None:
+    page = html.escape(report_html(report or planned()))
     measure = (
         "addEventListener('load', () => { const d = document.querySelector('iframe').contentDocument.documentElement;"
         " document.title = `widths ${d.scrollWidth} ${d.clientWidth}` })"
@@ -136,7 +137,7 @@ def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_plan_follows_the_colours_of_the_page(tmp_path: Path, dark: bool) -> None:
-    page = report_html(PLANNED)
+    page = report_html(planned())
     # The picture is alone on the page: it has its own colours, for readers who open only the picture.
     page = page[: page.index("<h1>")] + page[page.index("<h2>Build plan") :]
     (tmp_path / "report.html").write_text(page)

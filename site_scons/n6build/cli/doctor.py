@@ -101,20 +101,24 @@ def _interpreter(name: str, models: str) -> Callable[[], ToolStatus]:
 
 
 def _command(
-    command: str, why: str, fix: str, needed: Literal["always", "for a real board", "if you have it"]
+    command: str,
+    why: str,
+    fix: str,
+    needed: Literal["always", "for a real board", "if you have it"],
+    option: str = "--version",
 ) -> Callable[[], ToolStatus]:
     def check() -> ToolStatus:
-        return ToolStatus(command, _version(command), why, fix, needed)
+        return ToolStatus(command, _version(command, option), why, fix, needed)
 
     return check
 
 
-def _version(command: str) -> str | None:
+def _version(command: str, option: str) -> str | None:
     if not shutil.which(command):
         return None
     try:
         result = subprocess.run(
-            [command, "--version"], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL
+            [command, option], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired):
         return "found, but does not answer"
@@ -193,6 +197,7 @@ _CHECKS: list[Callable[[], ToolStatus]] = [
     _command("arm-none-eabi-gcc", "compiles FSBL and Appli", "make setup (gcc-arm-none-eabi)", "always"),
     _newlib,
     _emulator,
+    _command("dot", "draws plans: target plan, and the report", "install graphviz", "if you have it", "-V"),
     _command("gdb-multiarch", "debugs: gdb=1", "install gdb-multiarch", "if you have it"),
     *_programmers(),
     _st_edge_ai,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from n6build.base.console import show
+from n6build.base.console import say, show
 from n6build.base.files import to_json, write_atomically
 from n6build.engine.explain import explanation, statuses
 from n6build.engine.perform import Site
@@ -18,18 +18,24 @@ from n6build.engine.plan_text import explain_text, plan_text
 def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) -> None:
     """Print the steps that these goals need, and write plan.json and plan.svg.
 
-    The files are in the build folder.
+    The files are in the build folder. If the picture cannot be drawn, a line gives the reason, and an
+    older one is removed.
 
     Raises:
         N6Error: N6-FILE-001 if a file cannot be written; N6-STEP-014 for a file that no step makes.
     """
-    from n6build.engine.picture import plan_svg  # noqa: PLC0415 - no build needs it.
+    from n6build.engine.picture import NoPictureError, plan_svg  # noqa: PLC0415 - no build needs it.
 
     wanted = _wanted(plan, goals)
     found = statuses(wanted, site.ledger, site.code, str(site.top))
     show(plan_text(found, goals, verbose=verbose))
     write_plan(site.build / "plan.json", plan, goals)
-    write_atomically(site.build / "plan.svg", plan_svg(wanted))
+    picture = site.build / "plan.svg"
+    try:
+        write_atomically(picture, plan_svg(wanted))
+    except NoPictureError as reason:
+        picture.unlink(missing_ok=True)
+        say("Without", f"{picture.name}: {reason}")
 
 
 def write_plan(path: Path, plan: Plan, goals: Sequence[str]) -> None:

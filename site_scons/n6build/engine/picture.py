@@ -1,32 +1,29 @@
-"""A picture of a plan as SVG, light and dark, that loads nothing from elsewhere."""
+"""A picture of a plan as SVG, light and dark, that loads nothing from elsewhere.
+
+Graphviz places the boxes and arrows. Its colours and fonts are replaced by a style sheet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from html import escape
 
 from rich.cells import cell_len
 
-from n6build.base import svg
 from n6build.base.console import printable
-from n6build.engine.boxes import Box, Edge, boxes_of, edges_of
-from n6build.engine.layout import Layout, Point, layered
+from n6build.engine.boxes import Box, boxes_of, edges_of
 from n6build.engine.plan import Plan
 
-State = Literal["planned", "ran", "partly-ran", "up-to-date"]
-
-_MARGIN = 12.0
-_LEGEND = 24.0
-_LEGEND_WIDTH = 440.0
-_HEIGHT = 42.0
-_NARROWEST = 78.0
-_PADDING = 10.0
+# Graphviz takes minutes for some plans with a thousand boxes, and nobody can read those.
+MOST_BOXES = 300
+# Against a program of this name that is not Graphviz's.
+_TIMEOUT_S = 60
 # Approximate width of a letter in pixels: slightly more than in most fonts of browsers.
-_BOLD, _PLAIN, _MONO = 7.3, 6.2, 6.5
+_BOLD, _MONO = 7.3, 6.5
+_PADDING = 10.0
 _NAMES_IN_TIP = 16
 
 # In a page, a style sheet applies everywhere: every rule is limited to this picture.
@@ -35,20 +32,34 @@ _STYLE = """
   --plan-box: #f4f6f9; --plan-ran: #1d4ed8; --plan-tint: #dbe7ff; --plan-arrow: #8b95a7; }
 @media (prefers-color-scheme: dark) { .n6-plan { --plan-paper: #12161d; --plan-ink: #e6eaf1; --plan-quiet: #9aa5b8;
   --plan-line: #465265; --plan-box: #1a212b; --plan-ran: #7cb0ff; --plan-tint: #1c3258; --plan-arrow: #6d7a8f; } }
-.n6-plan .paper { fill: var(--plan-paper); }
-.n6-plan text { fill: var(--plan-ink); font: 11.5px system-ui, sans-serif; }
-.n6-plan .verb { font-weight: 600; font-size: 12.5px; }
-.n6-plan .name { font: 10.5px ui-monospace, monospace; }
-.n6-plan .count, .n6-plan .legend { fill: var(--plan-quiet); }
-.n6-plan .box rect { fill: var(--plan-box); stroke: var(--plan-line); }
-.n6-plan .ran rect { fill: var(--plan-tint); stroke: var(--plan-ran); stroke-width: 2.5; }
-.n6-plan .partly-ran rect { stroke: var(--plan-ran); stroke-width: 2; stroke-dasharray: 6 3; }
-.n6-plan .edge { fill: none; stroke: var(--plan-arrow); stroke-width: 1.3; }
-.n6-plan .after { stroke-width: 0.9; stroke-dasharray: 3 3; }
-.n6-plan .tip { fill: var(--plan-arrow); }
-.n6-plan .edge.ran { stroke: var(--plan-ran); stroke-width: 1.8; }
-.n6-plan .tip.ran { fill: var(--plan-ran); }
+.n6-plan .graph > polygon { fill: var(--plan-paper); }
+.n6-plan .graph > text { fill: var(--plan-quiet); font: 11.5px system-ui, sans-serif; }
+.n6-plan .node text { fill: var(--plan-ink); font: 600 12.5px system-ui, sans-serif; }
+.n6-plan .node text + text { font: 10.5px ui-monospace, monospace; }
+.n6-plan .node path { fill: var(--plan-box); stroke: var(--plan-line); }
+.n6-plan .node.ran path { fill: var(--plan-tint); stroke: var(--plan-ran); stroke-width: 2.5; }
+.n6-plan .partly-ran path { stroke: var(--plan-ran); stroke-width: 2; stroke-dasharray: 6 3; }
+.n6-plan .edge path { fill: none; stroke: var(--plan-arrow); stroke-width: 1.3; }
+.n6-plan .edge polygon { fill: var(--plan-arrow); stroke: none; }
+.n6-plan .after path { stroke-width: 0.9; stroke-dasharray: 3 3; }
+.n6-plan .edge.ran path { stroke: var(--plan-ran); stroke-width: 1.8; }
+.n6-plan .edge.ran polygon { fill: var(--plan-ran); }
 """
+
+_GRAPH = r"""digraph {{
+graph [label="{}. Solid arrow: is made into. Dashed arrow: has to be there first.\l"]
+graph [labelloc=t, labeljust=l, fontname=Courier, nodesep=0.17, pad=0.15]
+node [shape=box, style=rounded, fixedsize=true, height=0.58]
+edge [arrowsize=0.6]
+{}
+}}"""
+# A page may shrink the picture to its own width, but not enlarge it.
+_OPENING = """<svg xmlns="http://www.w3.org/2000/svg" class="n6-plan" width="{0}" height="{1}" viewBox="0 0 {0} {1}"
+style="--n6-plan-width: {0}px" role="img" aria-label="{2}; each box has a tip with the files"><style>{3}</style>"""
+
+
+class NoPictureError(Exception):
+    """The reason why a plan has no picture, as text."""
 
 
 @dataclass(frozen=True)
@@ -56,39 +67,14 @@ class _Drawn:
     """A box of the picture.
 
     Attributes:
-        box: Steps of the box.
-        state: State of the box.
         ran: Number of its steps that this build has done.
+        attributes: Its attributes in Graphviz's language.
+        tip: State and files.
     """
 
-    box: Box
-    state: State
     ran: int
-
-    @property
-    def verb(self) -> str:
-        return printable(self.box.steps[0].verb)
-
-    @property
-    def name(self) -> str:
-        return printable(self.box.label)
-
-    @property
-    def count(self) -> str:
-        """Return the text beside the verb, which shows states without colours."""
-        if self.state == "partly-ran":
-            return f"{self.ran} of {len(self.box.steps)} ran"
-        files = len(self.outputs)
-        return ", ".join([f"{files} files"] * (files > 1) + ["ran"] * (self.state == "ran"))
-
-    @property
-    def outputs(self) -> list[str]:
-        return [output for step in self.box.steps for output in step.outputs]
-
-    @property
-    def width(self) -> float:
-        top = _BOLD * cell_len(self.verb) + _PLAIN * (len(self.count) + 2)
-        return max(_NARROWEST, 2 * _PADDING + max(top, _MONO * cell_len(self.name)))
+    attributes: str
+    tip: str
 
 
 def plan_svg(plan: Plan, done: Collection[str] | None = None) -> str:
@@ -97,81 +83,63 @@ def plan_svg(plan: Plan, done: Collection[str] | None = None) -> str:
     Args:
         plan: The steps to draw.
         done: Names of the steps that this build has done; None for a plan that has not been carried out.
+
+    Raises:
+        NoPictureError: Graphviz is missing or fails, or the plan is too large.
     """
     boxes = boxes_of(plan)
-    edges = edges_of(boxes)
+    if len(boxes) > MOST_BOXES:
+        raise NoPictureError(f"the plan has {len(boxes)} boxes, and at most {MOST_BOXES} are drawn")
     drawn = [_drawn(box, done) for box in boxes]
-    layout = layered([each.width for each in drawn], [box.level for box in boxes], edges)
-    width = max(layout.width, _LEGEND_WIDTH) + 2 * _MARGIN
+    lines = [f"n{number} [{each.attributes}]" for number, each in enumerate(drawn)]
+    for edge in edges_of(boxes):
+        kinds = ["after"] * edge.after + ["ran"] * bool(drawn[edge.tail].ran and drawn[edge.head].ran)
+        lines.append(f'n{edge.tail} -> n{edge.head} [class="{" ".join(kinds)}"]')
     steps = f"{len(plan.steps)} steps"
     counted = steps if done is None else f"{sum(each.ran for each in drawn)} of {steps} ran"
-    root = svg.picture(
-        "n6-plan", width, layout.height + _LEGEND, f"{counted}; each box has a tip with the files", _STYLE
+    svg = _graphviz(_GRAPH.format(counted, "\n".join(lines)))
+    found = re.search(r'<svg width="([\d.]+)pt" height="([\d.]+)pt"[^>]*>', svg)
+    if found is None:
+        raise NoPictureError("program dot, which should be Graphviz's, wrote no SVG")
+    # Graphviz wrote the identifiers of nodes and edges as titles, which are tips.
+    shapes = re.sub(
+        r"<title>(?:n(\d+)|[^<]*)</title>",
+        lambda title: f"<title>{escape(drawn[int(title[1])].tip)}</title>" if title[1] else "",
+        svg[found.end() :],
     )
-    _draw_legend(root, counted)
-    place = f"translate({svg.number((width - layout.width) / 2)} {svg.number(_LEGEND)})"
-    _draw_plan(SubElement(root, "g", transform=place), drawn, edges, layout)
-    return ElementTree.tostring(root, encoding="unicode") + "\n"
+    return _OPENING.format(*found.groups(), counted, _STYLE) + shapes
 
 
 def _drawn(box: Box, done: Collection[str] | None) -> _Drawn:
-    if done is None:
-        return _Drawn(box, "planned", 0)
-    ran = sum(step.name in done for step in box.steps)
-    return _Drawn(box, "up-to-date" if not ran else "ran" if ran == len(box.steps) else "partly-ran", ran)
+    verb, name = printable(box.steps[0].verb), printable(box.label)
+    files = [printable(output) for step in box.steps for output in step.outputs]
+    ran = sum(step.name in (done or ()) for step in box.steps)
+    state = "planned" if done is None else "up-to-date" if not ran else "partly-ran" if ran < len(box.steps) else "ran"
+    # The counts show the state without colours.
+    counts = [f"{len(files)} files"] * (len(files) > 1) + ["ran"] * (state == "ran")
+    heading = ", ".join([verb, *([f"{ran} of {len(box.steps)} ran"] if state == "partly-ran" else counts)])
+    # Graphviz would measure letters of another font than the browser's.
+    width = 2 * _PADDING + max(_BOLD * cell_len(heading), _MONO * cell_len(name))
+    attributes = f'class="{state}", width={width / 72:.2f}, label="{_quoted(heading)}\\n{_quoted(name)}"'
+    more = len(files) - _NAMES_IN_TIP
+    tip = [f"{verb}: {state.replace('-', ' ')}", *files[:_NAMES_IN_TIP], *[f"and {more} more"] * (more > 0)]
+    return _Drawn(ran, attributes, "\n".join(tip))
 
 
-def _draw_legend(root: Element, counted: str) -> None:
-    svg.text(root, "legend", _MARGIN, 24, counted)
-    for x, kind, meaning in ((150.0, "", "is made into"), (265.0, " after", "has to be there first")):
-        _draw_arrow(root, kind, f"M{x:.0f} 10 V25", (x, 25))
-        svg.text(root, "legend", x + 10, 24, meaning)
+def _quoted(text: str) -> str:
+    """Return a text for a label in quotes.
 
-
-def _draw_plan(parent: Element, drawn: Sequence[_Drawn], edges: Sequence[Edge], layout: Layout) -> None:
-    """Draw arrows and boxes; arrows of steps that ran are drawn over others."""
-    arrows = zip(
-        [bool(drawn[edge.tail].ran and drawn[edge.head].ran) for edge in edges], edges, layout.ways, strict=True
-    )
-    for ran, edge, way in sorted(arrows, key=lambda arrow: arrow[0]):
-        end_x, end_y = way[-1]
-        _draw_arrow(parent, " after" * edge.after + " ran" * ran, _path(way), (end_x, end_y - _HEIGHT / 2))
-    for each, (x, y) in zip(drawn, layout.centres, strict=True):
-        _draw_box(parent, each, x - each.width / 2, y - _HEIGHT / 2)
-
-
-def _path(way: Sequence[Point]) -> str:
-    """Return a curve between rows.
-
-    Through the row of other boxes it is straight, clear of them.
+    Graphviz reads backslashes and HTML's entities there.
     """
-    path = f"M{svg.number(way[0][0])} {svg.number(way[0][1])}"
-    for (x, y), (next_x, next_y) in pairwise(way):
-        half = (y + next_y) / 2
-        numbers = (x, half, next_x, half, next_x, next_y - _HEIGHT / 2)
-        path += f" V{svg.number(y + _HEIGHT / 2)} C{' '.join(map(svg.number, numbers))}"
-    return path
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("&", "&amp;")
 
 
-def _draw_arrow(parent: Element, kind: str, path: str, end: Point) -> None:
-    """Draw an arrow with its head.
-
-    The name of a marker in place of the head could clash in a page with several pictures.
-    """
-    SubElement(parent, "path", {"class": f"edge{kind}", "d": path})
-    tip = f"M{svg.number(end[0])} {svg.number(end[1])} l-3 -7 h6 Z"
-    SubElement(parent, "path", {"class": f"tip{kind}", "d": tip})
-
-
-def _draw_box(parent: Element, drawn: _Drawn, x: float, y: float) -> None:
-    group = SubElement(parent, "g", {"class": f"box {drawn.state}"})
-    names = drawn.outputs[:_NAMES_IN_TIP]
-    more = [f"and {len(drawn.outputs) - _NAMES_IN_TIP} more"] if len(drawn.outputs) > _NAMES_IN_TIP else []
-    heading = f"{drawn.verb}: {drawn.state.replace('-', ' ')}"
-    SubElement(group, "title").text = "\n".join([heading, *map(printable, names), *more])
-    svg.rect(group, "", x, y, drawn.width, _HEIGHT).set("rx", "6")
-    top = svg.text(group, "", x + _PADDING, y + 17, "")
-    SubElement(top, "tspan", {"class": "verb"}).text = drawn.verb
-    if drawn.count:
-        SubElement(top, "tspan", {"class": "count", "dx": "6"}).text = drawn.count
-    svg.text(group, "name", x + _PADDING, y + 33, drawn.name)
+def _graphviz(graph: str) -> str:
+    try:
+        return subprocess.run(
+            ["dot", "-Tsvg"], input=graph, capture_output=True, encoding="utf-8", timeout=_TIMEOUT_S, check=True
+        ).stdout
+    except FileNotFoundError:
+        raise NoPictureError("program dot is not installed; install package graphviz") from None
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise NoPictureError(printable(f"Graphviz failed: {error}")) from error

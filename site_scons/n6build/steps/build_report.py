@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 
 from n6build.base.console import say, show
@@ -24,8 +25,8 @@ from n6build.compile.ll_aton import version_text
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.compile.toolchain import compiler_version
 from n6build.describe.hardware.board import Board
-from n6build.engine.perform import current_site
-from n6build.engine.picture import plan_svg
+from n6build.engine.perform import Site, current_site
+from n6build.engine.picture import NoPictureError, plan_svg
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.npu.uses import npu_use
 from n6build.judge.own_blobs.epoch_grades import EpochGrade, read_grades
@@ -161,12 +162,20 @@ def make_build_report(call: Call) -> None:
     if outcome and outcome.counts == "instructions":
         report = replace(report, run=_run_section(outcome))
     if site and site.plan.steps:
-        report = replace(report, plan_svg=plan_svg(site.plan, {each.target for each in site.done}))
+        report = replace(report, plan_svg=plan_picture(site))
     text = report_text(report)
     for path, content in zip(call.outputs, (report_html(report), text, report_json(report)), strict=True):
         write_atomically(path, content)
     show(text)
     say("Report", str(call.outputs[0]))
+
+
+def plan_picture(site: Site) -> str:
+    """Return the picture of the plan, or the reason why there is none, for a page."""
+    try:
+        return plan_svg(site.plan, {each.target for each in site.done})
+    except NoPictureError as reason:
+        return f"<p>Without a picture: {escape(str(reason))}</p>"
 
 
 def _compared(sections: Sequence[NetworkSection], outcome: Outcome) -> tuple[NetworkSection, ...]:

@@ -212,8 +212,8 @@ class Report:
         checks: Results of the checks.
         actions: Completed steps of this call of scons.
         seconds: Time of this call.
-        plan_svg: Picture of the build plan, an element from `plan_svg` of n6build.engine.picture; the page
-            shows it unescaped. Empty for no picture.
+        plan_svg: Picture of the build plan, an element from `plan_svg` of n6build.engine.picture, or a
+            paragraph in place of it; the page shows it unescaped. Empty without a plan.
         meanings: Cycles of the virtual board's instructions, empty if none were counted.
         run: None without a run.
     """
