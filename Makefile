@@ -12,11 +12,11 @@ SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PRO
 # Whether there is nothing to do is known before anything is started (docs/build-folder.md); what set-up reads counts as well.
 ASKED = .venv/bin/python -I -S site_scons/n6build/engine/ask.py
 
-.PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix quick test test-all prove fuzz lint bench doctor clean
+.PHONY: help wheel docs pictures lock setup setup-tests try-setup build flash matrix quick test test-all prove fuzz lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | matrix | quick | test | test-all | prove | fuzz | lint | bench | docs | wheel | lock | doctor | setup | clean"
+	@echo "make build | matrix | quick | test | test-all | prove | fuzz | lint | bench | docs | pictures | wheel | lock | doctor | setup | clean"
 
 setup:
 	@$(PYTHON) tools/setup.py
@@ -71,6 +71,10 @@ wheel: setup
 docs: setup
 	@.venv/bin/mkdocs build --quiet --strict
 	@echo "build/docs/index.html"
+
+# The pictures of README and documentation, docs/pictures, from a real build; needs a browser. AGAIN=1 takes the last build.
+pictures: setup-tests
+	@.venv/bin/python tools/reference_docs/pictures.py $(if $(AGAIN),--again)
 
 # requirements/*.lock, after a change of pyproject.toml; UPGRADE=1 takes the newest versions within its ranges.
 lock:

@@ -31,6 +31,7 @@ from n6build.engine.step import Step
 ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("mkdocs", reason="extra [docs] is not installed; make setup does")
 
+from browser import browse  # noqa: E402
 from markdown import Markdown  # noqa: E402
 from reference_docs import markdown as pieces  # noqa: E402
 from reference_docs.formats import JSON  # noqa: E402
@@ -172,6 +173,22 @@ def test_readme_is_what_a_newcomer_needs() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) < 120
 
 
+def test_readme_and_first_page_say_the_same_of_the_two_commands() -> None:
+    """Name the same systems and commands in both; only their links differ."""
+    pages = [(ROOT / name).read_text() for name in ("README.md", "docs/index.md")]
+    first, second = (page.partition("## Two commands\n")[2].partition("\n## ")[0] for page in pages)
+    assert "Debian 12 or 13" in first
+    assert first.replace("](docs/", "](") == second
+
+
+def test_the_first_page_begins_with_what_it_is_a_picture_the_commands_and_an_output() -> None:
+    page = (ROOT / "docs/index.md").read_text()
+    order = ("# n6build", "n6build takes a neural network", "![", "make flash ", "Result 10 of 10 outputs equal")
+    places = [page.index(each) for each in order]
+    assert places == sorted(places)
+    assert "![" in (ROOT / "README.md").read_text()[:600]
+
+
 @pytest.mark.parametrize("name", [*IN_PLACE, "firmware/bring_up/README.md", "firmware/kernels/README.md"])
 def test_links_of_the_repository_lead_somewhere(name: str) -> None:
     folder = str(Path(name).parent)
@@ -203,13 +220,19 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_site_builds_without_a_warning_to_the_same_bytes_anywhere(tmp_path: Path) -> None:
-    first, second = copied(tmp_path / "here"), copied(tmp_path / "there")
-    said = build(first, "site")
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = copied(tmp_path_factory.mktemp("built") / "here")
+    said = build(folder, "site")
     assert said.returncode == 0, said.stdout
     assert "WARNING" not in said.stdout
+    return folder / "site"
+
+
+def test_the_site_builds_without_a_warning_to_the_same_bytes_anywhere(tmp_path: Path, built: Path) -> None:
+    second = copied(tmp_path / "there")
     assert build(second, "other").returncode == 0
-    site = content(first / "site")
+    site = content(built)
     assert site == content(second / "other")
     assert {"index.html", "errors.html", "boards/nucleo-n657.html", "reference/options.html"} <= {*site}
     text = b"".join(data for name, data in sorted(site.items()) if name.endswith((".html", ".json", ".xml")))
@@ -219,6 +242,23 @@ def test_the_site_builds_without_a_warning_to_the_same_bytes_anywhere(tmp_path: 
     assert (
         re.findall(rb'(?:src|srcset)="(https?:[^"]*)"|<link[^>]*rel="stylesheet"[^>]*href="(https?:[^"]*)"', text) == []
     )
+
+
+def test_the_search_works_on_a_site_that_was_opened_as_a_file(tmp_path: Path, built: Path) -> None:
+    """Find the row of an error, which is no heading, without a server."""
+    wait = "--virtual-time-budget=60000"
+    page = browse(built / "search.html", tmp_path, wait, "--dump-dom", query="?q=n6-fw-024")
+    results = page.partition('id="mkdocs-search-results"')[2]
+    assert re.search(r"<p>[1-9][0-9]* results\.</p>", results), results[:300]
+    assert 'href="./errors.html#N6-FW-024"' in results
+    assert "<mark>" in results
+    assert not list((built / "search").glob("*.json"))
+
+
+def test_a_narrow_screen_has_a_search_box_outside_of_the_sidebar(built: Path) -> None:
+    for name, up in (("index.html", "."), ("boards/nucleo-n657.html", "..")):
+        bar = (built / name).read_text().partition('<nav class="wy-nav-top"')[2].partition("</nav>")[0]
+        assert f'role="search" action="{up}/search.html"' in bar
 
 
 def test_a_broken_link_ends_the_build(tmp_path: Path) -> None:

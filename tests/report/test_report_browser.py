@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import browse
 from n6build.compile.artifacts.buffer_lives import BufferLife
 from n6build.engine.plan import make_plan
 from n6build.engine.step import Step
-from n6build.tell.content import Part, Report
+from n6build.tell.content import AddressRange, Part, Report, Space
 from n6build.tell.html import report_html
-from patience import NET_S
 from PIL import Image
 from plan.plan_samples import svg_of
 from slow_rows import slow_rows
@@ -59,22 +57,6 @@ LIVES = (
 )
 POOLS = (Part("pool " + "p" * 300, "pool", 0x34200000, 1 << 16), Part("pool q", "pool", 0x34210000, 1 << 20))
 WITH_BUFFERS = replace(REPORT, networks=(replace(REPORT.networks[0], buffers=LIVES, pools=POOLS),))
-
-
-def browse(page: Path, folder: Path, *options: str) -> str:
-    """Return the output of headless Chromium for this page.
-
-    The test is skipped if there is no Chromium.
-    """
-    browser = shutil.which("chromium")
-    if browser is None:
-        pytest.skip("no browser: chromium is not in PATH, make setup-tests installs it")
-    quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync"
-    command = [browser, "--headless", *quiet.split(), "--disable-component-update", "--hide-scrollbars"]
-    command += [f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=NET_S, check=False)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 def rgb(colour: str) -> tuple[int, ...]:
@@ -173,6 +155,47 @@ def test_buffers_are_as_wide_as_their_lives_and_as_high_as_their_sizes(tmp_path:
     assert abs(widest(image, picture["output"]) - epochs * 99 / 100) <= 4
     heights = (np.abs(np.asarray(image, dtype=int) - rgb(picture["output"])).max(axis=2) <= 8).sum(axis=0)
     assert abs(int(heights.max()) - 340 / 2) <= 14
+
+
+SORTED = """
+addEventListener('load', () => {
+  const page = document.querySelector('iframe').contentDocument;
+  const head = (name) => [...page.querySelectorAll('th')].find((each) => each.textContent === name);
+  const cells = (name) => {
+    const table = head(name).closest('table'), column = head(name).cellIndex;
+    return [...table.tBodies[0].rows].map((row) => row.cells[column].textContent.trim()).join(' ');
+  };
+  const seen = [cells('Used')];
+  for (let turn = 0; turn < 3; turn++) {
+    head('Used').querySelector('button').click();
+    seen.push(head('Used').getAttribute('aria-sort') + ': ' + cells('Used'));
+  }
+  head('Space').querySelector('button').focus();
+  seen.push(page.activeElement.textContent, page.querySelectorAll('script').length, page.evil);
+  document.title = seen.join('; ');
+});
+"""
+
+
+def test_a_click_sorts_a_table_and_no_other_script_runs(tmp_path: Path) -> None:
+    """Sort memories by used bytes: largest first, smallest first, then as before."""
+    parts = (Part("a", "weights", 0, 900), Part("b", "weights", 2048, 64 << 10), Part("c", "weights", 1 << 20, 0))
+    spaces = tuple(Space(f"RAM{part.label}", part.address, 128 << 10, (part,)) for part in parts)
+    report = replace(REPORT, memory=(AddressRange("RAM", 0, 2 << 20, spaces, ()),))
+    page = report_html(report).replace("</main>", "</main><script>document.evil = 'ran'</script>")
+    frame = f'<iframe srcdoc="{html.escape(page)}"></iframe>'
+    (tmp_path / "frame.html").write_text(f"<title>none</title><script>{SORTED}</script>{frame}")
+    dom = browse(tmp_path / "frame.html", tmp_path, "--dump-dom")
+    (title,) = re.findall("<title>(.*?)</title>", dom)[:1]
+    assert title.split("; ") == [
+        "900 B 900 B 64.0 KiB 65,536 B 0 B 0 B",
+        "descending: 64.0 KiB 65,536 B 900 B 900 B 0 B 0 B",
+        "ascending: 0 B 0 B 900 B 900 B 64.0 KiB 65,536 B",
+        "null: 900 B 900 B 64.0 KiB 65,536 B 0 B 0 B",
+        "Space",
+        "2",
+        "",
+    ]
 
 
 def test_on_paper_nothing_is_folded(tmp_path: Path) -> None:

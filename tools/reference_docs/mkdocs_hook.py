@@ -1,7 +1,7 @@
 """Hooks of MkDocs (`hooks` in mkdocs.yml) for the pages made from code.
 
 They add these pages, check links into the repository, and leave out dates, so that equal input
-gives an equal site.
+gives an equal site. The search works on a site that is opened as a file.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ _LOG = logging.getLogger("mkdocs.hooks.reference_docs")
 _READ_IN_PLACE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 # The site map would hold dates.
 _SITE_MAP = "sitemap.xml"
+# These templates and scripts replace those of the theme and of the search.
+_THEME = Path(__file__).with_name("theme")
 
 
 def on_config(config: Any) -> Any:
-    """Add the boards to the navigation."""
+    """Add the boards to the navigation, and the project's own templates to the theme."""
+    config.theme.dirs.insert(0, str(_THEME))
     config.theme.static_templates.discard(_SITE_MAP)
     generated = pages(ROOT)
     config.extra["generated"] = generated
@@ -89,6 +92,20 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def on_post_page(output: str, **_: Any) -> str:
     """Remove the comment with the date of the site."""
     return re.sub(r"<!--\s*MkDocs version.*?-->\s*", "", output, flags=re.DOTALL)
+
+
+def on_post_build(config: Any) -> None:
+    """Write the index of the search as a script.
+
+    Pages that were opened as files may not load data, but they may load scripts.
+    """
+    folder = Path(config.site_dir, "search")
+    index = folder / "search_index.json"
+    folder.joinpath("search_index.js").write_text(
+        f"const n6build_search = {index.read_text(encoding='utf-8')};\n", encoding="utf-8"
+    )
+    index.unlink()
+    folder.joinpath("worker.js").unlink()
 
 
 def _is_board(name: str) -> bool:

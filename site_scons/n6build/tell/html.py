@@ -1,10 +1,13 @@
-"""Report as one page without scripts or network access.
+"""Report as one page without network access.
 
-It has a light and a dark style, and can be printed.
+It has a light and a dark style, and can be printed. Its only script sorts tables; the browser
+runs no other one.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +20,7 @@ from n6build.tell.content import Report, urgency
 from n6build.tell.memory_picture import drawn, fullest_epoch, memory_svg
 from n6build.tell.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.tell.pages import page_environment
+from n6build.tell.slowest import SHOWN, slowest
 from n6build.tell.text import share_text
 from n6build.tell.time_picture import roofline_svg, time_line_svg
 
@@ -34,7 +38,13 @@ def report_html(report: Report) -> str:
     checks = sorted(report.checks, key=urgency)
     picture = Markup(report.plan_svg)
     template = _environment().get_template(TEMPLATE.name)
-    return str(template.render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN, plan_svg=picture))
+    slow = slowest(report)
+    return str(template.render(report=report, checks=checks, slow=slow, epochs_shown=EPOCHS_SHOWN, plan_svg=picture))
+
+
+def _sha256(script: str) -> str:
+    """Return the hash of a script as in a Content-Security-Policy."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
 @cache
@@ -46,6 +56,7 @@ def _environment() -> Environment:
     environment.filters["address"] = lambda value: f"0x{value:08X}"
     environment.filters["number"] = lambda value: f"{value:,}"
     environment.filters["percent"] = lambda part, whole: f"{100 * part / whole if whole else 0:.4f}"
+    environment.filters["sha256"] = _sha256
     environment.globals["share"] = share_text
     environment.filters["units_text"] = units_text
     environment.filters["grades_text"] = counted_grades
@@ -60,4 +71,5 @@ def _environment() -> Environment:
     environment.filters["span_text"] = span_text
     environment.filters["spread_text"] = spread_text
     environment.globals["most_drawn"] = MOST_EPOCHS
+    environment.globals["slow_steps"] = SHOWN
     return environment

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from itertools import chain
 
 from n6build.base.console import clipped, kib, printable
 from n6build.check.run import summary
@@ -11,6 +12,7 @@ from n6build.judge.own_blobs.epoch_grades import counted_grades
 from n6build.judge.timing.expected import NetworkTime
 from n6build.judge.timing.timing_table import whole_text
 from n6build.tell.content import AddressRange, NetworkSection, NpuSection, Part, Report, RunSection, Unit, urgency
+from n6build.tell.slowest import SlowNetwork, slowest
 
 _COLUMNS = 100
 _WIDTH = 64
@@ -21,6 +23,8 @@ _UNITS: tuple[tuple[Unit, str], ...] = (("NPU", "the NPU"), ("CPU", "the CPU"), 
 def report_text(report: Report) -> str:
     """Return the report as lines, each with a newline at its end."""
     lines = [f"{report.application} on {report.board}, profile {report.profile}", ""]
+    if slow := slowest(report):
+        lines += [*chain.from_iterable(map(_slow, slow)), ""]
     for network in report.networks:
         lines += [*_network(network, "instructions" if report.meanings else "cycles"), ""]
     for axis in (*report.memory, report.flash):
@@ -41,9 +45,18 @@ def _end(path: str, columns: int) -> str:
     return path if len(path) <= columns else f"...{path[3 - columns :]}"
 
 
-def share_text(part: int, whole: int) -> str:
+def share_text(part: float, whole: float) -> str:
     """Return a share as '12.5%'; a share of an empty whole is '0.0%'."""
     return f"{part / whole:.1%}" if whole else "0.0%"
+
+
+def _slow(network: SlowNetwork) -> Iterator[str]:
+    """Yield a line for each of the slowest epochs of a network, with the reason."""
+    yield network.sentence
+    width = max(len(each.row.number) for each in network.epochs)
+    for each in network.epochs:
+        kind = clipped(printable(each.row.kind), 15)
+        yield f"  {each.row.number:>{width}}  {kind:<15}{each.share:>7.1%}  {each.takes:<18}  {each.why}"
 
 
 def _network(network: NetworkSection, counted: str) -> Iterator[str]:
