@@ -24,9 +24,8 @@ from pathlib import Path
 
 import numpy as np
 import tflite
+from benchmarks.measure import copied_project
 
-ROOT = Path(__file__).resolve().parents[1]
-COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 BUILD = ("board=nucleo-n657", "model=miniresnet", "probe=virtual", "build", "flash")
 _LEDGER = Path("build/.n6build/ledger.jsonl")
 _AT_A_TIME = 2
@@ -296,11 +295,7 @@ def main() -> int:
 
 def prepared(folder: Path) -> Path:
     """Return a copy of the project in which everything is built."""
-    project = folder / "project"
-    project.mkdir()
-    for name in COPIED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-        copy(ROOT / name, project / name)
+    project = copied_project(folder / "project")
     scons(project)
     return project
 

@@ -1,20 +1,20 @@
-"""The figures of tools/bench_kernels.py count the right instructions."""
+"""The figures of `tools/bench.py kernels` count the right instructions."""
 
 from itertools import pairwise
 from math import prod
 from pathlib import Path
 
-import kernel_layers
 import pytest
-from bench_kernels import Bench
+from benchmarks import layers
+from benchmarks.kernels import Bench
 
 from kernels import cortex_m55
 from kernels.cortex_m55 import Call
 
 LAYERS = [
-    kernel_layers.fully_connected(20, 7),
-    kernel_layers.depthwise((5, 4, 17)),
-    kernel_layers.pool("MAX", (6, 6, 8), (2, 2), (2, 2)),
+    layers.fully_connected(20, 7),
+    layers.depthwise((5, 4, 17)),
+    layers.pool("MAX", (6, 6, 8), (2, 2), (2, 2)),
 ]
 
 
@@ -33,9 +33,8 @@ def test_a_layer_costs_the_instructions_that_the_machine_counted(
         assert measured.ours.cycles > measured.ours.instructions / 2
 
 
-@pytest.mark.parametrize("name", [name for name in kernel_layers.NETWORKS if "ResNet" not in name])
+@pytest.mark.parametrize("name", [name for name in layers.NETWORKS if "ResNet" not in name])
 def test_each_layer_of_a_network_takes_what_the_one_before_makes(name: str) -> None:
     """ResNet is left out, because it has layers beside one another."""
-    layers = kernel_layers.NETWORKS[name]()
-    for before, after in pairwise(layers):
+    for before, after in pairwise(layers.NETWORKS[name]()):
         assert prod(before.ours.output[0]) == after.theirs.inputs[0].size, f"{before.name}, then {after.name}"

@@ -1,13 +1,13 @@
 """The estimate of a Cortex-M55's cycles from executed instructions.
 
-The estimate is in tools/cortex_m55_cycles.py.
+The estimate is in tools/benchmarks/cortex_m55_cycles.py.
 """
 
 import subprocess
 from pathlib import Path
 
 import pytest
-from cortex_m55_cycles import Cost, cost, disassembled
+from benchmarks.cortex_m55_cycles import Cost, cost, disassembled
 
 from kernels.cortex_m55 import CFLAGS, COMPILER
 

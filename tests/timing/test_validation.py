@@ -11,10 +11,10 @@ from pathlib import Path
 import fit_timing
 import numpy as np
 import pytest
+from fit_timing import DATA_SHEET, HeldOut, Work, epoch_work, expected, families, held_out, unfitted, validations
 from n6build.judge.timing.conditions import Conditions
 from n6build.judge.timing.facts import read_measurements
 from n6build.judge.timing.model import MODEL, EpochModel, Span, npu_time, read_model
-from timing_fit import DATA_SHEET, HeldOut, Work, epoch_work, expected, families, held_out, unfitted, validations
 
 FACTS = read_measurements()
 FIGURES = validations(FACTS)

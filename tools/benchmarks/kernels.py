@@ -1,55 +1,46 @@
-"""Instructions and estimated cycles of kernels and networks, beside CMSIS-NN's.
-
-    .venv/bin/python tools/bench_kernels.py
+"""Instructions and estimated cycles of kernels and networks, beside CMSIS-NN's, for docs/how-sure.md.
 
 CMSIS-NN is built from the samples, with GCC and, where it is installed, with Clang; of the builds
-that compute n6build's results, within one step, the one with the fewest cycles counts. Without the
-samples its instructions are those of an earlier measurement. tools/cortex_m55_cycles.py describes
-the counting; neither library's preparations that depend on constants alone count.
+that compute n6build's results, within one step, the one with the fewest cycles counts.
+cortex_m55_cycles.py describes the counting. Neither library's preparations count that depend on
+constants alone.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from cortex_m55_cycles import Cost, Instruction, cost, disassembled
+from compiled_objects import compile_objects
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from kernel_headers import write_kernel_headers
+from kernels import cortex_m55
+from kernels.host_kernels import HostKernels
+from kernels.kernel_descriptors import DESCRIPTORS, Case
 from n6build.base.environment import read_environment
-from n6build.base.paths import ROOT
 from n6build.board.virtual_board.qemu import release_here
 from n6build.compile.toolchain import CPU
+from samples import samples_folder
+
+from benchmarks.cortex_m55_cycles import Cost, Instruction, cost, disassembled
+from benchmarks.layers import LAYERS, NETWORKS, Layer
+from benchmarks.measure import ROOT, Head, Row, Rows
 
 TESTS = ROOT / "tests"
-sys.path.insert(0, str(TESTS))
-
-from kernel_headers import write_kernel_headers  # noqa: E402 - a module of the tests
-from kernel_layers import LAYERS, NETWORKS, Layer  # noqa: E402
-from kernels import cortex_m55  # noqa: E402
-from kernels.host_kernels import HostKernels  # noqa: E402
-from kernels.kernel_descriptors import DESCRIPTORS, Case  # noqa: E402
-from samples import samples_folder  # noqa: E402
-
-ADAPTERS = ROOT / "tools" / "bench_cmsis_nn.c"
+ADAPTERS = Path(__file__).with_name("cmsis_nn.c")
 ADAPTED = ("conv_2d", "depthwise_conv_2d", "fully_connected", "max_pool_2d", "average_pool_2d", "add", "softmax")
 FOLDERS = ("Convolution", "FullyConnected", "Pooling", "Softmax", "BasicMath", "Transpose")
 # These functions belong to the program around the kernels, or an application runs them once.
 NOT_COUNTED = ("main", "reset", "fault", "fail", "leave", "count", "nothing", "semihosting", "open_file", "read_file")
 OTHER_TYPES = ("f16", "f32", "flt", "s4", "s16", "s64")
 CLANG = "clang-16"
-CLANG_OPTIONS = (
-    "--target=thumbv8.1m.main-none-eabihf",
-    "-mcpu=cortex-m55",
-    "-mfloat-abi=hard",
-)
+CLANG_OPTIONS = ("--target=thumbv8.1m.main-none-eabihf", "-mcpu=cortex-m55", "-mfloat-abi=hard")
 OPTIONS = ("-std=c11", "-O3", "-ffunction-sections", "-fdata-sections", "-w")
 
 
@@ -57,7 +48,6 @@ OPTIONS = ("-std=c11", "-O3", "-ffunction-sections", "-fdata-sections", "-w")
 class Library:
     """A program that runs kernels, on a machine that logs the executed instructions."""
 
-    name: str
     elf: Path
     program: dict[int, Instruction]
     counted: frozenset[int]
@@ -71,34 +61,34 @@ class Measured:
     theirs: Cost | None
 
 
-def kernel_figures() -> Iterator[tuple[str, str]]:
-    """Yield name and values of each layer and each network."""
+def kernels() -> Rows:
+    """Yield instructions, and in brackets estimated cycles, of layers and networks beside CMSIS-NN's."""
     with tempfile.TemporaryDirectory(prefix="n6kernels-") as name:
         bench = Bench(Path(name))
-        yield "kernels: n6build, CMSIS-NN, their ratio", "instructions per unit      cycles per unit"
+        yield Head(("layer, for a multiply-accumulate or an element", "CMSIS-NN", "n6build", "ratio"))
         for layer in LAYERS:
-            yield f"  {layer.name}", _row(bench.measure(layer), layer.ours.work, layer.once)
-        yield "networks: sums of their layers, in thousands", "instructions               cycles"
+            yield _row(layer.name, [bench.measure(layer)], layer.ours.work)
+        yield Head(("network, sum of its layers, thousands", "CMSIS-NN", "n6build", "ratio"))
         for title, layers in NETWORKS.items():
-            every = [bench.measure(layer) for layer in layers()]
-            known = [each.theirs for each in every if each.theirs is not None]
-            theirs = _sum(known) if len(known) == len(every) else None
-            yield f"  {title}", _row(Measured(_sum([each.ours for each in every]), theirs), 1000, None)
+            yield _row(title, [bench.measure(layer) for layer in layers()], 1000)
 
 
-def _row(measured: Measured, work: int, once: float | None) -> str:
-    ours, theirs = measured.ours, measured.theirs
-    columns = [_three(ours.instructions / work, theirs.instructions / work if theirs else once)]
-    columns.append(_three(ours.cycles / work, theirs.cycles / work if theirs else None))
-    return "  ".join(columns)
-
-
-def _three(ours: float, theirs: float | None) -> str:
-    return f"{ours:8.3f} {theirs:8.3f} {ours / theirs:5.2f}" if theirs else f"{ours:8.3f}        -     -"
+def _row(name: str, layers: Sequence[Measured], unit: int) -> Row:
+    ours = _sum([each.ours for each in layers])
+    known = [each.theirs for each in layers if each.theirs is not None]
+    if len(known) < len(layers):
+        return name, "-", _shown(ours, unit), "-"
+    theirs = _sum(known)
+    ratio = f"{ours.instructions / theirs.instructions:.2f} ({ours.cycles / theirs.cycles:.2f})"
+    return name, _shown(theirs, unit), _shown(ours, unit), ratio
 
 
 def _sum(costs: Sequence[Cost]) -> Cost:
     return Cost(sum(each.instructions for each in costs), sum(each.cycles for each in costs))
+
+
+def _shown(cost: Cost, unit: int) -> str:
+    return f"{cost.instructions / unit:,.3f} ({cost.cycles / unit:,.3f})"
 
 
 class Bench:
@@ -108,22 +98,19 @@ class Bench:
         self._folder = folder
         self._machine = cortex_m55.virtual_board()
         self._host = HostKernels(folder)
-        self._ours = _library("n6build", cortex_m55.build_runner(self._machine, folder))
-        self._theirs = [_library(name, elf) for name, elf in _cmsis_nn(self._machine, folder)]
+        self._ours = _library(cortex_m55.build_runner(self._machine, folder))
+        self._theirs = [_library(elf) for elf in _cmsis_nn(self._machine, folder)]
         self._known: dict[str, Measured] = {}
 
     def measure(self, layer: Layer) -> Measured:
         """Return the costs of a layer; layers of one name are the same layer."""
         if layer.name not in self._known:
-            self._known[layer.name] = self._measured(layer)
+            ours = self._cost(self._ours, layer.ours, tolerance=0)
+            assert ours is not None, f"{layer.name}: not the bits of the plain twin"
+            builds = [self._cost(library, layer.theirs, tolerance=1) for library in self._theirs]
+            right = [each for each in builds if each is not None]
+            self._known[layer.name] = Measured(ours, min(right, key=lambda each: each.cycles) if right else None)
         return self._known[layer.name]
-
-    def _measured(self, layer: Layer) -> Measured:
-        ours = self._cost(self._ours, layer.ours, tolerance=0)
-        assert ours is not None, f"{layer.name}: not the bits of the plain twin"
-        builds = [self._cost(library, layer.theirs, tolerance=1) for library in self._theirs]
-        right = [each for each in builds if each is not None]
-        return Measured(ours, min(right, key=lambda each: each.cycles) if right else None)
 
     def _cost(self, library: Library, case: Case, tolerance: int) -> Cost | None:
         """Return a cost, None if an element is further than `tolerance` from the twin's.
@@ -150,7 +137,7 @@ class Bench:
             return cost(executed, library.program, library.counted)
 
 
-def _library(name: str, elf: Path) -> Library:
+def _library(elf: Path) -> Library:
     counted: set[int] = set()
     program = disassembled(elf)
     with elf.open("rb") as file:
@@ -161,7 +148,7 @@ def _library(name: str, elf: Path) -> Library:
                 if symbol["st_info"]["type"] == "STT_FUNC" and _is_counted(symbol.name):
                     start = symbol["st_value"] & ~1
                     counted.update(range(start, start + symbol["st_size"], 2))
-    return Library(name, elf, program, frozenset(counted))
+    return Library(elf, program, frozenset(counted))
 
 
 def _is_counted(function: str) -> bool:
@@ -169,7 +156,7 @@ def _is_counted(function: str) -> bool:
     return name not in NOT_COUNTED and not name.startswith("bench_")
 
 
-def _cmsis_nn(machine: cortex_m55.Machine, folder: Path) -> Iterator[tuple[str, Path]]:
+def _cmsis_nn(machine: cortex_m55.Machine, folder: Path) -> Iterator[Path]:
     """Yield programs with CMSIS-NN in place of the kernels.
 
     There are none without CMSIS-NN or a compiler for it.
@@ -182,12 +169,12 @@ def _cmsis_nn(machine: cortex_m55.Machine, folder: Path) -> Iterator[tuple[str, 
     declared = [f"void bench_{name}(const {DESCRIPTORS[name].name} *op);\n" for name in ADAPTED]
     (include / "bench_cmsis_nn.h").write_text("".join(['#include "n6_kernels.h"\n', *declared]))
     library = samples / "cmsis-nn"
-    yield "gcc", _linked(machine, library, include, (cortex_m55.COMPILER, *CPU))
+    yield _linked(machine, library, include, (cortex_m55.COMPILER, *CPU))
     if shutil.which(CLANG, path=read_environment().path):
         asked = [cortex_m55.COMPILER, "-print-file-name=libc.a"]
         libc = Path(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()).resolve()
         headers = ("-isystem", str(libc.parents[1] / "include"))
-        yield "clang", _linked(machine, library, include, (CLANG, *CLANG_OPTIONS, *headers))
+        yield _linked(machine, library, include, (CLANG, *CLANG_OPTIONS, *headers))
 
 
 def _table_row(kernel: str) -> str:
@@ -206,14 +193,7 @@ def _linked(machine: cortex_m55.Machine, library: Path, include: Path, compiler:
         found = sorted((library / "Source" / kind).glob("*.c"))
         sources += [path for path in found if not set(OTHER_TYPES) & set(path.stem.split("_"))]
     options = [*OPTIONS, f"-I{include}", f"-I{library / 'Include'}", "-include", str(include / "bench_cmsis_nn.h")]
-
-    def compiled(source: Path) -> str:
-        target = str(folder / f"{source.stem}.o")
-        subprocess.run([*compiler, *options, "-c", str(source), "-o", target], check=True)
-        return target
-
-    with ThreadPoolExecutor() as pool:
-        objects = list(pool.map(compiled, sources))
+    objects = [str(folder / name) for name in compile_objects(folder, sources, [*compiler, *options])]
     elf = folder / "runner.elf"
     symbols = {"code_base": machine.code_base, "stack_top": machine.stack_top}
     placed = [f"-Wl,--defsym={name}={address:#x}" for name, address in symbols.items()]
@@ -221,14 +201,3 @@ def _linked(machine: cortex_m55.Machine, library: Path, include: Path, compiler:
     link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections,--no-warnings", "-T", script]
     subprocess.run([cortex_m55.COMPILER, *CPU, *link, *placed, *objects, "-o", str(elf)], check=True)
     return elf
-
-
-def main() -> int:
-    """Print all figures, and return 0."""
-    for name, values in kernel_figures():
-        print(f"{name:<56}{values}", flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

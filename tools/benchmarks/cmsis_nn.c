@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernels' descriptors, computed by CMSIS-NN: for tools/bench_kernels.py, which does not count what begins with bench_.
+ * The kernels' descriptors, computed by CMSIS-NN: for tools/bench.py kernels, which does not count what begins with bench_.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-"""Layers of well-known shapes, and networks made of them, for bench_kernels.py."""
+"""Layers of well-known shapes, and networks made of them, for the benchmark of kernels."""
 
 from __future__ import annotations
 
@@ -22,28 +22,24 @@ class Layer:
         ours: The operator for n6build's kernels.
         theirs: The operator for CMSIS-NN's kernels; it differs if n6build's compiler calls another
             kernel than the operator's.
-        once: Instructions of CMSIS-NN for a unit of work, measured once, or None.
     """
 
     name: str
     ours: Case
     theirs: Case
-    once: float | None = None
 
 
 def _rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 1), once: float | None = None) -> Layer:
+def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 1)) -> Layer:
     """Return a convolution whose padding keeps the size or divides it by the stride."""
     case = kernel_cases.conv_2d(_rng(), shape, channels, window, stride)
-    return Layer(f"conv {_by(window)}/{stride[0]} {_by(shape)}->{channels}", case, case, once)
+    return Layer(f"convolution {_by(window)}/{stride[0]}, {_by(shape)} to {channels}", case, case)
 
 
-def depthwise(
-    shape: Shape, window: Pair = (3, 3), stride: Pair = (1, 1), least: int = -127, once: float | None = None
-) -> Layer:
+def depthwise(shape: Shape, window: Pair = (3, 3), stride: Pair = (1, 1), least: int = -127) -> Layer:
     """Return a depthwise convolution of multiplier 1.
 
     Args:
@@ -51,42 +47,41 @@ def depthwise(
         window: Height and width of the window.
         stride: Strides.
         least: Least weight; -128 makes many weights -128.
-        once: Instructions of CMSIS-NN for a unit of work, or None.
     """
     case = kernel_cases.depthwise_conv_2d(_rng(), shape, 1, window, stride, weight_min=least, extreme=least == -128)
-    name = f"depthwise {_by(window)}/{stride[0]} {_by(shape)}"
-    return Layer(name + (", weights of -128" if least == -128 else ""), case, case, once)
+    name = f"depthwise {_by(window)}/{stride[0]}, {_by(shape)}"
+    return Layer(name + (", many weights of -128" if least == -128 else ""), case, case)
 
 
-def one_channel(shape: Pair, multiplier: int, window: Pair, stride: Pair = (1, 1), once: float | None = None) -> Layer:
+def one_channel(shape: Pair, multiplier: int, window: Pair, stride: Pair = (1, 1)) -> Layer:
     """Return a depthwise convolution of one channel, compiled to a convolution."""
     theirs = kernel_cases.depthwise_conv_2d(_rng(), (*shape, 1), multiplier, window, stride)
     ours = kernel_cases.conv_2d(_rng(), (*shape, 1), multiplier, window, stride)
-    return Layer(f"depthwise {_by(window)}/{stride[0]} {_by((*shape, 1))} x{multiplier}", ours, theirs, once)
+    return Layer(f"depthwise {_by(window)}/{stride[0]}, {_by(shape)}, one channel to {multiplier}", ours, theirs)
 
 
-def fully_connected(inputs: int, outputs: int, once: float | None = None) -> Layer:
+def fully_connected(inputs: int, outputs: int) -> Layer:
     """Return a layer with one row of inputs and one scale for all weights."""
     case = kernel_cases.fully_connected(_rng(), 1, inputs, outputs)
-    return Layer(f"fully connected {inputs}->{outputs}", case, case, once)
+    return Layer(f"fully connected {inputs} to {outputs}", case, case)
 
 
-def pool(kind: str, shape: Shape, window: Pair, stride: Pair, once: float | None = None) -> Layer:
+def pool(kind: str, shape: Shape, window: Pair, stride: Pair) -> Layer:
     """Return a pooling layer without padding; `kind` is MAX or AVERAGE."""
     case = kernel_cases.pool_2d(_rng(), kind, shape, window, stride, "VALID")
-    return Layer(f"{kind.lower()} pool {_by(window)}/{stride[0]} {_by(shape)}", case, case, once)
+    return Layer(f"{kind.lower()} pool {_by(window)}/{stride[0]}, {_by(shape)}", case, case)
 
 
-def add(shape: Shape, once: float | None = None) -> Layer:
+def add(shape: Shape) -> Layer:
     """Return the addition of two tensors of the same shape."""
     case = kernel_cases.add(_rng(), shape)
-    return Layer(f"add {_by(shape)}", case, case, once)
+    return Layer(f"add {_by(shape)}", case, case)
 
 
-def softmax(depth: int, once: float | None = None) -> Layer:
+def softmax(depth: int) -> Layer:
     """Return a softmax of one row."""
     case = kernel_cases.softmax(_rng(), 1, depth, 0.1)
-    return Layer(f"softmax {depth}", case, case, once)
+    return Layer(f"softmax of {depth}", case, case)
 
 
 def _by(sizes: tuple[int, ...]) -> str:
@@ -94,34 +89,23 @@ def _by(sizes: tuple[int, ...]) -> str:
 
 
 LAYERS = [
-    conv((32, 32, 16), 16, once=0.388),
-    conv((16, 16, 64), 64, once=0.206),
-    conv((48, 48, 3), 16, once=1.99),
-    conv((32, 32, 1), 16, once=5.67),
-    conv((24, 24, 8), 16, (1, 1), once=2.18),
-    conv((16, 16, 64), 64, (1, 1), once=0.40),
-    conv((8, 8, 256), 256, (1, 1), once=0.25),
-    depthwise((48, 48, 8), once=5.21),
-    depthwise((24, 24, 32), once=2.69),
-    depthwise((12, 12, 64), once=2.3),
-    depthwise((25, 5, 64), once=2.3),
-    depthwise((6, 6, 128), once=2.3),
-    depthwise((3, 3, 256), once=2.3),
-    depthwise((24, 24, 32), stride=(2, 2)),
-    depthwise((14, 14, 96), (5, 5), once=1.62),
+    conv((32, 32, 16), 16),
+    conv((24, 24, 8), 16, (1, 1)),
+    conv((16, 16, 64), 64, (1, 1)),
+    depthwise((24, 24, 32)),
+    depthwise((25, 5, 64)),
+    depthwise((3, 3, 256)),
+    depthwise((14, 14, 96), (5, 5)),
     depthwise((24, 24, 32), least=-128),
-    one_channel((49, 10), 64, (10, 4), once=0.94),
-    one_channel((49, 40), 8, (10, 8), (2, 2)),
-    fully_connected(640, 128, once=0.18),
-    fully_connected(128, 128, once=0.25),
-    fully_connected(8, 128, once=1.8),
-    fully_connected(64, 12),
-    pool("MAX", (34, 27, 64), (3, 3), (2, 2), once=0.60),
+    one_channel((49, 10), 64, (10, 4)),
+    fully_connected(640, 128),
+    fully_connected(128, 128),
+    fully_connected(8, 128),
+    pool("MAX", (34, 27, 64), (3, 3), (2, 2)),
     pool("MAX", (32, 32, 64), (2, 2), (2, 2)),
-    pool("AVERAGE", (25, 5, 64), (25, 5), (25, 5), once=1.17),
-    pool("AVERAGE", (8, 8, 64), (8, 8), (8, 8)),
-    add((32, 32, 16), once=8.3),
-    softmax(12, once=579),
+    pool("AVERAGE", (25, 5, 64), (25, 5), (25, 5)),
+    add((32, 32, 16)),
+    softmax(12),
 ]
 
 
@@ -162,7 +146,7 @@ NETWORKS: dict[str, Callable[[], list[Layer]]] = {
         fully_connected(64, 12),
         softmax(12),
     ],
-    "visual wake words (MobileNetV1 0.25 96)": lambda: _mobilenet(conv((96, 96, 3), 8, stride=(2, 2))),
+    "visual wake words (MobileNetV1 0.25, 96x96)": lambda: _mobilenet(conv((96, 96, 3), 8, stride=(2, 2))),
     "anomaly detection (autoencoder)": lambda: [
         fully_connected(640, 128),
         *[fully_connected(128, 128)] * 3,

@@ -1,0 +1,1 @@
+"""Benchmarks of n6build, which tools/bench.py runs by name."""
