@@ -61,6 +61,7 @@ lint: setup
 	@.venv/bin/ruff format --check --quiet SConstruct site_scons tests tools models || (echo "hint: .venv/bin/ruff format SConstruct site_scons tests tools models" && false)
 	@.venv/bin/mypy
 	@.venv/bin/mypy tools SConstruct
+	@.venv/bin/python tools/dead_code.py
 	@said=$$(PYTHONPATH=site_scons .venv/bin/lint-imports --no-cache --no-logo 2>&1) || (echo "$$said" && false)
 
 # Everything in one file, dist/n6build-*.whl, to be installed anywhere with pip.

@@ -36,6 +36,7 @@ LINT = {
     "mypy": ("mypy",),
     "mypy of tools": ("mypy", "tools", "SConstruct"),
     "import contracts": ("lint-imports", "--no-logo"),
+    "dead code": ("python", "tools/dead_code.py"),
 }
 
 

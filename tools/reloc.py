@@ -18,12 +18,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most
+from n6build.base.files import read_at_most, to_json
 from n6build.compile.ll_aton import Version
 from n6build.describe.hardware.boards import board_names, load_board
 from n6build.place.reloc.contents import contents_text
 from n6build.place.reloc.reader import MAX_BYTES, RelocFile, read_reloc_file
-from n6build.place.reloc.reloc_text import as_json, as_text, differences
+from n6build.place.reloc.reloc_text import as_dict, as_text, differences
 from n6build.place.reloc.verify import errors, merged, ram_of, verify
 
 
@@ -33,7 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "show":
             model = read_reloc_file(options.file)
-            print(as_json(model) if options.json else f"{as_text(model)}{_contents(model, options.file)}", end="")
+            text = to_json(as_dict(model)) if options.json else as_text(model) + _contents(model, options.file)
+            print(text, end="")
             return 0
         if options.command == "diff":
             lines = differences(read_reloc_file(options.old), read_reloc_file(options.new))

@@ -31,63 +31,29 @@ OLDEST = (3, 11)
 # The servers of the tests have an environment of their own, since they need other versions than n6build does.
 SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6build" / "servers"
 # Each system has its own names of packages for these parts, and a command to install them, by ID or ID_LIKE of its os-release.
+# Arm's own toolchain, which macOS has, includes newlib.
 COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
 BROWSER, CCACHE, DATABASE, SANDBOX = "browser", "ccache", "database", "sandbox"
 # Its package has this name on all of them.
 GRAPHVIZ = "graphviz"
-APT = "apt-get update && apt-get install --yes --no-install-recommends"
-DEBIAN = {
-    COMPILER: "gcc-arm-none-eabi",
-    LIBRARY: "libnewlib-arm-none-eabi",
-    ENVIRONMENTS: "python3-venv",
-    BROWSER: "chromium",
-    CCACHE: "ccache",
-    DATABASE: "postgresql",
-    SANDBOX: "bubblewrap",
+_SYSTEMS = ("debian", "fedora", "arch", "alpine", "macos")
+_PACKAGES = {
+    COMPILER: "gcc-arm-none-eabi arm-none-eabi-gcc-cs arm-none-eabi-gcc gcc-arm-none-eabi gcc-arm-embedded",
+    LIBRARY: "libnewlib-arm-none-eabi arm-none-eabi-newlib arm-none-eabi-newlib newlib-arm-none-eabi gcc-arm-embedded",
+    ENVIRONMENTS: "python3-venv python3 python python3 python3",
+    BROWSER: "chromium chromium chromium chromium chromium",
+    CCACHE: "ccache ccache ccache ccache ccache",
+    DATABASE: "postgresql postgresql-server postgresql postgresql postgresql",
+    SANDBOX: "bubblewrap bubblewrap bubblewrap bubblewrap bubblewrap",
 }
-FEDORA = {
-    COMPILER: "arm-none-eabi-gcc-cs",
-    LIBRARY: "arm-none-eabi-newlib",
-    ENVIRONMENTS: "python3",
-    BROWSER: "chromium",
-    CCACHE: "ccache",
-    DATABASE: "postgresql-server",
-    SANDBOX: "bubblewrap",
-}
-ARCH = {
-    COMPILER: "arm-none-eabi-gcc",
-    LIBRARY: "arm-none-eabi-newlib",
-    ENVIRONMENTS: "python",
-    BROWSER: "chromium",
-    CCACHE: "ccache",
-    DATABASE: "postgresql",
-    SANDBOX: "bubblewrap",
-}
-ALPINE = {
-    COMPILER: "gcc-arm-none-eabi",
-    LIBRARY: "newlib-arm-none-eabi",
-    ENVIRONMENTS: "python3",
-    BROWSER: "chromium",
-    CCACHE: "ccache",
-    DATABASE: "postgresql",
-    SANDBOX: "bubblewrap",
-}
-# Arm's own toolchain includes newlib.
-MACOS = {
-    COMPILER: "gcc-arm-embedded",
-    LIBRARY: "gcc-arm-embedded",
-    ENVIRONMENTS: "python3",
-    BROWSER: "chromium",
-    CCACHE: "ccache",
-    DATABASE: "postgresql",
-}
-SYSTEMS = {
-    "debian": (f"as root: {APT}", DEBIAN),
-    "ubuntu": (f"as root: {APT}", DEBIAN),
-    "fedora": ("as root: dnf install", FEDORA),
-    "arch": ("as root: pacman -S", ARCH),
-    "alpine": ("as root: apk add", ALPINE),
-    "macos": ("brew install", MACOS),
+APT = "as root: apt-get update && apt-get install --yes --no-install-recommends"
+INSTALL = {
+    "debian": APT,
+    "ubuntu": APT,
+    "fedora": "as root: dnf install",
+    "arch": "as root: pacman -S",
+    "alpine": "as root: apk add",
+    "macos": "brew install",
 }
 # `python -m n6build.board.virtual_board.build` ends with this status if the emulator's source cannot be obtained.
 NOT_HERE = 3
@@ -128,7 +94,7 @@ def check_commits() -> int:
 
 
 def missing_parts() -> list[str]:
-    """Return the missing parts of the system, by their names in `SYSTEMS`."""
+    """Return the missing parts of the system, by their names in `_PACKAGES`."""
     missing = []
     if importlib.util.find_spec("ensurepip") is None:
         missing.append(ENVIRONMENTS)
@@ -183,18 +149,19 @@ def install_packages(parts: list[str]) -> int:
     """
     if not parts:
         return 0
-    known = next((SYSTEMS[name] for name in system_names() if name in SYSTEMS), None)
-    if known is None:
+    system = next((name for name in system_names() if name in INSTALL), None)
+    if system is None:
         return not_installed(
             parts,
             f"missing on this system: {', '.join(parts)}",
             "install the Arm GNU Toolchain (arm-none-eabi-gcc with newlib) and Python's venv, then set up again",
         )
-    how, names = known
-    packages = list(dict.fromkeys(names.get(part, part) for part in parts))
-    shown = f"{how} {' '.join(packages)}"
+    is_debian = system in ("debian", "ubuntu")
+    column = 0 if is_debian else _SYSTEMS.index(system)
+    packages = list(dict.fromkeys(_PACKAGES[part].split()[column] if part in _PACKAGES else part for part in parts))
+    shown = f"{INSTALL[system]} {' '.join(packages)}"
     prefix = [] if os.geteuid() == 0 else ["sudo"]
-    if names is not DEBIAN or shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
+    if not is_debian or shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
         return not_installed(parts, f"these packages are missing: {' '.join(packages)}", f"{shown}; then set up again")
     say("Packages", " ".join(packages))
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

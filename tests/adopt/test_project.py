@@ -49,7 +49,7 @@ def test_a_project_of_each_kind(tmp_path: Path, lay: Callable[[Path], Path], kin
     assert application.board.name == board
     (network,) = application.networks
     assert network.version == CORE.ll_aton
-    assert network.is_whole
+    assert (network.elsewhere, network.missing, network.fault) == ((), (), "")
     assert [each.file.name for each in network.weights] == [WEIGHTS]
 
 
@@ -96,7 +96,6 @@ def test_weights_that_cannot_be_used(tmp_path: Path, weights: bytes | None, stat
     if weights is not None:
         file.write_bytes(weights)
     assert any(row.startswith(state) for row in shown(tmp_path))
-    assert not read_project(tmp_path).networks[0].is_whole
 
 
 @pytest.mark.parametrize("name", [WEIGHTS, "network_data.xSPI2.bin", "network_atonbuf.xSPI2.c"])

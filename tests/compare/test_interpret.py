@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.judge.compare.installed import missing_interpreter
-from n6build.judge.compare.interpret import interpret, reference_outputs, reference_rows
+from n6build.judge.compare.interpret import interpret, reference_rows
 from n6build.judge.compare.limits import MAX_ACTIVATION_BYTES
 from n6build.judge.compare.measure import measure
 from n6build.judge.compare.onnx_interpreter import OnnxModel
@@ -82,7 +82,7 @@ def test_every_tensor_of_a_tflite_file_is_that_of_the_reference_resolver(model: 
     kinds = [each["op_name"] for each in oracle._get_ops_details()]
     assert [each.operator for each in tensors] == ["input"] * len(inputs) + kinds
 
-    outputs = reference_outputs(model, inputs)
+    (outputs,) = reference_rows(model, [inputs])
     assert [each.tolist() for each in outputs] == [
         each.tolist() for each in reference_interpreter.outputs(model.read_bytes(), *inputs)
     ]
@@ -189,7 +189,7 @@ def test_yamnet_has_its_27_convolutions() -> None:
     first = tensors[1]
     wanted = np.clip(np.rint(x.transpose(0, 3, 2, 1) / np.float32(first.scale)) + first.zero_point, -128, 127)
     assert np.array_equal(first.values, wanted.astype(np.int8))
-    (scores,) = reference_outputs(model, [x])
+    ((scores,),) = reference_rows(model, [[x]])
     assert scores.sum() == pytest.approx(1, abs=1e-5)
     logits = next(each for each in tensors if each.operator == "Gemm")
     assert logits.values.argmax() == scores.argmax()

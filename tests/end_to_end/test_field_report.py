@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from n6build.board.run.field_report import read_field_report
+from field_reports import read_field_report
 from programmer_stand_ins.board import Desk, make_desk
 
 from end_to_end.conftest import Project

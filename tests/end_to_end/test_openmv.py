@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from n6build.place.image.romfs import read_romfs
 from n6build.place.reloc.openmv import DEFAULT, VERSION_HEADER
 from n6build.place.reloc.reader import parse_reloc_file
 from network.network_models import chain
 from one_op_models import Quantisation, conv_2d, pool_2d
 from reference_interpreter import outputs
+from romfs_images import read_romfs
 
 from end_to_end.conftest import Project
 
@@ -142,7 +142,7 @@ def test_models_are_for_the_firmware_in_whose_tree_they_go(project: Project, tmp
     assert "Romfs the OpenMV tree openmv, 1 models for its ll_aton 1.1.3-262" in made.output
     assert "Note 1 models, load from /rom only: as files of less than 1.0 MiB" in made.output
     image = (project.root / "build/openmv-n6/romfs/romfs0.img").read_bytes()
-    (file,) = read_romfs(image, "romfs0.img")
+    (file,) = read_romfs(image)
     assert parse_reloc_file(image[file.offset : file.offset + file.size], file.name).version == DEFAULT.ll_aton
 
     # A model for another firmware is put there by hand.

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from n6build.describe.hardware.boards import load_board
-from n6build.place.image.romfs import read_romfs
 from n6build.place.reloc.reader import parse_reloc_file
 from n6build.place.reloc.verify import ram_of, verify
+from romfs_images import read_romfs
 
 from end_to_end.conftest import Project
 
@@ -47,7 +47,7 @@ def test_models_labels_and_files_are_in_the_image(described: Project) -> None:
     assert result.status == 0, result.output
     assert "Romfs partition 0, 4 files, " in result.output
     image = (described.root / IMAGE).read_bytes()
-    files = {file.name: file for file in read_romfs(image, "romfs0.img")}
+    files = {file.name: file for file in read_romfs(image)}
     assert list(files) == ["keyword.tflite", "keyword.txt", "anomaly.tflite", "notes.txt"]
     for name, alignment in (("keyword.tflite", 32), ("anomaly.tflite", 64)):
         file = files[name]

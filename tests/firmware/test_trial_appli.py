@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from c_assertions import assertions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from n6build.base.c_format import assertions
+from n6build.base.c_format import Constant, Enumeration, Format
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
 from n6build.board.flash.appli_update import plan_appli, stored_appli
-from n6build.board.flash.trial_journal import APPLI, ENTRY, FORMAT_IN_C, MAGIC, RECORD, State
+from n6build.board.flash.trial_journal import APPLI, COPIES, ENTRIES, ENTRY, MAGIC, RECORD, State
 from n6build.describe.formats.boot_header import HEADER_BYTES
 
 from firmware.host_fsbl import JOURNAL, NONE, OFF, POWERED, SECTOR, STARTS, TRIAL, A, B, HostBoard, appli, host_board
@@ -218,6 +219,19 @@ def test_the_power_goes_at_any_byte_of_a_confirmation(board: HostBoard) -> None:
         assert not board.confirm(power)
         # The Appli was confirmed or not; either way it is started, and may confirm itself.
         assert (board.boot(), board.confirm(), board.boot(POWERED)) == (B.address, True, B.address)
+
+
+FORMAT_IN_C = Format(
+    "n6_journal.h",
+    (),
+    constants=(
+        Constant("N6_JOURNAL_MAGIC", MAGIC),
+        Constant("N6_JOURNAL_ENTRIES", ENTRIES),
+        Constant("N6_JOURNAL_COPIES", COPIES),
+    ),
+    enumerations=(Enumeration("n6_image_state_t", "N6_IMAGE_", State),),
+    structs=(ENTRY, RECORD),
+)
 
 
 def test_c_and_python_say_the_same_of_the_journal(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from enum import IntEnum
 from pathlib import Path
 
 import pytest
+from c_assertions import assertions
 from firmware_build import CPU, WARNINGS, compiler
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.base.c_format import Constant, Enumeration, Format, Kind, Member, Struct, assertions, header_text
+from n6build.base.c_format import Constant, Enumeration, Format, Kind, Member, Struct, header_text
 from n6build.describe.formats import boot_header, link, model_trailer, slot_trailer
 from n6build.steps.format_headers import FORMATS
 

@@ -22,7 +22,7 @@ from n6build.compile.prebuilt.weights_array import read_array
 from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.compile.reference.tflite_reader import read_graph
-from n6build.compile.st_edge_ai.compiler_profile import parse_profiles, profile_of
+from n6build.compile.st_edge_ai.compiler_profile import options_in, parse_profiles
 from n6build.compile.st_edge_ai.find import parse_version
 from n6build.compile.st_edge_ai.log import read_log
 from n6build.compile.st_edge_ai.normalise import normalised_c_info
@@ -135,7 +135,7 @@ NETWORKS = (
     Target(
         "compiler's profiles",
         lambda: [_PROFILE],
-        lambda data, _: profile_of(parse_profiles(data, "n.json"), "default", "n.json"),
+        lambda data, _: options_in(parse_profiles(data, "n.json"), "default", "n.json"),
     ),
     Target("compiler's log", lambda: [_LOG], lambda data, _: read_log(_text(data))),
     Target(

@@ -16,7 +16,7 @@ from n6build.base.intel_hex import read_intel_hex
 from n6build.board.virtual_board.source_lines import Places
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.boards import load_board
-from n6build.place.image.boot_header import check_foreign_header, read_boot_header, with_boot_header
+from n6build.place.image.boot_header import check_foreign_header, with_boot_header
 from n6build.place.image.declarations import Declarations
 from n6build.place.image.elf import allocated_sections, bytes_at, labels_of, loaded_parts, payload_of, symbols_of
 from n6build.place.image.foreign import flash_pieces, started_program
@@ -24,7 +24,6 @@ from n6build.place.image.haar_cascade import haar_cascade
 from n6build.place.image.linker_map import object_at, read_linker_map
 from n6build.place.image.memory_regions import read_memory_regions
 from n6build.place.image.program_board import program_board
-from n6build.place.image.romfs import RomfsFile, make_romfs, read_romfs
 from n6build.place.reloc.elf import read_linked_model
 from n6build.place.reloc.openmv import image_firmware
 
@@ -107,11 +106,6 @@ def _foreign(data: bytes, folder: Path) -> None:
     flash_pieces(path, "appli", program_board(BOARD), None, copied_by_ours=False)
 
 
-def _header(data: bytes, folder: Path) -> None:
-    check_foreign_header(data, "a")
-    read_boot_header(data, "a", BOARD.soc.boot.payload_offset)
-
-
 def _map(path: Path) -> None:
     object_at(read_linker_map(path), APPLI)
 
@@ -138,17 +132,12 @@ PROGRAMS = (
                 BOARD.soc.boot.payload_offset,
             )
         ],
-        _header,
+        lambda data, _: check_foreign_header(data, "a"),
     ),
     Target("Haar cascade", lambda: [OLDER.encode(), NEWER.encode()], lambda data, _: haar_cascade(data, 0, "a.xml")),
     Target(
         "firmware image of OpenMV",
         lambda: [b"\0OpenMV v5.0.0-1-gabcdef; MicroPython v1"],
         lambda data, _: image_firmware(data, "a.bin"),
-    ),
-    Target(
-        "romfs image",
-        lambda: [make_romfs([RomfsFile("a.txt", b"abc", 16), RomfsFile("b", bytes(300), 32)])],
-        lambda data, _: read_romfs(data, "a"),
     ),
 )

@@ -10,7 +10,6 @@ from n6build.base.span import Span
 from n6build.board.flash.model_update import read_running, remember_running
 from n6build.board.flash.receipt import Receipt, read_receipt, still_holds, write_receipt
 from n6build.board.flash.record import other_format, read_record, without, write_record
-from n6build.board.run.field_report import FieldReport, field_report_text, read_field_report
 from n6build.board.run.ladder import ladder_lines
 from n6build.board.run.session import Outcome, read_outcome
 from n6build.board.run.table import run_junit
@@ -28,7 +27,7 @@ from n6build.tell.matrix.history import Entry, Figures, read_history, write_hist
 from n6build.tell.matrix.matrix_settings import Limits, read_limits
 from n6build.tell.matrix.result import PairResult
 from n6build.tell.matrix.result import read_results as read_matrix
-from n6build.tell.matrix.shard_results import ShardResults, read_shard, shard_json
+from n6build.tell.matrix.shard_results import ShardResults, read_shard
 from n6build.tell.matrix.trends import trends_of
 from n6build.tell.merge import merge_report
 from n6build.tell.provenance import BUILD_TYPE, PREDICATE, STATEMENT, Kind, read_provenance
@@ -160,7 +159,7 @@ RECORDS = (
         lambda: [
             json_of(ShardResults, commit="0" * 40, options=["load=xip"], number=1, count=1, pairs=[["name", "name"]])
         ],
-        of_file("shard.json", lambda path: shard_json(read_shard(path))),
+        of_file("shard.json", read_shard),
     ),
     Target("history of figures", lambda: [_HISTORY], of_file("history.jsonl", _history)),
     Target(
@@ -180,11 +179,6 @@ RECORDS = (
     ),
     Target(
         "sizes.json", lambda: [json_of(SizesFile, format="n6build sizes", version=1)], of_file("sizes.json", _sizes)
-    ),
-    Target(
-        "field report",
-        lambda: [b"# Text\n\n```json\n" + json_of(FieldReport, format="n6build field report", version=1) + b"\n```\n"],
-        of_file("field_report.md", lambda path: field_report_text(read_field_report(path))),
     ),
     Target("ladder", lambda: [json_of(Ladder)], of_file("ladder.json", _ladder)),
     Target("placed images", lambda: [json_of(Placed)], of_file("placed.json", lambda path: placed_files(path, path))),

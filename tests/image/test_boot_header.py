@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.describe.formats.boot_header import BinaryType
-from n6build.place.image.boot_header import read_boot_header, with_boot_header
+from n6build.describe.formats.boot_header import BASE, BinaryType
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.memory_plan.whole_image import check_program
 from samples import sample
 
 ADDRESS = 0x3418_0400
@@ -45,7 +46,7 @@ def test_field(offset: int, value: bytes) -> None:
 
 
 def test_an_appli_is_an_ssbl() -> None:
-    assert read_boot_header(with_boot_header(PAYLOAD, ADDRESS, BinaryType.SSBL, OFFSET), "x", OFFSET).binary_type == 0
+    assert BASE.unpack(with_boot_header(PAYLOAD, ADDRESS, BinaryType.SSBL, OFFSET))["binary_type"] == 0
 
 
 @given(st.integers(0, 8))
@@ -53,9 +54,10 @@ def test_the_payload_begins_where_the_chip_says(more: int) -> None:
     offset = 0x240 + 0x100 * more
     image = with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, offset)
     assert (image[0x240:offset], image[offset:]) == (bytes(offset - 0x240), PAYLOAD)
-    assert read_boot_header(image, "x", offset).entry == ENTRY
+    check_program(image, BinaryType.FSBL, offset, "x")
+    assert BASE.unpack(image)["entry"] == ENTRY
     with pytest.raises(N6Error, match="N6-IMAGE-004"):
-        read_boot_header(image, "x", offset + 0x100)
+        check_program(image, BinaryType.FSBL, offset + 0x100, "x")
 
 
 def test_equal_payloads_give_equal_images() -> None:
@@ -68,8 +70,10 @@ def test_equal_payloads_give_equal_images() -> None:
 def test_every_image_is_read_back(rest: bytes, half_entry: int) -> None:
     entry = ADDRESS + half_entry * 2 + 1
     payload = struct.pack("<II", 0, entry) + rest
-    header = read_boot_header(with_boot_header(payload, ADDRESS, BinaryType.SSBL, OFFSET), "x", OFFSET)
-    assert (header.entry, header.image_length, header.checksum) == (entry, 0x1C0 + len(payload), sum(payload))
+    image = with_boot_header(payload, ADDRESS, BinaryType.SSBL, OFFSET)
+    check_program(image, BinaryType.SSBL, OFFSET, "x")
+    header = BASE.unpack(image)
+    assert (header["entry"], header["image_bytes"], header["checksum"]) == (entry, 0x1C0 + len(payload), sum(payload))
 
 
 @given(st.integers(0x240, 0x240 + 0x1C0 + len(PAYLOAD) - 1), st.integers(1, 255))
@@ -77,13 +81,13 @@ def test_one_changed_byte_behind_the_header_is_noticed(offset: int, difference: 
     image = bytearray(with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, OFFSET))
     image[offset] = (image[offset] + difference) % 256
     with pytest.raises(N6Error, match="checksum"):
-        read_boot_header(bytes(image), "x", OFFSET)
+        check_program(bytes(image), BinaryType.FSBL, OFFSET, "x")
 
 
 @given(st.binary(max_size=1200))
 def test_anything_else_is_refused(data: bytes) -> None:
     with pytest.raises(N6Error, match="N6-IMAGE-004"):
-        read_boot_header(data, "x", OFFSET)
+        check_program(data, BinaryType.FSBL, OFFSET, "x")
 
 
 def test_a_reset_vector_without_thumb_bit_is_refused() -> None:
@@ -111,8 +115,7 @@ def test_a_reset_vector_outside_the_program_is_refused(entry: int) -> None:
 )
 def test_images_that_st_s_tool_has_signed_come_out_the_same_but_for_its_random_bytes(name: str, kind: int) -> None:
     image = sample(f"boot/{name}").read_bytes()
-    header = read_boot_header(image, name, OFFSET)
-    assert header.binary_type == kind
-    ours = with_boot_header(image[0x400:], header.entry & ~0xFFF, BinaryType(kind), OFFSET)
+    check_program(image, BinaryType(kind), OFFSET, name)
+    ours = with_boot_header(image[0x400:], BASE.unpack(image)["entry"] & ~0xFFF, BinaryType(kind), OFFSET)
     random = slice(0xA8, 0x240)
     assert (ours[: random.start], ours[random.stop :]) == (image[: random.start], image[random.stop :])

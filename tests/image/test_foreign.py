@@ -15,10 +15,11 @@ from n6build.base.errors import N6Error
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, VERSION_2_1, BinaryType
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
-from n6build.place.image.boot_header import read_boot_header, with_boot_header
+from n6build.place.image.boot_header import with_boot_header
 from n6build.place.image.elf import loaded_parts
 from n6build.place.image.foreign import Piece, Role, elf_of, flash_pieces, started_program
 from n6build.place.image.program_board import program_board
+from n6build.place.memory_plan.whole_image import check_program
 
 DK = load_board("stm32n6570-dk")
 NOR, APPLI = 0x70000000, 0x70100000
@@ -94,8 +95,8 @@ def test_an_unsigned_program_gets_a_header_for_its_place(  # type: ignore[no-unt
 ) -> None:
     (piece,) = pieces(tmp_path, form[1](address), role, board=DK)
     assert piece.address == slot
-    header = read_boot_header(piece.data, "piece", OFFSET)
-    assert (header.entry, header.binary_type) == (address + 9, kind)
+    check_program(piece.data, kind, OFFSET, "piece")
+    assert BASE.unpack(piece.data)["entry"] == address + 9
     assert piece.data[OFFSET:] == program(address)
 
 

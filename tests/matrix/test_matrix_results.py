@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from n6build.base.files import to_json
 from n6build.base.junit import Case, junit
 from n6build.tell.matrix.matrix_page import matrix_junit, page, table
-from n6build.tell.matrix.result import PairResult, read_results, results_json, rows_of
+from n6build.tell.matrix.result import PairResult, read_results, rows_of
 
 GOOD = PairResult("nucleo", "keyword", "", "built", 1.25, 20_000, 16_128, 1_469_573, 10, 10)
 BAD = replace(GOOD, model="anomaly", failure="error N6-CHECK-001: 1000 bytes <are> missing\nhint: more\x00", equal=0)
@@ -36,7 +37,7 @@ def test_what_has_changed_since_the_last_time(now: PairResult, before: PairResul
 def test_results_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "matrix.json"
     assert read_results(path) == []
-    path.write_text(results_json([GOOD, BAD]))
+    path.write_text(to_json([asdict(GOOD), asdict(BAD)]))
     assert read_results(path) == [GOOD, BAD]
     for text in ("", "[]", "[1]", '[{"board": 1}]', "{}"):
         path.write_text(text)

@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.base.files import to_json
 from n6build.describe.option import Setting
 from n6build.describe.shard import Shard, parse_shard
-from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name, merged, read_shard, shard_json
+from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name, merged, read_shard
 
 from matrix.results import GOOD, commits, names, options, results_of
 
@@ -34,7 +35,7 @@ def shard_of(number: int, count: int, pairs: tuple[tuple[str, str], ...] = PAIRS
 
 def written(folder: Path, shard: ShardResults) -> Path:
     path = folder / file_name(Shard(shard.number, shard.count))
-    path.write_text(shard_json(shard))
+    path.write_text(to_json(asdict(shard)))
     return path
 
 

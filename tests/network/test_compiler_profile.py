@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.compile.lossless_yaml import from_yaml, to_yaml
 from n6build.compile.st_edge_ai.compiler_profile import (
+    options_in,
     parse_profiles,
-    profile_of,
     profile_text,
     read_profiles,
 )
@@ -36,18 +36,14 @@ FILE = """{
 
 def refused(text: str | bytes, profile: str = "default") -> str:
     with pytest.raises(N6Error) as caught:
-        profile_of(parse_profiles(text.encode() if isinstance(text, str) else text, "n.json"), profile, "n.json")
+        options_in(parse_profiles(text.encode() if isinstance(text, str) else text, "n.json"), profile, "n.json")
     return str(caught.value)
 
 
 def test_comments_outside_texts_are_left_out_and_lines_continued() -> None:
-    profile = profile_of(parse_profiles(FILE.encode(), "n.json"), "default", "n.json")
-    assert profile.memory_pool == "./my_mpools/http://board.mpool"
-    assert profile.options == "-O3 --all-buffers-info --Os"
-
-
-def test_the_old_name_of_a_machine_description_is_understood() -> None:
-    assert profile_of(parse_profiles(FILE.encode(), "n.json"), "old", "n.json").machine_desc == "stm32n6.mdesc"
+    document = parse_profiles(FILE.encode(), "n.json")
+    assert "./my_mpools/http://board.mpool" in strict_text(document)
+    assert options_in(document, "default", "n.json") == "-O3 --all-buffers-info --Os"
 
 
 def test_yaml_loses_nothing_but_comments() -> None:
@@ -103,8 +99,6 @@ def test_damage_is_an_error_of_ours_or_none(data: st.DataObject) -> None:
 def test_real_profiles_are_read_and_survive_the_way_to_yaml_and_back(file: str) -> None:
     path = sample(file)
     document = read_profiles(path)
-    profile = profile_of(document, "default", path.name)
-    assert profile.memory_pool.endswith(".mpool")
-    assert "--Os" in profile.options
+    assert "--Os" in options_in(document, "default", path.name)
     _, back = from_yaml(to_yaml(document, "profiles"), path.name)
     assert back == document

@@ -6,7 +6,7 @@ A result decides whether a grade exceeds the grade of seen epochs.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
-from n6build.board.run.ladder import ladder_json
+from n6build.base.files import to_json
 from n6build.compile.backend import Compilation, ModelSource
 from n6build.compile.board_pools import pools_of_networks
 from n6build.compile.ll_aton import own_version
@@ -85,8 +85,8 @@ def test_where_outputs_tell_which_epoch_differs_those_before_are_confirmed_and_o
 
 def test_a_virtual_board_confirms_nothing_and_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     virtual, real = tmp_path / "virtual.json", tmp_path / "real.json"
-    virtual.write_text(ladder_json(replace(CLIMBED, virtual=True)))
-    real.write_text(ladder_json(CLIMBED))
+    virtual.write_text(to_json(asdict(replace(CLIMBED, virtual=True))))
+    real.write_text(to_json(asdict(CLIMBED)))
     assert read_confirmed([virtual]) == Confirmed()
     assert "Record virtual.json, of a virtual board, which confirms nothing" in capsys.readouterr().out
     assert read_confirmed([virtual, real]) == confirmed_by([CLIMBED])
@@ -187,7 +187,7 @@ def test_records_in_the_project_s_folder_of_boards_are_inputs_of_the_step(
     assert not [each for each in BACKEND.step(compilation).sources if each.endswith("ladder.json")]
     folder = tmp_path / "boards/npu/confirmed"
     folder.mkdir(parents=True)
-    (folder / "ladder.json").write_text(ladder_json(CLIMBED))
+    (folder / "ladder.json").write_text(to_json(asdict(CLIMBED)))
     step = BACKEND.step(compilation)
     assert "boards/npu/confirmed/ladder.json" in step.sources
     assert json.loads(step.parameters)["records"] == 1

@@ -9,8 +9,9 @@ import subprocess
 from enum import IntEnum
 from pathlib import Path
 
+from c_assertions import assertions
 from firmware_build import CPU, WARNINGS, compiler
-from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct, assertions
+from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct
 from n6build.base.paths import FIRMWARE
 from n6build.compile.ll_aton import own_version
 from n6build.describe.hardware.cpu import CORTEX_M55

@@ -5,13 +5,14 @@ A field report contains a part of it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
+from n6build.base.files import to_json
 from n6build.board.run.compare import ComparedOutput, Verdict
-from n6build.board.run.ladder import epoch_counts, first_failed, ladder_json, ladder_lines, results_of
+from n6build.board.run.ladder import epoch_counts, first_failed, ladder_lines, results_of
 from n6build.board.run.rungs import NETWORKS, START, VERSIONS
 from n6build.board.run.session import NetworkOutcome
 from n6build.describe.choices import Choices
@@ -125,7 +126,7 @@ def test_a_record_is_read_again_and_anything_else_is_refused(tmp_path: Path) -> 
     file = tmp_path / "ladder.json"
     assert read_ladder(file) is None
     written = ladder([outcome(0)], "N6-FW-063")
-    file.write_text(ladder_json(written))
+    file.write_text(to_json(asdict(written)))
     assert read_ladder(file) == written
     file.write_text("{}")
     with pytest.raises(N6Error) as caught:
@@ -146,7 +147,7 @@ def test_grades_come_from_what_the_backend_wrote(tmp_path: Path) -> None:
 def test_a_field_report_takes_the_record_of_its_own_board_alone(tmp_path: Path) -> None:
     file = tmp_path / "ladder.json"
     written = ladder([outcome(0)], "N6-FW-063")
-    file.write_text(ladder_json(written))
+    file.write_text(to_json(asdict(written)))
     assert ladder_of(file, "nucleo-n657", "abc", is_virtual=False) == written
     assert ladder_of(file, "nucleo-n657", "abd", is_virtual=False) is None
     assert ladder_of(file, "nucleo-n657", "", is_virtual=True) is None

@@ -148,14 +148,14 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
 
     The reference backend makes them, and they get the release's form.
     """
-    from n6build.compile.mpool import pools_of_document, read_mpool
+    from n6build.compile.mpool import parse_mpool, pools_of_document
     from n6build.compile.reference.compile_model import compile_network
 
     name, out, workspace = options["--name"], Path(options["--output"]), Path(options["--workspace"])
     release = settings["build"][:3]
     place, date = MACHINES[settings["machine"]]
     mpool = Path(options["mpool"])
-    pools = [pool for pool in pools_of_document(read_mpool(mpool), mpool.name) if pool.size]
+    pools = [pool for pool in pools_of_document(parse_mpool(mpool.read_bytes(), mpool.name), mpool.name) if pool.size]
     compile_network(Path(options["--model"]), pools, out, name=name, ll_aton=LL_ATON[release])
 
     major = int(release[0])

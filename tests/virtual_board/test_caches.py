@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from emulator_runs import run_program
 from firmware_build import BOARD, build
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import Finding
-from n6build.board.virtual_board.run import Limits, RunResult, run_program
+from n6build.board.virtual_board.run import Limits, RunResult
 from slow_rows import telling_rows
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -25,7 +26,7 @@ def at(text: str, source: str = "caches.c") -> str:
 def run(tmp_path: Path, does: str, *defines: str, limits: Limits = SOON) -> RunResult:
     options = [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments", *defines]
     elf = build(tmp_path, "caches", [PROGRAMS / "caches.c"], SCRIPT, options)
-    return run_program(find_emulator(BOARD.soc), elf, stop=lambda _: False, limits=limits)
+    return run_program(find_emulator(BOARD.soc), elf, limits=limits)
 
 
 GOOD = {

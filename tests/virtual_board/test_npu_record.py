@@ -17,7 +17,7 @@ COUNTS = st.integers(0, (1 << 64) - 1)
 ADDRESSES = st.integers(0, 0xFFFF_FFFF)
 INDICES = st.none() | st.integers(0, 0xFFFF)
 TEXTS = st.text(st.characters(codec="ascii", exclude_characters='"\\', exclude_categories=["Cc"]), max_size=20)
-UNITS = st.builds(UnitWork, TEXTS, TEXTS, COUNTS, COUNTS, COUNTS, COUNTS, ADDRESSES, ADDRESSES, COUNTS)
+UNITS = st.builds(UnitWork, TEXTS, TEXTS, COUNTS, COUNTS, COUNTS, COUNTS, ADDRESSES, ADDRESSES)
 EPOCHS = st.builds(NpuEpoch, INDICES, INDICES, COUNTS, st.booleans(), COUNTS, st.lists(UNITS, max_size=4).map(tuple))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from emulator_runs import run_program
 from firmware_build import BOARD, build
 from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, RunResult, run_program
+from n6build.board.virtual_board.run import Limits, RunResult
 from n6build.board.virtual_board.source_lines import symbols_of
 
 PROGRAM = Path(__file__).parent / "programs" / "alone.c"
@@ -23,7 +24,7 @@ def line_with(text: str) -> str:
 
 def run(tmp_path: Path, does: str, limits: Limits = ENOUGH) -> RunResult:
     elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments"])
-    return run_program(find_emulator(BOARD.soc), elf, stop=lambda _: False, limits=limits)
+    return run_program(find_emulator(BOARD.soc), elf, limits=limits)
 
 
 def test_a_program_ends_the_emulator_with_its_status(tmp_path: Path) -> None:
@@ -99,7 +100,7 @@ def test_a_run_ends_in_front_of_an_instruction(tmp_path: Path) -> None:
     elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, ["-DDOES=NOTHING", "-Wl,--no-warn-rwx-segments"])
     symbols = symbols_of(elf)
     limits = Limits(1_000_000, until=symbols["reset"] | 1)
-    result = run_program(find_emulator(BOARD.soc), elf, stop=lambda _: False, limits=limits)
+    result = run_program(find_emulator(BOARD.soc), elf, limits=limits)
     assert (result.ended, result.exit_code, result.instructions, result.findings) == ("until", None, 0, ())
     assert result.at.endswith("in reset()")
 

@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from emulator_runs import run_program
 from firmware_build import BOARD
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board import run
@@ -14,7 +15,7 @@ from n6build.board.virtual_board.build import find_emulator
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match=r"N6-VB-006: the emulator ended: .*No such file"):
-        run.run_program(find_emulator(BOARD.soc), tmp_path / "none.elf", stop=lambda _: False)
+        run_program(find_emulator(BOARD.soc), tmp_path / "none.elf")
 
 
 def stand_in(folder: Path, does: str) -> Path:
@@ -28,7 +29,7 @@ def stand_in(folder: Path, does: str) -> Path:
 def test_an_emulator_that_hangs_is_said_to_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "HANGS_S", 0.5)
     with pytest.raises(N6Error, match="N6-VB-007: the emulator hangs"):
-        run.run_program(stand_in(tmp_path, "exec sleep 3600"), tmp_path / "a.elf", stop=lambda _: False)
+        run_program(stand_in(tmp_path, "exec sleep 3600"), tmp_path / "a.elf")
 
 
 def test_an_emulator_that_does_not_end_is_no_run_without_findings(
@@ -37,13 +38,13 @@ def test_an_emulator_that_does_not_end_is_no_run_without_findings(
     monkeypatch.setattr(run, "HANGS_S", 0.5)
     stubborn = stand_in(tmp_path, "trap '' TERM\necho stop\nexec sleep 3600")
     with pytest.raises(N6Error, match="N6-VB-007: the emulator hangs: it has not ended"):
-        run.run_program(stubborn, tmp_path / "a.elf", stop=lambda _: True)
+        run_program(stubborn, tmp_path / "a.elf", stop=lambda _: True)
 
 
 @pytest.mark.parametrize(("longest", "lines"), [(1 << 16, 4), (200_000, 1), (1 << 20, 1)])
 def test_a_line_is_as_long_as_the_caller_expects(tmp_path: Path, longest: int, lines: int) -> None:
     emulator = stand_in(tmp_path, r"head -c 200000 /dev/zero | tr '\0' a; echo; echo end")
-    *long, last = run.run_program(emulator, tmp_path / "a.elf", stop=lambda _: False, longest_line=longest).lines
+    *long, last = run_program(emulator, tmp_path / "a.elf", longest_line=longest).lines
     assert ("".join(long), last) == ("a" * 200_000, "end")
     assert len([part for part in long if part]) == lines
 
@@ -51,7 +52,7 @@ def test_a_line_is_as_long_as_the_caller_expects(tmp_path: Path, longest: int, l
 @pytest.mark.parametrize("gdb", [False, True])
 def test_only_a_debugger_may_take_as_long_as_it_likes(tmp_path: Path, gdb: bool) -> None:
     emulator = stand_in(tmp_path, 'echo "$@"')
-    (line,) = run.run_program(emulator, tmp_path / "a.elf", stop=lambda _: False, gdb=gdb).lines
+    (line,) = run_program(emulator, tmp_path / "a.elf", gdb=gdb).lines
     for limit in ("max-instructions=", "max-silence=", "guest-time="):
         assert (limit in line) is not gdb
 
@@ -63,4 +64,4 @@ def test_a_debugger_port_that_is_taken(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(run, "GDB_PORT", taken.getsockname()[1])
         (tmp_path / "empty.bin").write_bytes(bytes(64))
         with pytest.raises(N6Error, match=r"N6-VB-006: the emulator ended: .*in use"):
-            run.run_program(find_emulator(BOARD.soc), tmp_path / "empty.bin", stop=lambda _: False, gdb=True)
+            run_program(find_emulator(BOARD.soc), tmp_path / "empty.bin", gdb=True)

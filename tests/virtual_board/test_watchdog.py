@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from emulator_runs import run_program
 from firmware_build import BOARD, build, build_fsbl, image_of, write_nor
 from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor, run_program
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BinaryType
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -22,7 +23,7 @@ OFFSET = 0x200000
 def run(tmp_path: Path, does: str) -> RunResult:
     source = PROGRAMS / "watchdog.c"
     elf = build(tmp_path, "watchdog", [source], SCRIPT, [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments"])
-    return run_program(find_emulator(BOARD.soc), elf, stop=lambda _: False, limits=Limits(1_000_000_000))
+    return run_program(find_emulator(BOARD.soc), elf, limits=Limits(1_000_000_000))
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,11 @@ class CMakeText:
         commands: commands of all these files.
         own: commands of the CMakeLists.txt itself.
         variables: values by name; CMAKE_CURRENT_SOURCE_DIR and its like are the folder of the script.
-        included: included files that were read.
     """
 
     commands: tuple[Command, ...]
     own: tuple[Command, ...]
     variables: dict[str, str]
-    included: tuple[Path, ...]
 
     def value(self, text: str) -> str:
         """Return a text with its variables replaced."""
@@ -106,7 +104,7 @@ def read_cmake(path: Path) -> CMakeText:
         _set_variables(found, variables)
         commands += found
         waiting += _included(found)
-    return CMakeText(tuple(commands), own, variables, tuple(sorted(seen - {path})))
+    return CMakeText(tuple(commands), own, variables)
 
 
 def _included(commands: tuple[Command, ...]) -> list[str]:

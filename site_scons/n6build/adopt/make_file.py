@@ -33,13 +33,11 @@ class MakeText:
             one.
         programs: ELF files that rules make, as the makefile spells them.
         flags: all text that may contain flags.
-        included: included files that were read.
     """
 
     variables: dict[str, str]
     programs: tuple[str, ...]
     flags: str
-    included: tuple[Path, ...]
 
     def value(self, text: str) -> str:
         """Return a text with its variables replaced."""
@@ -78,7 +76,7 @@ def read_makefile(path: Path) -> MakeText:
                 if not is_open(word) and other not in seen and len(seen) < _MOST_INCLUDED and is_file(other):
                     seen.add(other)
                     waiting.append(other)
-    return MakeText(variables, tuple(programs), "\n".join(flags), tuple(sorted(seen - {path})))
+    return MakeText(variables, tuple(programs), "\n".join(flags))
 
 
 @dataclass(frozen=True)

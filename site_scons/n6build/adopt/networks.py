@@ -52,12 +52,6 @@ class FoundNetwork:
     missing: tuple[str, ...]
     fault: str = ""
 
-    @property
-    def is_whole(self) -> bool:
-        """Return whether a build can use the network and all its weights."""
-        usable = not any(each.fault for each in (*self.weights, *self.elsewhere))
-        return usable and not self.missing and not self.fault
-
 
 def find_networks(tree: Tree) -> tuple[FoundNetwork, ...]:
     """Return the networks of a project, nearest to its root first."""

@@ -93,22 +93,19 @@ def read_tree(path: Path, shown_as: str) -> Tree:
     return Tree(compose(text, shown_as), (path,))
 
 
-def read_merged_tree(path: Path, shown_as: str) -> Tree:
+def read_merged_tree(path: Path, shown_as: str, before: tuple[Path, ...] = ()) -> Tree:
     """Read a YAML file, merged with the files that it includes.
 
     Args:
         path: The file.
         shown_as: Name of the file in messages.
+        before: Files that include it, the outermost first.
 
     Raises:
         N6Error: N6-YAML-007 if it includes a file that is missing, is in another folder or includes
             it in turn; N6-YAML-005 if
             a key appears twice; errors of `read_tree` for each file.
     """
-    return _read_merged(path, shown_as, ())
-
-
-def _read_merged(path: Path, shown_as: str, before: tuple[Path, ...]) -> Tree:
     tree = read_tree(path, shown_as)
     found = pairs_of(tree.root, ()) if isinstance(tree.root, yaml.MappingNode) else {}
     if INCLUDE not in found:
@@ -116,7 +113,7 @@ def _read_merged(path: Path, shown_as: str, before: tuple[Path, ...]) -> Tree:
     key, value = found[INCLUDE]
     included = _included(path, value, line_of(key, (INCLUDE,)), (*before, path))
     shown = str(PurePosixPath(shown_as).with_name(included.name))
-    base = _read_merged(included, shown, (*before, path))
+    base = read_merged_tree(included, shown, (*before, path))
     own = _mapping(tree.root, [pair for name, pair in found.items() if name != INCLUDE])
     return Tree(_merged(base.root, own, (), {}), (path, *base.files))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import read_bytes, to_json
+from n6build.base.files import read_bytes
 from n6build.base.findings import Finding, refusal
 from n6build.base.members import members
 from n6build.check.check import Check, Severity
@@ -97,11 +97,6 @@ def _result(check: Check, subject: Subject) -> Result:
     return Result(check.id, check.title, check.severity, "failed", findings)
 
 
-def checks_json(results: Sequence[Result]) -> str:
-    """Return the text of checks.json."""
-    return to_json([asdict(result) for result in results])
-
-
 def described(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     """Yield (verb, text) of each line: findings in full, other results as counts."""
     for result in results:
@@ -132,7 +127,7 @@ def read_results(path: Path) -> list[Result]:
     """Read checks.json.
 
     Raises:
-        N6Error: N6-CHECK-101 if the file is not the output of `checks_json`.
+        N6Error: N6-CHECK-101 if the file is not a list of results.
     """
     try:
         return decode_json(read_bytes(path), list[Result])

@@ -131,19 +131,7 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
         raise _no_command(command)
     found, unknown = parser_of(command).parse_known_intermixed_args(words)
     given = {name: value for name, value in vars(found).items() if name in _NAMES}
-    goals = [] if command in _ALONE else [command]
-    models = []
-    for word in found.words:
-        name, equals, value = word.partition("=")
-        if equals:
-            given[name] = value
-        elif word in _ALONE:
-            raise N6Error("N6-OPTION-019", f"'{word}' is not a target for 'n6build {command}'", hint=_hint_for(word))
-        elif word not in TARGETS and is_model(word) and not _is_below(word, found.build):
-            models.append(word)
-        else:
-            _refuse_misspelt_model(word, found.build)
-            goals.append(word)
+    goals, models = _goals_and_models(command, found.words, found.build, given)
     if models:
         if "model" in given:
             what = f"two models are named: '{models[0]}' and 'model={given['model']}'"
@@ -172,6 +160,29 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
         quiet=found.quiet,
         json=found.json,
     )
+
+
+def _goals_and_models(
+    command: str, words: Sequence[str], build: str, given: dict[str, str]
+) -> tuple[list[str], list[str]]:
+    """Return the goals and models among words.
+
+    Options of the form name=value are added to `given`.
+    """
+    goals = [] if command in _ALONE else [command]
+    models = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if equals:
+            given[name] = value
+        elif word in _ALONE:
+            raise N6Error("N6-OPTION-019", f"'{word}' is not a target for 'n6build {command}'", hint=_hint_for(word))
+        elif word not in TARGETS and is_model(word) and not _is_below(word, build):
+            models.append(word)
+        else:
+            _refuse_misspelt_model(word, build)
+            goals.append(word)
+    return goals, models
 
 
 def _is_below(word: str, build: str) -> bool:

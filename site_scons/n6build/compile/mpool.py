@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import isfinite
-from pathlib import Path
 from typing import Any, Literal, cast
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import read_bytes
 from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.strict_json import Number, parse_strict, strict_text
 from n6build.describe.hardware.soc import Level
@@ -40,15 +38,6 @@ _CACHE = {
         "write_power": Number("12.645"),
     },
 }
-
-
-def read_mpool(path: Path) -> dict[str, object]:
-    """Read a descriptor, checked, with all its keys.
-
-    Raises:
-        N6Error: N6-FILE-002, N6-MPOOL-00x.
-    """
-    return parse_mpool(read_bytes(path), path.name)
 
 
 def parse_mpool(data: bytes, file: str) -> dict[str, object]:

@@ -22,7 +22,6 @@ from n6build.base.files import sha256
 from n6build.base.paths import LIBRARY, ROOT
 from n6build.engine.ledger import FOLDER, Entry, read_ledger
 
-CLIENTS = ("n6build", "scons")
 # No build reads these folders, and they may be large.
 _LEFT_OUT = (".git", ".venv", "build", "__pycache__", ".*_cache", ".sconsign*", "node_modules")
 # An edited program may not end, ask for all memory, or fill the disk: blocks of 1,024 and of 512 bytes.
@@ -62,7 +61,7 @@ class Copy:
         project: The copied project, in `folder`.
         library: The copied library with its data, in `folder`; may be in or around the project.
         path: Folder in which Python finds the library.
-        client: The incremental builder, one of `CLIENTS`.
+        client: The incremental builder, n6build or scons.
     """
 
     folder: Path

@@ -6,14 +6,14 @@ The verdict is a separate step, so that a report is possible even if checks fail
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
+from n6build.base.files import to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.check.checked_board import CheckedBoard, checked_board
-from n6build.check.run import checks_json, run_checks
+from n6build.check.run import run_checks
 from n6build.check.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.model_facts import ModelFacts, read_model_facts
@@ -185,7 +185,7 @@ def make_checks(call: Call) -> None:
         tuple(read_foreign_program(each, given.programs) for each in given.foreign if given.programs),
         _appli_bytes(call.sources[1]) if given.foreign else 0,
     )
-    write_atomically(call.outputs[0], checks_json(run_checks(subject)))
+    write_atomically(call.outputs[0], to_json([asdict(result) for result in run_checks(subject)]))
 
 
 def _appli_bytes(manifest: Path) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -106,7 +106,6 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         N6Error: N6-BOARD-00x, N6-MODEL-00x, N6-TRUST-00x, N6-TOOL-00x or N6-LLATON-00x if a chosen item
             does not exist.
     """
-    board = load_board(choices.board, home_of_board(choices.board))
     launched = Path(choices.launched)
     models = (
         rungs()
@@ -116,17 +115,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     choices = as_the_models_are(choices, models)
     if choices.name and models:
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
-    board.profile(choices.profile)
-    if not choices.secure:
-        board = replace(board, alias="non-secure")
-    if "max-speed" in choices.modes:
-        board = replace(board, clock=board.max_speed)
-    elif choices.clock:
-        board = replace(board, clock=board.at_clock(choices.clock))
-    elif choices.is_foreign and RESET_CLOCK in board.soc.clock_profiles and board.clock.profile.dividers:
-        # ST's HAL refuses to change a PLL while the CPU runs on it (stm32n6xx_hal_rcc.c, HAL_RCC_OscConfig), and programs of
-        # STM32CubeMX stop there for ever.
-        board = replace(board, clock=board.at_clock(RESET_CLOCK))
+    board = _board(choices)
     environment = environment_of(choices, environment)
     runtime = runtime_of(choices, environment)
     if choices.firmware and not choices.romfs:
@@ -137,12 +126,33 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     board_folder += f"-{LADDER}" if choices.ladder else ""
     board_folder += f"-ll_aton-{version_text(runtime.version)}" if choices.firmware and not choices.romfs else ""
     board_folder += f"-trust-{trust.level}" if trust else ""
+    folder = f"{board_folder}/{_application_folder(choices, models)}"
+    return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes, trust)
+
+
+def _board(choices: Choices) -> Board:
+    """Return the board with the chosen alias and clock."""
+    board = load_board(choices.board, home_of_board(choices.board))
+    board.profile(choices.profile)
+    if not choices.secure:
+        board = replace(board, alias="non-secure")
+    if "max-speed" in choices.modes:
+        return replace(board, clock=board.max_speed)
+    if choices.clock:
+        return replace(board, clock=board.at_clock(choices.clock))
+    if choices.is_foreign and RESET_CLOCK in board.soc.clock_profiles and board.clock.profile.dividers:
+        # ST's HAL refuses to change a PLL while the CPU runs on it (stm32n6xx_hal_rcc.c, HAL_RCC_OscConfig), and programs of
+        # STM32CubeMX stop there for ever.
+        return replace(board, clock=board.at_clock(RESET_CLOCK))
+    return board
+
+
+def _application_folder(choices: Choices, models: Sequence[Model]) -> str:
+    application = LADDER if choices.ladder else application_name([model.name for model in models])
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
     whose = f"-{choices.program.name}" if choices.program else "-foreign" if choices.is_foreign else ""
-    application = LADDER if choices.ladder else application_name([model.name for model in models])
-    folder = f"{board_folder}/{application}{profile}{loader}{whose}"
-    return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes, trust)
+    return f"{application}{profile}{loader}{whose}"
 
 
 def rungs() -> tuple[Model, ...]:
@@ -203,6 +213,7 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
             N6-OPTION-017, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002,
             N6-ROMFS-007 or N6-ROMFS-011 if a combination has no effect or is not possible.
     """
+    # One rule after another, each with its own error: the order decides which one is reported.
     if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:
@@ -331,6 +342,7 @@ def _check_debugger(choices: Choices) -> None:
 
 
 def _check_run(choices: Choices) -> None:
+    # As in check_goals, the order of the rules decides which error is reported.
     is_virtual = choices.probe == VIRTUAL
     if choices.gdb and not is_virtual:
         _check_debugger(choices)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from n6build.base.caller import in_words_of_caller
 from n6build.base.console import clipped, printable, say
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
+from n6build.base.files import to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.version import version
 from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_report import hashed_serial
 from n6build.board.run.guards import without_guards
-from n6build.board.run.ladder import epoch_counts, first_failed, ladder_json, results_of
+from n6build.board.run.ladder import epoch_counts, first_failed, results_of
 from n6build.board.run.linked_session import LinkedNetwork
 from n6build.board.run.rungs import NETWORKS, WHOLE
 from n6build.board.run.session import NetworkOutcome, raise_if_different, show_line
@@ -155,7 +155,7 @@ def perform_run_ladder(call: Call) -> None:
         error=stopped.id if stopped else "",
         what=printable(clipped(stopped.what, _LONGEST_TEXT)) if stopped else "",
     )
-    write_atomically(Path(given.record), ladder_json(ladder))
+    write_atomically(Path(given.record), to_json(asdict(ladder)))
     for line in epoch_counts(ladder):
         say("Epochs", line)
     say("Record", given.record, in_words_of_caller("scons field-report takes it along"))

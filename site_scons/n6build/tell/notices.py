@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from n6build.tell.linked import LinkedArchive
@@ -48,7 +48,7 @@ def notices_text(application: str, texts: Texts, archives: Sequence[LinkedArchiv
     for name, head in sorted(texts.sources.items()):
         by_notice.setdefault(notice_of(head), []).append(name)
     for notice, names in sorted(by_notice.items(), key=lambda each: each[1]):
-        sections.append(_section(_listed(names), notice or "These files have no notice of their own."))
+        sections.append(_section("\n".join(names), notice or "These files have no notice of their own."))
     for archive in archives:
         library = archive.library
         title = f"{library.name or archive.archive}: {archive.archive} ({', '.join(archive.members)})"
@@ -57,12 +57,8 @@ def notices_text(application: str, texts: Texts, archives: Sequence[LinkedArchiv
     sections += [_section(name, text) for name, text in sorted(texts.licences.items())]
     if texts.foreign:
         what = "These programs were linked elsewhere. Their notices are to be had from who made them."
-        sections.append(_section(_listed(sorted(texts.foreign)), what))
+        sections.append(_section("\n".join(sorted(texts.foreign)), what))
     return "\n".join(sections)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return "\n".join(names)
 
 
 def _section(title: str, text: str) -> str:

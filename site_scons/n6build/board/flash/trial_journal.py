@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct
+from n6build.base.c_format import Member, Struct
 from n6build.describe.hardware.board import Slot
 
 MAGIC = 0x4A54364E
@@ -46,18 +46,6 @@ RECORD = Struct(
         Member("reserved"),
         Member("crc32"),
     ),
-)
-# The C header is written by hand; a test compares it with this description.
-FORMAT_IN_C = Format(
-    "n6_journal.h",
-    (),
-    constants=(
-        Constant("N6_JOURNAL_MAGIC", MAGIC),
-        Constant("N6_JOURNAL_ENTRIES", ENTRIES),
-        Constant("N6_JOURNAL_COPIES", COPIES),
-    ),
-    enumerations=(Enumeration("n6_image_state_t", "N6_IMAGE_", State),),
-    structs=(ENTRY, RECORD),
 )
 
 

@@ -53,11 +53,6 @@ class Compared:
     tried: int
     outputs: tuple[Diagnosis, ...]
 
-    @property
-    def is_within(self) -> bool:
-        """Return true if all outputs are within the tolerance."""
-        return all(each.within for each in self.outputs)
-
 
 def captured_pieces(paths: Sequence[Path]) -> list[Piece]:
     """Return the pieces of data in captured files.

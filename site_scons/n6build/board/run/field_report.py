@@ -8,15 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta, Struct
-
-from n6build.base.bounded import decode_json
 from n6build.base.console import clipped, printable
-from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most, sha256, to_json
+from n6build.base.files import sha256, to_json
 from n6build.board.run.console_log import EpochCycles
 from n6build.board.run.field_facts import FACTS, Evidence, Verdict
 from n6build.board.run.field_readings import Reading, is_reading
@@ -26,12 +21,8 @@ from n6build.judge.own_blobs.board_record import Ladder
 
 FORMAT = "n6build field report"
 VERSION = 1
-_MOST_BYTES = 8 << 20
 # Limits for a board that prints without end, or never ends a line.
 _MOST_LINES, _LONGEST_LINE = 2000, 400
-_BEGINS, _ENDS = "\n```json\n", "\n```\n"
-
-Text = Annotated[str, Meta(max_length=4096)]
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class Inference:
         epochs: Cycles by ST's number of the epoch.
     """
 
-    model: Text
+    model: str
     cycles: int | None
     equal: bool | None
     near: bool | None
@@ -57,19 +48,19 @@ class Inference:
 class JudgedFact:
     """A `FieldFact` with its verdict and observation."""
 
-    id: Text
-    says: Text
-    settles: Text
+    id: str
+    says: str
+    settles: str
     verdict: Verdict
-    observed: Text
+    observed: str
 
 
 @dataclass(frozen=True)
 class Stopped:
     """The error that ended the run."""
 
-    id: Text
-    what: Text
+    id: str
+    what: str
 
 
 @dataclass(frozen=True)
@@ -101,33 +92,27 @@ class FieldReport:
         ladder: Record of target ladder on this board; None if it was not run.
     """
 
-    n6build: Text
-    board: Text
-    profile: Text
+    n6build: str
+    board: str
+    profile: str
     virtual: bool
     start: Literal["flash", "ram"]
-    probe: Text
-    programmer: Text
-    device: Text
-    versions: tuple[tuple[Text, Text], ...]
+    probe: str
+    programmer: str
+    device: str
+    versions: tuple[tuple[str, str], ...]
     clock_hz: int
     counts: Literal["cycles", "instructions"]
     inferences: tuple[Inference, ...]
     facts: tuple[JudgedFact, ...]
     readings: tuple[Reading, ...]
-    not_modelled: tuple[Text, ...]
-    findings: tuple[Text, ...]
+    not_modelled: tuple[str, ...]
+    findings: tuple[str, ...]
     stopped: Stopped | None
-    console: tuple[Text, ...]
+    console: tuple[str, ...]
     npu_hz: int = 0
     nor_hz: int = 0
     ladder: Ladder | None = None
-
-
-class _Head(Struct):
-    format: str
-    version: int
-    n6build: Text
 
 
 def hashed_serial(serial: str) -> str:
@@ -166,34 +151,7 @@ def console_lines(lines: Sequence[str]) -> tuple[str, ...]:
 def field_report_text(report: FieldReport) -> str:
     """Return the text of field_report.md."""
     document = to_json({"format": FORMAT, "version": VERSION, **asdict(report)})
-    return f"{_for_people(report)}\n## All of it\n{_BEGINS}{document.rstrip()}{_ENDS}"
-
-
-def read_field_report(path: Path) -> FieldReport:
-    """Read a field report.
-
-    Raises:
-        N6Error: N6-FIELD-003 if the file is no field report; N6-FIELD-004 if it has the format of
-            another version; N6-FILE-002; N6-FILE-003.
-    """
-    data = read_at_most(path, _MOST_BYTES)
-    begin, end = data.rfind(_BEGINS.encode()), data.rfind(_ENDS.encode())
-    text = data[begin + len(_BEGINS) : end] if 0 <= begin < end else b""
-    try:
-        head = decode_json(text, _Head)
-        if head.format != FORMAT:
-            raise ValueError("its format is another one")
-        if head.version != VERSION:
-            what = (
-                f"version {head.version} of the format, by n6build {printable(head.n6build)}; this one reads {VERSION}"
-            )
-            raise N6Error("N6-FIELD-004", what, where=str(path), hint="read it with that n6build")
-        return decode_json(text, FieldReport)
-    except ValueError as error:
-        what = f"is not a field report: {printable(clipped(str(error), 200))}"
-        raise N6Error(
-            "N6-FIELD-003", what, where=str(path), hint="scons field-report writes field_report.md"
-        ) from error
+    return f"{_for_people(report)}\n## All of it\n\n```json\n{document.rstrip()}\n```\n"
 
 
 def _for_people(report: FieldReport) -> str:

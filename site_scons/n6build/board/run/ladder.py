@@ -6,10 +6,9 @@ The networks come with n6build: the record contains nothing of a user's model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from n6build.base.errors import N6Error
-from n6build.base.files import to_json
 from n6build.board.run.compare import Verdict
 from n6build.board.run.rungs import NETWORKS, START, VERSIONS, Rung
 from n6build.board.run.session import NetworkOutcome
@@ -141,8 +140,3 @@ def ladder_lines(ladder: Ladder) -> list[str]:
     if failed := first_failed(ladder):
         lines += ["", f"It ended with {ladder.error}: {failed.tells}."]
     return [*lines, ""]
-
-
-def ladder_json(ladder: Ladder) -> str:
-    """Return the record as JSON text."""
-    return to_json(asdict(ladder))

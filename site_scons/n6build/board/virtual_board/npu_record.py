@@ -31,7 +31,6 @@ class UnitWork:
         writes: Bytes written to memory.
         first: First address that an engine touched; 0 with end 0 for no address.
         end: Address after the last one that an engine touched.
-        frames: Number of frames that an engine moved.
     """
 
     unit: str
@@ -42,7 +41,6 @@ class UnitWork:
     writes: int = 0
     first: int = 0
     end: int = 0
-    frames: int = 0
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,6 @@ def _unit(found: _Object) -> UnitWork:
         writes=found.count("writes", 0),
         first=found.address("first"),
         end=found.address("end"),
-        frames=found.count("frames", 0),
     )
 
 

@@ -210,18 +210,7 @@ def run_nor(
     Raises:
         N6Error: N6-VB-006 if the emulator ends before the first instruction; N6-VB-007 if it hangs.
     """
-    return _run(emulator, _nor_options(boot), [], programs, stop, **options)
-
-
-def run_program(
-    emulator: Path, program: Path, *, stop: Callable[[str], bool], **options: Unpack[RunOptions]
-) -> RunResult:
-    """Run an ELF file from its vector table in AXISRAM2, without boot ROM and NOR.
-
-    The program has semihosting. `stop` and errors are those of `run_nor`.
-    """
-    arguments = ["-kernel", str(program), "-semihosting-config", "enable=on,target=native"]
-    return _run(emulator, "", arguments, [program], stop, **options)
+    return run_emulator(emulator, _nor_options(boot), [], programs, stop, **options)
 
 
 def nor_command(
@@ -269,7 +258,7 @@ def _quoted(path: Path) -> str:
     return str(path).replace(",", ",,")
 
 
-def _run(
+def run_emulator(
     emulator: Path,
     machine: str,
     arguments: Sequence[str],
@@ -281,7 +270,17 @@ def _run(
     longest_line: int = LONGEST_LINE,
     gdb: bool = False,
 ) -> RunResult:
-    """Run the emulator; with `gdb` it waits for a debugger without a limit."""
+    """Run the emulator; with `gdb` it waits for a debugger without a limit.
+
+    Args:
+        machine: Options of QEMU's machine.
+        arguments: Further arguments.
+        programs: ELF files, for source lines in findings.
+        stop: Called with each line of the console; a result of true ends the run.
+
+    Raises:
+        N6Error: As `run_nor`.
+    """
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         findings = Path(folder) / "findings.jsonl"
         guest_time = None if gdb else GuestTime(Path(folder) / "guest_time")

@@ -37,7 +37,7 @@ _USED = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))? (bytes|B|KB|MB|GB)", re.IGNORECAS
 _UNITS = {"bytes": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _POOL = re.compile(
     r"/\* index=(\d{1,6}) file postfix=(\w*) name=(\w+) offset=0x([0-9a-fA-F]{1,99})\s{1,8}(absolute|relative)_mode "
-    r"size=(\d{1,99}) (vpool )?READ_(ONLY|WRITE)\b([^*\n]{0,400})\*/"
+    r"size=(\d{1,99}) (vpool )?READ_(ONLY|WRITE)\b[^*\n]{0,400}\*/"
 )
 _ARRAY = re.compile(r"\bstatic const (\w+) (\w+)\[\d*\] = \{([^{};]*)\}")
 _FIELD = re.compile(r"\.(\w+)\s*=\s*(\{[^{}]*\}|[^,{}]*)")
@@ -64,7 +64,6 @@ class SourcePool:
     size: int
     is_virtual: bool
     rights: Literal["ACC_READ", "ACC_WRITE"]
-    use_for_initializers: bool
     used_bytes: int
 
 
@@ -190,7 +189,7 @@ def _version(text: str) -> Version | None:
 def _pools(text: str, file: str) -> Iterator[SourcePool]:
     uses = {index: use.strip() for index, use in _POOL_USE.findall(text)}
     for match in _POOL.finditer(text):
-        index, fname, name, address, mode, number, virtual, rights, more = match.groups()
+        index, fname, name, address, mode, number, virtual, rights = match.groups()
         size = _integer(number, text, match.start(), file)
         yield SourcePool(
             index=int(index),
@@ -201,7 +200,6 @@ def _pools(text: str, file: str) -> Iterator[SourcePool]:
             size=size,
             is_virtual=virtual is not None,
             rights="ACC_READ" if rights == "ONLY" else "ACC_WRITE",
-            use_for_initializers="use4initializers=YES" in more,
             used_bytes=_used_bytes(uses.get(index, "?"), size),
         )
 

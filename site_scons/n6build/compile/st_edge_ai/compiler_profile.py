@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
@@ -17,23 +16,6 @@ from n6build.compile.strict_json import parse_strict
 
 # A token is a text, which may lack its end and may have continued lines, or the start of a comment.
 _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*', re.DOTALL)
-
-
-@dataclass(frozen=True)
-class CompilerProfile:
-    """A profile of ST's network compiler.
-
-    Attributes:
-        name: Name of the profile.
-        memory_pool: Path as in the file, relative to it.
-        options: Options of the compiler, as one text.
-        machine_desc: Machine description, or None.
-    """
-
-    name: str
-    memory_pool: str
-    options: str
-    machine_desc: str | None
 
 
 def read_profiles(path: Path) -> dict[str, object]:
@@ -62,7 +44,7 @@ def parse_profiles(data: bytes, file: str) -> dict[str, object]:
     if not isinstance(document, dict) or not isinstance(document.get("Profiles"), dict):
         raise N6Error("N6-PROFILE-002", "has no object 'Profiles'", where=file)
     for name in document["Profiles"]:
-        profile_of(document, name, file)
+        options_in(document, name, file)
     return document
 
 
@@ -88,8 +70,8 @@ def _without_comments(text: str, file: str) -> str:
     return "".join([*parts, text[position:]])
 
 
-def profile_of(document: Mapping[str, object], name: str, file: str) -> CompilerProfile:
-    """Return a profile by its name.
+def options_in(document: Mapping[str, object], name: str, file: str) -> str:
+    """Return the options of the compiler in a profile, as one text.
 
     Args:
         document: Result of `parse_profiles`.
@@ -107,18 +89,12 @@ def profile_of(document: Mapping[str, object], name: str, file: str) -> Compiler
     if not isinstance(profile, dict):
         raise N6Error("N6-PROFILE-002", "is not an object", where=f"{file}: Profiles.{name}")
 
-    def text(key: str) -> str | None:
-        value = profile.get(key)
-        if value is not None and type(value) is not str:
+    for key in ("memory_pool", "options"):
+        if profile.get(key) is None:
+            raise N6Error("N6-PROFILE-002", f"key '{key}' is missing", where=f"{file}: Profiles.{name}")
+        if type(profile[key]) is not str:
             raise N6Error("N6-PROFILE-002", "is not text", where=f"{file}: Profiles.{name}.{key}")
-        return value
-
-    memory_pool, options = text("memory_pool"), text("options")
-    if memory_pool is None or options is None:
-        missing = "memory_pool" if memory_pool is None else "options"
-        raise N6Error("N6-PROFILE-002", f"key '{missing}' is missing", where=f"{file}: Profiles.{name}")
-    # The compiler ignores the old name of the key, with a warning.
-    return CompilerProfile(name, memory_pool, options, text("machine_desc") or text("memory_desc"))
+    return str(profile["options"])
 
 
 def profile_text(name: str, memory_pool: Path, options: str) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.compile.st_edge_ai.compiler_profile import profile_of, read_profiles
+from n6build.compile.st_edge_ai.compiler_profile import options_in, read_profiles
 from n6build.compile.st_edge_ai.find import CoreVersion, Installation
 
 DataType = Literal["float32", "int8", "uint8"]
@@ -93,8 +93,7 @@ def with_profile(options: CompilerOptions, folder: Path | None) -> CompilerOptio
     if not name or not file or folder is None:
         what = f"'{options.profile}' is not a profile"
         raise N6Error("N6-STAI-013", what, where="network.st_edge_ai.profile", hint="write default@neural_art.json")
-    described = profile_of(read_profiles(folder / file), name, file)
-    return replace(options, options=described.options, profile=None)
+    return replace(options, options=options_in(read_profiles(folder / file), name, file), profile=None)
 
 
 def compiler_options(options: CompilerOptions, version: CoreVersion) -> str:

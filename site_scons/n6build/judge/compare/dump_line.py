@@ -127,18 +127,19 @@ def _hexadecimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
     is_string = bool(_LONG_HEX.fullmatch(values[0].text))
     if is_string and len(values) > 1:
         return None
-    size = len(digits) * width // 2
-    is_sure = (
-        bool(address)
-        or with_0x
-        or is_string
-        or (size >= _LEAST_BYTES and (width != 4 or len(digits) > 1) and (width == 2 or len(digits) > 1 or not label))
-    )
+    is_marked = bool(address) or with_0x or is_string
+    is_sure = is_marked or _are_many(len(digits), width, label)
     kind: Kind = "bytes" if width == 2 or is_string else "words"
     if kind == "words" and width == 4 and not (address or with_0x) and all(value.text.isdecimal() for value in values):
         # Such words may be numbers, for example a year.
         return None
     return DumpLine(kind, digits, width, address, bases, label, letters, is_sure=is_sure, is_string=is_string)
+
+
+def _are_many(count: int, width: int, label: str) -> bool:
+    """Return true if so many values of this width are hardly a number by itself."""
+    one_is_enough = width == 2 or (width != 4 and not label)
+    return count * width // 2 >= _LEAST_BYTES and (one_is_enough or count > 1)
 
 
 def _is_among_numbers(text: str, tokens: Sequence[_Token], start: int, end: int) -> bool:

@@ -49,15 +49,13 @@ def interpret_rows(
     return tuple(tensors[first : first + count] for first in range(0, len(tensors), max(1, count)))
 
 
-def reference_outputs(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[NDArray[np.generic], ...]:
-    """Return the model's outputs for one inference; raises errors as `interpret`."""
-    return reference_rows(model, [inputs])[0]
-
-
 def reference_rows(
     model: Path, runs: Sequence[Sequence[NDArray[np.generic]]]
 ) -> tuple[tuple[NDArray[np.generic], ...], ...]:
-    """Return `reference_outputs` of several inferences, with one start."""
+    """Return the model's outputs for each inference, with one start.
+
+    Errors are those of `interpret`.
+    """
     return _ask(model, runs, tensors=False).outputs
 
 

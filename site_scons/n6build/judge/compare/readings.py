@@ -197,22 +197,24 @@ def _joined(port: Port, pieces: Sequence[Piece], rows: int) -> CapturedOutput:
 
 def readings_of(output: CapturedOutput) -> list[Reading]:
     """Return the possible readings of a captured output, the usual ones first."""
-    return list(_readings(output))
+    is_array = not output.is_raw and output.values.size == elements_of(output.port) * output.rows
+    return list(_readings_of_array(output) if is_array else _readings_of_bytes(output))
 
 
-def _readings(output: CapturedOutput) -> Iterator[Reading]:
+def _readings_of_array(output: CapturedOutput) -> Iterator[Reading]:
+    values = output.values
+    yield _reading(output, values, values.dtype.name)
+    if values.dtype.itemsize == 1 and values.dtype.kind in "iu":
+        other = "int8" if values.dtype.kind == "u" else "uint8"
+        yield _reading(output, values.view(other), other, "sign")
+    elif values.dtype.itemsize > 1:
+        yield _reading(output, values.byteswap(), f"{values.dtype.name}, bytes swapped", "byte order")
+
+
+def _readings_of_bytes(output: CapturedOutput) -> Iterator[Reading]:
     port, count = output.port, elements_of(output.port) * output.rows
     own = np.dtype(port.type).newbyteorder("<")
-    values = output.values
-    if not output.is_raw and values.size == count:
-        yield _reading(output, values, values.dtype.name)
-        if values.dtype.itemsize == 1 and values.dtype.kind in "iu":
-            other = "int8" if values.dtype.kind == "u" else "uint8"
-            yield _reading(output, values.view(other), other, "sign")
-        elif values.dtype.itemsize > 1:
-            yield _reading(output, values.byteswap(), f"{values.dtype.name}, bytes swapped", "byte order")
-        return
-    data = np.frombuffer(values.tobytes(), np.uint8)
+    data = np.frombuffer(output.values.tobytes(), np.uint8)
     size = data.size // count
     if data.size % count or size not in _ORDER:
         return

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from n6build.base.errors import N6Error
@@ -26,8 +24,6 @@ from n6build.describe.hardware.soc import Soc
 
 PROGRAM = ROOT / "tools" / "npu_replay" / "n6npu_replay.c"
 _FLAGS = ("-std=c11", "-O2", "-w")
-
-Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,9 @@
-"""Writer and reader of a program's boot header (describe/formats/boot_header.py)."""
+"""Writer of boot headers, and check of third-party ones (describe/formats/boot_header.py)."""
 
 from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
 from n6build.describe.formats.boot_header import (
@@ -21,25 +20,6 @@ _PADDING_EXTENSION_BYTES = HEADER_BYTES - BASE.size
 _PADDING_EXTENSION_TYPE = b"ST\xff\xff"
 _ONLY_PADDING_EXTENSION = 0x8000_0000
 _ANY_LOAD_ADDRESS = 0xFFFF_FFFF
-
-
-@dataclass(frozen=True)
-class BootHeader:
-    """Fields of a boot header.
-
-    Attributes:
-        checksum: Sum of the bytes after the header, modulo 2^32.
-        version: Version of the header.
-        image_length: Bytes after the header (HEADER_BYTES).
-        entry: Entry point of the program.
-        binary_type: Type of the program.
-    """
-
-    checksum: int
-    version: int
-    image_length: int
-    entry: int
-    binary_type: int
 
 
 def with_boot_header(
@@ -110,37 +90,3 @@ def check_foreign_header(image: bytes, where: str) -> None:
             what = f"has checksum 0x{base['checksum']:08X}, its bytes add up to 0x{found:08X}"
     if what:
         raise N6Error("N6-IMAGE-004", what, where=where, hint="sign the program again, or give its ELF file")
-
-
-def read_boot_header(image: bytes, where: str, payload_offset: int) -> BootHeader:
-    """Read a boot header and check it as strictly as a boot ROM.
-
-    Args:
-        image: Image with its header.
-        where: Name of the file, for messages.
-        payload_offset: Bytes from the start of the image to the payload.
-
-    Raises:
-        N6Error: N6-IMAGE-004 if magic, version, length, checksum or entry is wrong.
-    """
-
-    def refuse(what: str) -> N6Error:
-        return N6Error("N6-IMAGE-004", what, where=where)
-
-    if len(image) < payload_offset + VECTOR_BYTES:
-        raise refuse(f"{len(image)} bytes are too few for a boot header and a vector table")
-    base = BASE.unpack(image)
-    version, length, entry, checksum = (base[name] for name in ("version", "image_bytes", "entry", "checksum"))
-    if image[: len(MAGIC)] != MAGIC:
-        raise refuse(f'begins with {image[: len(MAGIC)].hex()} instead of {MAGIC.hex()}, "STM2"')
-    if version != VERSION_2_3:
-        raise refuse(f"has header version 0x{version:08X}, not 0x{VERSION_2_3:08X}")
-    if length != len(image) - HEADER_BYTES:
-        raise refuse(f"says {length} bytes after the header, the file has {len(image) - HEADER_BYTES}")
-    found = sum(image[HEADER_BYTES:]) & 0xFFFF_FFFF
-    if found != checksum:
-        raise refuse(f"has checksum 0x{checksum:08X}, its bytes add up to 0x{found:08X}")
-    reset_vector = struct.unpack_from("<I", image, payload_offset + 4)[0]
-    if entry != reset_vector:
-        raise refuse(f"has entry 0x{entry:08X}, its vector table says 0x{reset_vector:08X}")
-    return BootHeader(checksum, version, length, entry, base["binary_type"])

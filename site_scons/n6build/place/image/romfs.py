@@ -7,7 +7,7 @@ Leading groups of zeros are allowed, and align the data here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
@@ -15,11 +15,9 @@ from n6build.base.errors import N6Error
 _MAGIC = 0x14A6B1
 _FILE = 5
 _DATA = 2
-_PADDING = 1
 # OpenMV's tool has the same layout: offset of the first record, and of a file's content after the start of its record.
 _HEADER_BYTES = 16
 _FILE_HEADER_BYTES = 8
-_LONGEST_NUMBER = 9
 MAX_ALIGNMENT = 1 << 16
 
 
@@ -36,21 +34,6 @@ class RomfsFile:
     name: str
     data: bytes
     alignment: int
-
-
-@dataclass(frozen=True)
-class PlacedFile:
-    """A file in an image.
-
-    Attributes:
-        name: Name in the image.
-        offset: Offset of the content in the image, in bytes.
-        size: Size of the content, in bytes.
-    """
-
-    name: str
-    offset: int
-    size: int
 
 
 def encode_number(value: int, width: int = 0) -> bytes:
@@ -97,64 +80,3 @@ def _file_record(file: RomfsFile, start: int) -> bytes:
     content = named + kind + encode_number(len(file.data), width) + file.data
     head = encode_number(_FILE)
     return head + encode_number(len(content), _FILE_HEADER_BYTES - len(head)) + content
-
-
-def read_romfs(image: bytes, name: str) -> list[PlacedFile]:
-    """Return the files of an image.
-
-    Args:
-        image: Content of the image.
-        name: Name of the image, for messages.
-
-    Raises:
-        N6Error: N6-ROMFS-002 if the image is not a romfs or is cut off.
-    """
-    magic, at = _number(image, 0, name)
-    length, at = _number(image, at, name)
-    if magic != _MAGIC:
-        raise N6Error("N6-ROMFS-002", "is not a romfs image: it does not begin with D2 CD 31", where=name)
-    if length > len(image) - at:
-        what = f"ends after {len(image)} bytes, its header reports {at + length}"
-        raise N6Error("N6-ROMFS-002", what, where=name)
-    return [
-        _placed(image, start, end, name) for kind, start, end in _records(image, at, at + length, name) if kind == _FILE
-    ]
-
-
-def _number(image: bytes, at: int, name: str) -> tuple[int, int]:
-    """Return (value, end offset) of a number, which may have many leading zeros."""
-    value, digits = 0, 0
-    while at < len(image):
-        byte = image[at]
-        at += 1
-        value = value << 7 | byte & 0x7F
-        digits += bool(value)
-        if digits > _LONGEST_NUMBER:
-            break
-        if not byte & 0x80:
-            return value, at
-    raise N6Error("N6-ROMFS-002", f"has no number at 0x{at:X}", where=name)
-
-
-def _records(image: bytes, at: int, end: int, name: str) -> Iterator[tuple[int, int, int]]:
-    """Yield (kind, start, end) of each record's content."""
-    while at < end:
-        kind, at = _number(image, at, name)
-        length, at = _number(image, at, name)
-        if length > end - at:
-            raise N6Error("N6-ROMFS-002", f"the record at 0x{at:X} has {length} bytes, {end - at} are left", where=name)
-        yield kind, at, at + length
-        at += length
-
-
-def _placed(image: bytes, at: int, end: int, name: str) -> PlacedFile:
-    length, at = _number(image, at, name)
-    if length > end - at:
-        raise N6Error("N6-ROMFS-002", f"the name at 0x{at:X} has {length} bytes, {end - at} are left", where=name)
-    file = image[at : at + length].decode("ascii", "replace")
-    for kind, start, stop in _records(image, at + length, end, name):
-        if kind == _DATA:
-            return PlacedFile(file, start, stop - start)
-        if kind != _PADDING:
-            raise N6Error("N6-ROMFS-002", f"file {file} has a record of the unknown kind {kind}", where=name)
-    return PlacedFile(file, end, 0)

@@ -108,15 +108,12 @@ class Abi:
 
     Attributes:
         core: release of ST Edge AI Core.
-        callbacks: slots of the table that a model calls the firmware through.
     """
 
     letter: str
     core: str
     entries: tuple[str, ...]
     context_fields: tuple[str, ...]
-    callbacks: int
-    epoch_has_instance: bool
 
     @property
     def header_bytes(self) -> int:
@@ -139,10 +136,10 @@ def _context(*, has_struct_sizes: bool) -> tuple[str, ...]:
     return (*CONTEXT_FIELDS[:at], STRUCT_SIZES_FIELD, *CONTEXT_FIELDS[at:]) if has_struct_sizes else CONTEXT_FIELDS
 
 
-ABI_A = Abi("A", "2.1", ENTRIES, _context(has_struct_sizes=False), 21, epoch_has_instance=False)
-ABI_B = Abi("B", "2.2", ENTRIES, _context(has_struct_sizes=True), 21, epoch_has_instance=False)
-ABI_C = Abi("C", "3.0", (*ENTRIES, *ENCRYPTION_ENTRIES), ABI_B.context_fields, 23, epoch_has_instance=False)
-ABI_D = Abi("D", "4.0", ABI_C.entries, ABI_B.context_fields, 21, epoch_has_instance=True)
+ABI_A = Abi("A", "2.1", ENTRIES, _context(has_struct_sizes=False))
+ABI_B = Abi("B", "2.2", ENTRIES, _context(has_struct_sizes=True))
+ABI_C = Abi("C", "3.0", (*ENTRIES, *ENCRYPTION_ENTRIES), ABI_B.context_fields)
+ABI_D = Abi("D", "4.0", ABI_C.entries, ABI_B.context_fields)
 # The last number of 1.1.3 distinguishes C from D, and the loader ignores it.
 _FIRST_D = (1, 1, 3, 262)
 

@@ -103,11 +103,6 @@ def as_dict(model: RelocFile) -> dict[str, object]:
     }
 
 
-def as_json(model: RelocFile) -> str:
-    """Return the text of `as_dict`."""
-    return to_json(as_dict(model))
-
-
 def report_json(model: RelocFile, files: Sequence[tuple[str, int]]) -> str:
     """Return the JSON of ST's npu_driver 1.4 with --json, as far as it is known.
 

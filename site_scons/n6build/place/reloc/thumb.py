@@ -139,6 +139,7 @@ class _Core:
         return False
 
     def _wide(self, first: int, second: int) -> bool:
+        # A case for each instruction.
         base, to = first & 15, second >> 8 & 15
         split = first >> 10 & 1, second >> 12 & 7, second & 0xFF
         imm16 = base << 12 | split[0] << 11 | split[1] << 8 | split[2]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from n6build.base.console import say, show
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
+from n6build.base.files import to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.version import version
 from n6build.describe.choices import Choices
@@ -18,8 +19,8 @@ from n6build.tell.matrix.history import entry_of, read_history, with_entry, writ
 from n6build.tell.matrix.matrix_page import matrix_junit, page, table
 from n6build.tell.matrix.matrix_settings import read_limits
 from n6build.tell.matrix.pairs import options_of_matrix
-from n6build.tell.matrix.result import PairResult, read_results, results_json, rows_of
-from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name, shard_json
+from n6build.tell.matrix.result import PairResult, read_results, rows_of
+from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name
 from n6build.tell.matrix.trend_page import trends_page
 from n6build.tell.matrix.trends import latest, raise_if_worse, trends_of
 from n6build.tell.merge import write_merge_report
@@ -58,7 +59,7 @@ def conclude(
         add_to_history(folder, Path(), found)
         return
     path = folder / file_name(shard)
-    write_atomically(path, shard_json(found))
+    write_atomically(path, to_json(asdict(found)))
     say("Part", f"{number} of {count}", f"{path} is for n6build matrix-merge")
 
 
@@ -73,7 +74,7 @@ def write_results(folder: Path, results: Sequence[PairResult]) -> None:
         N6Error: N6-FILE-001.
     """
     rows = rows_of(results, read_results(folder / "matrix.json"))
-    write_atomically(folder / "matrix.json", results_json(results))
+    write_atomically(folder / "matrix.json", to_json([asdict(result) for result in results]))
     write_atomically(folder / "matrix.xml", matrix_junit(rows))
     write_atomically(folder / "matrix.html", page(rows))
     show(table(rows))

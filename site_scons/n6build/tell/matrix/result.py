@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +11,6 @@ from msgspec import Meta
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
-from n6build.base.files import to_json
 from n6build.board.run.session import Outcome, read_outcome
 from n6build.engine.perform import DoneStep
 from n6build.engine.plan import Plan
@@ -186,11 +185,6 @@ def _change(now: PairResult, before: PairResult | None) -> str:
         if after != earlier
     ]
     return ", ".join(differences) or "the same"
-
-
-def results_json(results: Sequence[PairResult]) -> str:
-    """Return the text of matrix.json."""
-    return to_json([asdict(result) for result in results])
 
 
 def read_results(path: Path) -> list[PairResult]:

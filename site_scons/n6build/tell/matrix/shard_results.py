@@ -7,7 +7,7 @@ names for artefacts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most, to_json
+from n6build.base.files import read_at_most
 from n6build.describe.shard import MOST_SHARDS, Shard
 from n6build.tell.matrix.commit import Commit
 from n6build.tell.matrix.result import Name, PairResult
@@ -56,11 +56,6 @@ class ShardResults:
 def file_name(shard: Shard) -> str:
     """Return the file name of a shard's results."""
     return f"shard-{shard.number}-of-{shard.count}.json"
-
-
-def shard_json(results: ShardResults) -> str:
-    """Return the text of a shard's file."""
-    return to_json(asdict(results))
 
 
 def read_shard(path: Path) -> ShardResults:
