@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
-from movement_models import Type, activation, numbers, operator, quantisation_of
+from movement_models import activation, numbers, operator, quantisation_of
 from numpy.typing import NDArray
-from one_op_models import Quantisation, Tensor
+from one_op_models import TYPES, Quantisation, Tensor, Type
 
 RELATIONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
-_INDICES = {np.int32: schema.TensorType.INT32, np.int64: schema.TensorType.INT64}
 
 
 def comparison(
@@ -96,5 +94,5 @@ def search(kind: str, shape: Sequence[int], axis: int, index_type: Type = np.int
     Args:
         kind: Max or Min.
     """
-    options = {"outputType": _INDICES[index_type]}
-    return operator(f"Arg{kind}", [activation(shape, np.float32), numbers(axis)], dtype=index_type, **options)
+    operands = [activation(shape, np.float32), numbers(axis)]
+    return operator(f"Arg{kind}", operands, dtype=index_type, outputType=TYPES[index_type])

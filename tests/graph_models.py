@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
+from one_op_models import buffer_of, code_of, model_of, operator_of, packed, quantisation_table
 
 Array = NDArray[Any]
 _TYPES = {"int8": schema.TensorType.INT8, "int32": schema.TensorType.INT32, "float32": schema.TensorType.FLOAT32}
-_OPERATORS = schema.BuiltinOperator
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,14 @@ class Graph:
     """A graph whose operators are added by calls and run in that order."""
 
     seed: int = 1
-    tensors: list[Any] = field(default_factory=list)
-    buffers: list[Any] = field(default_factory=lambda: [schema.BufferT()])
     operators: list[Any] = field(default_factory=list)
-    codes: dict[tuple[int, int], int] = field(default_factory=dict)
+    codes: dict[tuple[str, int], int] = field(default_factory=dict)
     inputs: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.random = np.random.default_rng(self.seed)
+        self.tree = model_of(())
+        self.tensors = self.tree.subgraphs[0].tensors
 
     def input(self, shape: tuple[int, ...], scale: float = 0.02, zero_point: int = -3) -> Value:
         value = self._value(shape, scale, zero_point)
@@ -104,35 +103,17 @@ class Graph:
         """
         scale, zero_point = quantisation or (inputs[0].scale, inputs[0].zero_point)
         made = [self._value(shape, scale, zero_point, dtype=dtype) for shape in shapes]
-        operator = schema.OperatorT()
-        operator.opcodeIndex = self.codes.setdefault((getattr(_OPERATORS, name), version), len(self.codes))
-        operator.inputs = [value.index for value in inputs]
-        operator.outputs = [value.index for value in made]
-        if table:
-            operator.builtinOptions = getattr(schema, f"{table}OptionsT")()
-            operator.builtinOptionsType = getattr(schema.BuiltinOptions, f"{table}Options")
-            for key, value in options.items():
-                assert hasattr(operator.builtinOptions, key), key
-                setattr(operator.builtinOptions, key, value)
-        self.operators.append(operator)
+        code = self.codes.setdefault((name, version), len(self.codes))
+        given, results = ([value.index for value in values] for values in (inputs, made))
+        self.operators.append(operator_of(code, given, results, table, **options))
         return made
 
     def bytes(self, *outputs: Value) -> bytes:
-        model = schema.ModelT()
-        model.version = 3
-        model.operatorCodes = []
-        for number, version in self.codes:
-            code = schema.OperatorCodeT()
-            code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, 127), version
-            model.operatorCodes.append(code)
-        graph = schema.SubGraphT()
-        graph.name = "main"
-        graph.tensors, graph.operators = self.tensors, self.operators
-        graph.inputs, graph.outputs = self.inputs, [value.index for value in outputs]
-        model.subgraphs, model.buffers = [graph], self.buffers
-        builder = flatbuffers.Builder(1024)
-        builder.Finish(model.Pack(builder), b"TFL3")
-        return bytes(builder.Output())
+        self.tree.operatorCodes = [code_of(name, version) for name, version in self.codes]
+        (graph,) = self.tree.subgraphs
+        graph.operators, graph.inputs = self.operators, self.inputs
+        graph.outputs = [value.index for value in outputs]
+        return packed(self.tree)
 
     def _value(
         self,
@@ -149,17 +130,11 @@ class Graph:
         tensor.type = _TYPES[kind]
         tensor.buffer = 0
         if scale:
-            tensor.quantization = _quantisation([scale], [zero_point], 0)
+            tensor.quantization = quantisation_table([scale], zero_point)
         if data is not None:
-            tensor.buffer = self._buffer(data)
+            tensor.buffer = buffer_of(self.tree, data)
         self.tensors.append(tensor)
         return Value(len(self.tensors) - 1, tuple(shape), scale, zero_point)
-
-    def _buffer(self, data: Array) -> int:
-        buffer = schema.BufferT()
-        buffer.data = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
-        self.buffers.append(buffer)
-        return len(self.buffers) - 1
 
     # Layers with weights.
 
@@ -170,11 +145,9 @@ class Graph:
         scales = [float(np.float32(scale)) for scale in self.random.uniform(0.7, 1.3, channels) * gain]
         data = self.random.integers(-127, 128, shape, dtype=np.int8)
         weights = self._value(shape, scales[0], 0, data)
-        self.tensors[weights.index].quantization = _quantisation(scales, [0] * channels, axis)
+        self.tensors[weights.index].quantization = quantisation_table(scales, axis=axis)
         bias = self.constant(self.random.integers(-2000, 2000, channels, dtype=np.int32))
-        self.tensors[bias.index].quantization = _quantisation(
-            [scale * source.scale for scale in scales], [0] * channels, 0
-        )
+        self.tensors[bias.index].quantization = quantisation_table([scale * source.scale for scale in scales])
         return [weights, bias]
 
     def conv(
@@ -187,12 +160,12 @@ class Graph:
             (1, -(-height // stride), -(-width // stride), channels),
             self.spread(activation),
             table="Conv2D",
-            padding=schema.Padding.SAME,
+            padding="SAME",
             strideH=stride,
             strideW=stride,
             dilationHFactor=dilation,
             dilationWFactor=dilation,
-            fusedActivationFunction=getattr(schema.ActivationFunctionType, activation),
+            fusedActivationFunction=activation,
         )
 
     def depthwise(
@@ -205,13 +178,13 @@ class Graph:
             (1, -(-height // stride), -(-width // stride), depth),
             self.spread(activation),
             table="DepthwiseConv2D",
-            padding=schema.Padding.SAME,
+            padding="SAME",
             strideH=stride,
             strideW=stride,
             depthMultiplier=1,
             dilationHFactor=dilation,
             dilationWFactor=dilation,
-            fusedActivationFunction=getattr(schema.ActivationFunctionType, activation),
+            fusedActivationFunction=activation,
         )
 
     def dense(self, source: Value, channels: int, activation: str = "NONE") -> Value:
@@ -224,7 +197,7 @@ class Graph:
             self.spread(activation),
             version=5,
             table="FullyConnected",
-            fusedActivationFunction=getattr(schema.ActivationFunctionType, activation),
+            fusedActivationFunction=activation,
         )
 
     def spread(self, activation: str = "NONE") -> tuple[float, int]:
@@ -297,7 +270,7 @@ class Graph:
             [source],
             (1, -(-height // stride), -(-width // stride), depth),
             table="Pool2D",
-            padding=schema.Padding.SAME,
+            padding="SAME",
             filterHeight=size,
             filterWidth=size,
             strideH=stride,
@@ -327,11 +300,3 @@ class Graph:
 
 def _broadcast(*values: Value) -> tuple[int, ...]:
     return tuple(int(size) for size in np.broadcast_shapes(*(value.shape for value in values)))
-
-
-def _quantisation(scales: list[float], zero_points: list[int], axis: int) -> Any:
-    table = schema.QuantizationParametersT()
-    table.scale = [float(np.float32(scale)) for scale in scales]
-    table.zeroPoint = zero_points
-    table.quantizedDimension = axis
-    return table

@@ -7,38 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import flatbuffers
 import numpy as np
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import Quantisation, Tensor, write_model
+from one_op_models import TYPES, Quantisation, Tensor, Type, code_of, model_of, operator_of, packed, write_model
 
 SCALED = Quantisation(0.05, 3)
-Type = type[np.generic]
 # The interpreter supports no second version of these. The second version of the others takes more types.
 _FIRST_VERSION = (
-    "DepthToSpace",
-    "ExpandDims",
-    "LogicalAnd",
-    "LogicalNot",
-    "LogicalOr",
-    "MirrorPad",
-    "ReverseV2",
-    "Shape",
+    *("DepthToSpace", "ExpandDims", "LogicalAnd", "LogicalNot", "LogicalOr", "MirrorPad", "ReverseV2", "Shape"),
     "Squeeze",
 )
-
-
-TYPES: dict[Type, int] = {
-    np.int8: schema.TensorType.INT8,
-    np.uint8: schema.TensorType.UINT8,
-    np.int16: schema.TensorType.INT16,
-    np.int32: schema.TensorType.INT32,
-    np.int64: schema.TensorType.INT64,
-    np.float32: schema.TensorType.FLOAT32,
-    np.bool_: schema.TensorType.BOOL,
-}
 
 
 def quantisation_of(dtype: Type) -> Quantisation | None:
@@ -78,9 +58,6 @@ def operator(
         shape: Shape of the output, if the interpreter does not find it.
         scaled: Quantisation of the output; None for the usual one of its type.
     """
-    table = getattr(schema, f"{name}OptionsT")()
-    for member, value in options.items():
-        setattr(table, member, value)
 
     def written(shapes: Sequence[Sequence[int]]) -> bytes:
         made = [
@@ -88,13 +65,13 @@ def operator(
             for part, shape in enumerate(shapes)
         ]
         return write_model(
-            getattr(schema.BuiltinOperator, _opcode(name)),
+            _opcode(name),
             [*inputs, *made],
-            table,
-            getattr(schema.BuiltinOptions, f"{name}Options"),
+            name,
+            1 if name in _FIRST_VERSION else 2,
             model_input=next((i for i, tensor in enumerate(inputs) if tensor.data is None), 0),
             outputs=outputs,
-            version=1 if name in _FIRST_VERSION else 2,
+            **options,
         )
 
     draft = reference_interpreter.load(written([shape] * outputs))
@@ -113,24 +90,14 @@ class Step:
 
 def network(tensors: Sequence[Tensor], steps: Sequence[Step], inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
     """Return a model of several operators."""
-    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(write_model(0, tensors), 0))
-    tree.operatorCodes, tree.subgraphs[0].operators = [], []
-    for step in steps:
-        code, made = schema.OperatorCodeT(), schema.OperatorT()
-        code.builtinCode = getattr(schema.BuiltinOperator, _opcode(step.name))
-        code.deprecatedBuiltinCode = min(code.builtinCode, 127)
-        code.version = 1 if step.name in (*_FIRST_VERSION, "Fill", "Rank", "Reshape") else 2
-        made.opcodeIndex, made.inputs, made.outputs = len(tree.operatorCodes), [*step.inputs], [*step.outputs]
-        made.builtinOptionsType = getattr(schema.BuiltinOptions, f"{step.name}Options")
-        made.builtinOptions = getattr(schema, f"{step.name}OptionsT")()
-        for member, value in step.options.items():
-            setattr(made.builtinOptions, member, value)
-        tree.operatorCodes.append(code)
-        tree.subgraphs[0].operators.append(made)
-    tree.subgraphs[0].inputs, tree.subgraphs[0].outputs = [*inputs], [*outputs]
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(tree.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    tree = model_of(tensors)
+    (graph,) = tree.subgraphs
+    for index, step in enumerate(steps):
+        version = 1 if step.name in (*_FIRST_VERSION, "Fill", "Rank", "Reshape") else 2
+        tree.operatorCodes.append(code_of(_opcode(step.name), version))
+        graph.operators.append(operator_of(index, step.inputs, step.outputs, step.name, **step.options))
+    graph.inputs, graph.outputs = [*inputs], [*outputs]
+    return packed(tree)
 
 
 def _opcode(name: str) -> str:

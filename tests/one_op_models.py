@@ -7,27 +7,27 @@ one its output.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
 
-_TYPES = {
-    np.dtype(np.int8): schema.TensorType.INT8,
-    np.dtype(np.uint8): schema.TensorType.UINT8,
-    np.dtype(np.int16): schema.TensorType.INT16,
-    np.dtype(np.int32): schema.TensorType.INT32,
-    np.dtype(np.int64): schema.TensorType.INT64,
-    np.dtype(np.bool_): schema.TensorType.BOOL,
-    np.dtype(np.float32): schema.TensorType.FLOAT32,
+Shape = tuple[int, ...]
+Type = type[np.generic]
+TYPES: dict[Type, int] = {
+    np.int8: schema.TensorType.INT8,
+    np.uint8: schema.TensorType.UINT8,
+    np.int16: schema.TensorType.INT16,
+    np.int32: schema.TensorType.INT32,
+    np.int64: schema.TensorType.INT64,
+    np.float32: schema.TensorType.FLOAT32,
+    np.bool_: schema.TensorType.BOOL,
 }
-_ACTIVATIONS = {
-    "NONE": schema.ActivationFunctionType.NONE,
-    "RELU": schema.ActivationFunctionType.RELU,
-    "RELU6": schema.ActivationFunctionType.RELU6,
-    "RELU_N1_TO_1": schema.ActivationFunctionType.RELU_N1_TO_1,
-}
+# Members of options that are given by the name of their value.
+_NAMED = {"padding": schema.Padding, "fusedActivationFunction": schema.ActivationFunctionType}
 
 
 @dataclass(frozen=True)
@@ -49,75 +49,110 @@ class Tensor:
     """A tensor of a model, without quantisation if it holds floats or indices."""
 
     name: str
-    shape: tuple[int, ...]
-    dtype: type[np.generic]
+    shape: Shape
+    dtype: Type
     quantisation: Quantisation | None = None
     data: NDArray[np.generic] | None = None  # None for an activation.
 
 
-def _quantisation_table(quantisation: Quantisation | None) -> schema.QuantizationParametersT | None:
-    if quantisation is None:
-        return None
-    scales = [quantisation.scale] if isinstance(quantisation.scale, int | float) else list(quantisation.scale)
+def tree_of(model: bytes) -> Any:
+    """Return the object tree of a model (schema.ModelT)."""
+    return schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+
+
+def packed(tree: Any) -> bytes:
+    """Return the model of an object tree."""
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(tree.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def quantisation_table(scales: Sequence[float], zero_point: int = 0, axis: int = 0) -> Any:
     table = schema.QuantizationParametersT()
     table.scale = [float(np.float32(scale)) for scale in scales]
-    table.zeroPoint = [quantisation.zero_point] * len(scales)
-    table.quantizedDimension = quantisation.axis
+    table.zeroPoint = [zero_point] * len(scales)
+    table.quantizedDimension = axis
     return table
 
 
-def write_model(
-    opcode: int,
-    tensors: Sequence[Tensor],
-    options: object = None,
-    options_type: int = 0,
-    version: int = 1,
-    model_input: int = 0,
-    outputs: int = 1,
-) -> bytes:
-    """Return a model of one operator; tensors are its inputs, then its outputs."""
+def buffer_of(tree: Any, data: NDArray[np.generic]) -> int:
+    """Add a buffer to a model, and return its index."""
+    buffer = schema.BufferT()
+    buffer.data = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+    tree.buffers.append(buffer)
+    return len(tree.buffers) - 1
+
+
+def code_of(name: str, version: int) -> Any:
+    code = schema.OperatorCodeT()
+    code.builtinCode = getattr(schema.BuiltinOperator, name)
+    code.deprecatedBuiltinCode, code.version = min(code.builtinCode, 127), version
+    return code
+
+
+def operator_of(code: int, inputs: Sequence[int], outputs: Sequence[int], table: str = "", **options: Any) -> Any:
+    """Return an operator of a model.
+
+    Args:
+        code: Index of its code.
+        table: Its table of options in the schema's BuiltinOptions, without `Options`; "" for none.
+        options: Members of that table. Paddings and activations are given by their names.
+    """
+    operator = schema.OperatorT()
+    operator.opcodeIndex, operator.inputs, operator.outputs = code, [*inputs], [*outputs]
+    if table:
+        operator.builtinOptionsType = getattr(schema.BuiltinOptions, f"{table}Options")
+        operator.builtinOptions = getattr(schema, f"{table}OptionsT")()
+        for member, value in options.items():
+            assert hasattr(operator.builtinOptions, member), member
+            known = getattr(_NAMED[member], value) if isinstance(value, str) else value
+            setattr(operator.builtinOptions, member, known)
+    return operator
+
+
+def model_of(tensors: Sequence[Tensor]) -> Any:
+    """Return the tree of a model that has these tensors and no operators."""
     model = schema.ModelT()
     model.version = 3
-    model.description = "one operator"
-    code = schema.OperatorCodeT()
-    code.builtinCode = opcode
-    code.deprecatedBuiltinCode = min(opcode, 127)
-    code.version = version
-    model.operatorCodes = [code]
-    model.buffers = [schema.BufferT()]
-
-    subgraph = schema.SubGraphT()
-    subgraph.name = "main"
-    subgraph.tensors = []
+    model.operatorCodes, model.buffers = [], [schema.BufferT()]
+    graph = schema.SubGraphT()
+    graph.name, graph.tensors, graph.operators = "main", [], []
+    model.subgraphs = [graph]
     for tensor in tensors:
         entry = schema.TensorT()
-        entry.name = tensor.name
-        entry.shape = list(tensor.shape)
-        entry.type = _TYPES[np.dtype(tensor.dtype)]
-        entry.quantization = _quantisation_table(tensor.quantisation)
-        entry.buffer = 0
-        if tensor.data is not None:
-            entry.buffer = len(model.buffers)
-            buffer = schema.BufferT()
-            contents = np.ascontiguousarray(tensor.data, tensor.dtype).tobytes()
-            buffer.data = np.frombuffer(contents, np.uint8)
-            model.buffers.append(buffer)
-        subgraph.tensors.append(entry)
+        entry.name, entry.shape, entry.type = tensor.name, list(tensor.shape), TYPES[np.dtype(tensor.dtype).type]
+        if (given := tensor.quantisation) is not None:
+            scales = [given.scale] if isinstance(given.scale, int | float) else given.scale
+            entry.quantization = quantisation_table(scales, given.zero_point, given.axis)
+        entry.buffer = 0 if tensor.data is None else buffer_of(model, tensor.data.astype(tensor.dtype))
+        graph.tensors.append(entry)
+    return model
 
-    operator = schema.OperatorT()
-    operator.opcodeIndex = 0
-    operator.inputs = list(range(len(tensors) - outputs))
-    operator.outputs = list(range(len(tensors) - outputs, len(tensors)))
-    operator.builtinOptionsType = options_type
-    operator.builtinOptions = options
-    subgraph.operators = [operator]
-    subgraph.inputs = [i for i in operator.inputs if tensors[i].data is None] or [model_input]
-    subgraph.outputs = operator.outputs
-    model.subgraphs = [subgraph]
 
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+def write_model(
+    name: str,
+    tensors: Sequence[Tensor],
+    table: str = "",
+    version: int = 1,
+    *,
+    model_input: int = 0,
+    outputs: int = 1,
+    **options: Any,
+) -> bytes:
+    """Return a model of one operator; tensors are its inputs, then its outputs.
+
+    Args:
+        name: Name in the schema's BuiltinOperator.
+        table: As in operator_of.
+        options: As in operator_of.
+    """
+    model, ends = model_of(tensors), len(tensors) - outputs
+    (graph,) = model.subgraphs
+    model.operatorCodes.append(code_of(name, version))
+    graph.operators.append(operator_of(0, range(ends), range(ends, len(tensors)), table, **options))
+    graph.inputs = [index for index in range(ends) if tensors[index].data is None] or [model_input]
+    graph.outputs = [*range(ends, len(tensors))]
+    return packed(model)
 
 
 def window_output(size: int, window: int, stride: int, dilation: int, padding: str) -> tuple[int, int]:
@@ -129,193 +164,162 @@ def window_output(size: int, window: int, stride: int, dilation: int, padding: s
     return output, max(0, (output - 1) * stride + extent - size) // 2
 
 
-def _padding(name: str) -> int:
-    return int({"SAME": schema.Padding.SAME, "VALID": schema.Padding.VALID}[name])
+def _bias(bias: NDArray[np.generic], given: Quantisation, weight_scales: Sequence[float]) -> Tensor:
+    scales = [float(np.float32(given.per_tensor) * np.float32(scale)) for scale in weight_scales]
+    return Tensor("bias", bias.shape, bias.dtype.type, Quantisation(scales), bias)
 
 
-def _bias(bias: NDArray[np.int32], input_scale: float, weight_scales: Sequence[float]) -> Tensor:
-    scales = [float(np.float32(input_scale) * np.float32(scale)) for scale in weight_scales]
-    return Tensor("bias", bias.shape, np.int32, Quantisation(scales), bias)
-
-
-def conv_2d(
-    input_shape: tuple[int, int, int],
+def convolution(
+    kind: str,
+    shape: tuple[int, int, int],
     weights: NDArray[np.int8],
-    bias: NDArray[np.int32],
+    bias: NDArray[np.int32] | NDArray[np.int64] | None,
     weight_scales: Sequence[float],
-    input_quantisation: Quantisation,
-    output_quantisation: Quantisation,
+    given: Quantisation,
+    made: Quantisation,
     stride: tuple[int, int] = (1, 1),
     dilation: tuple[int, int] = (1, 1),
     padding: str = "SAME",
     activation: str = "NONE",
+    dtype: Type = np.int8,
 ) -> bytes:
     """Return a model of a convolution, with one scale per output channel or one.
 
-    Weights are [output channel][height][width][input channel].
+    Args:
+        kind: CONV_2D, with weights [output channel][height][width][input channel], or
+            DEPTHWISE_CONV_2D, with weights [1][height][width][output channel].
+        dtype: Type of the activations: int8, or int16 with an int64 bias.
     """
-    height, width, _ = input_shape
-    channels, window_h, window_w, _ = weights.shape
-    options = schema.Conv2DOptionsT()
-    options.padding = _padding(padding)
-    options.strideH, options.strideW = stride
-    options.dilationHFactor, options.dilationWFactor = dilation
-    options.fusedActivationFunction = _ACTIVATIONS[activation]
-    out_h, _ = window_output(height, window_h, stride[0], dilation[0], padding)
-    out_w, _ = window_output(width, window_w, stride[1], dilation[1], padding)
-    assert isinstance(input_quantisation.scale, float)
+    deep = kind == "DEPTHWISE_CONV_2D"
+    axis = 3 if deep else 0
+    sizes = [window_output(shape[i], weights.shape[1 + i], stride[i], dilation[i], padding)[0] for i in (0, 1)]
     tensors = [
-        Tensor("input", (1, *input_shape), np.int8, input_quantisation),
-        Tensor("weights", weights.shape, np.int8, Quantisation(weight_scales, 0, 0), weights),
-        _bias(bias, input_quantisation.scale, weight_scales),
-        Tensor("output", (1, out_h, out_w, channels), np.int8, output_quantisation),
+        Tensor("input", (1, *shape), dtype, given),
+        Tensor("weights", weights.shape, np.int8, Quantisation(weight_scales, 0, axis), weights),
+        *([_bias(bias, given, weight_scales)] if bias is not None else []),
+        Tensor("output", (1, *sizes, weights.shape[axis]), dtype, made),
     ]
-    return write_model(schema.BuiltinOperator.CONV_2D, tensors, options, schema.BuiltinOptions.Conv2DOptions, version=3)
-
-
-def depthwise_conv_2d(
-    input_shape: tuple[int, int, int],
-    weights: NDArray[np.int8],
-    bias: NDArray[np.int32],
-    weight_scales: Sequence[float],
-    input_quantisation: Quantisation,
-    output_quantisation: Quantisation,
-    stride: tuple[int, int] = (1, 1),
-    dilation: tuple[int, int] = (1, 1),
-    padding: str = "SAME",
-    activation: str = "NONE",
-) -> bytes:
-    """Return a model of a depthwise convolution.
-
-    Weights are [1][height][width][output channel]. The depth multiplier is output channels / input channels.
-    """
-    height, width, in_channels = input_shape
-    _, window_h, window_w, channels = weights.shape
-    options = schema.DepthwiseConv2DOptionsT()
-    options.padding = _padding(padding)
-    options.strideH, options.strideW = stride
-    options.dilationHFactor, options.dilationWFactor = dilation
-    options.depthMultiplier = channels // in_channels
-    options.fusedActivationFunction = _ACTIVATIONS[activation]
-    out_h, _ = window_output(height, window_h, stride[0], dilation[0], padding)
-    out_w, _ = window_output(width, window_w, stride[1], dilation[1], padding)
-    assert isinstance(input_quantisation.scale, float)
-    tensors = [
-        Tensor("input", (1, *input_shape), np.int8, input_quantisation),
-        Tensor("weights", weights.shape, np.int8, Quantisation(weight_scales, 0, 3), weights),
-        _bias(bias, input_quantisation.scale, weight_scales),
-        Tensor("output", (1, out_h, out_w, channels), np.int8, output_quantisation),
-    ]
+    options: dict[str, Any] = {"depthMultiplier": weights.shape[3] // shape[2]} if deep else {}
     return write_model(
-        schema.BuiltinOperator.DEPTHWISE_CONV_2D,
+        kind,
         tensors,
-        options,
-        schema.BuiltinOptions.DepthwiseConv2DOptions,
-        version=3,
+        "DepthwiseConv2D" if deep else "Conv2D",
+        3 if dtype is np.int8 else 5 if deep else 4,
+        padding=padding,
+        strideH=stride[0],
+        strideW=stride[1],
+        dilationHFactor=dilation[0],
+        dilationWFactor=dilation[1],
+        fusedActivationFunction=activation,
+        **options,
     )
+
+
+conv_2d = partial(convolution, "CONV_2D")
+depthwise_conv_2d = partial(convolution, "DEPTHWISE_CONV_2D")
 
 
 def fully_connected(
     rows: int,
     weights: NDArray[np.int8],
-    bias: NDArray[np.int32],
+    bias: NDArray[np.int32] | NDArray[np.int64],
     weight_scales: Sequence[float],
-    input_quantisation: Quantisation,
-    output_quantisation: Quantisation,
+    given: Quantisation,
+    made: Quantisation,
     activation: str = "NONE",
+    dtype: Type = np.int8,
 ) -> bytes:
     """Return a model of a fully connected layer, with one scale per output or one.
 
     Weights are [output][input], and the input is [rows][input].
     """
-    options = schema.FullyConnectedOptionsT()
-    options.fusedActivationFunction = _ACTIVATIONS[activation]
-    outputs, inputs = weights.shape
-    assert isinstance(input_quantisation.scale, float)
     tensors = [
-        Tensor("input", (rows, inputs), np.int8, input_quantisation),
-        Tensor("weights", weights.shape, np.int8, Quantisation(weight_scales, 0, 0), weights),
-        _bias(bias, input_quantisation.scale, weight_scales),
-        Tensor("output", (rows, outputs), np.int8, output_quantisation),
+        Tensor("input", (rows, weights.shape[1]), dtype, given),
+        Tensor("weights", weights.shape, np.int8, Quantisation(weight_scales), weights),
+        _bias(bias, given, weight_scales),
+        Tensor("output", (rows, weights.shape[0]), dtype, made),
     ]
-    return write_model(
-        schema.BuiltinOperator.FULLY_CONNECTED,
-        tensors,
-        options,
-        schema.BuiltinOptions.FullyConnectedOptions,
-        version=4,
-    )
+    version = 4 if dtype is np.int8 else 9
+    return write_model("FULLY_CONNECTED", tensors, "FullyConnected", version, fusedActivationFunction=activation)
 
 
 def add(
-    shape_a: tuple[int, ...],
-    shape_b: tuple[int, ...],
-    a: Quantisation,
-    b: Quantisation,
-    output: Quantisation,
-    activation: str = "NONE",
+    shape_a: Shape, shape_b: Shape, a: Quantisation, b: Quantisation, output: Quantisation, activation: str = "NONE"
 ) -> bytes:
     """Return a model of an addition of two inputs whose shapes broadcast."""
-    options = schema.AddOptionsT()
-    options.fusedActivationFunction = _ACTIVATIONS[activation]
     tensors = [
         Tensor("a", shape_a, np.int8, a),
         Tensor("b", shape_b, np.int8, b),
         Tensor("output", np.broadcast_shapes(shape_a, shape_b), np.int8, output),
     ]
-    return write_model(schema.BuiltinOperator.ADD, tensors, options, schema.BuiltinOptions.AddOptions, version=2)
+    return write_model("ADD", tensors, "Add", 2, fusedActivationFunction=activation)
 
 
 def pool_2d(
     kind: str,
-    input_shape: tuple[int, int, int],
+    shape: tuple[int, int, int],
     window: tuple[int, int],
     stride: tuple[int, int],
     quantisation: Quantisation,
     padding: str = "SAME",
     activation: str = "NONE",
+    dtype: Type = np.int8,
 ) -> bytes:
     """Return a model of a pooling of the kind MAX or AVERAGE."""
-    height, width, channels = input_shape
-    options = schema.Pool2DOptionsT()
-    options.padding = _padding(padding)
-    options.strideH, options.strideW = stride
-    options.filterHeight, options.filterWidth = window
-    options.fusedActivationFunction = _ACTIVATIONS[activation]
-    out_h, _ = window_output(height, window[0], stride[0], 1, padding)
-    out_w, _ = window_output(width, window[1], stride[1], 1, padding)
-    opcode = {"MAX": schema.BuiltinOperator.MAX_POOL_2D, "AVERAGE": schema.BuiltinOperator.AVERAGE_POOL_2D}[kind]
+    sizes = [window_output(shape[i], window[i], stride[i], 1, padding)[0] for i in (0, 1)]
+    return write_model(
+        f"{kind}_POOL_2D",
+        [
+            Tensor("input", (1, *shape), dtype, quantisation),
+            Tensor("output", (1, *sizes, shape[2]), dtype, quantisation),
+        ],
+        "Pool2D",
+        2 if dtype is np.int8 else 3,
+        padding=padding,
+        strideH=stride[0],
+        strideW=stride[1],
+        filterHeight=window[0],
+        filterWidth=window[1],
+        fusedActivationFunction=activation,
+    )
+
+
+def reduced_shape(shape: Sequence[int], axes: Sequence[int], keep_dims: bool) -> Shape:
+    named = {axis % len(shape) for axis in axes}
+    if keep_dims:
+        return tuple(1 if axis in named else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in named)
+
+
+def reduction(
+    kind: str, shape: Shape, axes: Sequence[int], given: Quantisation, made: Quantisation, keep_dims: bool = True
+) -> bytes:
+    """Return a model of a reduction.
+
+    Args:
+        kind: MEAN, SUM, REDUCE_MAX or REDUCE_MIN.
+    """
     tensors = [
-        Tensor("input", (1, *input_shape), np.int8, quantisation),
-        Tensor("output", (1, out_h, out_w, channels), np.int8, quantisation),
+        Tensor("input", shape, np.int8, given),
+        Tensor("axes", (len(axes),), np.int32, None, np.array(axes, np.int32)),
+        Tensor("output", reduced_shape(shape, axes, keep_dims), np.int8, made),
     ]
-    return write_model(opcode, tensors, options, schema.BuiltinOptions.Pool2DOptions, version=2)
+    return write_model(kind, tensors, "Reducer", 2, keepDims=keep_dims)
 
 
 def mean(
-    input_shape: tuple[int, int, int],
-    quantisation: Quantisation,
-    out_quantisation: Quantisation,
+    shape: tuple[int, int, int],
+    given: Quantisation,
+    made: Quantisation,
     keep_dims: bool = True,
     axes: Sequence[int] = (1, 2),
 ) -> bytes:
     """Return a model of a mean over height and width, however `axes` names them."""
-    channels = input_shape[2]
-    options = schema.ReducerOptionsT()
-    options.keepDims = keep_dims
-    tensors = [
-        Tensor("input", (1, *input_shape), np.int8, quantisation),
-        Tensor("axes", (len(axes),), np.int32, None, np.array(axes, np.int32)),
-        Tensor("output", (1, 1, 1, channels) if keep_dims else (1, channels), np.int8, out_quantisation),
-    ]
-    return write_model(schema.BuiltinOperator.MEAN, tensors, options, schema.BuiltinOptions.ReducerOptions, version=2)
+    return reduction("MEAN", (1, *shape), axes, given, made, keep_dims)
 
 
 def pad(
-    input_shape: tuple[int, ...],
-    paddings: Sequence[tuple[int, int]],
-    quantisation: Quantisation,
-    value: int | None = None,
+    shape: Shape, paddings: Sequence[tuple[int, int]], quantisation: Quantisation, value: int | None = None
 ) -> bytes:
     """Return a model of a padding.
 
@@ -323,73 +327,43 @@ def pad(
         paddings: (before, after) of each dimension.
         value: None for PAD (the zero point), or the integer of PADV2.
     """
-    output_shape = tuple(size + sum(both) for size, both in zip(input_shape, paddings, strict=True))
     tensors = [
-        Tensor("input", input_shape, np.int8, quantisation),
+        Tensor("input", shape, np.int8, quantisation),
         Tensor("paddings", (len(paddings), 2), np.int32, None, np.array(paddings, np.int32)),
     ]
     if value is not None:
         tensors.append(Tensor("value", (1,), np.int8, quantisation, np.array([value], np.int8)))
-    tensors.append(Tensor("output", output_shape, np.int8, quantisation))
-    if value is None:
-        return write_model(
-            schema.BuiltinOperator.PAD, tensors, schema.PadOptionsT(), schema.BuiltinOptions.PadOptions, version=2
-        )
-    return write_model(
-        schema.BuiltinOperator.PADV2, tensors, schema.PadV2OptionsT(), schema.BuiltinOptions.PadV2Options, version=2
-    )
+    made = tuple(size + sum(both) for size, both in zip(shape, paddings, strict=True))
+    tensors.append(Tensor("output", made, np.int8, quantisation))
+    return write_model("PAD" if value is None else "PADV2", tensors, "Pad" if value is None else "PadV2", 2)
 
 
-def softmax(rows: int, depth: int, input_scale: float, input_zero_point: int = 0, beta: float = 1.0) -> bytes:
-    options = schema.SoftmaxOptionsT()
-    options.beta = beta
-    tensors = [
-        Tensor("input", (rows, depth), np.int8, Quantisation(input_scale, input_zero_point)),
-        Tensor("output", (rows, depth), np.int8, Quantisation(1.0 / 256.0, -128)),
-    ]
-    return write_model(
-        schema.BuiltinOperator.SOFTMAX, tensors, options, schema.BuiltinOptions.SoftmaxOptions, version=2
-    )
-
-
-def quantize(
-    shape: tuple[int, ...],
-    source: type[np.generic],
-    target: type[np.generic],
-    source_quantisation: Quantisation | None,
-    target_quantisation: Quantisation,
+def softmax(
+    rows: int, depth: int, scale: float, zero_point: int = 0, beta: float = 1.0, dtype: Type = np.int8
 ) -> bytes:
-    """Return a model of a QUANTIZE of np.float32 or an 8-bit type to an 8-bit type."""
+    made = Quantisation(1 / 256, -128) if dtype is np.int8 else Quantisation(1 / 32768)
     tensors = [
-        Tensor("input", shape, source, source_quantisation),
-        Tensor("output", shape, target, target_quantisation),
+        Tensor("input", (rows, depth), dtype, Quantisation(scale, zero_point)),
+        Tensor("output", (rows, depth), dtype, made),
     ]
-    return write_model(
-        schema.BuiltinOperator.QUANTIZE,
-        tensors,
-        schema.QuantizeOptionsT(),
-        schema.BuiltinOptions.QuantizeOptions,
-        version=2,
-    )
+    return write_model("SOFTMAX", tensors, "Softmax", 2 if dtype is np.int8 else 3, beta=beta)
 
 
-def dequantize(shape: tuple[int, ...], source: type[np.generic], quantisation: Quantisation) -> bytes:
-    tensors = [Tensor("input", shape, source, quantisation), Tensor("output", shape, np.float32)]
-    return write_model(
-        schema.BuiltinOperator.DEQUANTIZE,
-        tensors,
-        schema.DequantizeOptionsT(),
-        schema.BuiltinOptions.DequantizeOptions,
-        version=2,
-    )
+def quantize(shape: Shape, source: Type, target: Type, given: Quantisation | None, made: Quantisation | None) -> bytes:
+    """Return a model of a QUANTIZE, or of a DEQUANTIZE if the target is float32."""
+    kind = "Dequantize" if target is np.float32 else "Quantize"
+    tensors = [Tensor("input", shape, source, given), Tensor("output", shape, target, made)]
+    return write_model(kind.upper(), tensors, kind, 3 if np.int16 in (source, target) else 2)
 
 
-def reshape(input_shape: tuple[int, ...], output_shape: tuple[int, ...], quantisation: Quantisation) -> bytes:
-    options = schema.ReshapeOptionsT()
-    options.newShape = list(output_shape)
+def dequantize(shape: Shape, source: Type, quantisation: Quantisation) -> bytes:
+    return quantize(shape, source, np.float32, quantisation, None)
+
+
+def reshape(shape: Shape, made: Shape, quantisation: Quantisation) -> bytes:
     tensors = [
-        Tensor("input", input_shape, np.int8, quantisation),
-        Tensor("shape", (len(output_shape),), np.int32, None, np.array(output_shape, np.int32)),
-        Tensor("output", output_shape, np.int8, quantisation),
+        Tensor("input", shape, np.int8, quantisation),
+        Tensor("shape", (len(made),), np.int32, None, np.array(made, np.int32)),
+        Tensor("output", made, np.int8, quantisation),
     ]
-    return write_model(schema.BuiltinOperator.RESHAPE, tensors, options, schema.BuiltinOptions.ReshapeOptions)
+    return write_model("RESHAPE", tensors, "Reshape", newShape=list(made))

@@ -5,42 +5,9 @@ The operators reduce, normalise, search or keep a state.
 
 from collections.abc import Collection, Mapping, Sequence
 
-import flatbuffers
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import Quantisation, Tensor, window_output, write_model
-
-
-def reduced_shape(shape: Sequence[int], axes: Sequence[int], keep_dims: bool) -> tuple[int, ...]:
-    named = {axis % len(shape) for axis in axes}
-    if keep_dims:
-        return tuple(1 if axis in named else size for axis, size in enumerate(shape))
-    return tuple(size for axis, size in enumerate(shape) if axis not in named)
-
-
-def reduction(
-    kind: str,
-    shape: tuple[int, ...],
-    axes: Sequence[int],
-    quantisation: Quantisation,
-    out_quantisation: Quantisation,
-    keep_dims: bool = True,
-) -> bytes:
-    """Return a model of a reduction.
-
-    Args:
-        kind: MEAN, SUM, REDUCE_MAX or REDUCE_MIN.
-    """
-    options = schema.ReducerOptionsT()
-    options.keepDims = keep_dims
-    tensors = [
-        Tensor("input", shape, np.int8, quantisation),
-        Tensor("axes", (len(axes),), np.int32, None, np.array(axes, np.int32)),
-        Tensor("output", reduced_shape(shape, axes, keep_dims), np.int8, out_quantisation),
-    ]
-    opcode = getattr(schema.BuiltinOperator, kind)
-    return write_model(opcode, tensors, options, schema.BuiltinOptions.ReducerOptions, version=2)
+from one_op_models import TYPES, Quantisation, Tensor, packed, reduced_shape, tree_of, window_output, write_model
 
 
 def with_states(
@@ -53,7 +20,7 @@ def with_states(
         absent: Tensor -> number of missing inputs before it.
         intermediates: Tensors that become intermediates and are no inputs.
     """
-    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+    tree = tree_of(model)
     graph = tree.subgraphs[0]
     (operator,) = graph.operators
     for index in states:
@@ -66,9 +33,7 @@ def with_states(
     operator.inputs = inputs
     operator.intermediates = list(intermediates)
     graph.inputs = [index for index in map(int, graph.inputs) if index not in (*states, *intermediates)]
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(tree.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    return packed(tree)
 
 
 def lstm(
@@ -92,9 +57,6 @@ def lstm(
         recurrent: [cells][cells] for each gate.
         biases: [cells] for each gate.
     """
-    options = schema.UnidirectionalSequenceLSTMOptionsT()
-    options.fusedActivationFunction = schema.ActivationFunctionType.TANH
-    options.cellClip, options.timeMajor = cell_clip, time_major
     cells, inputs = weights[0].shape
     shape = (steps, 1) if time_major else (1, steps)
     tensors = [Tensor("input", (*shape, inputs), np.int8, given)]
@@ -112,11 +74,13 @@ def lstm(
     tensors.append(Tensor("hidden", (), np.int8, hidden or output))
     tensors.append(Tensor("output", (*shape, cells), np.int8, output))
     model = write_model(
-        schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM,
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
         tensors,
-        options,
-        schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions,
-        version=3,
+        "UnidirectionalSequenceLSTM",
+        3,
+        fusedActivationFunction="TANH",
+        cellClip=cell_clip,
+        timeMajor=time_major,
     )
     # There are neither peepholes before the biases nor a projection before the states.
     return with_states(model, states, {9: 3, states[0]: 2}, inside)
@@ -139,9 +103,6 @@ def svdf(
         bias: Array of [filters / rank].
         scales: Scales of features, time and state.
     """
-    options = schema.SVDFOptionsT()
-    options.rank = rank
-    options.fusedActivationFunction = schema.ActivationFunctionType.RELU
     filters, inputs = features.shape
     tensors = [
         Tensor("input", (1, inputs), np.int8, given),
@@ -151,7 +112,7 @@ def svdf(
         Tensor("state", (1, filters * time.shape[1]), np.int16, Quantisation(scales[2])),
         Tensor("output", (1, filters // rank), np.int8, output),
     ]
-    model = write_model(schema.BuiltinOperator.SVDF, tensors, options, schema.BuiltinOptions.SVDFOptions, version=3)
+    model = write_model("SVDF", tensors, "SVDF", 3, rank=rank, fusedActivationFunction="RELU")
     return with_states(model, [4])
 
 
@@ -161,13 +122,9 @@ def by_rows(kind: str, shape: tuple[int, ...], given: Quantisation) -> bytes:
     Args:
         kind: LOG_SOFTMAX or L2_NORMALIZATION.
     """
-    code = {"LOG_SOFTMAX": "LogSoftmaxOptions", "L2_NORMALIZATION": "L2NormOptions"}[kind]
     output = Quantisation(1 / 16, 127) if kind == "LOG_SOFTMAX" else Quantisation(1 / 128, 0)
     tensors = [Tensor("input", shape, np.int8, given), Tensor("output", shape, np.int8, output)]
-    options = getattr(schema, f"{code}T")()
-    return write_model(
-        getattr(schema.BuiltinOperator, kind), tensors, options, getattr(schema.BuiltinOptions, code), version=2
-    )
+    return write_model(kind, tensors, "LogSoftmax" if kind == "LOG_SOFTMAX" else "L2Norm", 2)
 
 
 def search(kind: str, shape: tuple[int, ...], axis: int, index_type: type[np.generic], given: Quantisation) -> bytes:
@@ -177,15 +134,12 @@ def search(kind: str, shape: tuple[int, ...], axis: int, index_type: type[np.gen
         kind: Max or Min.
         index_type: Type of the output.
     """
-    options = getattr(schema, f"Arg{kind}OptionsT")()
-    options.outputType = {np.int32: schema.TensorType.INT32, np.int64: schema.TensorType.INT64}[index_type]
     tensors = [
         Tensor("input", shape, np.int8, given),
         Tensor("axis", (), np.int32, None, np.array(axis, np.int32)),
         Tensor("output", reduced_shape(shape, [axis], keep_dims=False), index_type),
     ]
-    opcode = getattr(schema.BuiltinOperator, f"ARG_{kind.upper()}")
-    return write_model(opcode, tensors, options, getattr(schema.BuiltinOptions, f"Arg{kind}Options"), version=2)
+    return write_model(f"ARG_{kind.upper()}", tensors, f"Arg{kind}", 2, outputType=TYPES[index_type])
 
 
 def batch_matmul(
@@ -203,8 +157,6 @@ def batch_matmul(
     Args:
         y_values: Values of a constant second matrix; None for an input.
     """
-    options = schema.BatchMatMulOptionsT()
-    options.adjX, options.adjY = adj_x, adj_y
     rank = max(len(x_shape), len(y_shape))
     batches = np.broadcast_shapes((1,) * (rank - 2), x_shape[:-2], y_shape[:-2])
     rows, columns = x_shape[-1 if adj_x else -2], y_shape[-2 if adj_y else -1]
@@ -213,9 +165,7 @@ def batch_matmul(
         Tensor("y", y_shape, np.int8, y, y_values),
         Tensor("output", (*batches, rows, columns), np.int8, output),
     ]
-    return write_model(
-        schema.BuiltinOperator.BATCH_MATMUL, tensors, options, schema.BuiltinOptions.BatchMatMulOptions, version=2
-    )
+    return write_model("BATCH_MATMUL", tensors, "BatchMatMul", 2, adjX=adj_x, adjY=adj_y)
 
 
 def transpose_conv(
@@ -234,10 +184,6 @@ def transpose_conv(
     Args:
         weights: Array of [output channel][height][width][input channel].
     """
-    options = schema.TransposeConvOptionsT()
-    options.padding = getattr(schema.Padding, padding)
-    options.strideH, options.strideW = stride
-    options.fusedActivationFunction = getattr(schema.ActivationFunctionType, activation)
     sizes = [window_output(output_shape[axis], weights.shape[1 + axis], stride[axis], 1, padding)[0] for axis in (0, 1)]
     shape = np.array([1, *output_shape], np.int32)
     tensors = [
@@ -249,9 +195,12 @@ def transpose_conv(
         tensors.append(Tensor("bias", bias.shape, np.int32, Quantisation([1.0] * len(scales)), bias))
     tensors.append(Tensor("output", (1, *output_shape), np.int8, output))
     return write_model(
-        schema.BuiltinOperator.TRANSPOSE_CONV,
+        "TRANSPOSE_CONV",
         tensors,
-        options,
-        schema.BuiltinOptions.TransposeConvOptions,
-        version=3 if activation == "NONE" else 4,
+        "TransposeConv",
+        3 if activation == "NONE" else 4,
+        padding=padding,
+        strideH=stride[0],
+        strideW=stride[1],
+        fusedActivationFunction=activation,
     )

@@ -3,12 +3,10 @@
 They are models of `one_op_models` with every int8 value and zero point raised by 128.
 """
 
-from typing import Any
-
-import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
+from one_op_models import packed, tree_of
 
 
 def to_uint8(model: bytes, weights_zero_point: int | None = None) -> bytes:
@@ -18,7 +16,7 @@ def to_uint8(model: bytes, weights_zero_point: int | None = None) -> bytes:
         weights_zero_point: Zero point of constants with more than one element; None for the model's
             (128 after the rise).
     """
-    tree: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+    tree = tree_of(model)
     for code in tree.operatorCodes:
         code.version = 1
     for tensor in tree.subgraphs[0].tensors:
@@ -31,9 +29,7 @@ def to_uint8(model: bytes, weights_zero_point: int | None = None) -> bytes:
             buffer.data = np.asarray(buffer.data) ^ np.uint8(128)
             if weights_zero_point is not None and len(buffer.data) > 1:
                 tensor.quantization.zeroPoint = [weights_zero_point]
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(tree.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    return packed(tree)
 
 
 def raised(values: NDArray[np.generic]) -> NDArray[np.generic]:

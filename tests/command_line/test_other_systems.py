@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from called import call
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_A_UNIX = ("fcntl", "resource", "termios", "tty", "pty", "pwd", "grp", "syslog", "readline", "curses")
@@ -27,15 +28,8 @@ sys.exit(main(sys.argv[1:]))
 
 
 def without_unix(code: str, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *words],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT / "site_scons"), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {"PYTHONPATH": str(ROOT / "site_scons"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    return call(sys.executable, "-c", code, *words, cwd=folder, **environment)
 
 
 @pytest.mark.parametrize("word", ["--help", "--version", "boards", "models", "doctor", "--print-completion=bash"])

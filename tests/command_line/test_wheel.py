@@ -15,9 +15,9 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import called
 import pytest
 from packaging.requirements import Requirement
-from patience import NET_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -27,16 +27,8 @@ KEYWORD = "build/nucleo-n657/keyword"
 
 
 def call(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(
-        command,
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], "HOME": str(cwd), "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=NET_S,
-        check=False,
-    )
+    options = {"HOME": str(cwd), "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment}
+    result = called.call(*command, cwd=cwd, **options)
     assert "Traceback" not in result.stderr, result.stderr
     return result
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from called import call, shared_caches
 from compiled_library import copy_project_file
 from patience import NET_S
 from shared_folder import made_once, shared_folder
@@ -60,6 +61,17 @@ class Project:
     root: Path
     home: Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of its programs beside PATH."""
+        # The copy must be found before a checkout that is installed as editable.
+        return {"HOME": str(self.home), **shared_caches(), "PYTHONPATH": str(self.root / "site_scons")}
+
+    def call(self, *command: str | Path, folder: Path | None = None, **environment: str) -> Result:
+        """Run a command in its folder or in another one."""
+        result = call(*command, cwd=folder or self.root, **{**self.environment, **environment})
+        return Result(result.returncode, result.stdout + result.stderr)
+
     def scons(self, *arguments: str, **environment: str) -> Result:
         with self.started(*arguments, **environment) as process:
             try:
@@ -68,6 +80,12 @@ class Project:
                 process.kill()
                 raise
         return Result(process.returncode, output)
+
+    def done(self, *arguments: str, **environment: str) -> Result:
+        """Call scons, and check that it succeeds."""
+        result = self.scons(*arguments, **environment)
+        assert result.status == 0, result.output
+        return result
 
     def started(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """Start scons in its own session.
@@ -78,15 +96,7 @@ class Project:
         return subprocess.Popen(
             [sys.executable, "-m", "SCons", "-Q", *arguments],
             cwd=self.root,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self.home),
-                "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
-                "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
-                # The copy must be found before a checkout that is installed as editable.
-                "PYTHONPATH": str(self.root / "site_scons"),
-                **environment,
-            },
+            env={"PATH": os.environ["PATH"], **self.environment, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -144,8 +154,7 @@ class BuiltOnce:
         def make(folder: Path) -> None:
             project = make_project(folder)
             if arguments:
-                result = project.scons(*arguments)
-                assert result.status == 0, result.output
+                project.done(*arguments)
 
         folder = made_once(self.shared / name, make)
         return Project(folder / "project", folder / "home")

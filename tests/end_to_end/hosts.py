@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import tflite
+from called import shared_caches
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(sys.prefix)
@@ -49,8 +50,7 @@ class Host:
         self.path = [str(folder / "bin"), str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep)]
         self.environment = {
             "HOME": str(folder),
-            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
-            "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
+            **shared_caches(),
             "PYTHONPATH": str(installed),
         }
 

@@ -39,8 +39,7 @@ def path_with(folder: Path) -> dict[str, str]:
 
 def test_st_s_compiler_is_used_where_it_is_found(project: Project, tmp_path: Path) -> None:
     install(tmp_path / "core", "3.0")
-    result = project.scons(*RUN, "report", **path_with(tmp_path / "core"))
-    assert result.status == 0, result.output
+    result = project.done(*RUN, "report", **path_with(tmp_path / "core"))
     assert "Backend st_edge_ai, ST Edge AI Core 3.0.0-20426" in result.output
     assert EQUAL in result.output
     # ST's epochs begin at 2, and their MACs are not counted.
@@ -127,8 +126,7 @@ def test_a_waived_version_gate_lets_the_build_go_on(project: Project, loader: st
     assert json.loads((project.root / "build/last_error.json").read_text())["id"] == "N6-CHECK-018"
     waiver = "checks: {waive: {N6-CHECK-018: tried on the bench}}\nresult: classification"
     project.replace("models/keyword/model.yaml", "result: classification", waiver)
-    result = project.scons(*arguments)
-    assert result.status == 0, result.output
+    result = project.done(*arguments)
     assert "Waived keyword: network.c: asks for ll_aton 1.1.3-9" in result.output
     assert "waived: tried on the bench" in result.output
     assert EQUAL in result.output
@@ -160,8 +158,7 @@ def test_st_s_runtime_is_linked_where_its_folder_is_named(
 ) -> None:
     core = make_core(tmp_path / "core", ll_aton)
     install(core, release)
-    result = project.scons(*RUN, f"backend={backend}", "verbose=1", STEDGEAI_CORE_DIR=str(core))
-    assert result.status == 0, result.output
+    result = project.done(*RUN, f"backend={backend}", "verbose=1", STEDGEAI_CORE_DIR=str(core))
     link = next(line for line in result.output.splitlines() if "appli.elf" in line and "-Wl,-Map" in line)
     assert "NetworkRuntime1100_CM55_GCC.a" in link
     compiled = next(line for line in result.output.splitlines() if line.endswith("ll_aton_lib_sw_operators.c"))
@@ -173,8 +170,7 @@ def test_st_s_runtime_is_linked_where_its_folder_is_named(
 @pytest.mark.slow
 def test_flags_of_an_st_project_may_be_added_as_they_are(project: Project) -> None:
     project.replace("SConstruct", 'tools=["n6"', 'N6_CCFLAGS=["-fcyclomatic-complexity", "-DMINE"], tools=["n6"')
-    result = project.scons("verbose=1", "build")
-    assert result.status == 0, result.output
+    result = project.done("verbose=1", "build")
     compiled = next(line for line in result.output.splitlines() if "n6_clock.c" in line)
     assert "-DMINE" in compiled
     assert "cyclomatic" not in compiled
@@ -196,8 +192,7 @@ def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path)
     shutil.copytree(project.root / "build/nucleo-n657/keyword/network", elsewhere)
     (elsewhere / "network_atonbuf.xSPI2.raw").rename(elsewhere / "network_data.xSPI2.bin")
     (elsewhere / "network_c_info.json").unlink()
-    result = project.scons(f"model={elsewhere}", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done(f"model={elsewhere}", "probe=virtual", "flash", "run")
     assert "Backend prebuilt" in result.output
     assert "n6 done runs=2" in result.output
     assert project.scons(f"model={elsewhere}", "probe=virtual", "flash").actions == []
@@ -218,8 +213,7 @@ def test_a_network_whose_weights_are_in_the_slot_of_the_appli(project: Project, 
     (tmp_path / "fixed").mkdir()
     (model,) = (project.root / "models/keyword").glob("*.tflite")
     compile_network(model, pools, tmp_path / "fixed")
-    result = project.scons(f"model={tmp_path / 'fixed'}", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done(f"model={tmp_path / 'fixed'}", "probe=virtual", "flash", "run")
     said = "Slot 0x70180000 for the weights of fixed, where its code reads them; it takes room from slot 'appli'"
     assert said in result.output
     assert re.search(r"flash slot appli +[\d,]+ +524,288 ", result.output)
@@ -278,8 +272,7 @@ def test_buffers_that_a_network_wants_from_the_application(project: Project, des
     if not described:
         path.unlink()
     project.replace("models/keyword/model.yaml", "  input_type", "  folder: elsewhere\n  input_type")
-    result = project.scons(*RUN)
-    assert result.status == 0, result.output
+    result = project.done(*RUN)
     assert EQUAL in result.output
     plan = json.loads((project.root / "build/nucleo-n657/keyword/memory_plan.json").read_text())
     assert plan["networks"][0]["own_buffers"] == [{"direction": "output", "index": 0, "bytes": 12, "address": 0}]
@@ -294,8 +287,7 @@ def test_what_one_backend_left_is_not_taken_for_another_s(project: Project) -> N
     shutil.copy2(folder / "network.c", elsewhere)
     shutil.copy2(folder / "network_atonbuf.xSPI2.raw", elsewhere / "weights.bin")
     project.replace("models/keyword/model.yaml", "  input_type", "  folder: elsewhere\n  input_type")
-    result = project.scons(*RUN, "backend=prebuilt")
-    assert result.status == 0, result.output
+    result = project.done(*RUN, "backend=prebuilt")
     assert EQUAL in result.output
     assert sorted(path.name for path in folder.iterdir()) == ["network.c", "network_atonbuf.raw"]
     assert EQUAL in project.scons(*RUN, "backend=reference").output
@@ -339,23 +331,20 @@ def test_a_failed_check_stops_before_the_board_and_a_waiver_lets_it_pass(project
     assert "is int8, model.yaml declares float32" in page
     waiver = "checks: {waive: {N6-CHECK-014: the application converts}}\nresult: classification"
     project.replace("models/keyword/model.yaml", "result: classification", waiver)
-    result = project.scons(*flash)
-    assert result.status == 0, result.output
+    result = project.done(*flash)
     assert "waived: the application converts" in result.output
     assert "10 passed, 1 waived, 19 had nothing to look at" in result.output
 
 
 @pytest.mark.slow
 def test_the_report_tells_what_this_call_has_rebuilt(project: Project) -> None:
-    first = project.scons("model=keyword", "probe=virtual", "flash", "run", "report")
-    assert first.status == 0, first.output
+    first = project.done("model=keyword", "probe=virtual", "flash", "run", "report")
     folder = project.root / "build/nucleo-n657/keyword"
     report = json.loads((folder / "report.json").read_text())
     assert {action["stage"] for action in report["actions"]} >= {"network", "compile", "link", "flash", "run"}
     assert report["networks"][0]["epochs"][0]["cycles"] > 1000
     assert (folder / "report.txt").read_text() in first.output
-    second = project.scons("model=keyword", "report")
-    assert second.status == 0, second.output
+    project.done("model=keyword", "report")
     report = json.loads((folder / "report.json").read_text())
     assert report["actions"] == []
     assert report["networks"][0]["epochs"][0]["cycles"] is None
@@ -369,8 +358,7 @@ def test_a_header_for_the_application_around_a_network(project: Project) -> None
         "result: classification",
         "application: {input: {colour: grey}, aspect: fit}\nresult: classification",
     )
-    result = project.scons("build")
-    assert result.status == 0, result.output
+    project.done("build")
     header = (project.root / "build/nucleo-n657/miniresnet/network_app/app_config.h").read_text()
     assert "#define NN_WIDTH (50)" in header
     assert "#define NB_CLASSES (10)" in header
@@ -380,8 +368,7 @@ def test_a_header_for_the_application_around_a_network(project: Project) -> None
 @pytest.mark.slow
 def test_a_larger_pool_moves_the_limits_that_a_linker_sees(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  input_type: int8", "  pools: {hyperRAM: 28M}\n  input_type: int8")
-    result = project.scons("board=openmv-n6", "profile=allmems", "model=keyword", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("board=openmv-n6", "profile=allmems", "model=keyword", "probe=virtual", "flash", "run")
     script = (project.root / "build/openmv-n6/keyword-allmems/n6_pools.ld").read_text()
     assert "n6_region_heap_end = 0x91C00000;\nn6_region_uma_start = 0x91C00000;" in script
     assert EQUAL in result.output

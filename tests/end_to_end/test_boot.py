@@ -26,8 +26,7 @@ def nors(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> dic
     project = built_once.copy(tmp_path_factory.mktemp("built"), "model=keyword", "probe=virtual", "flash")
     nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
     contents = {"extflash": nor.read_bytes()}
-    result = project.scons("profile=noextmem", "model=keyword", "probe=virtual", "flash")
-    assert result.status == 0, result.output
+    project.done("profile=noextmem", "model=keyword", "probe=virtual", "flash")
     return {**contents, "noextmem": nor.read_bytes()}
 
 
@@ -121,8 +120,7 @@ def test_a_nor_that_is_silent_is_said(nors: dict[str, bytes], tmp_path: Path) ->
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_one_line_spi_with_every_clock(project: Project, clock_profile: str) -> None:
     project.replace("boards/nucleo-n657/board.yaml", "mode: opi-dtr", "mode: spi")
-    result = project.scons("model=keyword", "probe=virtual", f"clock={clock_profile}", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("model=keyword", "probe=virtual", f"clock={clock_profile}", "flash", "run")
     assert "mode=spi" in result.output
     assert "10 of 10 outputs equal" in result.output
 

@@ -39,8 +39,7 @@ def every_pair() -> list[ParameterSet]:
 
 @pytest.mark.parametrize(("board", "model", "profile"), every_pair())
 def test_ten_inferences_equal_the_reference_interpreter(project: Project, board: str, model: str, profile: str) -> None:
-    result = project.scons(f"board={board}", f"model={model}", f"profile={profile}", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done(f"board={board}", f"model={model}", f"profile={profile}", "probe=virtual", "flash", "run")
     assert "10 of 10 outputs equal the reference interpreter bit for bit" in result.output
     assert "Finding" not in result.output
     folder = project.root / "build" / board / (model if profile == "extflash" else f"{model}-{profile}")
@@ -53,8 +52,7 @@ def test_ten_inferences_equal_the_reference_interpreter(project: Project, board:
 
 @pytest.mark.slow
 def test_two_networks_share_an_application(project: Project) -> None:
-    result = project.scons("model=keyword,anomaly", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("model=keyword,anomaly", "probe=virtual", "flash", "run")
     assert "20 of 20 outputs equal the reference interpreter bit for bit" in result.output
     folder = project.root / "build/nucleo-n657/keyword+anomaly"
     run = json.loads((folder / "run.json").read_text())
@@ -70,8 +68,7 @@ def test_new_weights_of_one_network_leave_the_other_as_it_is(project: Project) -
     models = "model=keyword,anomaly"
     assert project.scons(models, "build").status == 0
     project.change_one_weight("keyword")
-    result = project.scons(models, "build")
-    assert result.status == 0, result.output
+    result = project.done(models, "build")
     assert not [action for action in result.actions if "+anomaly/anomaly" in action]
 
 
@@ -185,8 +182,7 @@ def test_a_model_that_is_not_the_one_described_is_refused(project: Project) -> N
 def test_a_bare_model_file_is_compiled_and_checked_on_seeded_inputs(project: Project) -> None:
     """A model file without model.yaml has no vectors."""
     shutil.copy(project.root / "models/keyword/keyword.tflite", project.root / "mine.tflite")
-    result = project.scons("model=mine.tflite", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("model=mine.tflite", "probe=virtual", "flash", "run")
     assert "Result 2 of 2 outputs equal the reference interpreter bit for bit" in result.output
     seeded = "mine ran on seeded random inputs, the same on every machine: vectors.inputs in model.yaml names others"
     assert f"Result {seeded}" in result.output
@@ -239,8 +235,7 @@ def test_help_names_every_target_and_option(built: Project) -> None:
 
 
 def test_a_dry_run_names_every_stage_and_touches_nothing(project: Project) -> None:
-    result = project.scons(*VIRTUAL, "-n", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done(*VIRTUAL, "-n", "flash", "run")
     verbs = {action.split()[0] for action in result.actions}
     assert verbs >= {
         "Network",
@@ -324,8 +319,7 @@ def test_a_terminal_that_lacks_a_letter(project: Project, tmp_path: Path) -> Non
     shutil.copy(project.root / "models/keyword/inputs.npy", folder / "inputs.npy")
     yaml = "name: net\nfile: net.tflite\nclasses: [ä, b, c, d, e, f, g, h, i, j, k, l]\nresult: classification\n"
     (folder / "model.yaml").write_text(f"{yaml}vectors: {{inputs: inputs.npy}}\n")
-    result = project.scons(f"model={folder}", "probe=virtual", "flash", "run", "report", PYTHONIOENCODING="ascii")
-    assert result.status == 0, result.output
+    result = project.done(f"model={folder}", "probe=virtual", "flash", "run", "report", PYTHONIOENCODING="ascii")
     assert "Vector 0  ? 0.9" in result.output
 
 
@@ -339,8 +333,7 @@ def test_an_interrupted_build_leaves_nothing_half_written(project: Project, afte
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=NET_S)
         assert process.returncode, f"was not interrupted after {lines} lines"
-    result = project.scons(*VIRTUAL, "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done(*VIRTUAL, "flash", "run")
     assert "10 of 10 outputs equal" in result.output
     assert not [path.name for path in (project.root / "build").rglob(".*") if path.is_file()]
 
@@ -354,10 +347,7 @@ def test_another_project_uses_the_tools_from_its_own_sconstruct(project: Project
     script = (project.root / "SConstruct").read_text()
     script = script.replace('tools=["n6"', f'toolpath=["{tools / "site_tools"}"], tools=["n6"')
     (theirs / "SConstruct").write_text(f'import sys\n\nsys.path.insert(0, "{tools}")\n{script}')
-    result = Project(theirs, project.home).scons(
-        "model=net.tflite", "probe=virtual", "flash", "run", PYTHONPATH=str(tools)
-    )
-    assert result.status == 0, result.output
+    Project(theirs, project.home).done("model=net.tflite", "probe=virtual", "flash", "run", PYTHONPATH=str(tools))
     assert (theirs / "build/nucleo-n657/net/flash_manifest.json").is_file()
     assert not (project.root / "build").exists()
     assert (
@@ -378,8 +368,7 @@ def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -
 # test_explain_says_why_a_file_was_made_again_and_why_not, tests/plan/test_show.py.
 @pytest.mark.slow
 def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Project) -> None:
-    first = project.scons(*VIRTUAL, "plan", "flash", "run")
-    assert first.status == 0, first.output
+    first = project.done(*VIRTUAL, "plan", "flash", "run")
     assert "In all 81 of 81 steps to do" in first.output
     assert (
         first.actions == ["Network miniresnet/network/network.c"] or not (project.root / "build/nucleo-n657").exists()

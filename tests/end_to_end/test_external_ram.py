@@ -32,8 +32,7 @@ def put_activations_outside(project: Project) -> None:
     [case if case in _ALWAYS else pytest.param(*case, marks=pytest.mark.slow) for case in ALL],
 )
 def test_every_model_runs_with_external_ram(project: Project, board: str, profile: str, model: str) -> None:
-    result = project.scons(f"board={board}", f"profile={profile}", f"model={model}", *RUN)
-    assert result.status == 0, result.output
+    result = project.done(f"board={board}", f"profile={profile}", f"model={model}", *RUN)
     assert EQUAL in result.output
     # With allmems, the weights of these models stay in flash, and their activations fit into the chip.
     assert (MAPPED[board] in result.output) == (profile == "extram")
@@ -55,8 +54,7 @@ def test_every_model_runs_with_external_ram(project: Project, board: str, profil
 )
 def test_activations_in_external_ram(project: Project, options: tuple[str, ...]) -> None:
     put_activations_outside(project)
-    result = project.scons(*options, "model=keyword", *RUN)
-    assert result.status == 0, result.output
+    result = project.done(*options, "model=keyword", *RUN)
     assert EQUAL in result.output
     assert "N6-CHECK-003" in result.output
     assert MAPPED[options[0].removeprefix("board=")] in result.output
@@ -66,8 +64,7 @@ def test_activations_in_external_ram(project: Project, options: tuple[str, ...])
 def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Project) -> None:
     put_activations_outside(project)
     project.replace("models/anomaly/model.yaml", "network:\n", "network:\n" + NO_RAM_INSIDE)
-    result = project.scons("board=stm32n6570-dk", "profile=allmems", "model=keyword,anomaly", "loader=reloc", *RUN)
-    assert result.status == 0, result.output
+    result = project.done("board=stm32n6570-dk", "profile=allmems", "model=keyword,anomaly", "loader=reloc", *RUN)
     assert "20 of 20 outputs equal the reference interpreter bit for bit" in result.output
     # Only the first model maps the RAM. Its data there must stay.
     assert result.output.count(MAPPED["stm32n6570-dk"]) == 1

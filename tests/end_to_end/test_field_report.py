@@ -20,8 +20,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def test_of_the_virtual_board(project: Project) -> None:
-    result = project.scons("model=keyword", "probe=virtual", "field-report")
-    assert result.status == 0, result.output
+    result = project.done("model=keyword", "probe=virtual", "field-report")
     assert "they settle nothing about the chip" in result.output
     assert "n6 field" not in result.output
     report = read_field_report(project.root / REPORT)
@@ -43,8 +42,7 @@ def test_of_the_virtual_board(project: Project) -> None:
 
 @pytest.mark.slow
 def test_the_same_for_relocatable_models(project: Project) -> None:
-    result = project.scons("model=keyword", "loader=reloc", "probe=virtual", "field-report")
-    assert result.status == 0, result.output
+    project.done("model=keyword", "loader=reloc", "probe=virtual", "field-report")
     report = read_field_report(project.root / "build/field/nucleo-n657-keyword-reloc.md")
     assert [each.equal for each in report.inferences] == [True]
     assert any(each.name == "NPU.CLKCTRL.VERSION" for each in report.readings)

@@ -26,8 +26,7 @@ def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Pr
     Folder `theirs` has them in all formats.
     """
     project = built_once.copy(tmp_path_factory.mktemp("built"), "model=keyword", VIRTUAL, "flash")
-    result = project.scons("model=keyword", VIRTUAL, "build", "hex", "flash")
-    assert result.status == 0, result.output
+    project.done("model=keyword", VIRTUAL, "build", "hex", "flash")
     theirs = project.root / "theirs"
     theirs.mkdir()
     for name, folder in (("fsbl", BOARD), ("appli", f"{BOARD}/keyword")):
@@ -100,8 +99,7 @@ def test_data_goes_where_it_is_told_and_a_second_scons_does_nothing(built: Proje
 
 
 def test_our_appli_runs_on_their_fsbl_and_is_compared(built: Project) -> None:
-    result = built.scons("fsbl=theirs/fsbl-trusted.bin", "model=keyword", VIRTUAL, "flash", "run")
-    assert result.status == 0, result.output
+    result = built.done("fsbl=theirs/fsbl-trusted.bin", "model=keyword", VIRTUAL, "flash", "run")
     assert "10 of 10 outputs equal" in result.output
     assert f"{BOARD}/keyword-foreign/run.json" in result.output
 
@@ -138,8 +136,7 @@ def test_what_is_not_reached_fails_with_the_reason(built: Project) -> None:
 @pytest.mark.slow
 def test_the_report_tells_how_it_ended(built: Project) -> None:
     given = ("appli=theirs/appli.elf", VIRTUAL, "until=symbol:appli:main", "flash", "run", "report")
-    result = built.scons(*given)
-    assert result.status == 0, result.output
+    result = built.done(*given)
     assert "Run: reached symbol appli:main" in result.output
     assert "Run on the virtual board" in (built.root / BOARD / "programs-foreign/report.html").read_text()
 
@@ -180,8 +177,7 @@ def test_registers_that_no_model_answers_are_a_warning_or_an_error(built: Projec
     code = struct.pack("<6H2I", 0x4802, 0x2101, 0x6001, 0x4802, 0x6001, 0xE7FE, 0x5602_8A58, 0x5402_0000)
     (built.root / "theirs/rng.bin").write_bytes(struct.pack("<II", 0x34100000, 0x34000409) + code)
     given = ("appli=theirs/rng.bin", VIRTUAL, "until=instructions:20_000_000", "flash", "run")
-    result = built.scons(*given)
-    assert result.status == 0, result.output
+    result = built.done(*given)
     assert "Stored 0x54020000 RNG" in result.output
     built.replace("boards/nucleo-n657/board.yaml", "title:", "unmodelled_registers: error\ntitle:")
     result = built.scons(*given)

@@ -11,7 +11,6 @@ import mmap
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from pathlib import Path
 import pytest
 import SCons
 from n6build.base.uses import state_of
-from patience import NET_S, wait_until
+from patience import wait_until
 
 from end_to_end.conftest import Project, Result
 
@@ -105,31 +104,10 @@ class Built:
         return sorted((self.project.root / "build/.n6build/front").glob("*"))
 
 
-def environment(project: Project) -> dict[str, str]:
-    """Return the environment of scons in `Project.scons`."""
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(project.home),
-        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
-        "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
-        "PYTHONPATH": str(project.root / "site_scons"),
-    }
-
-
 def asked(project: Project, *words: str) -> Result:
     """Ask only the front."""
     ask = project.root / "site_scons/n6build/engine/ask.py"
-    result = subprocess.run(
-        [sys.executable, "-I", "-S", ask, *scons(*words)],
-        cwd=project.root,
-        env=environment(project),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=NET_S,
-        check=False,
-    )
-    return Result(result.returncode, result.stdout + result.stderr)
+    return project.call(sys.executable, "-I", "-S", ask, *scons(*words))
 
 
 def scons(*words: str) -> list[str]:
@@ -157,8 +135,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     said: list[str] = []
 
     def is_answered() -> bool:
-        result = project.scons(*WORDS)
-        assert result.status == 0, result.output
+        result = project.done(*WORDS)
         said.append(result.output)
         return asked(project, *WORDS).status == 0
 
@@ -251,7 +228,7 @@ def test_everything_that_scons_looks_at_is_written_down(built: Built, tmp_path: 
     log = tmp_path / "strace"
     trace = ["strace", "-f", "-qq", "-y", "-e", "trace=file,getdents64", "-o", str(log)]
     command = [*trace, sys.executable, "-m", "SCons", "-Q", *WORDS, "front=0"]
-    subprocess.run(command, cwd=built.project.root, env=environment(built.project), check=True, timeout=NET_S)
+    assert built.project.call(*command).status == 0
     looked, listed = set(), set()
     for line in log.read_text().splitlines():
         if called := re.search(r'^\d+ +\w+\((?:AT_FDCWD<([^>]*)>, )?"([^"]*)"', line):
@@ -290,17 +267,9 @@ def test_every_input_that_is_written_down_counts(built: Built) -> None:
         str(built.project.root / "site_scons/n6build/engine/ask.py"),
     ]
     command += [json.dumps(scons(*WORDS)), json.dumps([str(built.project.root), str(built.project.home)])]
-    result = subprocess.run(
-        command,
-        cwd=built.project.root,
-        env=environment(built.project),
-        capture_output=True,
-        text=True,
-        timeout=NET_S,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    flipped = json.loads(result.stdout)
+    result = built.project.call(*command)
+    assert result.status == 0, result.output
+    flipped = json.loads(result.output)
     assert flipped["touched"] > 500 and flipped["made"] > 0 and flipped["written"] > 300
     # All files are restored except for their times, which another build notices.
     image = built.project.root / "build/nucleo-n657/fsbl_image.bin"

@@ -152,8 +152,7 @@ def test_an_edit_of_a_host_s_header_compiles_who_includes_it(example: Project) -
 @pytest.mark.slow
 def test_options_of_n6build_have_a_prefix_on_the_command_line(host: Project) -> None:
     write(host, APPLI + 'print("board is", ARGUMENTS.get("board"))\n')
-    result = host.scons("-n", "board=theirs", "n6.board=openmv-n6", "build/openmv-n6/net-app/flash_manifest.json")
-    assert result.status == 0, result.output
+    result = host.done("-n", "board=theirs", "n6.board=openmv-n6", "build/openmv-n6/net-app/flash_manifest.json")
     assert "board is theirs" in result.output
     refused = host.scons("n6.bord=openmv-n6")
     assert refused.status == 2
@@ -198,8 +197,7 @@ def test_what_depends_on_a_board_without_naming_it_is_refused(host: Project) -> 
 def test_two_boards_in_one_script(host: Project) -> None:
     script = 'for board in ("nucleo-n657", "stm32n6570-dk"):\n    app = ' + APPLI.replace('"nucleo-n657"', "board")
     write(host, script + "    env.N6Flash(app)\n    Default(app.files)\n")
-    result = host.scons("-j2", "n6.probe=virtual", "flash")
-    assert result.status == 0, result.output
+    result = host.done("-j2", "n6.probe=virtual", "flash")
     assert {*re.findall(r"Flashed (\S+) \(virtual\)", result.output)} == {"nucleo-n657", "stm32n6570-dk"}
     assert host.scons().output.count("is up to date") == 12
     # Each network is compiled for its own board.
@@ -218,8 +216,7 @@ def test_two_programs_on_one_board_have_virtual_boards_of_their_own(host: Projec
         .replace("(app, u", '(app, "run-other", u')
     )
     write(host, one + other)
-    result = host.scons("-j2", "n6.probe=virtual", "run", "run-other")
-    assert result.status == 0, result.output
+    host.done("-j2", "n6.probe=virtual", "run", "run-other")
     assert len(list(host.root.glob("build/virtual_board/nucleo-n657/*/nor.bin"))) == 2
 
 
@@ -236,8 +233,7 @@ def test_a_variant_folder_and_files_that_the_host_generates(host: Project) -> No
     write(host, 'env.Tool("textfile")\nenv.Replace(N6_BUILD="out/nn")\n')
     with (host.root / "SConstruct").open("a") as file:
         file.write('SConscript("src/SConscript", exports="env", variant_dir="out/debug")\n')
-    result = host.scons()
-    assert result.status == 0, result.output
+    result = host.done()
     assert {"Compile src/main.c", "Compile out/debug/extra.c"} <= {*result.actions}
     assert "out/nn/nucleo-n657/net-app/flash_manifest.json' is up to date" in host.scons().output
     assert not (host.root / "build").exists()
@@ -266,8 +262,7 @@ env.Command("late.c", "value.txt", Action(generate, "Generate"))
 Default(app.files)
 """
     write(host, script)
-    result = host.scons("-j8")
-    assert result.status == 0, result.output
+    host.done("-j8")
     before = (host.root / "build/nucleo-n657/net-app/appli/appli.elf").read_bytes()
     again = host.scons("-j8")
     assert (again.actions, "Generate" in again.output) == ([], False)
@@ -285,8 +280,7 @@ def test_an_elf_file_of_the_host_without_a_network_goes_to_flash(host: Project) 
     assert host.scons().status == 0
     shutil.copy(host.root / "build/nucleo-n657/net-app/appli/appli.elf", host.root / "theirs.elf")
     write(host, 'app = env.N6Image("theirs.elf", board="nucleo-n657")\nDefault(app.files)\n')
-    result = host.scons()
-    assert result.status == 0, result.output
+    host.done()
     manifest = json.loads((host.root / "build/nucleo-n657/programs-theirs/flash_manifest.json").read_text())
     assert [segment["name"] for segment in manifest["segments"]] == ["fsbl", "appli"]
 
@@ -300,8 +294,7 @@ def test_folders_of_the_host_may_have_any_name(project: Project, tmp_path: Path,
     (theirs / "main.c").write_text(MAIN)
     host = Project(theirs, project.home)
     write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
-    result = host.scons()
-    assert result.status == 0, result.output
+    host.done()
     assert not list(tmp_path.rglob("PWNED"))
 
 
@@ -319,8 +312,7 @@ def test_compile_commands_are_those_of_the_host_and_ours(host: Project) -> None:
     (host.root / "tool.c").write_text("int main(void) { return 0; }\n")
     script = 'env.Tool("compilation_db")\nenv.Program("tool.c")\ntheirs = env.CompilationDatabase("theirs.json")\n'
     write(host, f"{script}{APPLI}env.N6CompileCommands(theirs)\nDefault(None)\n")
-    result = host.scons("compile_commands.json")
-    assert result.status == 0, result.output
+    host.done("compile_commands.json")
     entries = json.loads((host.root / "compile_commands.json").read_text())
     files = {entry["file"] for entry in entries}
     assert {"tool.c", "main.c"} <= files
@@ -338,8 +330,7 @@ def test_compile_commands_are_those_of_the_host_and_ours(host: Project) -> None:
 
 @pytest.mark.slow
 def test_compile_commands_of_this_project(project: Project) -> None:
-    result = project.scons("model=anomaly", "compile_commands.json")
-    assert result.status == 0, result.output
+    result = project.done("model=anomaly", "compile_commands.json")
     assert result.actions == []
     entries = json.loads((project.root / "compile_commands.json").read_text())
     assert {"firmware/fsbl/main.c", "build/nucleo-n657/anomaly/network/network.c"} <= {
@@ -353,6 +344,5 @@ def test_the_shared_cache_of_n6build_holds_what_it_compiles_for_a_host(host: Pro
     cache = f"n6.cache={tmp_path / 'cache'}"
     assert host.scons(cache, PYTHONPATH="").status == 0
     shutil.rmtree(host.root / "build")
-    result = host.scons(cache, PYTHONPATH="")
-    assert result.status == 0, result.output
+    result = host.done(cache, PYTHONPATH="")
     assert [action for action in result.actions if action.startswith("Compile")] == []

@@ -39,15 +39,13 @@ def host(project: Project, tmp_path: Path) -> Project:
 
 
 def test_options_and_targets_of_the_host_are_its_own(host: Project) -> None:
-    result = host.scons("arch=arm", "plain")
-    assert result.status == 0, result.output
+    result = host.done("arch=arm", "plain")
     assert (host.root / "plain").read_text() == "arm\n"
     assert result.actions == []
 
 
 def test_what_a_goal_makes_is_a_source_for_the_host(host: Project) -> None:
-    result = host.scons("hello")
-    assert result.status == 0, result.output
+    host.done("hello")
     manifest = json.loads((host.root / "hello").read_text())
     assert [segment["name"] for segment in manifest["segments"]][:2] == ["fsbl", "appli"]
     assert not (host.root / "build").exists()
@@ -107,8 +105,7 @@ def test_a_script_in_a_subfolder_uses_the_tools(host_with_subfolder: Project) ->
 @pytest.mark.parametrize("build", ['"out/nn/"', '"#out/nn"', '"./out/nn"', 'Dir("out/nn")'])
 def test_the_build_folder_may_be_written_in_any_way(host_with_subfolder: Project, build: str) -> None:
     write_above(host_with_subfolder, build)
-    result = host_with_subfolder.scons("-n", "nn/hello")
-    assert result.status == 0, result.output
+    result = host_with_subfolder.done("-n", "nn/hello")
     assert "Network out/nn/nucleo-n657/net/network/network.c" in result.output
 
 
@@ -116,8 +113,7 @@ def test_the_build_folder_may_be_written_in_any_way(host_with_subfolder: Project
 def test_a_script_may_have_a_variant_folder(host_with_subfolder: Project) -> None:
     host = host_with_subfolder
     write_above(host, more=', variant_dir="out/debug", duplicate=False')
-    result = host.scons("out/debug/hello")
-    assert result.status == 0, result.output
+    host.done("out/debug/hello")
     assert (host.root / "out/debug/hello").is_file()
     assert "is up to date" in host.scons("out/debug/hello").output
 
@@ -126,8 +122,7 @@ def test_a_script_may_have_a_variant_folder(host_with_subfolder: Project) -> Non
 def test_scons_may_be_called_from_elsewhere(host_with_subfolder: Project) -> None:
     host = host_with_subfolder
     elsewhere = Project(host.home, host.home)
-    result = elsewhere.scons("-C", str(host.root), "nn/hello")
-    assert result.status == 0, result.output
+    elsewhere.done("-C", str(host.root), "nn/hello")
     assert (host.root / "nn/hello").is_file()
     assert "is up to date" in host.scons("nn/hello").output
 
@@ -136,8 +131,7 @@ def test_scons_may_be_called_from_elsewhere(host_with_subfolder: Project) -> Non
 def test_the_script_may_have_another_name(host_with_subfolder: Project) -> None:
     write_above(host_with_subfolder, file="build.scons")
     (host_with_subfolder.root / "SConstruct").unlink()
-    result = host_with_subfolder.scons("-f", "build.scons", "-n", "nn/hello")
-    assert result.status == 0, result.output
+    result = host_with_subfolder.done("-f", "build.scons", "-n", "nn/hello")
     assert "Network out/nn/nucleo-n657/net/network/network.c" in result.output
 
 

@@ -36,8 +36,7 @@ BOARD = load_board("nucleo-n657")
 )
 def flashed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Path]:
     project = make_project(tmp_path_factory.mktemp("link"))
-    result = project.scons(*request.param, "probe=virtual", "flash")
-    assert result.status == 0, result.output
+    project.done(*request.param, "probe=virtual", "flash")
     suffix = "-reloc" if len(request.param) > 1 else ""
     return project, project.root / f"build/nucleo-n657/keyword+anomaly{suffix}"
 
@@ -234,8 +233,7 @@ def test_inputs_of_a_file(project: Project, tmp_path: Path) -> None:
     rows = np.load(project.root / "models/keyword/inputs.npy")[[3, 1]]
     np.save(tmp_path / "mine.npy", rows)
     arguments = ("model=keyword", "probe=virtual", "flash", "run", f"inputs={tmp_path / 'mine.npy'}")
-    result = project.scons(*arguments)
-    assert result.status == 0, result.output
+    result = project.done(*arguments)
     # The reference interpreter computes the expected outputs.
     assert "Reference build/nucleo-n657/keyword/reference/network.npy" in result.output
     assert "Result 2 of 2 outputs equal the reference interpreter bit for bit" in result.output

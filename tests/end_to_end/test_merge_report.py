@@ -25,8 +25,7 @@ def sizes_of(project: Project) -> list[dict[str, Any]]:
 # In every run: tests/report/test_merge.py.
 @pytest.mark.slow
 def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
-    result = project.scons(*KEYWORD)
-    assert result.status == 0, result.output
+    result = project.done(*KEYWORD)
     assert "Compared Nothing to compare with" in result.output
     base = project.root / "base.json"
     base.write_bytes((project.root / FOLDER / "merge_report.json").read_bytes())
@@ -38,8 +37,7 @@ def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
 
     buffers = "static message_t request, answer;"
     project.replace("firmware/appli/n6_link.c", buffers, f"{buffers} static volatile uint8_t more[4096]; more[0]++;")
-    result = project.scons(*KEYWORD, f"base={base}")
-    assert result.status == 0, result.output
+    project.done(*KEYWORD, f"base={base}")
     grown = used(project, "Appli in RAM") - before
     assert grown >= 4096
     markdown = (project.root / FOLDER / "merge_report.md").read_text()

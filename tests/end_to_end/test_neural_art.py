@@ -18,8 +18,7 @@ from end_to_end.conftest import make_project
 def test_a_model_becomes_blobs_that_run_on_the_virtual_board(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     arguments = ("backend=neural_art", "model=keyword", "probe=virtual", "flash", "run")
-    result = project.scons(*arguments, "report")
-    assert result.status == 0, result.output
+    result = project.done(*arguments, "report")
     assert "depthwise 3x3: seen</td>" in (project.root / "build/nucleo-n657/keyword/report.html").read_text()
     # The warning is printed twice.
     assert result.output.count("nothing of it has run on silicon") >= 2
@@ -54,8 +53,7 @@ def test_a_model_becomes_blobs_that_run_on_the_virtual_board(tmp_path: Path) -> 
 @pytest.mark.parametrize("model", ["miniresnet", "anomaly"])
 def test_other_models_run_too(model: str, tmp_path: Path) -> None:
     project = make_project(tmp_path)
-    result = project.scons("backend=neural_art", f"model={model}", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("backend=neural_art", f"model={model}", "probe=virtual", "flash", "run")
     assert "10 of 10 outputs are as the facts say" in result.output
 
 
@@ -73,8 +71,7 @@ def test_an_onnx_model_runs_too(tmp_path: Path) -> None:
     (folder / "model.yaml").write_text(
         "name: yamnet\nfile: net.onnx\nvectors: {inputs: inputs.npy}\ntolerance: {cosine: 0.8}\n"
     )
-    result = project.scons("backend=neural_art", "model=yamnet", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("backend=neural_art", "model=yamnet", "probe=virtual", "flash", "run")
     assert "On CPU operator 32 (Softmax), no such operator was seen on the NPU" in result.output
     assert "2 of 2 outputs are as the facts say" in result.output
 
@@ -95,8 +92,7 @@ def test_a_mobilenet_v2_runs_too(tmp_path: Path) -> None:
     (folder / "model.yaml").write_text(
         "name: reid\nfile: net.tflite\nvectors: {inputs: inputs.npy}\ntolerance: {cosine: 0.99}\n"
     )
-    result = project.scons("backend=neural_art", "model=reid", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("backend=neural_art", "model=reid", "probe=virtual", "flash", "run")
     assert "On CPU operator 0 (QUANTIZE)" in result.output
     assert "2 of 2 outputs are as the facts say" in result.output
 
@@ -105,8 +101,7 @@ def test_a_mobilenet_v2_runs_too(tmp_path: Path) -> None:
 def test_st_s_runtime_runs_the_same_blobs(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
-    result = project.scons("backend=neural_art", "model=keyword", "probe=virtual", "flash", "run", **environment)
-    assert result.status == 0, result.output
+    result = project.done("backend=neural_art", "model=keyword", "probe=virtual", "flash", "run", **environment)
     assert "10 of 10 outputs are as the facts say" in result.output
     header = project.root / "build/nucleo-n657/keyword/network/network_ecblobs.h"
     built = header.read_bytes()

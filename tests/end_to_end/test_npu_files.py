@@ -36,8 +36,7 @@ def nor(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the NOR file of a Nucleo with the network."""
     project = make_project(tmp_path_factory.mktemp("npu_files"))
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
-    result = project.scons(f"model={sample(f'npu/{NETWORK}')}", "probe=virtual", "flash", **environment)
-    assert result.status == 0, result.output
+    project.done(f"model={sample(f'npu/{NETWORK}')}", "probe=virtual", "flash", **environment)
     return project.root / "build/virtual_board/nucleo-n657/nor.bin"
 
 

@@ -48,8 +48,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 # run).
 @pytest.mark.slow
 def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environment: dict[str, str]) -> None:
-    result = project.scons(f"model={NETWORK}", "probe=virtual", "trace=npu", "flash", "run", "report", **environment)
-    assert result.status == 0, result.output
+    result = project.done(f"model={NETWORK}", "probe=virtual", "trace=npu", "flash", "run", "report", **environment)
     # The console's table:
     rows = re.findall(r"^ {2} {1,3}(\d+)  .*\d  .*\| in ", result.output, re.MULTILINE)
     assert rows == [str(number) for number in range(2, 54)]
@@ -72,8 +71,7 @@ def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environ
     assert "What this network uses of the NPU" in page
     assert 'class="n6-npu"' in page
     # A second run gives the same trace.
-    again = project.scons(f"model={NETWORK}", "probe=virtual", "trace=npu", "run", **environment)
-    assert again.status == 0, again.output
+    project.done(f"model={NETWORK}", "probe=virtual", "trace=npu", "run", **environment)
     assert (project.root / BUILT / "npu_trace.txt").read_text().splitlines() == trace
 
 
@@ -124,8 +122,7 @@ def test_what_structures_in_network_c_tell_is_what_st_s_runtime_writes(tmp_path:
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
     project = make_project(tmp_path)
     folder = sample("npu/yamnet-core-2.2")
-    result = project.scons(f"model={folder}", "probe=virtual", "flash", **environment)
-    assert result.status == 0, result.output
+    project.done(f"model={folder}", "probe=virtual", "flash", **environment)
     trace = tmp_path / "trace"
     nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
     run_nor(find_emulator(BOARD.soc), NorBoot(nor, BOARD, npu=NpuFiles(trace=trace)), programs=[], stop=ends_run)
@@ -169,11 +166,10 @@ def test_a_program_of_somebody_else_is_traced_too(
     project: Project, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """The Appli is n6build's under another name, so its networks are unknown."""
-    built = project.scons(f"model={NETWORK}", "build", **environment)
-    assert built.status == 0, built.output
+    project.done(f"model={NETWORK}", "build", **environment)
     shutil.copy(project.root / BUILT / "appli/appli.elf", tmp_path / "appli.elf")
     (weights,) = (project.root / BUILT).rglob("weights_xSPI2.bin")
-    result = project.scons(
+    project.done(
         f"appli={tmp_path / 'appli.elf'}",
         f"data={weights}@0x72000000",
         "probe=virtual",
@@ -183,7 +179,6 @@ def test_a_program_of_somebody_else_is_traced_too(
         "run",
         **environment,
     )
-    assert result.status == 0, result.output
     (trace,) = (project.root / "build").rglob("*foreign*/npu_trace.txt")
     lines = trace.read_text().splitlines()
     assert "begin block 0 of network 0" in lines

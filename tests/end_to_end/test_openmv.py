@@ -73,8 +73,7 @@ def test_the_conversation_about_the_memory_pool(project: Project) -> None:
     # "increase ... to 28MB or so", and "Any model whose activations overflow into hyperRAM causes a hard
     # fault": here it runs, installed as on the camera, with the reference interpreter's outputs.
     describe(project, "network: {pools: {hyperRAM: 28M}}\n")
-    run = project.scons(*CAMERA, *AS_THE_CAMERA)
-    assert run.status == 0, run.output
+    run = project.done(*CAMERA, *AS_THE_CAMERA)
     assert "1 of 1 outputs equal the reference interpreter bit for bit" in run.output
     assert "n6 psram id=0x00000d06 mapped" in run.output
 
@@ -137,8 +136,7 @@ def test_models_are_for_the_firmware_in_whose_tree_they_go(project: Project, tmp
     (models / "anomaly.tflite").write_bytes((project.root / "models/anomaly/anomaly.tflite").read_bytes())
     entry = {"type": "tflite", "path": "{TOP}/lib/models/anomaly.tflite", "alignment": 32, "profile": "default"}
     romfs = ("board=openmv-n6", f"romfs={camera_tree(tree, entry)}", "romfs")
-    made = project.scons(*romfs)
-    assert made.status == 0, made.output
+    made = project.done(*romfs)
     assert "Romfs the OpenMV tree openmv, 1 models for its ll_aton 1.1.3-262" in made.output
     assert "Note 1 models, load from /rom only: as files of less than 1.0 MiB" in made.output
     image = (project.root / "build/openmv-n6/romfs/romfs0.img").read_bytes()

@@ -118,8 +118,7 @@ def test_a_relocatable_model_is_the_same_without_device_headers(release: str, se
     made = []
     for more in ([], [f"cmsis={sample(HEADERS)}"]):
         arguments = ("loader=reloc", "model=keyword", "backend=reference", f"secure={secure}", *more, "reloc")
-        result = project.scons(*arguments, STEDGEAI_CORE_DIR=str(sample_core(release)))
-        assert result.status == 0, result.output
+        result = project.done(*arguments, STEDGEAI_CORE_DIR=str(sample_core(release)))
         assert ("Compile" in result.output) and ("ll_aton.c" in result.output)
         board = project.root / "build/nucleo-n657"
         objects = without_debug(board / f"common/model{'' if secure == '1' else '-ns'}-st")
@@ -170,8 +169,7 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
     release: str, network: str, board: str, weights: int, vectors: int, project: Project
 ) -> None:
     model = sample(f"npu/{network}")
-    result = project.scons(f"board={board}", f"model={model}", "probe=virtual", "flash", "run", **tree(release))
-    assert result.status == 0, result.output
+    result = project.done(f"board={board}", f"model={model}", "probe=virtual", "flash", "run", **tree(release))
     assert "n6 appli start model=" in result.output
     # The weights of ReID are inside slot 'weights' of the Nucleo.
     assert (f"Slot 0x{weights:08X} for the weights of" in result.output) == (release == "2.2")

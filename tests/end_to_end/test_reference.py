@@ -55,8 +55,7 @@ def st() -> dict[str, str]:
 # (the same network, built and run).
 @pytest.mark.slow
 def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, st: dict[str, str]) -> None:
-    result = project.scons("model=reid", *VIRTUAL, "report", **st)
-    assert result.status == 0, result.output
+    result = project.done("model=reid", *VIRTUAL, "report", **st)
     assert "Reference reid/reference/reid.npy" in result.actions
     assert f"Interpreted {MODEL}, 2 inferences on ai-edge-litert" in result.output
     assert "2 of 2 outputs are as the facts say, expected of the chip, cosine 0.99" in result.output
@@ -166,8 +165,7 @@ def test_without_the_extra_a_run_says_what_is_missing(
 def test_a_reason_not_to_compare_is_repeated(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
     project.replace("models/keyword/model.yaml", "result:", 'reference: {waive: "trained again every night"}\nresult:')
-    result = project.scons("model=keyword", *VIRTUAL)
-    assert result.status == 0, result.output
+    result = project.done("model=keyword", *VIRTUAL)
     assert "10 inferences, no expected outputs to compare with: trained again every night" in result.output
 
 
@@ -197,8 +195,7 @@ def test_a_network_whose_last_epochs_are_on_the_cpu_gets_what_the_npu_wrote(proj
         "tolerance: {cosine: 0.9, top1: false}\n"
     )
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
-    result = project.scons("board=stm32n6570-dk", "model=yamnet", *VIRTUAL, **environment)
-    assert result.status == 0, result.output
+    result = project.done("board=stm32n6570-dk", "model=yamnet", *VIRTUAL, **environment)
     assert "3 of 3 outputs are as the facts say, expected of the chip" in result.output
     run = json.loads((project.root / "build/stm32n6570-dk/yamnet/run.json").read_text())
     verdicts = run["networks"][0]["verdicts"]

@@ -149,8 +149,7 @@ def test_several_models_side_by_side(project: Project) -> None:
 
 
 def test_the_first_build_and_what_repeats_of_it(project: Project) -> None:
-    first = project.scons(*RELOC, "model=keyword", "slots=2", "flash")
-    assert first.status == 0, first.output
+    project.done(*RELOC, "model=keyword", "slots=2", "flash")
     assert project.scons(*RELOC, "model=keyword", "slots=2", "flash").actions == []
     assert project.scons(*RELOC, "model=keyword", "slots=2", "flash-model").actions == []
 
@@ -211,8 +210,7 @@ def test_a_network_of_st_s_compiler_or_from_elsewhere_is_relocated(project: Proj
     assert "Backend st_edge_ai, ST Edge AI Core 3.0.0" in result.output
     assert EQUAL in result.output, result.output
     shutil.copytree(project.root / f"build/nucleo-n657/{FOLDER}/network", project.root / "elsewhere")
-    result = project.scons(*RELOC, "model=./elsewhere", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done(*RELOC, "model=./elsewhere", "flash", "run")
     assert "n6 done runs=2" in result.output
 
 
@@ -246,8 +244,7 @@ def test_one_weight_programs_one_sector_of_the_model(split: str, actions: list[s
     arguments = (*RELOC, "model=keyword", f"split={split}")
     assert project.scons(*arguments, "flash").status == 0
     project.change_one_weight("keyword")
-    result = project.scons(*arguments, "flash-model")
-    assert result.status == 0, result.output
+    result = project.done(*arguments, "flash-model")
     assert sorted(result.actions) == sorted(actions)
     sectors = "2 sectors" if split == "1" else "1 sector"
     assert result.flashed == f"1 of {sectors} programmed and verified (64.0 KiB)"
@@ -315,8 +312,7 @@ def test_the_summary_of_a_model_on_the_console_and_in_a_file(project: Project, t
 
 @pytest.mark.slow
 def test_name_and_parse_only(project: Project) -> None:
-    result = project.scons(*RELOC, "model=keyword", "name=kws", "parse_only=1", "reloc")
-    assert result.status == 0, result.output
+    result = project.done(*RELOC, "model=keyword", "name=kws", "parse_only=1", "reloc")
     assert "01010500 RELOC.PARAM.0.RCACHED" in result.output
     assert not [action for action in result.actions if action.startswith(("Compile", "Model"))]
     assert project.scons(*RELOC, "model=keyword", "name=kws", "reloc").status == 0

@@ -142,15 +142,13 @@ def test_places_of_checkout_compiler_and_worker_are_in_no_file(loader: str, proj
     """
     goals = ["model=anomaly", f"loader={loader}", "build", "hex", *(["library"] if loader == "linked" else [])]
     installed = path_with(Path(real_compiler() or "").parent)
-    here = project.scons(*goals, PATH=installed)
-    assert here.status == 0, here.output
+    project.done(*goals, PATH=installed)
     files = made_in(project)
     assert {".o", ".elf", ".map", ".hex", ".bin"} <= {Path(name).suffix for name in files}
     (other := tmp_path / "an other $x'").mkdir()
     programs = copied_toolchain(other / "compiler")
     elsewhere = make_project(other)
-    there = elsewhere.scons(*goals, PATH=path_with(programs))
-    assert there.status == 0, there.output
+    elsewhere.done(*goals, PATH=path_with(programs))
     assert differing(made_in(elsewhere), files) == []
     if reason_without():
         pytest.skip(reason_without())

@@ -43,8 +43,7 @@ def write(project: Project, size: str = "0x1800000") -> None:
 # In every run: tests/image/test_romfs_image.py.
 @pytest.mark.slow
 def test_models_labels_and_files_are_in_the_image(described: Project) -> None:
-    result = described.scons(*ARGUMENTS)
-    assert result.status == 0, result.output
+    result = described.done(*ARGUMENTS)
     assert "Romfs partition 0, 4 files, " in result.output
     image = (described.root / IMAGE).read_bytes()
     files = {file.name: file for file in read_romfs(image)}
@@ -123,8 +122,7 @@ def test_models_of_the_same_name_and_one_model_in_two_partitions(project: Projec
     }
     (project.root / "rom").mkdir()
     (project.root / "rom/romfs_config.json").write_text(json.dumps(partitions))
-    result = project.scons(*ARGUMENTS)
-    assert result.status == 0, result.output
+    project.done(*ARGUMENTS)
     first, second, third = (
         (project.root / f"build/openmv-n6/romfs/romfs{number}.img").read_bytes() for number in range(3)
     )

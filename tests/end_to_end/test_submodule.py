@@ -5,11 +5,11 @@ Errors about missing files are tested, too.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+import called
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,15 +18,7 @@ REST = 'Default(env.N6Network(model="keyword", board="nucleo-n657").objects)\n'
 
 
 def call(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], "HOME": str(cwd), **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return called.call(*command, cwd=cwd, HOME=str(cwd), **environment)
 
 
 # In every run: test_host_project.py::test_a_script_in_a_subfolder_uses_the_tools.

@@ -45,8 +45,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return a project with `keyword` in slot A, confirmed."""
     project = make_project(tmp_path_factory.mktemp("trial"))
     project.replace("boards/nucleo-n657/board.yaml", "watchdog_ms: 20_000", f"watchdog_ms: {WATCHDOG_MS}")
-    result = project.scons(*ARGUMENTS, "flash")
-    assert result.status == 0, result.output
+    project.done(*ARGUMENTS, "flash")
     first = boot(project, board_folder(project))
     assert trials(first) == ["appli start=1 of=3", "start=1 of=3", "confirmed"]
     assert runs(first) == OLD

@@ -118,8 +118,7 @@ def test_a_board_yaml_of_0_4_is_told_what_it_lacks(project: Project) -> None:
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_virtual_board_of_another_version_is_read_back_and_programmed(project: Project, values: object) -> None:
     (project.root / RECORD).write_text(to_json(values))
-    result = project.scons("model=keyword", "probe=virtual", "flash")
-    assert result.status == 0, result.output
+    result = project.done("model=keyword", "probe=virtual", "flash")
     assert "Read back nucleo-n657 (virtual), its record" in result.output
     assert result.flashed == "holds all of it already"
     assert json.loads((project.root / RECORD).read_text())["format"] == 1
@@ -134,8 +133,7 @@ def test_what_0_5_has_flashed_is_not_flashed_again(project: Project) -> None:
         values = json.loads(path.read_text())
         del values["format"]
         path.write_text(to_json(values))
-    result = project.scons("model=keyword", "probe=virtual", "flash")
-    assert result.status == 0, result.output
+    result = project.done("model=keyword", "probe=virtual", "flash")
     assert result.flashed == "holds all of it already"
 
 

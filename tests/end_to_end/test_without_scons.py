@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from patience import NET_S
 
 from end_to_end.conftest import Project, Result
 
@@ -20,26 +17,9 @@ MODEL = "model=anomaly"
 
 def n6build(project: Project, *words: str, folder: Path | None = None, **environment: str) -> Result:
     """Run n6build with the library of the copy, in its folder or in another one."""
-    result = subprocess.run(
-        [sys.executable, "-m", "n6build", *words],
-        cwd=folder or project.root,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(project.home),
-            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
-            "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
-            "PYTHONPATH": str(project.root / "site_scons"),
-            **environment,
-        },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=NET_S,
-        check=False,
-    )
-    output = result.stdout + result.stderr
-    assert "Traceback" not in output, output
-    return Result(result.returncode, output)
+    result = project.call(sys.executable, "-m", "n6build", *words, folder=folder, **environment)
+    assert "Traceback" not in result.output, result.output
+    return result
 
 
 @pytest.fixture

@@ -43,8 +43,7 @@ def assert_told(result: Result, *texts: str) -> None:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = make_project(tmp_path_factory.mktemp("built"))
-    result = project.scons(*NETWORK)
-    assert result.status == 0, result.output
+    project.done(*NETWORK)
     return project
 
 

@@ -58,8 +58,7 @@ def test_the_table_of_changes_counts_their_files() -> None:
 @pytest.mark.slow
 def test_a_board(tmp_path: Path) -> None:
     project = with_example(tmp_path, "board")
-    result = project.scons("board=trainer-n6", "model=anomaly", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("board=trainer-n6", "model=anomaly", "probe=virtual", "flash", "run")
     assert "outputs equal the reference interpreter bit for bit" in result.output
     assert "trainer-n6 Trainer N6, 32 MB NOR" in project.scons("boards").output
 
@@ -68,8 +67,7 @@ def test_a_board(tmp_path: Path) -> None:
 def test_a_chip(tmp_path: Path) -> None:
     project = with_example(tmp_path, "chip")
     project.replace("boards/openmv-n6/board.yaml", "soc: stm32n657", "soc: stm32n6-small")
-    result = project.scons("board=openmv-n6", "model=anomaly", "build")
-    assert result.status == 0, result.output
+    project.done("board=openmv-n6", "model=anomaly", "build")
     assert "N6_AXISRAM5_SIZE 0x00030000u" in (project.root / "build/openmv-n6/include/n6_soc_memories.h").read_text()
 
 
@@ -77,8 +75,7 @@ def test_a_chip(tmp_path: Path) -> None:
 def test_a_nor_with_other_commands(tmp_path: Path) -> None:
     project = with_example(tmp_path, "nor")
     project.replace("boards/nucleo-n657/board.yaml", "commands: macronix-octal", "commands: inverted-modes")
-    result = project.scons("board=nucleo-n657", "model=anomaly", "probe=virtual", "flash", "run")
-    assert result.status == 0, result.output
+    result = project.done("board=nucleo-n657", "model=anomaly", "probe=virtual", "flash", "run")
     assert "nor id=0x00c2803a mode=opi-dtr" in result.output
     assert "outputs equal the reference interpreter bit for bit" in result.output
 
@@ -96,8 +93,7 @@ def test_an_option(tmp_path: Path) -> None:
 def test_a_backend(tmp_path: Path) -> None:
     project = with_example(tmp_path, "backend")
     (project.root / "constant.tflite").write_bytes((project.root / "models/anomaly/anomaly.tflite").read_bytes())
-    result = project.scons("model=constant.tflite", "network")
-    assert result.status == 0, result.output
+    result = project.done("model=constant.tflite", "network")
     assert "Backend constant, as the reference backend" in result.output
     assert "Backend reference" in project.scons("model=constant.tflite", "backend=reference", "network").output
     assert "constant, neural_art, prebuilt, reference, st_edge_ai" in " ".join(project.scons("-h").output.split())
@@ -135,8 +131,7 @@ def test_a_check(tmp_path: Path) -> None:
     assert "hint: train the model with a larger input; or accept it: checks.waive.N6-CHECK-099" in result.output
     waiver = "checks: {waive: {N6-CHECK-099: it sees enough}}\nresult: classification"
     project.replace("models/keyword/model.yaml", "result: classification", waiver)
-    result = project.scons("model=keyword", "check")
-    assert result.status == 0, result.output
+    result = project.done("model=keyword", "check")
     assert "waived: it sees enough" in result.output
 
 
@@ -155,8 +150,7 @@ def test_a_programmer(tmp_path: Path) -> None:
     )
     command.chmod(0o755)
     path = f"{desk.commands}:{os.environ['PATH']}"
-    result = project.scons("model=keyword", "probe=flashcat", "flash", PATH=path)
-    assert result.status == 0, result.output
+    result = project.done("model=keyword", "probe=flashcat", "flash", PATH=path)
     assert result.flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
     verbs = [call.split()[1] for call in desk.calls() if call != "list"]
     assert verbs[0] == "id"

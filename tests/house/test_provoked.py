@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import struct
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from called import call
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS, MODELS, ROOT
@@ -305,13 +305,7 @@ def test_another_source_of_the_virtual_board_than_expected(tmp_path: Path) -> No
 
 
 def test_a_set_up_that_cannot_go_on(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", "import setup; raise SystemExit(setup.fail('a thing is missing', 'get it'))"],
-        cwd=ROOT / "tools",
-        env={"PYTHONPATH": str(ROOT / "tools"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    code = "import setup; raise SystemExit(setup.fail('a thing is missing', 'get it'))"
+    result = call(sys.executable, "-c", code, cwd=ROOT / "tools", PYTHONPATH=str(ROOT / "tools"), PATH="/usr/bin:/bin")
     assert result.returncode == 1
     assert result.stderr == "error N6-SETUP-001: a thing is missing\n  hint: get it\n"

@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from called import call
 from n6build.base.requirements import OLDEST_PYTHON, OLDEST_SCONS
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -50,15 +51,8 @@ def set_up(
     code = f"import platform, sys; platform.freedesktop_os_release = lambda: {system or {}!r}\n{before}\nimport setup\n"
     code += f"setup.VENV = setup.Path({str(folder)!r}) / 'venv'; setup.STAMP = setup.VENV / 'n6build.ready'\n"
     code += "sys.exit(setup.main())"
-    return subprocess.run(
-        [python, "-c", code],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT / "tools"), "PATH": path or str(folder), "HOME": str(folder)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {"PYTHONPATH": str(ROOT / "tools"), "PATH": path or str(folder), "HOME": str(folder)}
+    return call(python, "-c", code, cwd=folder, **environment)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation
 
 from kernels.case_of_call import case_of
+from kernels.draws import one_of
 from kernels.elementwise_cases import reals, shapes
 from kernels.kernel_descriptors import Case
 from kernels.sequence_cases import a_shape
@@ -19,15 +20,11 @@ _UNTOUCHED = b"\xc3"
 _TYPES: tuple[type[np.generic], ...] = (np.int8, np.int16, np.int32, np.float32, np.int64)
 
 
-def _one_of(rng: np.random.Generator, *choices: Any) -> Any:
-    return choices[int(rng.integers(len(choices)))]
-
-
 def compare(rng: np.random.Generator) -> Case:
     """Return a comparison in which many pairs are equal."""
-    relation = _one_of(rng, *ops.RELATIONS)
+    relation = one_of(rng, *ops.RELATIONS)
     without_order = [np.bool_] if relation in ("Equal", "NotEqual") else []
-    dtype = _one_of(rng, np.int8, np.int8, np.int32, np.int64, np.float32, *without_order)
+    dtype = one_of(rng, np.int8, np.int8, np.int32, np.int64, np.float32, *without_order)
     a, b = shapes(rng)
     scales = [Quantisation(float(np.float32(rng.uniform(0.002, 0.9))), int(rng.integers(-9, 9))) for _ in range(2)]
     values = [rng.integers(-4, 5, shape).astype(dtype) for shape in (a, b)]
@@ -37,7 +34,7 @@ def compare(rng: np.random.Generator) -> Case:
 
 def select(rng: np.random.Generator) -> Case:
     """Return a select; memory stays as before if nothing is chosen."""
-    dtype = _one_of(rng, *_TYPES)
+    dtype = one_of(rng, *_TYPES)
     condition, chosen = shapes(rng)
     whole = tuple(int(size) for size in np.broadcast_shapes(condition, chosen))
     whole = (int(rng.integers(1, 4)), *whole) if rng.random() < 0.3 else whole
@@ -48,7 +45,7 @@ def select(rng: np.random.Generator) -> Case:
 
 
 def take(rng: np.random.Generator) -> Case:
-    dtype, shape, wide = _one_of(rng, *_TYPES), a_shape(rng, (1, 4), 2000), bool(rng.random() < 0.3)
+    dtype, shape, wide = one_of(rng, *_TYPES), a_shape(rng, (1, 4), 2000), bool(rng.random() < 0.3)
     source = random_values(shape, np.dtype(dtype), 1)
     if rng.random() < 0.5:
         depth = int(rng.integers(1, len(shape) + 1))
@@ -65,10 +62,10 @@ def take(rng: np.random.Generator) -> Case:
 
 def arg_float32(rng: np.random.Generator) -> Case:
     """Return a search in which some elements occur twice."""
-    kind, shape = _one_of(rng, "Max", "Min"), a_shape(rng)
+    kind, shape = one_of(rng, "Max", "Min"), a_shape(rng)
     axis = int(rng.integers(len(shape)))
     values = rng.choice(reals(rng, (int(np.prod(shape)),)), shape)
-    model = ops.search(kind, shape, axis, _one_of(rng, np.int32, np.int64))
+    model = ops.search(kind, shape, axis, one_of(rng, np.int32, np.int64))
     return case_of(f"Arg{kind} of float32 {shape} along {axis}", model, [values])
 
 

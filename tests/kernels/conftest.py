@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernels import cortex_m55
+from kernels.helium import Helium
 from kernels.host_kernels import HostKernels
 
 
@@ -39,3 +40,8 @@ class Runners(dict[str, Path]):
 @pytest.fixture(scope="session")
 def runners(machine: cortex_m55.Machine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return Runners(machine, tmp_path_factory.mktemp("runner"))
+
+
+@pytest.fixture
+def helium(host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path) -> Helium:
+    return Helium(host_kernels, machine, runners, tmp_path)

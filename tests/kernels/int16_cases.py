@@ -5,6 +5,7 @@ from typing import Any
 
 import int16_models as models
 import numpy as np
+import one_op_models as ops
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 
@@ -140,13 +141,13 @@ def quantize(rng: np.random.Generator, elements: int = 0) -> Case:
     values = rng.normal(0, 20_000 * scale, (1, elements)).astype(np.float32)
     if rng.random() < 0.5:  # All values are halfway between steps.
         values = ((rng.integers(-70_000, 70_000, (1, elements)) + 0.5) * np.float32(scale)).astype(np.float32)
-    model = models.quantize((1, elements), np.float32, np.int16, None, Quantisation(scale))
+    model = ops.quantize((1, elements), np.float32, np.int16, None, Quantisation(scale))
     return case_of(f"float32 to int16 {elements}", model, [values])
 
 
 def dequantize(rng: np.random.Generator, elements: int = 0) -> Case:
     elements = elements or int(rng.integers(1, 200))
-    model = models.quantize((1, elements), np.int16, np.float32, Quantisation(_scale(rng, 1e-5, 1e-2)), None)
+    model = ops.quantize((1, elements), np.int16, np.float32, Quantisation(_scale(rng, 1e-5, 1e-2)), None)
     return case_of(f"int16 to float32 {elements}", model, [int16(rng, (1, elements))])
 
 
@@ -158,7 +159,7 @@ def requantize(rng: np.random.Generator, elements: int = 0) -> Case:
     given, made = (_of_type(rng, dtype) for dtype in (source, target))
     limits = np.iinfo(source)
     values = rng.integers(limits.min, limits.max + 1, (1, elements)).astype(source)
-    model = models.quantize((1, elements), source, target, given, made)
+    model = ops.quantize((1, elements), source, target, given, made)
     return case_of(f"{source.__name__} to {target.__name__} {elements}", model, [values])
 
 

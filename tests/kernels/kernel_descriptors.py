@@ -9,7 +9,6 @@ import numpy as np
 from n6build.compile.reference.descriptors import SHAPE, Member, Pointer, Structure
 from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.kinds import TFLITE_KINDS, all_kernels
-from n6build.compile.reference.ranges import RANGE
 from n6build.compile.reference.windows import WINDOW
 from numpy.typing import NDArray
 
@@ -60,7 +59,7 @@ def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
     return inner_layout(structure)(**values)
 
 
-Shape, Window, Output = map(inner_layout, (SHAPE, WINDOW, RANGE))
+Shape, Window = map(inner_layout, (SHAPE, WINDOW))
 DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
 # Kernels of .tflite models have random cases, which are compared with LiteRT. test_onnx_kernels.py has those
 # that only ONNX models use.

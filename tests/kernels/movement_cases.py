@@ -9,6 +9,7 @@ from typing import Any
 import movement_models as ops
 import numpy as np
 import reference_interpreter
+from one_op_models import TYPES
 
 from kernels.case_of_call import case_of
 from kernels.kernel_descriptors import Case
@@ -78,7 +79,7 @@ def _resized(rng: np.random.Generator, name: str, dtype: type[np.generic]) -> by
 
 
 def cast(rng: np.random.Generator) -> Case:
-    types: tuple[type[np.generic], ...] = tuple(ops.TYPES)
+    types: tuple[type[np.generic], ...] = tuple(TYPES)
     given, made = (types[int(rng.integers(len(types)))] for _ in range(2))
     model = ops.cast((int(rng.integers(1, 50)),), given, made)
     inputs = ops.random_inputs(model, int(rng.integers(1000)))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from qdq_models import Layers, Scale
 
 from kernels.case_of_call import case_of_call
+from kernels.draws import one_of
 from kernels.kernel_descriptors import Case
 
 _OF_TFLITE = {kernel for kind in TFLITE_KINDS.values() for kernel in kind.kernels}
@@ -57,10 +58,6 @@ def _case(graph: Graph, operator: Operator, call: KernelCall, rng: Random) -> Ca
     return case_of_call(name, call, output, lambda tensor: _values(tensor, rng), work=output.elements)
 
 
-def _one_of(rng: Random, *choices: int) -> int:
-    return choices[int(rng.integers(len(choices)))]
-
-
 def _window(rng: Random, shape: tuple[int, ...]) -> dict[str, Any]:
     """Return strides and paddings of a window of this shape."""
     pads = [int(rng.integers(0, size)) for size in (*shape, *shape)]
@@ -72,7 +69,7 @@ def _image(rng: Random, channels: int) -> tuple[int, ...]:
 
 
 def _conv(layers: Layers, rng: Random) -> bytes:
-    groups, depth, each = _one_of(rng, 1, 1, 1, 2, 3), _one_of(rng, 1, 3, 4, 8, 16, 17), int(rng.integers(1, 20))
+    groups, depth, each = one_of(rng, 1, 1, 1, 2, 3), one_of(rng, 1, 3, 4, 8, 16, 17), int(rng.integers(1, 20))
     each = max(each, 2) if depth == 1 else each
     window = (1, 1) if rng.random() < 0.3 else (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
     # One input channel for each group would be another kernel.
@@ -85,7 +82,7 @@ def _conv(layers: Layers, rng: Random) -> bytes:
 
 
 def _depthwise(layers: Layers, rng: Random) -> bytes:
-    channels, multiplier = int(rng.integers(2, 30)), _one_of(rng, 1, 1, 2, 3, 8)
+    channels, multiplier = int(rng.integers(2, 30)), one_of(rng, 1, 1, 2, 3, 8)
     window = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
     scale = layers.any_scale(0.03)
     name = layers.input(_image(rng, channels), scale)

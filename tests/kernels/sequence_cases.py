@@ -8,15 +8,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import sequence_models as models
-from numpy.typing import NDArray
-from one_op_models import Quantisation, window_output
+from one_op_models import Quantisation, reduction, window_output
 
 from kernels.case_of_call import case_of
+from kernels.draws import int8
 from kernels.kernel_descriptors import Case
-
-
-def int8(rng: np.random.Generator, shape: Sequence[int]) -> NDArray[np.int8]:
-    return rng.integers(-128, 128, shape, dtype=np.int8)
 
 
 def scale(value: float) -> float:
@@ -67,7 +63,7 @@ def _sum(
 ) -> Case:
     given = quantisation(rng)
     target = Quantisation(scale(given.per_tensor / gain), int(rng.integers(-128, 128)))
-    model = models.reduction(kind, shape, axes, given, target, keep_dims)
+    model = reduction(kind, shape, axes, given, target, keep_dims)
     return case_of(f"{kind} {shape} over {axes} gain {gain:.3f}", model, [int8(rng, shape)], int(np.prod(shape)))
 
 
@@ -80,7 +76,7 @@ def extreme(
         kind: REDUCE_MAX or REDUCE_MIN.
     """
     given = quantisation(rng)
-    model = models.reduction(kind, shape, axes, given, given, keep_dims)
+    model = reduction(kind, shape, axes, given, given, keep_dims)
     return case_of(f"{kind} {shape} over {axes}", model, [int8(rng, shape)], int(np.prod(shape)))
 
 
@@ -94,7 +90,7 @@ def sum_within_bytes(rng: np.random.Generator) -> Case:
     given = Quantisation(scale(rng.uniform(0.005, 0.2)), int(rng.integers(0, 10)))
     target = Quantisation(scale(given.per_tensor * shape[1] * rng.uniform(1.3, 4)), int(rng.integers(5, 20)))
     values = rng.integers(0, 128, shape).astype(np.int8)
-    return case_of(f"SUM {shape}", models.reduction("SUM", shape, (1,), given, target), [values], values.size)
+    return case_of(f"SUM {shape}", reduction("SUM", shape, (1,), given, target), [values], values.size)
 
 
 def sum_of(rng: np.random.Generator) -> Case:

@@ -1,15 +1,11 @@
 """Operators on two elements: every pair of elements, and instruction budgets."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from kernels import cortex_m55, elementwise_cases
-from kernels.cortex_m55 import Call
+from kernels import elementwise_cases
+from kernels.helium import Helium
 from kernels.host_kernels import HostKernels
-from kernels.test_helium_kernels import assert_equals_twins
-from kernels.test_instruction_budget import REPEATS
 from kernels.test_plain_kernels import assert_equals_reference
 
 OPERATORS = ("DIV", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB")
@@ -40,28 +36,11 @@ def test_every_pair_of_elements_equals_the_reference(host_kernels: HostKernels, 
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_every_pair_of_elements_equals_the_plain_twin(
-    operator: str,
-    host_kernels: HostKernels,
-    machine: cortex_m55.Machine,
-    runners: dict[str, Path],
-    tmp_path: Path,
-) -> None:
-    calls = [Call(elementwise_cases.every_pair(np.random.default_rng(seed), operator)) for seed in range(5)]
-    assert_equals_twins(host_kernels, machine, runners["-O2"], calls, tmp_path)
+def test_every_pair_of_elements_equals_the_plain_twin(operator: str, helium: Helium) -> None:
+    helium.assert_equals_twins(
+        [elementwise_cases.every_pair(np.random.default_rng(seed), operator) for seed in range(5)]
+    )
 
 
-def test_kernels_of_two_elements_keep_their_instruction_budgets(
-    host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
-) -> None:
-    calls = [Call(case) for _, case in BUDGETS]
-    exceeded = []
-    for (budget, case), result in zip(
-        BUDGETS, cortex_m55.run(machine, runners["-O2"], calls, tmp_path, REPEATS), strict=True
-    ):
-        assert result.output == host_kernels.run(case).tobytes(), str(case)
-        each = result.instructions / case.work
-        print(f"{result.instructions:9d} {each:8.3f} {case}")
-        if each > budget:
-            exceeded.append(f"{case}: {each:.3f}, budget {budget}")
-    assert exceeded == []
+def test_kernels_of_two_elements_keep_their_instruction_budgets(helium: Helium) -> None:
+    helium.assert_within(BUDGETS)

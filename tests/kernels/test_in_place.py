@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from _pytest.mark import ParameterSet
 from n6build.compile.reference.kinds import all_kernels
 from slow_rows import slow_rows
 
-from kernels import cortex_m55, kernel_cases, onnx_cases
-from kernels.cortex_m55 import Call
+from kernels import kernel_cases, onnx_cases
+from kernels.helium import Helium
 from kernels.host_kernels import HostKernels
 from kernels.kernel_descriptors import KERNELS, Case
 
@@ -67,17 +66,8 @@ _ALWAYS = ("add", "mul", "requantize", "lookup", "prelu", "sub_int32", "mul_int1
     ("kernel", "member"),
     [pytest.param(*row, marks=() if row[0] in _ALWAYS else pytest.mark.slow) for row in IN_PLACE],
 )
-def test_helium_kernels_in_place(
-    host_kernels: HostKernels,
-    machine: cortex_m55.Machine,
-    runners: dict[str, Path],
-    tmp_path: Path,
-    kernel: str,
-    member: str,
-    optimisation: str,
-) -> None:
+def test_helium_kernels_in_place(helium: Helium, kernel: str, member: str, optimisation: str) -> None:
     made = cases(kernel, member)
-    results = cortex_m55.run(machine, runners[optimisation], [Call(case) for case in made], tmp_path)
-    for case, result in zip(made, results, strict=True):
-        elsewhere = host_kernels.run(replace(case, in_place=""))
+    for case, result in zip(made, helium.run(made, optimisation), strict=True):
+        elsewhere = helium.twins.run(replace(case, in_place=""))
         assert result.output == elsewhere.tobytes(), f"{case} in the place of {member}"

@@ -4,17 +4,14 @@ They run on an emulated Cortex-M55. tests/network/test_onnx.py compares the plai
 onnxruntime.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from slow_rows import slow_rows
 
-from kernels import cortex_m55, onnx_cases
+from kernels import onnx_cases
 from kernels.cortex_m55 import Call
-from kernels.host_kernels import HostKernels
+from kernels.helium import Helium
 from kernels.kernel_descriptors import Case
-from kernels.test_helium_kernels import assert_equals_twins
 
 CASES = 40
 CASES_AT_EDGE = 8
@@ -26,25 +23,11 @@ def cases(kernel: str, count: int, seed: int) -> list[Case]:
 
 @pytest.mark.parametrize("kernel", onnx_cases.KERNELS)
 @pytest.mark.parametrize("optimisation", ["-O3", *slow_rows("-O0", "-O2")])
-def test_random_operators_equal_the_plain_twins(
-    kernel: str,
-    optimisation: str,
-    host_kernels: HostKernels,
-    machine: cortex_m55.Machine,
-    runners: dict[str, Path],
-    tmp_path: Path,
-) -> None:
-    calls = [Call(case) for case in cases(kernel, CASES, 1)]
-    assert_equals_twins(host_kernels, machine, runners[optimisation], calls, tmp_path)
+def test_random_operators_equal_the_plain_twins(kernel: str, optimisation: str, helium: Helium) -> None:
+    helium.assert_equals_twins(cases(kernel, CASES, 1), optimisation)
 
 
 @pytest.mark.parametrize("kernel", onnx_cases.KERNELS)
-def test_nothing_is_read_or_written_beyond_a_buffer(
-    kernel: str,
-    host_kernels: HostKernels,
-    machine: cortex_m55.Machine,
-    runners: dict[str, Path],
-    tmp_path: Path,
-) -> None:
+def test_nothing_is_read_or_written_beyond_a_buffer(kernel: str, helium: Helium) -> None:
     calls = [Call(case, at_edge) for case in cases(kernel, CASES_AT_EDGE, 2) for at_edge in [*case.buffers, "output"]]
-    assert_equals_twins(host_kernels, machine, runners["-O2"], calls, tmp_path)
+    helium.assert_equals_twins(calls)

@@ -3,21 +3,18 @@
 test_instruction_budget.py has those of int8.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernels import cortex_m55, int16_cases, uint8_cases
-from kernels.cortex_m55 import Call
-from kernels.host_kernels import HostKernels
-from kernels.kernel_descriptors import Case
+from kernels import int16_cases, uint8_cases
+from kernels.helium import Budgets, Helium
 
 _RNG = np.random.default_rng(1)
 _SAME: dict[str, Any] = {"padding": "SAME"}
 
 # Each budget is the highest number of instructions per unit of work, a tenth above the measurement.
-BUDGETS: list[tuple[float, Case]] = [
+BUDGETS: Budgets = [
     (0.59, uint8_cases.conv_2d(_RNG, (32, 32, 16), 16, (3, 3), **_SAME)),
     (0.61, uint8_cases.conv_2d(_RNG, (16, 16, 64), 64, (1, 1), **_SAME)),
     (3.56, uint8_cases.depthwise_conv_2d(_RNG, (24, 24, 32), 1, (3, 3), **_SAME)),
@@ -41,15 +38,5 @@ BUDGETS: list[tuple[float, Case]] = [
 ]
 
 
-def test_kernels_keep_their_instruction_budgets(
-    host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
-) -> None:
-    exceeded = []
-    results = cortex_m55.run(machine, runners["-O2"], [Call(case) for _, case in BUDGETS], tmp_path, repeats=4)
-    for (budget, case), result in zip(BUDGETS, results, strict=True):
-        each = result.instructions / case.work
-        print(f"{result.instructions:9d} {each:8.3f} {case}")
-        assert result.output == host_kernels.run(case).tobytes(), str(case)
-        if each > budget:
-            exceeded.append(f"{case}: {each:.3f}, budget {budget}")
-    assert exceeded == []
+def test_kernels_keep_their_instruction_budgets(helium: Helium) -> None:
+    helium.assert_within(BUDGETS)

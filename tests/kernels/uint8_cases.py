@@ -5,18 +5,14 @@ from typing import Any
 
 import numpy as np
 import one_op_models
-from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import raised, to_uint8
 
 from kernels.case_of_call import case_of
+from kernels.draws import int8
 from kernels.kernel_descriptors import Case
 
 _ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
-
-
-def _int8(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int8]:
-    return rng.integers(-128, 128, shape, dtype=np.int8)
 
 
 def _quantisation(rng: np.random.Generator, scale: float) -> Quantisation:
@@ -58,13 +54,13 @@ def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, wind
     window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
     shape = shape or image(rng, window, options.get("dilation", (1, 1)), 40)
     channels = channels or int(rng.integers(1, 20))
-    weights = _int8(rng, (channels, *window, shape[2]))
+    weights = int8(rng, (channels, *window, shape[2]))
     bias = rng.integers(-3000, 3000, channels, dtype=np.int32)
     source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
     target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(weights[0].size) / 40)
     model = one_op_models.conv_2d(shape, weights, bias, [scale], source, target, **options)
     name = f"uint8 conv {shape}->{channels} window {window} {options}"
-    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
+    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(int8(rng, (1, *shape)))])
 
 
 def depthwise_conv_2d(
@@ -74,13 +70,13 @@ def depthwise_conv_2d(
     window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
     shape = shape or image(rng, window, options.get("dilation", (1, 1)), 20)
     multiplier = multiplier or int(rng.choice([1, 1, 2, 3, 8]))
-    weights = _int8(rng, (1, *window, shape[2] * multiplier))
+    weights = int8(rng, (1, *window, shape[2] * multiplier))
     bias = rng.integers(-3000, 3000, (weights.shape[3],), dtype=np.int32)
     source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
     target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(window[0] * window[1]) / 40)
     model = one_op_models.depthwise_conv_2d(shape, weights, bias, [scale], source, target, **options)
     name = f"uint8 depthwise {shape}x{multiplier} window {window} {options}"
-    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
+    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(int8(rng, (1, *shape)))])
 
 
 def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, outputs: int = 0) -> Case:
@@ -90,10 +86,10 @@ def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, ou
     source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
     target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(inputs) / 40)
     activation = str(rng.choice(_ACTIVATIONS))
-    weights = _int8(rng, (outputs, inputs))
+    weights = int8(rng, (outputs, inputs))
     model = one_op_models.fully_connected(rows, weights, bias, [scale], source, target, activation)
     name = f"uint8 fully connected {rows}x{inputs}->{outputs} {activation}"
-    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (rows, inputs)))])
+    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(int8(rng, (rows, inputs)))])
 
 
 def average_pool_2d(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
@@ -102,7 +98,7 @@ def average_pool_2d(rng: np.random.Generator, shape: Any = None, window: Any = N
     shape = shape or image(rng, window, (1, 1), 40)
     model = one_op_models.pool_2d("AVERAGE", shape, window, quantisation=_quantisation(rng, 0.05), **options)
     name = f"uint8 average pool {shape} window {window} {options}"
-    return case_of(name, to_uint8(model), [raised(_int8(rng, (1, *shape)))])
+    return case_of(name, to_uint8(model), [raised(int8(rng, (1, *shape)))])
 
 
 CASES: dict[str, Callable[[np.random.Generator], Case]] = {

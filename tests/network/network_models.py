@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import flatbuffers
-from ai_edge_litert import schema_py_generated as schema
+from one_op_models import packed, tree_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,9 +15,9 @@ def own_models() -> list[Path]:
 
 def edit(model: bytes, change: Callable[[Any], object]) -> bytes:
     """Return the model after `change` of its object tree (schema.ModelT)."""
-    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+    tree = tree_of(model)
     change(tree)
-    return _packed(tree)
+    return packed(tree)
 
 
 def chain(*models: bytes) -> bytes:
@@ -26,7 +25,7 @@ def chain(*models: bytes) -> bytes:
 
     The output of each is the first input of the next. All further inputs are inputs of the network.
     """
-    trees = [schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0)) for model in models]
+    trees = [tree_of(model) for model in models]
     result = trees[0]
     graph = result.subgraphs[0]
     for tree in trees[1:]:
@@ -50,10 +49,4 @@ def chain(*models: bytes) -> bytes:
         result.buffers += tree.buffers
         result.operatorCodes += tree.operatorCodes
     graph.outputs = [int(graph.operators[-1].outputs[0])]
-    return _packed(result)
-
-
-def _packed(tree: Any) -> bytes:
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(tree.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    return packed(result)

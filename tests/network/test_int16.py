@@ -9,6 +9,7 @@ from typing import Any
 
 import int16_models as models
 import numpy as np
+import one_op_models as ops
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from movement_models import resize
@@ -59,7 +60,7 @@ def network() -> bytes:
     """Return a model as converters make them: float32 outside, int16 inside."""
     image = (1, *SHAPE)
     return chain(
-        models.quantize(image, np.float32, np.int16, None, Quantisation(IN)),
+        ops.quantize(image, np.float32, np.int16, None, Quantisation(IN)),
         conv(activation="RELU"),
         depthwise(MIDDLE, OUT, activation="RELU6"),
         models.elementwise(
@@ -70,7 +71,7 @@ def network() -> bytes:
         models.pool_2d("MAX", (5, 4, 4), (5, 4), (1, 1), OUT, "VALID"),
         models.fully_connected(1, _weights((12, 4)), _bias(12), _scales(12), OUT, MIDDLE),
         models.softmax(1, 12, MIDDLE),
-        models.quantize((1, 12), np.int16, np.float32, Quantisation(1 / 32768), None),
+        ops.quantize((1, 12), np.int16, np.float32, Quantisation(1 / 32768), None),
     )
 
 
@@ -93,9 +94,9 @@ ONE_OPERATOR = {
     "max pool": models.pool_2d("MAX", SHAPE, (3, 3), (2, 2), IN, "SAME", "RELU"),
     "average pool": models.pool_2d("AVERAGE", SHAPE, (3, 2), (2, 1), IN),
     "softmax": models.softmax(1, 40, 0.001, 0.7),
-    "quantize": models.quantize((1, 40), np.float32, np.int16, None, Quantisation(IN)),
-    "quantize int8 to int16": models.quantize((1, 40), np.int8, np.int16, Quantisation(0.1, 5), Quantisation(IN)),
-    "dequantize": models.quantize((1, 40), np.int16, np.float32, Quantisation(IN), None),
+    "quantize": ops.quantize((1, 40), np.float32, np.int16, None, Quantisation(IN)),
+    "quantize int8 to int16": ops.quantize((1, 40), np.int8, np.int16, Quantisation(0.1, 5), Quantisation(IN)),
+    "dequantize": ops.quantize((1, 40), np.int16, np.float32, Quantisation(IN), None),
     "network": network(),
 }
 
@@ -189,7 +190,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "'bias' (int32) has to be int64",
     ),
     "powers of two by shifts": (
-        models.elementwise("ADD", (1, 4), (1, 4), (2.0**-12, 2.0**-12, 2.0**-11), powers_of_two=True),
+        models.elementwise("ADD", (1, 4), (1, 4), (2.0**-12, 2.0**-12, 2.0**-11), potScaleInt16=True),
         "N6-NET-008",
         "powers of two",
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from n6build.base.errors import N6Error
-from one_op_models import _ACTIVATIONS, Tensor, write_model
+from one_op_models import Tensor, write_model
 
 from network.equality import assert_equal_everywhere
 from network.host_network import HostNetwork
@@ -74,15 +74,13 @@ def test_a_quotient_by_zero_is_zero(host_network: Build) -> None:
 
 
 def test_types_are_not_mixed_and_nothing_is_clamped(host_network: Build) -> None:
-    table = schema.AddOptionsT()
-    table.fusedActivationFunction = _ACTIVATIONS["RELU6"]
     tensors = [Tensor(name, (1, 4), np.int32) for name in ("a", "b", "output")]
-    clamped = write_model(schema.BuiltinOperator.ADD, tensors, table, schema.BuiltinOptions.AddOptions)
+    clamped = write_model("ADD", tensors, "Add", fusedActivationFunction="RELU6")
     with pytest.raises(N6Error, match=r"operator 0 \(ADD\): activation RELU6 is not supported for int32") as caught:
         host_network(clamped)
     assert caught.value.id == "N6-NET-007"
     tensors[1] = Tensor("b", (1, 4), np.int8, ops.FIXED_OUTPUT["TANH"])
-    mixed = write_model(schema.BuiltinOperator.ADD, tensors, schema.AddOptionsT(), schema.BuiltinOptions.AddOptions)
+    mixed = write_model("ADD", tensors, "Add")
     with pytest.raises(N6Error, match=r"'b' \(int8\) has another type than 'output' \(int32\)") as caught:
         host_network(mixed)
     assert caught.value.id == "N6-NET-004"

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import n6build
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 from network.equality import assert_equal_everywhere
 from network.host_network import HostNetwork, extflash
 from one_op_models import Quantisation, Tensor, write_model
@@ -25,7 +24,7 @@ every = np.arange(-128, 128, dtype=np.int8).reshape(1, 256)
 scales = [Quantisation(0.05), Quantisation(0.0625), Quantisation(2.0)]
 for number, scale in enumerate(scales):
     tensors = [Tensor("input", every.shape, np.int8, scale), Tensor("output", every.shape, np.int8, scale)]
-    model = write_model(schema.BuiltinOperator.NEG, tensors, schema.NegOptionsT(), schema.BuiltinOptions.NegOptions)
+    model = write_model("NEG", tensors, "Neg")
     folder = Path(f"work{number}")
     folder.mkdir(exist_ok=True)
     (folder / "model.tflite").write_bytes(model)

@@ -259,9 +259,7 @@ def _mean_over(*axes: int) -> bytes:
         Tensor("axes", (len(axes),), np.int32, None, np.array(axes, np.int32)),
         Tensor("output", (1, 4, 5, 1), np.int8, OUT),
     ]
-    options = schema.ReducerOptionsT()
-    options.keepDims = True
-    return ops.write_model(schema.BuiltinOperator.MEAN, tensors, options, schema.BuiltinOptions.ReducerOptions)
+    return ops.write_model("MEAN", tensors, "Reducer", keepDims=True)
 
 
 @pytest.mark.parametrize("axes", [(1, 2, 4), (5, 2), (-7, 2)])

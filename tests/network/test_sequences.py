@@ -86,13 +86,13 @@ MODELS = {"lstm": lstm(), "two LSTMs": two_layers(), "SVDF": svdf(), "wake word"
 
 
 OTHERS = {
-    "mean over channels": models.reduction("MEAN", (1, 5, 7, 12), (3,), IN, HIDDEN),
-    "mean over width": models.reduction("MEAN", (1, 5, 7, 12), (2,), IN, HIDDEN, keep_dims=False),
-    "mean over height and channels": models.reduction("MEAN", (1, 5, 7, 12), (1, -1), IN, HIDDEN),
-    "mean over time": models.reduction("MEAN", (1, 30, 8), (1,), IN, HIDDEN, keep_dims=False),
-    "mean of everything": models.reduction("MEAN", (4, 6), (0, 1), IN, HIDDEN, keep_dims=False),
-    "largest": models.reduction("REDUCE_MAX", (1, 5, 7, 12), (1, 2), IN, IN),
-    "smallest": models.reduction("REDUCE_MIN", (1, 40, 6), (2,), IN, IN, keep_dims=False),
+    "mean over channels": ops.reduction("MEAN", (1, 5, 7, 12), (3,), IN, HIDDEN),
+    "mean over width": ops.reduction("MEAN", (1, 5, 7, 12), (2,), IN, HIDDEN, keep_dims=False),
+    "mean over height and channels": ops.reduction("MEAN", (1, 5, 7, 12), (1, -1), IN, HIDDEN),
+    "mean over time": ops.reduction("MEAN", (1, 30, 8), (1,), IN, HIDDEN, keep_dims=False),
+    "mean of everything": ops.reduction("MEAN", (4, 6), (0, 1), IN, HIDDEN, keep_dims=False),
+    "largest": ops.reduction("REDUCE_MAX", (1, 5, 7, 12), (1, 2), IN, IN),
+    "smallest": ops.reduction("REDUCE_MIN", (1, 40, 6), (2,), IN, IN, keep_dims=False),
     "log softmax": models.by_rows("LOG_SOFTMAX", (1, 12), Quantisation(0.1, 4)),
     "unit vectors": models.by_rows("L2_NORMALIZATION", (1, 3, 64), IN),
     "class of each pixel": models.search("Max", (1, 6, 5, 21), -1, np.int64, IN),
@@ -179,7 +179,7 @@ REFUSED = {
     "another activation": (lstm(), _relu, "N6-NET-008", ("TANH",)),
     "an axis": (OTHERS["mean over time"], _axis_outside, "N6-NET-007", ("'axes' (int32)", "[7]", "3 dimensions")),
     "axes in three places": (
-        models.reduction("MEAN", (2, 3, 2, 3, 2), (0, 2, 4), IN, IN),
+        ops.reduction("MEAN", (2, 3, 2, 3, 2), (0, 2, 4), IN, IN),
         lambda _: None,
         "N6-NET-007",
         ("three places",),

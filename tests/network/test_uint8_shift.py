@@ -11,13 +11,13 @@ import one_op_models as ops
 import pytest
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
+from elementwise_models import options_table
 from n6build.compile.reference.unsigned import SAME_SHIFTED
 from numpy.typing import NDArray
 from one_op_models import Quantisation, Tensor
 from uint8_models import raised, to_uint8
 
 MODELS = 12
-_CODE, _OPTIONS = schema.BuiltinOperator, schema.BuiltinOptions
 # These rules fix the scale and zero point of an int8 output.
 _OUTPUTS = {
     "LOGISTIC": Quantisation(1 / 256, -128),
@@ -35,61 +35,41 @@ def _weights(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int
     return rng.integers(-127, 128, shape, dtype=np.int8)
 
 
-def _options(name: str) -> tuple[Any, int]:
-    table = {"RELU": "", "RELU6": "", "RELU_N1_TO_1": "", "LOGISTIC": "", "TANH": "", "PRELU": ""}.get(name)
-    if table is None:
-        words = "MaximumMinimum" if name in ("MAXIMUM", "MINIMUM") else name.title().replace("_", "")
-        table = f"{words}Options"
-        return getattr(schema, f"{table}T")(), getattr(_OPTIONS, table)
-    return None, 0
-
-
 def _of_one(name: str, rng: np.random.Generator) -> bytes:
     given, shape = _random(rng), (1, 5, 60)
-    options, kind = _options(name)
-    if name == "LEAKY_RELU":
-        options.alpha = float(rng.uniform(0.01, 0.5))
+    options: dict[str, Any] = {"alpha": float(rng.uniform(0.01, 0.5))} if name == "LEAKY_RELU" else {}
     tensors = [
         Tensor("input", shape, np.int8, given),
         Tensor("output", shape, np.int8, _OUTPUTS.get(name) or _random(rng)),
     ]
-    return ops.write_model(getattr(_CODE, name), tensors, options, kind, 1)
+    return ops.write_model(name, tensors, options_table(name), **options)
 
 
 def _of_two(name: str, rng: np.random.Generator) -> bytes:
     shape = (1, 5, 60)
     scales = [_random(rng)] * 3 if name in _ALIKE else [_random(rng) for _ in range(3)]
     tensors = [Tensor(each, shape, np.int8, scale) for each, scale in zip(("a", "b", "output"), scales, strict=True)]
-    return ops.write_model(getattr(_CODE, name), tensors, *_options(name), 2)
+    return ops.write_model(name, tensors, options_table(name), 2)
 
 
 def _prelu(_: str, rng: np.random.Generator) -> bytes:
     slopes = Tensor("slopes", (1, 1, 60), np.int8, _random(rng), _weights(rng, (1, 1, 60)))
     tensors = [Tensor("input", (1, 3, 5, 60), np.int8, _random(rng)), slopes]
-    return ops.write_model(_CODE.PRELU, [*tensors, Tensor("output", (1, 3, 5, 60), np.int8, _random(rng))])
+    return ops.write_model("PRELU", [*tensors, Tensor("output", (1, 3, 5, 60), np.int8, _random(rng))])
 
 
 def _reduction(name: str, rng: np.random.Generator) -> bytes:
-    options = schema.ReducerOptionsT()
-    options.keepDims = True
     given = _random(rng)
-    tensors = [
-        Tensor("input", (1, 5, 6, 40), np.int8, given),
-        Tensor("axes", (1,), np.int32, None, np.array([2], np.int32)),
-        Tensor("output", (1, 5, 1, 40), np.int8, given),
-    ]
-    return ops.write_model(getattr(_CODE, name), tensors, options, _OPTIONS.ReducerOptions, 2)
+    return ops.reduction(name, (1, 5, 6, 40), [2], given, given)
 
 
 def _position(name: str, rng: np.random.Generator) -> bytes:
-    options, kind = _options(name)
-    options.outputType = schema.TensorType.INT32
     tensors = [
         Tensor("input", (1, 5, 6), np.int8, _random(rng)),
         Tensor("axis", (1,), np.int32, None, np.array([2], np.int32)),
         Tensor("output", (1, 5), np.int32),
     ]
-    return ops.write_model(getattr(_CODE, name), tensors, options, kind)
+    return ops.write_model(name, tensors, options_table(name), outputType=schema.TensorType.INT32)
 
 
 MAKERS: dict[str, Callable[[str, np.random.Generator], bytes]] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from called import call
 
 ROOT = Path(__file__).resolve().parents[2]
 # Plans a copy in a process of its own; prints the number of steps, and whether they had to be computed.
@@ -61,14 +61,8 @@ CHOICES: list[dict[str, object]] = [
 
 
 def planned(project: Path, choices: dict[str, object]) -> list[str]:
-    result = subprocess.run(
-        [sys.executable, "-c", PLAN, json.dumps(choices)],
-        cwd=project,
-        env={"PYTHONPATH": str(project / "site_scons"), "PATH": _path(), "HOME": str(project)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {"PYTHONPATH": str(project / "site_scons"), "PATH": _path(), "HOME": str(project)}
+    result = call(sys.executable, "-c", PLAN, json.dumps(choices), cwd=project, **environment)
     assert result.returncode == 0, result.stderr
     return result.stdout.splitlines()
 

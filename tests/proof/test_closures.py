@@ -6,7 +6,6 @@ import ast
 import importlib.machinery
 import io
 import json
-import subprocess
 import sys
 import tokenize
 from collections.abc import Callable, Collection, Iterator
@@ -232,24 +231,6 @@ def test_a_step_loads_nothing_that_it_is_not_signed_with(name: str, builds: Buil
     build = builds.copy(name, tmp_path)
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"format": FORMAT, "goals": {}, "steps": list(called_steps(build))}))
-    result = subprocess.run(
-        [sys.executable, "-m", "n6build.prove.loaded", plan],
-        cwd=build.root,
-        env={
-            **build.kind.environment(build.project),
-            "HOME": str(build.project.home),
-            "XDG_CACHE_HOME": xdg_cache(),
-            "PYTHONPATH": str(build.root / "site_scons"),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (result.returncode, result.stdout.strip()) == (0, ""), result.stderr
-
-
-def xdg_cache() -> str:
-    """Return the cache folder, which has the virtual board's emulator."""
-    import os
-
-    return os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+    environment = build.kind.environment(build.project)
+    result = build.project.call(sys.executable, "-m", "n6build.prove.loaded", plan, folder=None, **environment)
+    assert (result.status, result.output.strip()) == (0, "")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -26,24 +24,9 @@ def project(tmp_path: Path) -> Project:
 
 def prove(project: Project, *words: str) -> Result:
     """Run `n6build prove` with the library of the copied project."""
-    result = subprocess.run(
-        [sys.executable, "-m", "n6build", "prove", *words],
-        cwd=project.root,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(project.home),
-            "TMPDIR": str(project.home),
-            "PYTHONPATH": str(project.root / "site_scons"),
-            # The test compares the project, which has its byte code from the copy.
-            "PYTHONDONTWRITEBYTECODE": "1",
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return Result(result.returncode, result.stdout)
+    # The test compares the project, which has its byte code from the copy.
+    more = {"TMPDIR": str(project.home), "PYTHONDONTWRITEBYTECODE": "1"}
+    return project.call(sys.executable, "-m", "n6build", "prove", *words, folder=None, **more)
 
 
 def test_a_build_that_is_right_passes_and_nothing_is_left(project: Project) -> None:

@@ -10,36 +10,25 @@ import struct
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_fsbl, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from firmware_build import BOARD, build_fsbl, image_of
+from n6build.board.virtual_board.run import RunResult
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board, Fuse
 
-PROGRAM = Path(__file__).parent / "programs" / "says_hello.c"
+from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
+
+PROGRAM = PROGRAMS / "says_hello.c"
 NOTHING = ["-DDOES=NOTHING"]
 SECOND_SLOT = 0x40000
 ENTRY, VERSION = 0x070, 0x068
 
 
 def line_with(text: str) -> str:
-    (number,) = [number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line]
-    return f"tests/virtual_board/programs/{PROGRAM.name}:{number} in "
-
-
-def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path], board: Board = BOARD) -> RunResult:
-    return run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(write_nor(tmp_path / "nor.bin", parts), board),
-        programs=programs,
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-        limits=Limits(50_000_000),
-    )
+    return line_of(PROGRAM.name, text)
 
 
 def run(tmp_path: Path, does: str, board: Board = BOARD) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAM, [f"-DDOES={does}"])
-    return boot(tmp_path, {BOARD.nor.base: image_of(elf, BinaryType.FSBL)}, [elf], board)
+    return boot_program(tmp_path, PROGRAM.name, f"DOES={does}", board=board)
 
 
 def test_a_program_is_started_and_heard(tmp_path: Path) -> None:

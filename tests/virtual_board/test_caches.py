@@ -5,28 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from emulator_runs import run_program
-from firmware_build import BOARD, build
-from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import Finding
 from n6build.board.virtual_board.run import Limits, RunResult
 from slow_rows import telling_rows
 
-PROGRAMS = Path(__file__).parent / "programs"
-SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
+from virtual_board.small_programs import line_of, run_alone
+
 SOON = Limits(20_000_000)
 
 
 def at(text: str, source: str = "caches.c") -> str:
-    lines = (PROGRAMS / source).read_text().splitlines()
-    (number,) = [number for number, line in enumerate(lines, 1) if text in line]
-    return f"tests/virtual_board/programs/{source}:{number} in "
+    return line_of(source, text)
 
 
 def run(tmp_path: Path, does: str, *defines: str, limits: Limits = SOON) -> RunResult:
-    options = [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments", *defines]
-    elf = build(tmp_path, "caches", [PROGRAMS / "caches.c"], SCRIPT, options)
-    return run_program(find_emulator(BOARD.soc), elf, limits=limits)
+    return run_alone(tmp_path, "caches.c", f"DOES={does}", *defines, limits=limits)
 
 
 GOOD = {
@@ -126,7 +119,7 @@ def test_a_filter_without_its_clock(tmp_path: Path) -> None:
 def test_a_program_that_stops_the_clock_of_its_own_ram(tmp_path: Path) -> None:
     # The program executes nothing of interest after that.
     few = Limits(20_000)
-    result = run(tmp_path, "STOP_CLOCK", "-DMEMENR_BIT=N6_RCC_MEMENR_AXISRAM2EN", limits=few)
+    result = run(tmp_path, "STOP_CLOCK", "MEMENR_BIT=N6_RCC_MEMENR_AXISRAM2EN", limits=few)
     assert result.findings[0].kind == "ram-off"
     assert "AXISRAM2 at 0x341" in result.findings[0].text
     assert result.ended != "exited" or result.exit_code != 0
@@ -138,7 +131,7 @@ RAMS = [("FLEXRAM", "0x34010000u"), ("AXISRAM1", "0x34080000u")]
 @pytest.mark.parametrize(("ram", "place"), RAMS, ids=[row[0] for row in RAMS])
 def test_a_ram_whose_clock_is_stopped_while_it_is_used(tmp_path: Path, ram: str, place: str) -> None:
     """The content comes back with the clock."""
-    defines = [f"-DMEMENR_BIT=N6_RCC_MEMENR_{ram}EN", f"-DPLACE={place}"]
+    defines = [f"MEMENR_BIT=N6_RCC_MEMENR_{ram}EN", f"PLACE={place}"]
     result = run(tmp_path, "STOP_CLOCK", *defines)
     (finding,) = result.findings
     off = f"read of {ram} at {place[:-1]}, which is off (its clock in RCC MEMENR is 0)"

@@ -7,29 +7,19 @@ import wave
 from pathlib import Path
 
 import pytest
-from firmware_build import build_fsbl, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.recording import Recording, convert_recording
-from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
-from n6build.describe.formats.boot_header import BinaryType
+from n6build.board.virtual_board.run import RunResult
 from n6build.describe.hardware.boards import load_board
 
-PROGRAMS = Path(__file__).parent / "programs"
+from virtual_board.small_programs import boot_program, line_of
+
 BOARD = load_board("stm32n6570-dk")
 HZ = 15625
 SAMPLES = [100, -200, 300, -400, 500, -600, 700, -32768, 32767, -1, 2, -3, 4, -5, 6, -7]
 
 
 def run(tmp_path: Path, program: str, does: str = "", heard: Recording | None = None) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAMS / program, [f"-DDOES={does}"] if does else [], BOARD)
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    return run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor, BOARD, heard=heard),
-        programs=[elf],
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-        limits=Limits(silence=200_000_000),
-    )
+    return boot_program(tmp_path, program, *([f"DOES={does}"] if does else []), board=BOARD, heard=heard)
 
 
 def values(result: RunResult, name: str) -> list[int]:
@@ -129,9 +119,7 @@ def test_what_a_channel_does_wrong_is_found_where_it_was_started(
 ) -> None:
     (finding,) = run(tmp_path, "dma_channels.c", does).findings
     assert (finding.kind, finding.text) == (kind, text)
-    lines = (PROGRAMS / "dma_channels.c").read_text().splitlines()
-    (start,) = [number for number, line in enumerate(lines, 1) if "/* START */" in line]
-    assert finding.where.startswith(f"tests/virtual_board/programs/dma_channels.c:{start} in ")
+    assert finding.where.startswith(line_of("dma_channels.c", "/* START */"))
 
 
 # The microphone.

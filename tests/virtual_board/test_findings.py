@@ -11,33 +11,15 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BinaryType
 
-PROGRAMS = Path(__file__).parent / "programs"
+from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
+
 WEIGHTS = bytes(range(1, 256)) * 17
 SUM = sum(WEIGHTS[:4096])
 
 
-def line_of(source: str, text: str) -> str:
-    lines = (PROGRAMS / source).read_text().splitlines()
-    (number,) = [number for number, line in enumerate(lines, 1) if text in line]
-    return f"tests/virtual_board/programs/{source}:{number} in "
-
-
-def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path]) -> RunResult:
-    nor = write_nor(tmp_path / "nor.bin", parts)
-    boot_from = NorBoot(nor, BOARD)
-    return run_nor(
-        find_emulator(BOARD.soc),
-        boot_from,
-        programs=programs,
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-        limits=Limits(silence=200_000_000),
-    )
-
-
 def run_weights(tmp_path: Path, *defines: str) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c", [f"-D{define}=1" for define in defines])
-    parts = {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL), BOARD.slots.weights.address: WEIGHTS}
-    return boot(tmp_path, parts, [elf])
+    more = {BOARD.slots.weights.address: WEIGHTS}
+    return boot_program(tmp_path, "weights_to_npu.c", *(f"{define}=1" for define in defines), more=more)
 
 
 def test_a_correct_program_has_no_findings(tmp_path: Path) -> None:

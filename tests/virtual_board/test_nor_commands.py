@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_fsbl, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
+from firmware_build import BOARD
+from n6build.board.virtual_board.run import Limits, RunResult
 from n6build.board.virtual_board.sfdp import parameter_tables
-from n6build.describe.formats.boot_header import BinaryType
+
+from virtual_board.small_programs import boot_program
 
 PROGRAM = Path(__file__).parent / "programs" / "nor_commands.c"
 TABLES = parameter_tables(BOARD.nor_commands, BOARD.nor.size)
@@ -17,19 +17,10 @@ OFFSET = 0x200000
 CONTENT = bytes.fromhex("01020304")
 
 
-def nor_of(elf: Path, path: Path) -> Path:
-    data = BOARD.nor.base + OFFSET
-    parts = {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL), data: CONTENT, data + 0x1000: CONTENT}
-    return write_nor(path, parts)
-
-
 def run(tmp_path: Path, do: str, *, keeps: bool = False) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAM, [f"-DDO={do}", f"-DCOUNT={len(TABLES)}u"])
-    return run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor_of(elf, tmp_path / "nor.bin"), BOARD, keeps_writes=keeps),
-        programs=[elf],
-        stop=lambda line: line.startswith(("end", "n6 fault")),
+    more = {BOARD.nor.base + OFFSET: CONTENT, BOARD.nor.base + OFFSET + 0x1000: CONTENT}
+    return boot_program(
+        tmp_path, "nor_commands.c", f"DO={do}", f"COUNT={len(TABLES)}u", more=more, limits=Limits(), keeps_writes=keeps
     )
 
 

@@ -5,26 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_fsbl, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
-from n6build.describe.formats.boot_header import BinaryType
+from firmware_build import BOARD
+from n6build.board.virtual_board.run import Limits, RunResult
 from slow_rows import telling_rows
 
-PROGRAM = Path(__file__).parent / "programs" / "nor_window.c"
+from virtual_board.small_programs import boot_program
+
 WORD = bytes.fromhex("01020304")
 
 
 def read_after(tmp_path: Path, change: str) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAM, [f"-DCHANGE={change}"])
-    parts = {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL), BOARD.slots.weights.address: WORD}
-    nor = write_nor(tmp_path / "nor.bin", parts)
-    return run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor, BOARD),
-        programs=[elf],
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-    )
+    more = {BOARD.slots.weights.address: WORD}
+    return boot_program(tmp_path, "nor_window.c", f"CHANGE={change}", more=more, limits=Limits())
 
 
 FITTING = ["NOTHING", "OCTAL_STR", "FEWER_CYCLES", "FROM_HCLK", "FROM_PER", "FROM_IC4"]

@@ -10,12 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_fsbl, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
-from n6build.describe.formats.boot_header import BinaryType
+from n6build.board.virtual_board.run import Limits, RunResult
 
-from virtual_board.test_findings import PROGRAMS, line_of
+from virtual_board.small_programs import boot_program, line_of
 
 # An idle host executes more than this in a second.
 SOON = Limits(40_000_000)
@@ -23,16 +20,7 @@ DONE = "the NPU is done (INTCTRL INTREG 0x00000020), and the program does not lo
 
 
 def run(tmp_path: Path, *defines: str) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAMS / "npu_copy.c", [f"-D{define}" for define in defines])
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    stop = ("end", "n6 fault")
-    return run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor, BOARD),
-        programs=[elf],
-        stop=lambda line: line.startswith(stop),
-        limits=SOON,
-    )
+    return boot_program(tmp_path, "npu_copy.c", *defines, limits=SOON)
 
 
 def test_a_line_that_nobody_cleaned_is_found_with_the_place_of_the_epoch(tmp_path: Path) -> None:

@@ -9,19 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_fsbl, image_of
+from firmware_build import BOARD
 from n6build.board.virtual_board.run import RunResult
-from n6build.describe.formats.boot_header import BinaryType
 
-from virtual_board.test_findings import PROGRAMS, boot, line_of
+from virtual_board.small_programs import boot_program, line_of
 
 # A single engine reads, and nothing uses its stream.
 WORK = "the NPU cannot do its work: no stream engine writes to memory: an epoch would never end"
 
 
 def run(tmp_path: Path, *defines: str) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAMS / "npu_registers.c", [f"-D{define}" for define in defines])
-    return boot(tmp_path, {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)}, [elf])
+    return boot_program(tmp_path, "npu_registers.c", *defines)
 
 
 def test_what_a_runtime_asks_is_answered_and_work_without_an_end_ends_the_run(tmp_path: Path) -> None:

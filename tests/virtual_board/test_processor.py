@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from emulator_runs import run_program
-from firmware_build import BOARD, build
+from firmware_build import BOARD
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, RunResult
 from n6build.board.virtual_board.source_lines import symbols_of
 
-PROGRAM = Path(__file__).parent / "programs" / "alone.c"
-SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
+from virtual_board.small_programs import build_alone, line_of, run_alone
+
 EXIT_STATUS = 9
-ENOUGH = Limits(1_000_000_000)
 
 
 def line_with(text: str) -> str:
-    (number,) = [number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line]
-    return f"tests/virtual_board/programs/alone.c:{number} in "
+    return line_of("alone.c", text)
 
 
-def run(tmp_path: Path, does: str, limits: Limits = ENOUGH) -> RunResult:
-    elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments"])
-    return run_program(find_emulator(BOARD.soc), elf, limits=limits)
+def run(tmp_path: Path, does: str, **limits: Any) -> RunResult:
+    return run_alone(tmp_path, "alone.c", f"DOES={does}", **limits)
 
 
 def test_a_program_ends_the_emulator_with_its_status(tmp_path: Path) -> None:
@@ -92,12 +90,12 @@ def test_what_no_model_answers_is_kept_and_counted(tmp_path: Path) -> None:
 def test_a_program_without_end_is_ended_at_its_limit_to_the_instruction(
     tmp_path: Path, limits: Limits, ended: str
 ) -> None:
-    result = run(tmp_path, "LOOP_FOR_EVER", limits)
+    result = run(tmp_path, "LOOP_FOR_EVER", limits=limits)
     assert (result.ended, result.exit_code, result.instructions) == (ended, None, 1_000_000)
 
 
 def test_a_run_ends_in_front_of_an_instruction(tmp_path: Path) -> None:
-    elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, ["-DDOES=NOTHING", "-Wl,--no-warn-rwx-segments"])
+    elf = build_alone(tmp_path, "alone.c", "DOES=NOTHING")
     symbols = symbols_of(elf)
     limits = Limits(1_000_000, until=symbols["reset"] | 1)
     result = run_program(find_emulator(BOARD.soc), elf, limits=limits)
@@ -107,7 +105,7 @@ def test_a_run_ends_in_front_of_an_instruction(tmp_path: Path) -> None:
 
 def test_who_sleeps_for_ever_is_at_the_limit_at_once(tmp_path: Path) -> None:
     """An emulator that waited for years of guest time would not end."""
-    result = run(tmp_path, "SLEEP_FOR_EVER", Limits(1_000_000_000 * 86400 * 365))
+    result = run(tmp_path, "SLEEP_FOR_EVER", limits=Limits(1_000_000_000 * 86400 * 365))
     assert result.ended == "silent"
     assert result.instructions < 100
 

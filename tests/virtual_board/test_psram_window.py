@@ -5,31 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import bring_up, build, build_fsbl, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
-from n6build.describe.formats.boot_header import BinaryType
+from firmware_build import bring_up, build
+from n6build.board.virtual_board.run import RunResult
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.linker_script import fsbl_ram, program_script
 from samples import sample
 
-PROGRAMS = Path(__file__).parent / "programs"
+from virtual_board.small_programs import PROGRAMS, boot_elf, boot_program
+
 BOARD = load_board("stm32n6570-dk")
 
 
-def run(tmp_path: Path, elf: Path) -> RunResult:
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    return run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor, BOARD),
-        programs=[elf],
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-        limits=Limits(silence=200_000_000),
-    )
-
-
 def run_after(tmp_path: Path, change: str) -> RunResult:
-    return run(tmp_path, build_fsbl(tmp_path, PROGRAMS / "psram_window.c", [f"-DCHANGE={change}"], BOARD))
+    return boot_program(tmp_path, "psram_window.c", f"CHANGE={change}", board=BOARD)
 
 
 def test_a_window_that_fits_the_part_keeps_what_is_written(tmp_path: Path) -> None:
@@ -113,7 +101,8 @@ def test_what_st_s_own_driver_sends_reaches_the_part(tmp_path: Path) -> None:
     flags = [f"-I{folder}" for folder in folders] + ["-DSTM32N657xx", "-DUSE_HAL_DRIVER", "-ffunction-sections"]
     flags += ["-fdata-sections", "-mcmse", "-w"]
     program = [PROGRAMS / "st_psram.c", *sources, *bring_up()]
-    result = run(tmp_path, build(tmp_path, "st_psram", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD))
+    elf = build(tmp_path, "st_psram", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD)
+    result = boot_elf(tmp_path, elf, BOARD)
     assert result.findings == ()
     assert result.lines == (
         "init=0x00000000",

@@ -22,7 +22,8 @@ from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.linker_script import fsbl_ram, program_script
 from samples import sample
 
-PROGRAMS = Path(__file__).parent / "programs"
+from virtual_board.small_programs import PROGRAMS, boot_elf
+
 BOARD = load_board("stm32n6570-dk")
 HAL = ("i2c", "i2c_ex", "mdf", "sai", "dma", "dma_ex", "gpio", "rcc", "rcc_ex", "cortex")
 
@@ -57,15 +58,7 @@ def run_st_audio(tmp_path: Path) -> RunResult:
     flags += ["-fdata-sections", "-mcmse", "-w"]
     program = [PROGRAMS / "st_audio.c", *sources, *bring_up()]
     elf = build(tmp_path, "st_audio", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD)
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    heard = recording(tmp_path, range(16_000))
-    return run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor, BOARD, heard=heard),
-        programs=[elf],
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-        limits=Limits(silence=200_000_000),
-    )
+    return boot_elf(tmp_path, elf, BOARD, heard=recording(tmp_path, range(16_000)))
 
 
 def test_st_s_own_drivers_find_the_codec_and_hear_the_recording(tmp_path: Path) -> None:

@@ -6,24 +6,20 @@ IWDG counts guest time by the LSI. A power cut happens in the middle of a write.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from emulator_runs import run_program
-from firmware_build import BOARD, build, build_fsbl, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
-from n6build.describe.formats.boot_header import BinaryType
+from firmware_build import BOARD
+from n6build.board.virtual_board.run import Limits, RunResult
 
-PROGRAMS = Path(__file__).parent / "programs"
-SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
+from virtual_board.small_programs import boot_program, run_alone
+
 POWER, WATCHDOG, PROGRAM = 1, 2, 4
 OFFSET = 0x200000
 
 
 def run(tmp_path: Path, does: str) -> RunResult:
-    source = PROGRAMS / "watchdog.c"
-    elf = build(tmp_path, "watchdog", [source], SCRIPT, [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments"])
-    return run_program(find_emulator(BOARD.soc), elf, limits=Limits(1_000_000_000))
+    return run_alone(tmp_path, "watchdog.c", f"DOES={does}")
 
 
 @pytest.mark.parametrize(
@@ -51,16 +47,9 @@ def test_registers_are_written_behind_their_key_only(tmp_path: Path) -> None:
 
 
 def test_a_fuse_is_blown_in_the_file_that_is_given_for_it(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAMS / "says_hello.c", ["-DDOES=BLOW_A_FUSE"])
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.nor.base: image_of(elf, BinaryType.FSBL)})
     fuses = tmp_path / "fuses.bin"
     fuses.write_bytes(bytes(4 * 124) + (0x10000).to_bytes(4, "little"))
-    result = run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor, BOARD, fuses=fuses),
-        programs=[elf],
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-    )
+    result = boot_program(tmp_path, "says_hello.c", "DOES=BLOW_A_FUSE", fuses=fuses)
     assert (result.findings, "done fuse=0x00018000" in result.lines) == ((), True)
     assert fuses.read_bytes()[4 * 124 :][:4] == (0x18000).to_bytes(4, "little")
 
@@ -69,20 +58,10 @@ def test_a_fuse_is_blown_in_the_file_that_is_given_for_it(tmp_path: Path) -> Non
     ("cut", "programmed", "erased"), [(1, 0, 2048), (2, 2, 4096)], ids=["the erase", "the programming"]
 )
 def test_a_write_of_the_nor_is_cut_in_its_middle(tmp_path: Path, cut: int, programmed: int, erased: int) -> None:
-    elf = build_fsbl(tmp_path, PROGRAMS / "nor_commands.c", ["-DDO=ERASE_AND_PROGRAM", "-DCOUNT=4u"])
-    old = b"\x5a" * 4096
-    nor = write_nor(
-        tmp_path / "nor.bin",
-        {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL), BOARD.nor.base + OFFSET: old},
-    )
-    result = run_nor(
-        find_emulator(BOARD.soc),
-        NorBoot(nor, BOARD, keeps_writes=True),
-        programs=[elf],
-        stop=lambda line: line.startswith(("end", "n6 fault")),
-        limits=Limits(cut=cut),
-    )
+    options: dict[str, Any] = {"more": {BOARD.nor.base + OFFSET: b"\x5a" * 4096}, "keeps_writes": True}
+    options["limits"] = Limits(cut=cut)
+    result = boot_program(tmp_path, "nor_commands.c", "DO=ERASE_AND_PROGRAM", "COUNT=4u", **options)
     assert result.ended == "cut"
-    after = nor.read_bytes()[OFFSET : OFFSET + 4096]
+    after = (tmp_path / "nor.bin").read_bytes()[OFFSET : OFFSET + 4096]
     assert sum(byte not in (0xFF, 0x5A) for byte in after) == programmed
     assert after.count(b"\x5a") == 4096 - erased

@@ -1,0 +1,76 @@
+"""Small programs on the virtual board: from a NOR, or started by the emulator itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from emulator_runs import run_program
+from firmware_build import BOARD, build, build_fsbl, image_of, write_nor
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.hardware.board import Board
+
+PROGRAMS = Path(__file__).parent / "programs"
+_SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
+_ENDS = ("end", "n6 fault")
+_SOON, _LONG = Limits(silence=200_000_000), Limits(1_000_000_000)
+
+
+def line_of(source: str, text: str) -> str:
+    """Return the start of a finding's place: the one line of a program that has this text."""
+    lines = (PROGRAMS / source).read_text().splitlines()
+    (number,) = [number for number, line in enumerate(lines, 1) if text in line]
+    return f"tests/virtual_board/programs/{source}:{number} in "
+
+
+def boot(
+    folder: Path,
+    parts: Mapping[int, bytes],
+    elves: Sequence[Path],
+    board: Board = BOARD,
+    limits: Limits = _SOON,
+    **options: Any,
+) -> RunResult:
+    """Run a NOR until a program says `end` or faults.
+
+    Args:
+        parts: Address in the window -> bytes.
+        options: As in NorBoot.
+    """
+    nor = NorBoot(write_nor(folder / "nor.bin", dict(parts)), board, **options)
+    stop = _ENDS
+    return run_nor(
+        find_emulator(board.soc), nor, programs=elves, stop=lambda line: line.startswith(stop), limits=limits
+    )
+
+
+def boot_elf(
+    folder: Path, elf: Path, board: Board = BOARD, more: Mapping[int, bytes] | None = None, **options: Any
+) -> RunResult:
+    """Run a program from the place of the FSBL, with `more` in the NOR."""
+    parts = {board.slots.fsbl.address: image_of(elf, BinaryType.FSBL), **(more or {})}
+    return boot(folder, parts, [elf], board, **options)
+
+
+def boot_program(folder: Path, source: str, *defines: str, board: Board = BOARD, **options: Any) -> RunResult:
+    """Build a program and run it from the place of the FSBL.
+
+    Args:
+        options: As in boot_elf and boot.
+    """
+    elf = build_fsbl(folder, PROGRAMS / source, [f"-D{define}" for define in defines], board)
+    return boot_elf(folder, elf, board, **options)
+
+
+def build_alone(folder: Path, source: str, *defines: str) -> Path:
+    """Build a program that the emulator starts itself."""
+    options = [*(f"-D{define}" for define in defines), "-Wl,--no-warn-rwx-segments"]
+    return build(folder, Path(source).stem, [PROGRAMS / source], _SCRIPT, options)
+
+
+def run_alone(folder: Path, source: str, *defines: str, limits: Limits = _LONG) -> RunResult:
+    elf = build_alone(folder, source, *defines)
+    return run_program(find_emulator(BOARD.soc), elf, limits=limits)
