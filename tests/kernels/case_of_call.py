@@ -15,7 +15,6 @@ from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kernel_call import Constant, KernelCall, Parameter, Scratch
 from n6build.compile.reference.kinds import KINDS
 from n6build.compile.reference.operands import operands_of
-from n6build.compile.reference.states import start_of
 from n6build.compile.reference.tflite_reader import read_graph
 from n6build.compile.reference.unsigned import as_signed
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ def case_of(name: str, model: bytes, inputs: Sequence[Array], work: int = 0, che
 
     def content(tensor: Tensor) -> Array:
         if tensor.is_state:
-            filled = np.full(tensor.bytes, start_of(tensor), np.uint8)
+            filled = np.full(tensor.bytes, tensor.start, np.uint8)
             return filled.view(tensor.dtype).reshape(tensor.shape)
         given = arrays[tensor.index]
         return raised(given).view(np.int8) if tensor.unsigned else given

@@ -94,7 +94,7 @@ def given(file: str, old: str, new: str) -> Edit:
     return Edit(file, old, new, "given", f"{BOARD}/network_rel-reloc/network/network_artifacts.json")
 
 
-_KERNEL = re.compile(r'\bKernel\(\s*"|\bdoc="')
+_KERNEL = re.compile(r'\b(?:Kernel|kernel_with)\(\s*"|\bdoc="')
 
 
 EDITS = (
@@ -120,9 +120,9 @@ EDITS = (
         "network_atonbuf.xSPI2.raw",
     ),
     for_npu("compile/neural_art/lowering.py", "_part_{number}", "_piece_{number}", "network_c_info.json"),
-    for_npu("compile/neural_art/averaging.py", '"mean of the image"', '"mean"', "network_npu.json"),
+    for_npu("compile/neural_art/operators/averages.py", '"mean of the image"', '"mean"', "network_npu.json"),
     for_npu(
-        "compile/neural_art/operators/average_pool_2d.py",
+        "compile/neural_art/operators/averages.py",
         '"AVERAGE_POOL_2D", "average_pool_2d"',
         '"AVERAGE_POOL_2D", "another"',
         "network_ecblobs.h",
@@ -272,10 +272,10 @@ EDITS = (
         "return tensor.quantisation.zero_point + 1 if",
         "network.c",
     ),
-    network("compile/reference/sums.py", "left_shift: int = 20", "left_shift: int = 19", "network.c"),
+    network("compile/reference/operators/sums.py", "_LEFT_SHIFT_INT16 = 20,", "_LEFT_SHIFT_INT16 = 19,", "network.c"),
     network("compile/reference/operators/conv_2d.py", "Scratch(2 * column", "Scratch(3 * column", "network.c"),
     network(
-        "compile/reference/operators/dequantize.py",
+        "compile/reference/operators/quantize.py",
         '"zero_point": given.zero_point',
         '"zero_point": -given.zero_point',
         "network.c",
@@ -286,8 +286,13 @@ EDITS = (
         "-np.array(scales)",
         "network_atonbuf.xSPI2.raw",
     ),
-    network("compile/reference/operators/max_pool_2d.py", 'label="MaxPool2D"', 'label="MaxPool"', "network.c"),
-    network("compile/reference/operators/softmax.py", "options.beta * scale", "options.beta * scale / 2", "network.c"),
+    network("compile/reference/operators/pools.py", '"MaxPool2D"', '"MaxPool"', "network.c"),
+    network(
+        "compile/reference/operators/softmax.py",
+        "options(float) * required",
+        "options(float) / 2 * required",
+        "network.c",
+    ),
     # The headers of the kernels have operators that this network does not use.
     kernels("base/members.py", "in sorted(os.listdir(folder))", "in sorted(os.listdir(folder))[::-1]"),
     kernels("compile/reference/kernel_headers.py", "_COLUMNS = 120", "_COLUMNS = 100"),
@@ -721,10 +726,8 @@ _NOT_IN_KEYWORD = (
     "plain_chains",
     "operators.add",
     "operators.max_pool_2d",
-    "operators.mean",
     "operators.pad",
-    "operators.quantize",
-    "operators.reshape",
+    "operators.copies",
     "subsampling",
 )
 WITHOUT_BYTES = {
@@ -781,16 +784,9 @@ WITHOUT_BYTES = {
     "n6build.compile.reference.operator_kind": _SHAPES,
     "n6build.compile.reference.operands": _SHAPES,
     **dict.fromkeys(_operators_without_kernels(), _NOT_IN_A_MODEL),
-    "n6build.compile.reference.blocks": _NOT_IN_A_MODEL,
-    "n6build.compile.reference.by_type": "chooses among the kernels of an operator; models of the project have int8 alone",
     "n6build.compile.reference.dilation": _NOT_IN_A_MODEL,
     "n6build.compile.reference.folding": "no model of the project has anything that is folded",
-    "n6build.compile.reference.joining": _NOT_IN_A_MODEL,
-    "n6build.compile.reference.known_values": _NOT_IN_A_MODEL,
-    "n6build.compile.reference.logical": _NOT_IN_A_MODEL,
-    "n6build.compile.reference.moving_kind": _NOT_IN_A_MODEL,
     "n6build.compile.reference.resizing": _NOT_IN_A_MODEL,
-    "n6build.compile.reference.states": "no model of the project has an operator that keeps a state",
     "n6build.compile.kernel_files": _PLANS,
     "n6build.compile.reference.int16": _NOT_IN_A_MODEL,
     "n6build.compile.reference.nearest": _REFUSES,

@@ -17,24 +17,27 @@ LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
     """Return the value `name` of each module that matches a pattern, by module name.
 
+    A module may have several values, as a tuple.
+
     Args:
         pattern: Module name with one `*`, as in 'n6build.compile.*.backend'. It has to be a literal
             in the call:
             engine/closure.py finds it there, so that the modules count among the imports of the calling
             module.
-        name: Name of the value in each module.
+        name: Name of the value or the tuple in each module.
         kind: Type of the value.
 
     Raises:
         TypeError: A value is not a `kind`.
         AttributeError: A module has no such value.
     """
-    found = []
+    found: list[T] = []
     for module in modules_matching(pattern, {"n6build": LIBRARY}):
         value = getattr(importlib.import_module(module), name)
-        if not isinstance(value, kind):
+        values = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(each, kind) for each in values):
             raise TypeError(f"{module}.{name} is not a {kind.__name__}")
-        found.append(value)
+        found += values
     return tuple(found)
 
 

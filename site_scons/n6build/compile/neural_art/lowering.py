@@ -33,7 +33,7 @@ from n6build.describe.hardware.npu import Npu
 
 OPERATORS: dict[tuple[str, str], NpuOperator] = {
     (each.name, each.kernel): each
-    for each in members("n6build.compile.neural_art.operators.*", "NPU_OPERATOR", NpuOperator)
+    for each in members("n6build.compile.neural_art.operators.*", "NPU_OPERATORS", NpuOperator)
 }
 # Kernels whose sums are rounded twice, as in LiteRT.
 _TWICE = frozenset({"conv_2d", "depthwise_conv_2d", "sum"})

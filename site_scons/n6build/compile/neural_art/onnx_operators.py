@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from n6build.compile.neural_art.layer import StaysOnCpu
 from n6build.compile.reference.graph import Operator, Tensor
-from n6build.compile.reference.onnx.binary import binary_options
 from n6build.compile.reference.onnx.limits import LimitOptions, limited_range
-from n6build.compile.reference.onnx.operators.qlinear_average_pool import PoolOptions
+from n6build.compile.reference.onnx.operators.binary import BinaryOptions
+from n6build.compile.reference.onnx.operators.pools import PoolOptions
 from n6build.compile.reference.onnx.operators.qlinear_conv import ConvOptions
 from n6build.compile.reference.onnx.windowing import Windowing
 from n6build.compile.reference.operands import Operands, Padding, required_quantisation
@@ -22,6 +23,8 @@ from n6build.compile.reference.weights import BIAS, WEIGHTS
 from n6build.compile.reference.windows import WindowOptions
 
 _WHOLE_RANGE = {"clamp_min": -128, "clamp_max": 127}
+
+_Options = TypeVar("_Options", bound=LimitOptions)
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,19 @@ def _as(operands: Operands, kind: str, options: object, padding: Padding | None 
     return replace(operands, operator=renamed, padding=padding)
 
 
-def _require_no_limits(operands: Operands, low: float, high: float) -> None:
-    members = dict(limited_range(operands.output, low, high).members)
+def _without_limits(operands: Operands, kind: type[_Options]) -> _Options:
+    """Return the options of an operator, which does not limit its results.
+
+    Raises:
+        StaysOnCpu: It limits them.
+    """
+    options = operands.options(kind)
+    members = dict(limited_range(operands.output, options).members)
     if any(members[name] != limit for name, limit in _WHOLE_RANGE.items()):
         raise StaysOnCpu(
-            f"its results are limited to {low:g} to {high:g}, which is more than int8 does: no unit was seen"
+            f"its results are limited to {options.low:g} to {options.high:g}, which is more than int8 does: no unit was seen"
         )
+    return options
 
 
 def _window(
@@ -88,18 +98,15 @@ def _window(
 
 
 def _convolution(operands: Operands) -> Operands:
-    options = operands.operator.options
-    assert isinstance(options, ConvOptions)
+    options = operands.options(ConvOptions)
     if options.groups > 1:
         raise StaysOnCpu(f"a convolution in {options.groups} groups of several channels was not seen")
-    _require_no_limits(operands, options.low, options.high)
+    _without_limits(operands, ConvOptions)
     return _as(operands, "CONV_2D", *_window(operands, options.windowing))
 
 
 def _depthwise(operands: Operands) -> Operands:
-    options = operands.operator.options
-    assert isinstance(options, ConvOptions)
-    _require_no_limits(operands, options.low, options.high)
+    options = _without_limits(operands, ConvOptions)
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
     changed = replace(operands, inputs=(operands.first, _channels_behind(weights), bias))
     return _as(changed, "DEPTHWISE_CONV_2D", *_window(operands, options.windowing))
@@ -115,38 +122,29 @@ def _channels_behind(weights: Tensor) -> Tensor:
 
 
 def _product(operands: Operands) -> Operands:
-    options = operands.operator.options
-    assert isinstance(options, LimitOptions)
-    _require_no_limits(operands, options.low, options.high)
+    _without_limits(operands, LimitOptions)
     return _as(operands, "FULLY_CONNECTED", ActivationOptions())
 
 
 def _sum(operands: Operands) -> Operands:
-    options = binary_options(operands)
-    _require_no_limits(operands, options.low, options.high)
+    _without_limits(operands, BinaryOptions)
     return _as(operands, "ADD", ActivationOptions())
 
 
 def _largest(operands: Operands) -> Operands:
-    options = operands.operator.options
-    assert isinstance(options, PoolOptions)
-    _require_no_limits(operands, options.low, options.high)
+    options = _without_limits(operands, PoolOptions)
     height, width = options.windowing.window
     return _as(operands, "MAX_POOL_2D", *_window(operands, options.windowing, (height, width)))
 
 
 def _mean(operands: Operands) -> Operands:
-    options = operands.operator.options
-    assert isinstance(options, PoolOptions)
-    _require_no_limits(operands, options.low, options.high)
+    options = _without_limits(operands, PoolOptions)
     height, width = options.windowing.window
     return _as(operands, "AVERAGE_POOL_2D", *_window(operands, options.windowing, (height, width)))
 
 
 def _global_mean(operands: Operands) -> Operands:
-    options = operands.operator.options
-    assert isinstance(options, LimitOptions)
-    _require_no_limits(operands, options.low, options.high)
+    _without_limits(operands, LimitOptions)
     _, height, width, _ = operands.first.shape
     return _as(operands, "AVERAGE_POOL_2D", WindowOptions("VALID", 1, 1, height=height, width=width))
 

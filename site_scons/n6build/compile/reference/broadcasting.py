@@ -12,7 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
-from n6build.compile.reference.descriptors import Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import Member, Structure, of_type, reads, writes
 from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.kernel_call import Argument, Constant, Parameter, fields_of
 from n6build.compile.reference.operands import Operands
@@ -30,8 +30,7 @@ _BROADCAST = Structure(
     "n6k_broadcast_t",
     (
         Member("run", "uint32_t"),
-        Member("a_step", "uint8_t"),
-        Member("b_step", "uint8_t"),
+        *of_type("uint8_t", "a_step", "b_step"),
         *(Member(f"loop_{number}", _LOOP) for number in range(1, _LOOPS + 1)),
     ),
     doc="How two operands are walked through while the output is written from its start to its end. A run of elements, for which "

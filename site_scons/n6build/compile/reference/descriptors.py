@@ -83,6 +83,24 @@ class Kernel:
     in_place: tuple[str, ...] = ()
 
 
+def of_type(kind: Scalar | Pointer | Structure, *names: str) -> tuple[Member, ...]:
+    """Return members of one type."""
+    return tuple(Member(name, kind) for name in names)
+
+
+def kernel_with(name: str, *members: Member, doc: str, definitions: str = "", in_place: tuple[str, ...] = ()) -> Kernel:
+    """Return a kernel with a descriptor of its own, n6k_<name>_t.
+
+    Args:
+        name: Name of the function without its prefix.
+        *members: Members of the descriptor.
+        doc: As in `Structure`.
+        definitions: As in `Structure`.
+        in_place: As in `Kernel`.
+    """
+    return Kernel(name, Structure(f"n6k_{name}_t", members, doc, definitions), in_place)
+
+
 def enumeration(prefix: str, numbers: Mapping[_Name, int]) -> str:
     """Return a C enumeration for the definitions of a structure.
 
@@ -113,9 +131,9 @@ def with_inner(structure: Structure) -> tuple[Structure, ...]:
 
 SHAPE = Structure(
     "n6k_shape_t",
-    (Member("height", "uint16_t"), Member("width", "uint16_t"), Member("channels", "uint16_t")),
+    of_type("uint16_t", "height", "width", "channels"),
 )
 # Input and output of int8 elements, which most kernels read and write.
 ENDS = (Member("input", reads("int8_t")), Member("output", writes("int8_t")))
 # Members for an operator that computes along the last dimension, row by row.
-ROWS = (*ENDS, Member("rows", "uint32_t"), Member("depth", "uint32_t"))
+ROWS = (*ENDS, *of_type("uint32_t", "rows", "depth"))

@@ -12,8 +12,15 @@ import math
 import numpy as np
 
 from n6build.compile.reference.broadcasting import IN_PLACE, broadcast_arguments, broadcast_members, check_broadcast
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, enumeration, reads, writes
-from n6build.compile.reference.kernel_call import KernelCall
+from n6build.compile.reference.descriptors import (
+    Member,
+    enumeration,
+    kernel_with,
+    of_type,
+    reads,
+    writes,
+)
+from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.ranges import activation_of, real_limits
@@ -32,34 +39,23 @@ _CLAMPED = ("ADD", "SUB", "MUL", "DIV")
 _LARGEST = float(np.finfo(np.float32).max)
 _PREFIX = "N6K_FLOAT32"
 
-_ARITHMETIC_KERNEL = Kernel(
+_ARITHMETIC_KERNEL = kernel_with(
     "arithmetic_float32",
-    Structure(
-        "n6k_arithmetic_float32_t",
-        (
-            *broadcast_members("float"),
-            Member("clamp_min", "float"),
-            Member("clamp_max", "float"),
-            Member("operation", "uint8_t", note="N6K_FLOAT32_..."),
-        ),
-        doc="Of two float32 operands; the range is that of all numbers, without infinity, where nothing is clamped.",
-        definitions=enumeration(_PREFIX, _ARITHMETIC),
-    ),
-    IN_PLACE,
+    *broadcast_members("float"),
+    *of_type("float", "clamp_min", "clamp_max"),
+    Member("operation", "uint8_t", note="N6K_FLOAT32_..."),
+    doc="Of two float32 operands; the range is that of all numbers, without infinity, where nothing is clamped.",
+    definitions=enumeration(_PREFIX, _ARITHMETIC),
+    in_place=IN_PLACE,
 )
-_FUNCTION_KERNEL = Kernel(
+_FUNCTION_KERNEL = kernel_with(
     "function_float32",
-    Structure(
-        "n6k_function_float32_t",
-        (
-            Member("input", reads("float")),
-            Member("output", writes("float")),
-            Member("elements", "uint32_t"),
-            Member("function", "uint8_t", note="N6K_FLOAT32_..."),
-        ),
-        doc="Of one float32 element.",
-        definitions=enumeration(_PREFIX, _FUNCTIONS),
-    ),
+    Member("input", reads("float")),
+    Member("output", writes("float")),
+    Member("elements", "uint32_t"),
+    Member("function", "uint8_t", note="N6K_FLOAT32_..."),
+    doc="Of one float32 element.",
+    definitions=enumeration(_PREFIX, _FUNCTIONS),
     in_place=("input",),
 )
 
@@ -91,9 +87,7 @@ def float_function(name: str, label: str) -> OperatorKind:
         return KernelCall(
             _FUNCTION_KERNEL,
             {
-                "input": operands.first,
-                "output": operands.output,
-                "elements": operands.first.elements,
+                **element_arguments(operands),
                 "function": _FUNCTIONS[name],
             },
         )

@@ -9,28 +9,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import Member, kernel_with, of_type, reads, writes
 from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.kernel_call import Constant, KernelCall, operand
 
-GATHER = Kernel(
+GATHER = kernel_with(
     "gather",
-    Structure(
-        "n6k_gather_t",
-        (
-            Member("input", reads("void")),
-            Member("output", writes("void")),
-            Member("row_offsets", reads("uint32_t")),
-            Member("column_offsets", reads("uint32_t")),
-            Member("blocks", "uint32_t"),
-            Member("block_bytes", "uint32_t", note="of the input"),
-            Member("rows", "uint32_t"),
-            Member("columns", "uint32_t"),
-            Member("bytes", "uint32_t"),
-        ),
-        doc="For each block of the input, row and column: `bytes` adjacent bytes, row_offsets[row] + column_offsets[column] "
-        "bytes behind the block's start.",
-    ),
+    Member("input", reads("void")),
+    Member("output", writes("void")),
+    *of_type(reads("uint32_t"), "row_offsets", "column_offsets"),
+    Member("blocks", "uint32_t"),
+    Member("block_bytes", "uint32_t", note="of the input"),
+    *of_type("uint32_t", "rows", "columns", "bytes"),
+    doc="For each block of the input, row and column: `bytes` adjacent bytes, row_offsets[row] + column_offsets[column] "
+    "bytes behind the block's start.",
 )
 
 

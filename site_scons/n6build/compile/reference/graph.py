@@ -82,6 +82,14 @@ class Tensor:
         return math.prod(self.shape)
 
     @property
+    def start(self) -> int:
+        """Return the byte with which the reference interpreter fills a variable tensor.
+
+        It is 0 to 255. An int8 tensor gets its zero point.
+        """
+        return self.quantisation.zero_point % 256 if self.dtype == "int8" and self.quantisation else 0
+
+    @property
     def bytes(self) -> int:
         """Return the size of all its elements, in bytes."""
         return self.elements * ELEMENT_BYTES[self.dtype]

@@ -1,6 +1,6 @@
 """Parts that operators with int16 activations share.
 
-They are the kinds of OPERATOR whose names end with int16. Zero points are 0. Weights are int8.
+They are the kinds of operators whose names end with int16. Zero points are 0. Weights are int8.
 Biases and accumulators are int64.
 """
 

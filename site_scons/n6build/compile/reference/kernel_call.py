@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from n6build.compile.reference.descriptors import Kernel, Structure
 from n6build.compile.reference.epochs import ConstantType, Fields, Value
 from n6build.compile.reference.graph import Tensor
+from n6build.compile.reference.operands import Operands
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,20 @@ def operand(tensor: Tensor) -> Tensor | Parameter:
     return tensor if tensor.data is None else Parameter(tensor, "constant")
 
 
-def row_arguments(given: Tensor, output: Tensor) -> dict[str, Argument]:
+def ends(operands: Operands) -> dict[str, Argument]:
+    """Return the arguments for the members input and output."""
+    return {"input": operands.source, "output": operands.output}
+
+
+def element_arguments(operands: Operands) -> dict[str, Argument]:
+    """Return the arguments for the members input, output and elements."""
+    return {**ends(operands), "elements": operands.first.elements}
+
+
+def row_arguments(operands: Operands) -> dict[str, Argument]:
     """Return the arguments for the members ROWS."""
-    depth = given.shape[-1] if given.shape else 1
-    return {"input": given, "output": output, "rows": given.elements // depth, "depth": depth}
+    depth = operands.first.shape[-1] if operands.first.shape else 1
+    return {**ends(operands), "rows": operands.first.elements // depth, "depth": depth}
 
 
 def recast(calls: KernelCall | Sequence[KernelCall], kernel: Kernel, changed: Mapping[str, Argument]) -> KernelCall:

@@ -8,11 +8,11 @@ from n6build.compile.reference.operator_kind import OperatorKind
 
 # Operators by their names in the schema of .tflite files.
 TFLITE_KINDS: dict[str, OperatorKind] = {
-    kind.name: kind for kind in members("n6build.compile.reference.operators.*", "OPERATOR", OperatorKind)
+    kind.name: kind for kind in members("n6build.compile.reference.operators.*", "OPERATORS", OperatorKind)
 }
 # Operators that only ONNX models consist of.
 ONNX_KINDS: dict[str, OperatorKind] = {
-    kind.name: kind for kind in members("n6build.compile.reference.onnx.operators.*", "OPERATOR", OperatorKind)
+    kind.name: kind for kind in members("n6build.compile.reference.onnx.operators.*", "OPERATORS", OperatorKind)
 }
 KINDS = TFLITE_KINDS | ONNX_KINDS
 

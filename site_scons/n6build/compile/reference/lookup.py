@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.compile.reference.descriptors import ENDS, Kernel, Member, Structure, reads
+from n6build.compile.reference.descriptors import ENDS, Member, kernel_with, reads
 from n6build.compile.reference.fixed_point import INT8_MAX, INT8_MIN, accumulator_multiplier, scale_double
-from n6build.compile.reference.kernel_call import Constant, KernelCall
+from n6build.compile.reference.kernel_call import Constant, KernelCall, element_arguments
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.operator_kind import OperatorKind
-from n6build.compile.reference.ranges import clamp_range
+from n6build.compile.reference.ranges import Activation, clamp_range
 from n6build.compile.reference.reference_options import OptionsReader
 from n6build.compile.reference.rules import INT8, Problem, Rule, check_elementwise
 
@@ -24,14 +24,13 @@ Float32 = NDArray[np.float32]
 # Function that returns an operator's results for the inputs -128 to 127, as int8.
 Table = Callable[[Operands], NDArray[np.int8]]
 
-LOOKUP = Kernel(
+LOOKUP = kernel_with(
     "lookup",
-    Structure(
-        "n6k_lookup_t",
-        (*ENDS, Member("elements", "uint32_t"), Member("table", reads("int8_t"))),
-        doc="output = table[input], a table of 256 elements whose index is the input's bit pattern: those of 0 to 127 come "
-        "first, then those of -128 to -1.",
-    ),
+    *ENDS,
+    Member("elements", "uint32_t"),
+    Member("table", reads("int8_t")),
+    doc="output = table[input], a table of 256 elements whose index is the input's bit pattern: those of 0 to 127 come "
+    "first, then those of -128 to -1.",
     in_place=("input",),
 )
 
@@ -74,9 +73,7 @@ def lookup_call(operands: Operands, results: NDArray[np.int8]) -> KernelCall:
     return KernelCall(
         LOOKUP,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "elements": operands.first.elements,
+            **element_arguments(operands),
             "table": Constant("int8", np.roll(results, INT8_MIN)),
         },
     )
@@ -107,14 +104,14 @@ def rescaling(operands: Operands, factor: float = 1.0) -> Callable[[int], int]:
     return lambda x: sign * scale_double(x, multiplier, shift)
 
 
-def clamped_operator(name: Literal["RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"], label: str) -> OperatorKind:
-    """Return an activation that clamps elements to a range of real numbers."""
+def clamped(activation: Activation | Literal["RELU_0_TO_1"]) -> Table:
+    """Return a function that makes the table of an activation, which clamps elements."""
 
     def table(operands: Operands) -> NDArray[np.int8]:
-        low, high = clamp_range(name, required_quantisation(operands.output))
+        low, high = clamp_range(activation, required_quantisation(operands.output))
         return np.clip(integer_table(operands, rescaling(operands)), low, high)
 
-    return lookup_operator(name, label, table)
+    return table
 
 
 def float_table(function: Callable[[Float32], Float32]) -> Table:

@@ -37,7 +37,6 @@ from n6build.compile.reference.liveness import blocks_of, lower_bound
 from n6build.compile.reference.operands import Padding, operands_of
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.schedule import scheduled
-from n6build.compile.reference.states import start_of
 from n6build.compile.reference.windows import MAX_DIMENSION
 
 
@@ -96,7 +95,7 @@ class _Lowering:
             initializers=self._in_order_of_use(epochs),
             inputs=tuple(self._port(index) for index in self._graph.inputs),
             outputs=tuple(self._port(index) for index in self._graph.outputs),
-            states=tuple(State(self._names[tensor.index], tensor, start_of(tensor)) for tensor in states),
+            states=tuple(State(self._names[tensor.index], tensor, tensor.start) for tensor in states),
         )
 
     # Buffers and their lifetimes

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import Member, Structure, kernel_with, of_type, reads, writes
 from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.graph import DType, Tensor
 from n6build.compile.reference.kernel_call import Argument, Constant, KernelCall, fields_of, operand
 from n6build.compile.reference.operands import Operands
-from n6build.compile.reference.rules import CONVERT, Problem, shown
+from n6build.compile.reference.operator_kind import OperatorKind
+from n6build.compile.reference.reference_options import OptionsReader
+from n6build.compile.reference.rules import CONVERT, Problem, Rule, shown
 
 Array = NDArray[Any]
 
@@ -39,21 +41,14 @@ _LOOP = Structure(
     (Member("size", "uint32_t"), Member("in_step", "int32_t"), Member("out_step", "int32_t")),
     doc="How often something is repeated, and by how many bytes input and output go on each time.",
 )
-MOVE = Kernel(
+MOVE = kernel_with(
     "move",
-    Structure(
-        "n6k_move_t",
-        (
-            Member("input", reads("void")),
-            Member("output", writes("void")),
-            Member("in_offset", "uint32_t"),
-            Member("out_offset", "uint32_t"),
-            Member("bytes", "uint32_t"),
-            *(Member(f"loop_{level}", _LOOP) for level in range(_LOOPS)),
-        ),
-        doc="Elements moved: loops inside one another, loop_0 the outermost, of copies of `bytes` adjacent bytes. in_offset, "
-        "out_offset: of the first byte.",
-    ),
+    Member("input", reads("void")),
+    Member("output", writes("void")),
+    *of_type("uint32_t", "in_offset", "out_offset", "bytes"),
+    *(Member(f"loop_{level}", _LOOP) for level in range(_LOOPS)),
+    doc="Elements moved: loops inside one another, loop_0 the outermost, of copies of `bytes` adjacent bytes. in_offset, "
+    "out_offset: of the first byte.",
 )
 
 
@@ -290,9 +285,46 @@ def _does_not_make(operands: Operands) -> str:
     return f"{given} do not make tensor {shown(operands.output)} {list(operands.output.shape)}"
 
 
-def _regroup(_: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
+def regroup(_: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
+    """Yield the pair that moves the same elements into the output's shape."""
     yield Pair(output, regrouped(known(inputs[0]), output.shape))
 
 
-# Movement of the same elements into the output's shape.
-REGROUPING = Movement(_regroup)
+def moving(
+    name: str,
+    label: str,
+    pairs: Pairs,
+    inputs: tuple[tuple[DType, ...], ...],
+    *,
+    constants: tuple[int, ...] = (),
+    options: OptionsReader | None = None,
+    source: int = 0,
+    several_outputs: bool = False,
+) -> OperatorKind:
+    """Return an operator that only moves elements.
+
+    Args:
+        name: Name of the operator in the schema.
+        label: Name of the operator in reports.
+        pairs: Function that makes the pairs of its movement.
+        inputs: Allowed types by position, as in `Rule`; all inputs are required.
+        constants: Positions that have to hold constants, as in `Rule`.
+        options: Reader of the operator's options, or None.
+        source: Position of the input that is moved.
+        several_outputs: True if the operator has several outputs.
+    """
+    movement, first = Movement(pairs), source > 0
+    return OperatorKind(
+        name=name,
+        label=label,
+        rule=Rule(
+            inputs, len(inputs), constants, MOVABLE, movement.check, first_may_be_constant=first, quantised=False
+        ),
+        lower=movement.lower,
+        kernels=(MOVE,),
+        options=options,
+        view=movement.view,
+        several_outputs=several_outputs,
+        viewed=source,
+        fold=movement.fold,
+    )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from n6build.compile.reference.graph import Graph, Operator, Quantisation, Tensor
+
+_Options = TypeVar("_Options")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,15 @@ class Operands:
         tensor = self.inputs[position]
         assert tensor is not None
         return tensor
+
+    def options(self, kind: type[_Options]) -> _Options:
+        """Return the options of the operator.
+
+        Args:
+            kind: Type of the options that the operator's module reads.
+        """
+        assert isinstance(self.operator.options, kind)
+        return self.operator.options
 
     @property
     def first(self) -> Tensor:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import tflite
+
 
 class DamagedError(Exception):
     """An error for a flatbuffer that contradicts itself or its schema."""
@@ -27,14 +29,17 @@ class OptionsReader:
 
     Attributes:
         table: Class of the options' table in the flatbuffer schema.
-        code: Code of that table in the operator's union of options.
         read: Function from such a table to `graph.Operator.options`; raises DamagedError and
             UnsupportedError.
     """
 
     table: type
-    code: int
     read: Callable[[Any], object]
+
+    @property
+    def code(self) -> int:
+        """Return the code of the table in the operator's union of options."""
+        return int(getattr(tflite.BuiltinOptions, self.table.__name__))
 
 
 def names_in(enumeration: type) -> dict[int, str]:

@@ -26,13 +26,6 @@ class ResizeOptions:
     half_pixel_centers: bool
 
 
-def resize_options(operands: Operands) -> ResizeOptions:
-    """Return the options of an operator that resizes images."""
-    options = operands.operator.options
-    assert isinstance(options, ResizeOptions)
-    return options
-
-
 def check_resize(operands: Operands) -> Iterator[Problem]:
     """Check that tensors are NHWC and that the output has the requested size."""
     yield from check_nhwc(operands.first, operands.output)

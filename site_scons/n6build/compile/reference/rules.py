@@ -18,6 +18,8 @@ INT16: tuple[DType, ...] = ("int16",)
 INT32: tuple[DType, ...] = ("int32",)
 INT64: tuple[DType, ...] = ("int64",)
 FLOAT32: tuple[DType, ...] = ("float32",)
+# Types of sizes and indices.
+INDEX: tuple[DType, ...] = (*INT32, *INT64)
 BOOL: tuple[DType, ...] = ("bool",)
 EIGHT_BIT: tuple[DType, ...] = ("int8", "uint8")
 

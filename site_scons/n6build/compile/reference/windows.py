@@ -96,9 +96,7 @@ def read_padding(code: int) -> PaddingScheme:
 
 def window_options(operands: Operands) -> WindowOptions:
     """Return the options of an operator with a window."""
-    options = operands.operator.options
-    assert isinstance(options, WindowOptions)
-    return options
+    return operands.options(WindowOptions)
 
 
 def window_output(size: int, window: int, stride: int, dilation: int, padding: PaddingScheme) -> tuple[int, int]:

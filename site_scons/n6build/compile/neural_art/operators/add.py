@@ -53,4 +53,4 @@ def _lower(layer: Layer, made: Made) -> None:
     made.epochs.append(epoch.done())
 
 
-NPU_OPERATOR = NpuOperator("ADD", "add", lambda _: SIGNED, _lower)
+NPU_OPERATORS = (NpuOperator("ADD", "add", lambda _: SIGNED, _lower),)

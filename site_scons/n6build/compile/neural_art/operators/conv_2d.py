@@ -263,4 +263,4 @@ def _large_chain(epoch: EpochBuilder, stream: Unit, frames: list[Frames], featur
     return before
 
 
-NPU_OPERATOR = NpuOperator("CONV_2D", "conv_2d", _form, _lower)
+NPU_OPERATORS = (NpuOperator("CONV_2D", "conv_2d", _form, _lower),)

@@ -71,4 +71,4 @@ def _lower(layer: Layer, made: Made) -> None:
         finish(layer, made, [one], Sums(how, group, some.shape[2], part.start, whole=len(parts) == 1))
 
 
-NPU_OPERATOR = NpuOperator("DEPTHWISE_CONV_2D", "depthwise_conv_2d", lambda _: UNSIGNED, _lower)
+NPU_OPERATORS = (NpuOperator("DEPTHWISE_CONV_2D", "depthwise_conv_2d", lambda _: UNSIGNED, _lower),)

@@ -27,4 +27,4 @@ def _lower(layer: Layer, made: Made) -> None:
     pointwise(layer, made, address(layer, UNSIGNED), values)
 
 
-NPU_OPERATOR = NpuOperator("FULLY_CONNECTED", "fully_connected", lambda _: UNSIGNED, _lower)
+NPU_OPERATORS = (NpuOperator("FULLY_CONNECTED", "fully_connected", lambda _: UNSIGNED, _lower),)

@@ -51,4 +51,4 @@ def _lower(layer: Layer, made: Made) -> None:
     made.epochs.append(epoch.done())
 
 
-NPU_OPERATOR = NpuOperator("MAX_POOL_2D", "max_pool_2d", lambda _: SIGNED, _lower)
+NPU_OPERATORS = (NpuOperator("MAX_POOL_2D", "max_pool_2d", lambda _: SIGNED, _lower),)

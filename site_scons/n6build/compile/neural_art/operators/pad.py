@@ -37,4 +37,4 @@ def _lower(layer: Layer, made: Made) -> None:
     made.epochs.append(epoch.done())
 
 
-NPU_OPERATOR = NpuOperator("PAD", "pad", lambda _: SIGNED, _lower)
+NPU_OPERATORS = (NpuOperator("PAD", "pad", lambda _: SIGNED, _lower),)

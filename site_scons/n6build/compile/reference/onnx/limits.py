@@ -1,4 +1,4 @@
-"""The range of an int8 output whose real numbers are limited."""
+"""Limits of the real numbers of an int8 output, and operators that compute with these numbers."""
 
 from __future__ import annotations
 
@@ -7,34 +7,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from n6build.compile.reference.descriptors import Member, of_type
 from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.graph import Tensor
-from n6build.compile.reference.kernel_call import fields_of
-from n6build.compile.reference.operands import required_quantisation
+from n6build.compile.reference.kernel_call import Argument, fields_of
+from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.ranges import RANGE
+
+# Members of a descriptor, in this order.
+REAL_MEMBERS = (
+    *of_type("float", "input_scale", "output_scale"),
+    Member("input_zero_point", "int8_t"),
+    Member("range", RANGE),
+)
 
 
 @dataclass(frozen=True)
 class LimitOptions:
     """Limits of the real numbers of an operator's output.
 
+    Options with further fields inherit them.
+
     Attributes:
-        low: Lower limit.
-        high: Upper limit.
+        low: Lower limit, minus infinity without one.
+        high: Upper limit, infinity without one.
     """
 
     low: float
     high: float
 
 
-def limited_range(output: Tensor, low: float, high: float) -> Fields:
-    """Return the fields of a member of type RANGE.
+NO_LIMITS = LimitOptions(-math.inf, math.inf)
 
-    Args:
-        output: Output of the operator.
-        low: Lower limit of the real numbers, minus infinity without one.
-        high: Upper limit of the real numbers, infinity without one.
-    """
+
+def limited_range(output: Tensor, limits: LimitOptions = NO_LIMITS) -> Fields:
+    """Return the fields of a member of type RANGE."""
     quantisation = required_quantisation(output)
 
     def element(limit: float, otherwise: int) -> int:
@@ -43,7 +50,16 @@ def limited_range(output: Tensor, low: float, high: float) -> Fields:
         steps = np.rint(np.float32(limit) / np.float32(quantisation.scale))
         return int(np.clip(float(steps) + quantisation.zero_point, -128, 127))
 
-    return fields_of(
-        RANGE,
-        {"zero_point": quantisation.zero_point, "clamp_min": element(low, -128), "clamp_max": element(high, 127)},
-    )
+    low, high = element(limits.low, -128), element(limits.high, 127)
+    return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})
+
+
+def real_arguments(operands: Operands) -> dict[str, Argument]:
+    """Return the arguments for REAL_MEMBERS of an operator with LimitOptions."""
+    given, target = required_quantisation(operands.first), required_quantisation(operands.output)
+    return {
+        "input_scale": given.scale,
+        "output_scale": target.scale,
+        "input_zero_point": given.zero_point,
+        "range": limited_range(operands.output, operands.options(LimitOptions)),
+    }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import tflite
 
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import Member, kernel_with, of_type, reads, writes
 from n6build.compile.reference.fixed_point import accumulator_multiplier
 from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.kernel_call import Argument, Constant, KernelCall, Parameter, Scratch
@@ -24,40 +24,25 @@ _MAX_RANK = 5  # limit of the reference resolver
 
 # Members of a descriptor, in this order.
 MATRICES = (
-    Member("x", reads("int8_t")),
-    Member("y", reads("int8_t")),
+    *of_type(reads("int8_t"), "x", "y"),
     Member("output", writes("int8_t")),
     Member("scratch", writes("int32_t")),
-    Member("batches", "uint32_t"),
-    Member("rows", "uint32_t"),
-    Member("columns", "uint32_t"),
-    Member("depth", "uint32_t"),
-    Member("x_stride", "uint32_t"),
-    Member("y_stride", "uint32_t"),
+    *of_type("uint32_t", "batches", "rows", "columns", "depth", "x_stride", "y_stride"),
 )
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "batch_matmul",
-    Structure(
-        "n6k_batch_matmul_t",
-        (
-            *MATRICES,
-            Member("x_zero_point", "int32_t"),
-            Member("y_zero_point", "int32_t"),
-            Member("multiplier", "int32_t"),
-            Member("shift", "int32_t"),
-            Member("x_is_transposed", "uint8_t"),
-            Member("y_is_transposed", "uint8_t"),
-            Member("range", RANGE),
-        ),
-        doc="output [batches][rows][columns] of x [rows][depth] and y [depth][columns], or their transposes. Strides: from one "
-        "batch to the next, 0 where all have the same matrix. scratch: N6K_BATCH_MATMUL_SCRATCH bytes. Rounding: double.",
-        definitions="""\
+    *MATRICES,
+    *of_type("int32_t", "x_zero_point", "y_zero_point", "multiplier", "shift"),
+    *of_type("uint8_t", "x_is_transposed", "y_is_transposed"),
+    Member("range", RANGE),
+    doc="output [batches][rows][columns] of x [rows][depth] and y [depth][columns], or their transposes. Strides: from one "
+    "batch to the next, 0 where all have the same matrix. scratch: N6K_BATCH_MATMUL_SCRATCH bytes. Rounding: double.",
+    definitions="""\
 /* Bytes of scratch: a start for each column's sums, a row of x, and y transposed where it is not. */
 #define N6K_BATCH_MATMUL_SCRATCH(columns, depth, y_is_transposed) \\
     (4 * (columns) + (depth) + ((y_is_transposed) ? 0 : (columns) * (depth)))
 """,
-    ),
 )
 
 
@@ -85,14 +70,8 @@ class _Sizes:
     depth: int
 
 
-def _options(operands: Operands) -> _Options:
-    options = operands.operator.options
-    assert isinstance(options, _Options)
-    return options
-
-
 def _sizes(operands: Operands) -> _Sizes:
-    options = _options(operands)
+    options = operands.options(_Options)
     x, y = operands.first.shape, operands.required(1).shape
     rows, depth = reversed(x[-2:]) if options.adj_x else x[-2:]
     columns = y[-2] if options.adj_y else y[-1]
@@ -111,7 +90,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     for each in (x, y):
         yield from check_per_tensor(each)
     sizes = _sizes(operands)
-    depth = y.shape[-1] if _options(operands).adj_y else y.shape[-2]
+    depth = y.shape[-1] if operands.options(_Options).adj_y else y.shape[-2]
     alike = all(
         math.prod(each.shape[:-2]) == 1 or _without_ones(each.shape[:-2]) == _without_ones(sizes.batches)
         for each in (x, y)
@@ -138,7 +117,7 @@ def _stride(tensor: Tensor) -> int:
 
 def _lower(operands: Operands) -> KernelCall:
     x, y, sizes = operands.first, operands.required(1), _sizes(operands)
-    adj_y = _options(operands).adj_y or y.data is not None
+    adj_y = operands.options(_Options).adj_y or y.data is not None
     given = required_quantisation(x).scale, required_quantisation(y).scale
     # The reference resolver multiplies in float32 and divides in double.
     product = float(np.float32(given[0]) * np.float32(given[1]))
@@ -163,7 +142,7 @@ def _lower(operands: Operands) -> KernelCall:
             "y_zero_point": zero_point_of(y),
             "multiplier": multiplier,
             "shift": shift,
-            "x_is_transposed": int(_options(operands).adj_x),
+            "x_is_transposed": int(operands.options(_Options).adj_x),
             "y_is_transposed": int(adj_y),
             "range": output_range(operands.output, "NONE"),
         },
@@ -176,16 +155,18 @@ def _turned(operands: Operands) -> Argument:
     y = operands.required(1)
     if y.data is None:
         return y
-    if _options(operands).adj_y:
+    if operands.options(_Options).adj_y:
         return Parameter(y, "matrix")
     return Constant("int8", np.ascontiguousarray(np.swapaxes(y.data, -1, -2)))
 
 
-OPERATOR = OperatorKind(
-    name="BATCH_MATMUL",
-    label="BatchMatMul",
-    options=OptionsReader(tflite.BatchMatMulOptions, tflite.BuiltinOptions.BatchMatMulOptions, _read),
-    rule=Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="BATCH_MATMUL",
+        label="BatchMatMul",
+        options=OptionsReader(tflite.BatchMatMulOptions, _read),
+        rule=Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

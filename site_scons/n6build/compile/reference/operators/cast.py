@@ -5,30 +5,22 @@ A float32 number that the type cannot hold saturates.
 
 from __future__ import annotations
 
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import Member, kernel_with, of_type, reads, writes
 from n6build.compile.reference.graph import ELEMENT_BYTES, DType
-from n6build.compile.reference.kernel_call import KernelCall
+from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.movement import MOVABLE, Array
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.rules import Rule, check_elementwise
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "cast",
-    Structure(
-        "n6k_cast_t",
-        (
-            Member("input", reads("void")),
-            Member("output", writes("void")),
-            Member("elements", "uint32_t"),
-            Member("in_bytes", "uint8_t"),
-            Member("out_bytes", "uint8_t"),
-            Member("in_kind", "uint8_t"),
-            Member("out_kind", "uint8_t"),
-        ),
-        doc="The same numbers as another type: in_kind, out_kind: 0 signed, 1 unsigned, 2 float, 3 bool. From float towards "
-        "zero, saturated, 0 for what is no number; between integers modulo 2^n; to bool whether it is not 0.",
-    ),
+    Member("input", reads("void")),
+    Member("output", writes("void")),
+    Member("elements", "uint32_t"),
+    *of_type("uint8_t", "in_bytes", "out_bytes", "in_kind", "out_kind"),
+    doc="The same numbers as another type: in_kind, out_kind: 0 signed, 1 unsigned, 2 float, 3 bool. From float towards "
+    "zero, saturated, 0 for what is no number; between integers modulo 2^n; to bool whether it is not 0.",
 )
 _KINDS: dict[DType, int] = {"uint8": 1, "float32": 2, "bool": 3}
 
@@ -38,9 +30,7 @@ def _lower(operands: Operands) -> KernelCall:
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "elements": operands.first.elements,
+            **element_arguments(operands),
             "in_bytes": ELEMENT_BYTES[given],
             "out_bytes": ELEMENT_BYTES[made],
             "in_kind": _KINDS.get(given, 0),
@@ -55,11 +45,15 @@ def _fold(operands: Operands) -> Array | None:
     return None if data is None or operands.first.dtype == "float32" else data.astype(made)
 
 
-OPERATOR = OperatorKind(
-    name="CAST",
-    label="Cast",
-    rule=Rule(inputs=(MOVABLE,), required=1, constants=(), output=MOVABLE, check=check_elementwise, quantised=False),
-    lower=_lower,
-    kernels=(_KERNEL,),
-    fold=_fold,
+OPERATORS = (
+    OperatorKind(
+        name="CAST",
+        label="Cast",
+        rule=Rule(
+            inputs=(MOVABLE,), required=1, constants=(), output=MOVABLE, check=check_elementwise, quantised=False
+        ),
+        lower=_lower,
+        kernels=(_KERNEL,),
+        fold=_fold,
+    ),
 )

@@ -63,4 +63,4 @@ def _saturated(x: int) -> int:
     return max(-(1 << (_BITS - 1)), min((1 << (_BITS - 1)) - 1, x))
 
 
-OPERATOR = lookup_operator("HARD_SWISH", "HardSwish", _table)
+OPERATORS = (lookup_operator("HARD_SWISH", "HardSwish", _table),)

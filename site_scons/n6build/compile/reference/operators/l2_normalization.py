@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import tflite
 
-from n6build.compile.reference.descriptors import ROWS, Kernel, Member, Structure
+from n6build.compile.reference.descriptors import ROWS, Member, kernel_with
 from n6build.compile.reference.kernel_call import KernelCall, row_arguments
 from n6build.compile.reference.operands import Operands, zero_point_of
 from n6build.compile.reference.operator_kind import OperatorKind
@@ -17,16 +17,11 @@ from n6build.compile.reference.ranges import ActivationOptions, read_activation
 from n6build.compile.reference.reference_options import OptionsReader, UnsupportedError
 from n6build.compile.reference.rules import INT8, Problem, Rule, check_elementwise, check_quantisation_is
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "l2_normalization",
-    Structure(
-        "n6k_l2_normalization_t",
-        (
-            *ROWS,
-            Member("input_zero_point", "int32_t"),
-        ),
-        doc="int8 -> int8 (output scale 1/128, zero point 0) row by row. Rounding: double.",
-    ),
+    *ROWS,
+    Member("input_zero_point", "int32_t"),
+    doc="int8 -> int8 (output scale 1/128, zero point 0) row by row. Rounding: double.",
 )
 
 
@@ -43,20 +38,16 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    return KernelCall(
-        _KERNEL,
-        {
-            **row_arguments(operands.first, operands.output),
-            "input_zero_point": zero_point_of(operands.first),
-        },
-    )
+    return KernelCall(_KERNEL, {**row_arguments(operands), "input_zero_point": zero_point_of(operands.first)})
 
 
-OPERATOR = OperatorKind(
-    name="L2_NORMALIZATION",
-    label="L2Normalization",
-    options=OptionsReader(tflite.L2NormOptions, tflite.BuiltinOptions.L2NormOptions, _read),
-    rule=Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="L2_NORMALIZATION",
+        label="L2Normalization",
+        options=OptionsReader(tflite.L2NormOptions, _read),
+        rule=Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

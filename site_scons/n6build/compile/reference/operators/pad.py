@@ -1,19 +1,30 @@
-"""PAD: elements of real value 0 before and behind any dimension."""
+"""Elements before and behind each dimension.
+
+Operators:
+    MIRROR_PAD: each dimension continued by its mirror image. The outermost element is there once
+        (REFLECT) or twice (SYMMETRIC).
+    PAD: elements of real value 0 before and behind any dimension.
+    PADV2: padding with a value that the model chooses.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
-from n6build.compile.reference.descriptors import ENDS, SHAPE, Kernel, Member, Structure
-from n6build.compile.reference.kernel_call import KernelCall
-from n6build.compile.reference.movement import MOVABLE, MOVE, Array, Movement, Pair, known
+import tflite
+
+from n6build.compile.reference.descriptors import ENDS, SHAPE, Member, kernel_with, of_type
+from n6build.compile.reference.graph import DType
+from n6build.compile.reference.kernel_call import KernelCall, ends
+from n6build.compile.reference.movement import MOVABLE, MOVE, Array, Movement, Pair, known, moving
 from n6build.compile.reference.operands import Operands, Padding
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.paddings import padded, paddings_of, zero_of
+from n6build.compile.reference.reference_options import OptionsReader, choice, names_in
 from n6build.compile.reference.rules import (
     CONVERT,
-    INT32,
-    INT64,
+    INDEX,
     Problem,
     Rule,
     check_per_tensor,
@@ -22,31 +33,19 @@ from n6build.compile.reference.rules import (
 )
 from n6build.compile.reference.windows import shape_of
 
-KERNEL = Kernel(
+_KERNEL = kernel_with(
     "pad",
-    Structure(
-        "n6k_pad_t",
-        (
-            *ENDS,
-            Member("in", SHAPE),
-            Member("out", SHAPE),
-            Member("pad_top", "uint16_t"),
-            Member("pad_left", "uint16_t"),
-            Member("pad_front", "uint16_t", note="channels"),
-            Member("value", "int8_t"),
-        ),
-        doc="Pads NHWC with `value`; channels are padded too when the shapes say so.",
-    ),
+    *ENDS,
+    *of_type(SHAPE, "in", "out"),
+    *of_type("uint16_t", "pad_top", "pad_left"),
+    Member("pad_front", "uint16_t", note="channels"),
+    Member("value", "int8_t"),
+    doc="Pads NHWC with `value`; channels are padded too when the shapes say so.",
 )
 
-KERNELS = (KERNEL, MOVE)
 
-
-def check(operands: Operands) -> Iterator[Problem]:
-    """Check a PAD or PADV2.
-
-    The paddings have to match the shapes. The value has to have the scale of the output.
-    """
+def _check(operands: Operands) -> Iterator[Problem]:
+    """Check that paddings match the shapes, and that the value has the scale of the output."""
     value = operands.optional(2)
     if value is not None:
         if value.elements != 1:
@@ -57,14 +56,11 @@ def check(operands: Operands) -> Iterator[Problem]:
             yield from check_per_tensor(value)
         yield from check_same_quantisation(value, operands.output)
     yield from check_same_quantisation(operands.first, operands.output)
-    yield from MOVEMENT.check(operands)
+    yield from _MOVEMENT.check(operands)
 
 
 def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
     yield from padded(output, known(inputs[0]), paddings_of(operands), _value(operands))
-
-
-MOVEMENT = Movement(_pairs)
 
 
 def _value(operands: Operands) -> float:
@@ -96,16 +92,14 @@ def padding_of(operands: Operands) -> Padding | None:
     return Padding(operands.operator.index, operands.first, top, left, front, int(_value(operands)), front + back > 0)
 
 
-def lower(operands: Operands) -> KernelCall | list[KernelCall]:
-    """Return the kernel call of a PAD or PADV2, or the calls."""
+def _lower(operands: Operands) -> KernelCall | list[KernelCall]:
     padding = padding_of(operands)
     if padding is None:
-        return MOVEMENT.lower(operands)
+        return _MOVEMENT.lower(operands)
     return KernelCall(
-        KERNEL,
+        _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
+            **ends(operands),
             "in": shape_of(operands.first),
             "out": shape_of(operands.output),
             "pad_top": padding.top,
@@ -116,12 +110,52 @@ def lower(operands: Operands) -> KernelCall | list[KernelCall]:
     )
 
 
-OPERATOR = OperatorKind(
-    name="PAD",
-    label="Pad",
-    rule=Rule(inputs=(MOVABLE, (*INT32, *INT64)), required=2, constants=(1,), output=MOVABLE, check=check),
-    lower=lower,
-    kernels=KERNELS,
-    padding=padding_of,
-    fold=MOVEMENT.fold,
+_NAMES = names_in(tflite.MirrorPadMode)
+
+
+def _read_mode(table: tflite.MirrorPadOptions) -> int:
+    """Return the number of outermost elements that the mirror image leaves out."""
+    return {"REFLECT": 1, "SYMMETRIC": 0}[choice(_NAMES, table.Mode(), ("REFLECT", "SYMMETRIC"), "mode")]
+
+
+def _mirrored(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
+    source, skipped = known(inputs[0]), operands.options(int)
+    parts = [
+        _mirror_parts(size, before, after, skipped)
+        for size, (before, after) in zip(source.shape, paddings_of(operands), strict=True)
+    ]
+    for chosen in itertools.product(*parts):
+        yield Pair(output[tuple(target for target, _ in chosen)], source[tuple(taken for _, taken in chosen)])
+
+
+def _mirror_parts(size: int, before: int, after: int, skipped: int) -> list[tuple[slice, slice]]:
+    """Return (target, source) of a dimension and of its images before and after.
+
+    Raises:
+        ValueError: If the dimension has too few elements to mirror.
+    """
+    if max(before, after) > size - skipped:
+        raise ValueError(f"no {max(before, after)} elements to mirror")
+    parts = [(slice(before, before + size), slice(None))]
+    if before:
+        parts.append((slice(0, before), slice(skipped + before - 1, skipped - 1 if skipped else None, -1)))
+    if after:
+        last = size - 1 - skipped
+        parts.append((slice(before + size, None), slice(last, last - after if last >= after else None, -1)))
+    return parts
+
+
+_MOVEMENT = Movement(_pairs)
+_MODE = OptionsReader(tflite.MirrorPadOptions, _read_mode)
+
+
+def _pad(name: str, inputs: tuple[tuple[DType, ...], ...]) -> OperatorKind:
+    rule = Rule(inputs, len(inputs), tuple(range(1, len(inputs))), MOVABLE, _check)
+    return OperatorKind(name, "Pad", rule, _lower, (_KERNEL, MOVE), padding=padding_of, fold=_MOVEMENT.fold)
+
+
+OPERATORS = (
+    moving("MIRROR_PAD", "MirrorPad", _mirrored, (MOVABLE, INDEX), constants=(1,), options=_MODE),
+    _pad("PAD", (MOVABLE, INDEX)),
+    _pad("PADV2", (MOVABLE, INDEX, MOVABLE)),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from n6build.compile.reference.broadcasting import BROADCAST_MEMBERS, IN_PLACE, broadcast_arguments, check_broadcast
-from n6build.compile.reference.descriptors import Kernel, Member, Structure
+from n6build.compile.reference.descriptors import Member, kernel_with, of_type
 from n6build.compile.reference.fixed_point import accumulator_multiplier
 from n6build.compile.reference.kernel_call import KernelCall
 from n6build.compile.reference.operands import Operands, required_quantisation
@@ -13,24 +13,15 @@ from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.ranges import RANGE, output_range
 from n6build.compile.reference.rules import INT8, Rule
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "prelu",
-    Structure(
-        "n6k_prelu_t",
-        (
-            *BROADCAST_MEMBERS,
-            Member("positive_multiplier", "int32_t"),
-            Member("positive_shift", "int32_t"),
-            Member("negative_multiplier", "int32_t"),
-            Member("negative_shift", "int32_t"),
-            Member("a_zero_point", "int8_t"),
-            Member("b_zero_point", "int8_t"),
-            Member("range", RANGE),
-        ),
-        doc="x = a - a_zero_point; where that is negative, x * (b - b_zero_point) scaled by negative_multiplier, else x scaled "
-        "by positive_multiplier; rounding as for convolutions.",
-    ),
-    IN_PLACE,
+    *BROADCAST_MEMBERS,
+    *of_type("int32_t", "positive_multiplier", "positive_shift", "negative_multiplier", "negative_shift"),
+    *of_type("int8_t", "a_zero_point", "b_zero_point"),
+    Member("range", RANGE),
+    doc="x = a - a_zero_point; where that is negative, x * (b - b_zero_point) scaled by negative_multiplier, else x scaled "
+    "by positive_multiplier; rounding as for convolutions.",
+    in_place=IN_PLACE,
 )
 
 
@@ -57,10 +48,12 @@ def _lower(operands: Operands) -> KernelCall:
     )
 
 
-OPERATOR = OperatorKind(
-    name="PRELU",
-    label="Prelu",
-    rule=Rule((INT8, INT8), 2, (), INT8, check_broadcast),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="PRELU",
+        label="Prelu",
+        rule=Rule((INT8, INT8), 2, (), INT8, check_broadcast),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

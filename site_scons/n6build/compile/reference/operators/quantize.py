@@ -1,47 +1,46 @@
-"""QUANTIZE: float32 to 8 bits, or 8 bits to 8 bits with another scale."""
+"""Numbers brought to another scale, to 8 or 16 bits, or to float32.
+
+Operators:
+    DEQUANTIZE: 8 bits to float32.
+    DEQUANTIZE int16: int16 to float32.
+    QUANTIZE: float32 to 8 bits, or 8 bits to 8 bits with another scale.
+    QUANTIZE int16: to int16 from float32, int16 or 8 bits, or from int16 to int8.
+    QUANTIZE unsigned: for models of uint8, in float32. A CONCATENATION of uint8 needs it for inputs
+        with another scale than its output's.
+"""
 
 from __future__ import annotations
 
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, reads, writes
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.compile.reference.descriptors import Member, enumeration, kernel_with, of_type, reads, writes
 from n6build.compile.reference.fixed_point import accumulator_multiplier
-from n6build.compile.reference.kernel_call import KernelCall
+from n6build.compile.reference.graph import DType
+from n6build.compile.reference.kernel_call import KernelCall, element_arguments
+from n6build.compile.reference.lookup import lookup_operator, saturated
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.operator_kind import OperatorKind
-from n6build.compile.reference.rules import EIGHT_BIT, FLOAT32, Rule, check_elementwise
+from n6build.compile.reference.rules import EIGHT_BIT, FLOAT32, INT8, INT16, Rule, check_elementwise
 
-_FROM_FLOAT = Kernel(
+_ELEMENTS = (Member("input", reads("void")), Member("output", writes("void")), Member("elements", "uint32_t"))
+_FROM_FLOAT = kernel_with(
     "quantize",
-    Structure(
-        "n6k_quantize_t",
-        (
-            Member("input", reads("float")),
-            Member("output", writes("void")),
-            Member("elements", "uint32_t"),
-            Member("scale", "float"),
-            Member("zero_point", "int32_t"),
-            Member("out_is_unsigned", "uint8_t"),
-        ),
-        doc="float32 -> int8 or uint8: round half away from zero of x / scale, plus the zero point, saturated.",
-    ),
+    Member("input", reads("float")),
+    Member("output", writes("void")),
+    Member("elements", "uint32_t"),
+    Member("scale", "float"),
+    Member("zero_point", "int32_t"),
+    Member("out_is_unsigned", "uint8_t"),
+    doc="float32 -> int8 or uint8: round half away from zero of x / scale, plus the zero point, saturated.",
 )
-_FROM_EIGHT_BIT = Kernel(
+_FROM_EIGHT_BIT = kernel_with(
     "requantize",
-    Structure(
-        "n6k_requantize_t",
-        (
-            Member("input", reads("void")),
-            Member("output", writes("void")),
-            Member("elements", "uint32_t"),
-            Member("multiplier", "int32_t"),
-            Member("shift", "int32_t"),
-            Member("in_zero_point", "int32_t"),
-            Member("out_zero_point", "int32_t"),
-            Member("in_is_unsigned", "uint8_t"),
-            Member("out_is_unsigned", "uint8_t"),
-        ),
-        doc="int8 or uint8 -> int8 or uint8 with another scale and zero point; rounding as for convolutions. in_is_unsigned, "
-        "out_is_unsigned: 0 or 1.",
-    ),
+    *_ELEMENTS,
+    *of_type("int32_t", "multiplier", "shift", "in_zero_point", "out_zero_point"),
+    *of_type("uint8_t", "in_is_unsigned", "out_is_unsigned"),
+    doc="int8 or uint8 -> int8 or uint8 with another scale and zero point; rounding as for convolutions. in_is_unsigned, "
+    "out_is_unsigned: 0 or 1.",
     in_place=("input",),
 )
 
@@ -55,9 +54,7 @@ def _from_float(operands: Operands) -> KernelCall:
     return KernelCall(
         _FROM_FLOAT,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "elements": operands.first.elements,
+            **element_arguments(operands),
             "scale": target.scale,
             "zero_point": target.zero_point,
             "out_is_unsigned": int(operands.output.dtype == "uint8"),
@@ -71,9 +68,7 @@ def _from_eight_bit(operands: Operands) -> KernelCall:
     return KernelCall(
         _FROM_EIGHT_BIT,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "elements": operands.first.elements,
+            **element_arguments(operands),
             "multiplier": multiplier,
             "shift": shift,
             "in_zero_point": given.zero_point,
@@ -84,10 +79,112 @@ def _from_eight_bit(operands: Operands) -> KernelCall:
     )
 
 
-OPERATOR = OperatorKind(
-    name="QUANTIZE",
-    label="Quantize",
-    rule=Rule(inputs=((*EIGHT_BIT, *FLOAT32),), required=1, constants=(), output=EIGHT_BIT, check=check_elementwise),
-    lower=_lower,
-    kernels=(_FROM_FLOAT, _FROM_EIGHT_BIT),
+_INT16_FROM_FLOAT = kernel_with(
+    "quantize_int16",
+    Member("input", reads("float")),
+    Member("output", writes("int16_t")),
+    Member("elements", "uint32_t"),
+    Member("scale", "float"),
+    doc="float32 -> int16: x / scale, rounded half away from zero, saturated.",
+)
+_KINDS: dict[DType, int] = {"int8": 0, "uint8": 1, "int16": 2}
+_FROM_INTEGER = kernel_with(
+    "requantize_int16",
+    *_ELEMENTS,
+    *of_type("int32_t", "multiplier", "shift", "in_zero_point", "out_zero_point"),
+    *of_type("uint8_t", "in_kind", "out_kind"),
+    doc="Between int16 and int16 or 8 bits; rounding as for int8 convolutions. in_kind, out_kind: N6K_INT8, ...",
+    definitions=enumeration("N6K", _KINDS),
+)
+
+
+def _lower_int16(operands: Operands) -> KernelCall:
+    given, made = operands.first, operands.output
+    target = required_quantisation(made)
+    if given.dtype == "float32":
+        return KernelCall(_INT16_FROM_FLOAT, {**element_arguments(operands), "scale": target.scale})
+    source = required_quantisation(given)
+    multiplier, shift = accumulator_multiplier(source.scale / target.scale)
+    return KernelCall(
+        _FROM_INTEGER,
+        {
+            **element_arguments(operands),
+            "multiplier": multiplier,
+            "shift": shift,
+            "in_zero_point": source.zero_point,
+            "out_zero_point": target.zero_point,
+            "in_kind": _KINDS[given.dtype],
+            "out_kind": _KINDS[made.dtype],
+        },
+    )
+
+
+# A zero point of int8 is less than that of uint8 by this number.
+_HALF = 128
+
+
+def _table(operands: Operands) -> NDArray[np.int8]:
+    """Return the table; halves round away from zero."""
+    given, target = required_quantisation(operands.first), required_quantisation(operands.output)
+    scale = np.float32(given.scale) * (np.float32(1) / np.float32(target.scale))
+    bias = np.float32(-(given.zero_point + _HALF)) * scale
+    steps = (np.arange(256).astype(np.float32) * scale + bias).astype(np.float64)
+    rounded = np.copysign(np.floor(np.abs(steps) + 0.5), steps)
+    return saturated((rounded + target.zero_point).astype(np.float32))
+
+
+_DEQUANTIZE = kernel_with(
+    "dequantize",
+    Member("input", reads("void")),
+    Member("output", writes("float")),
+    Member("elements", "uint32_t"),
+    Member("scale", "float"),
+    Member("zero_point", "int32_t"),
+    Member("in_is_unsigned", "uint8_t"),
+    doc="int8 or uint8 -> float32.",
+)
+
+
+def _dequantized(operands: Operands) -> KernelCall:
+    given = required_quantisation(operands.first)
+    return KernelCall(
+        _DEQUANTIZE,
+        {
+            **element_arguments(operands),
+            "scale": given.scale,
+            "zero_point": given.zero_point,
+            "in_is_unsigned": int(operands.first.dtype == "uint8"),
+        },
+    )
+
+
+_DEQUANTIZE_INT16 = kernel_with(
+    "dequantize_int16",
+    Member("input", reads("int16_t")),
+    Member("output", writes("float")),
+    Member("elements", "uint32_t"),
+    Member("scale", "float"),
+    doc="int16 -> float32.",
+)
+
+
+def _dequantized_int16(operands: Operands) -> KernelCall:
+    return KernelCall(
+        _DEQUANTIZE_INT16, {**element_arguments(operands), "scale": required_quantisation(operands.first).scale}
+    )
+
+
+def _rule(given: tuple[DType, ...], made: tuple[DType, ...]) -> Rule:
+    return Rule((given,), 1, (), made, check_elementwise)
+
+
+_OF_INT16 = _rule((*EIGHT_BIT, *INT16, *FLOAT32), (*INT8, *INT16))
+OPERATORS = (
+    OperatorKind("DEQUANTIZE", "Dequantize", _rule(EIGHT_BIT, FLOAT32), _dequantized, (_DEQUANTIZE,)),
+    OperatorKind("DEQUANTIZE int16", "Dequantize", _rule(INT16, FLOAT32), _dequantized_int16, (_DEQUANTIZE_INT16,)),
+    OperatorKind(
+        "QUANTIZE", "Quantize", _rule((*EIGHT_BIT, *FLOAT32), EIGHT_BIT), _lower, (_FROM_FLOAT, _FROM_EIGHT_BIT)
+    ),
+    OperatorKind("QUANTIZE int16", "Quantize", _OF_INT16, _lower_int16, (_INT16_FROM_FLOAT, _FROM_INTEGER)),
+    lookup_operator("QUANTIZE unsigned", "Quantize", _table),
 )

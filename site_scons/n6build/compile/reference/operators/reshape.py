@@ -7,28 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, reads, writes
-from n6build.compile.reference.kernel_call import KernelCall
-from n6build.compile.reference.movement import MOVABLE, REGROUPING
+from n6build.compile.reference.descriptors import Member, kernel_with, reads, writes
+from n6build.compile.reference.kernel_call import KernelCall, ends
+from n6build.compile.reference.movement import MOVABLE, Movement, regroup
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
-from n6build.compile.reference.rules import (
-    CONVERT,
-    INT32,
-    Problem,
-    Rule,
-    check_same_quantisation,
-    shown,
-)
+from n6build.compile.reference.rules import CONVERT, INT32, Problem, Rule, check_same_quantisation, shown
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "copy",
-    Structure(
-        "n6k_copy_t",
-        (Member("input", reads("void")), Member("output", writes("void")), Member("bytes", "uint32_t")),
-        doc="bytes moved from one buffer to another: a RESHAPE whose input must outlive it, or that is itself a network's "
-        "output.",
-    ),
+    Member("input", reads("void")),
+    Member("output", writes("void")),
+    Member("bytes", "uint32_t"),
+    doc="bytes moved from one buffer to another: a RESHAPE whose input must outlive it, or that is itself a network's "
+    "output.",
 )
 
 
@@ -44,15 +36,17 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    return KernelCall(_KERNEL, {"input": operands.first, "output": operands.output, "bytes": operands.first.bytes})
+    return KernelCall(_KERNEL, {**ends(operands), "bytes": operands.first.bytes})
 
 
-OPERATOR = OperatorKind(
-    name="RESHAPE",
-    label="Reshape",
-    rule=Rule(inputs=(MOVABLE, INT32), required=1, constants=(1,), output=MOVABLE, check=_check, quantised=False),
-    lower=_lower,
-    kernels=(_KERNEL,),
-    view=lambda _: 0,
-    fold=REGROUPING.fold,
+OPERATORS = (
+    OperatorKind(
+        name="RESHAPE",
+        label="Reshape",
+        rule=Rule(inputs=(MOVABLE, INT32), required=1, constants=(1,), output=MOVABLE, check=_check, quantised=False),
+        lower=_lower,
+        kernels=(_KERNEL,),
+        view=lambda _: 0,
+        fold=Movement(regroup).fold,
+    ),
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.compile.reference.by_type import also_of
 from n6build.compile.reference.fixed_point import (
     INT8_MAX,
     INT8_MIN,
@@ -21,6 +20,7 @@ from n6build.compile.reference.fixed_point import (
 from n6build.compile.reference.float32 import float_function
 from n6build.compile.reference.lookup import integer_table, lookup_operator
 from n6build.compile.reference.operands import Operands, required_quantisation
+from n6build.compile.reference.operator_kind import also_of
 
 # Bits below the point of the number that is scaled to the output.
 _FRACTION = 20
@@ -68,4 +68,4 @@ def _to_q3(x: int, integer_bits: int) -> int:
     return max(-(1 << 31), min((1 << 31) - 1, x << (integer_bits - 3)))
 
 
-OPERATOR = also_of(lookup_operator("RSQRT", "Rsqrt", _table), float_function("RSQRT", "Rsqrt"))
+OPERATORS = (also_of(lookup_operator("RSQRT", "Rsqrt", _table), float_function("RSQRT", "Rsqrt")),)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import tflite
 
-from n6build.compile.reference.descriptors import ENDS, Kernel, Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import ENDS, Member, kernel_with, of_type, reads, writes
 from n6build.compile.reference.fixed_point import accumulator_multiplier
-from n6build.compile.reference.kernel_call import Constant, KernelCall, Parameter
+from n6build.compile.reference.kernel_call import Constant, KernelCall, Parameter, ends
 from n6build.compile.reference.operands import Operands, required_quantisation, zero_point_of
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.ranges import RANGE, output_range
@@ -23,30 +23,19 @@ from n6build.compile.reference.weights import check_symmetric, folded_bias
 
 _FEATURE_WEIGHTS, _TIME_WEIGHTS, _BIAS, _STATE = 1, 2, 3, 4
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "svdf",
-    Structure(
-        "n6k_svdf_t",
-        (
-            *ENDS,
-            Member("state", writes("int16_t")),
-            Member("feature_weights", reads("int8_t")),
-            Member("feature_bias", reads("int32_t")),
-            Member("time_weights", reads("int16_t")),
-            Member("bias", reads("int32_t")),
-            Member("inputs", "uint32_t"),
-            Member("filters", "uint32_t"),
-            Member("memory", "uint32_t"),
-            Member("units", "uint32_t"),
-            Member("feature_multiplier", "int32_t"),
-            Member("feature_shift", "int32_t"),
-            Member("multiplier", "int32_t"),
-            Member("shift", "int32_t"),
-            Member("range", RANGE),
-        ),
-        doc="state [filters][memory], the newest last. Each filter adds input [inputs] times feature_weights [filters][inputs] "
-        "to it; each unit sums filters / units of them, times time_weights [filters][memory]. Rounding: double.",
-    ),
+    *ENDS,
+    Member("state", writes("int16_t")),
+    Member("feature_weights", reads("int8_t")),
+    Member("feature_bias", reads("int32_t")),
+    Member("time_weights", reads("int16_t")),
+    Member("bias", reads("int32_t")),
+    *of_type("uint32_t", "inputs", "filters", "memory", "units"),
+    *of_type("int32_t", "feature_multiplier", "feature_shift", "multiplier", "shift"),
+    Member("range", RANGE),
+    doc="state [filters][memory], the newest last. Each filter adds input [inputs] times feature_weights [filters][inputs] "
+    "to it; each unit sums filters / units of them, times time_weights [filters][memory]. Rounding: double.",
 )
 
 
@@ -61,8 +50,7 @@ def _read(table: tflite.SVDFOptions) -> _Options:
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
-    options = operands.operator.options
-    assert isinstance(options, _Options)
+    options = operands.options(_Options)
     features, time, bias = (
         operands.required(_FEATURE_WEIGHTS),
         operands.required(_TIME_WEIGHTS),
@@ -97,8 +85,7 @@ def _lower(operands: Operands) -> KernelCall:
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
+            **ends(operands),
             "state": state,
             "feature_weights": Parameter(features, "feature_weights"),
             "feature_bias": Constant("int32", folded_bias(features, None, zero_point_of(operands.first))),
@@ -118,18 +105,20 @@ def _lower(operands: Operands) -> KernelCall:
     )
 
 
-OPERATOR = OperatorKind(
-    name="SVDF",
-    label="Svdf",
-    options=OptionsReader(tflite.SVDFOptions, tflite.BuiltinOptions.SVDFOptions, _read),
-    rule=Rule(
-        inputs=(INT8, INT8, INT16, INT32, INT16),
-        required=3,
-        constants=(_FEATURE_WEIGHTS, _TIME_WEIGHTS, _BIAS),
-        output=INT8,
-        check=_check,
-        states=(_STATE,),
+OPERATORS = (
+    OperatorKind(
+        name="SVDF",
+        label="Svdf",
+        options=OptionsReader(tflite.SVDFOptions, _read),
+        rule=Rule(
+            inputs=(INT8, INT8, INT16, INT32, INT16),
+            required=3,
+            constants=(_FEATURE_WEIGHTS, _TIME_WEIGHTS, _BIAS),
+            output=INT8,
+            check=_check,
+            states=(_STATE,),
+        ),
+        lower=_lower,
+        kernels=(_KERNEL,),
     ),
-    lower=_lower,
-    kernels=(_KERNEL,),
 )

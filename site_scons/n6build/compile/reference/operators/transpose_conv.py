@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import tflite
 
-from n6build.compile.reference.descriptors import ENDS, Kernel, Member, Structure, reads
+from n6build.compile.reference.descriptors import ENDS, Member, kernel_with, reads
 from n6build.compile.reference.fixed_point import accumulator_multiplier
 from n6build.compile.reference.kernel_call import Constant, KernelCall, Parameter, fields_of
 from n6build.compile.reference.operands import Operands, required_quantisation, zero_point_of
@@ -35,22 +35,17 @@ from n6build.compile.reference.windows import (
 _SHAPE, _INPUT, _BIAS = 0, 2, 3
 _OUTPUT_CHANNELS = 0  # the axis of the weights
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "transpose_conv",
-    Structure(
-        "n6k_transpose_conv_t",
-        (
-            *ENDS,
-            *WEIGHT_MEMBERS,
-            Member("tap_bias", reads("int32_t")),
-            *SCALING_MEMBERS,
-            *WINDOW_MEMBERS,
-            Member("range", RANGE),
-        ),
-        doc="weights [output channel][window height][window width][input channel]; bias, multiplier, shift: one per output "
-        "channel. tap_bias [window height][window width][output channel]: -input zero point * sum of the tap's weights, of those "
-        "taps that an output pixel gets something from. Padding is cut off the output. Rounding: double.",
-    ),
+    *ENDS,
+    *WEIGHT_MEMBERS,
+    Member("tap_bias", reads("int32_t")),
+    *SCALING_MEMBERS,
+    *WINDOW_MEMBERS,
+    Member("range", RANGE),
+    doc="weights [output channel][window height][window width][input channel]; bias, multiplier, shift: one per output "
+    "channel. tap_bias [window height][window width][output channel]: -input zero point * sum of the tap's weights, of those "
+    "taps that an output pixel gets something from. Padding is cut off the output. Rounding: double.",
 )
 
 
@@ -134,18 +129,20 @@ def _lower(operands: Operands) -> KernelCall:
     )
 
 
-OPERATOR = OperatorKind(
-    name="TRANSPOSE_CONV",
-    label="TransposeConv",
-    options=OptionsReader(tflite.TransposeConvOptions, tflite.BuiltinOptions.TransposeConvOptions, _read),
-    rule=Rule(
-        inputs=(INT32, INT8, INT8, INT32),
-        required=3,
-        constants=(_SHAPE, WEIGHTS, _BIAS),
-        output=INT8,
-        check=_check,
-        first_may_be_constant=True,
+OPERATORS = (
+    OperatorKind(
+        name="TRANSPOSE_CONV",
+        label="TransposeConv",
+        options=OptionsReader(tflite.TransposeConvOptions, _read),
+        rule=Rule(
+            inputs=(INT32, INT8, INT8, INT32),
+            required=3,
+            constants=(_SHAPE, WEIGHTS, _BIAS),
+            output=INT8,
+            check=_check,
+            first_may_be_constant=True,
+        ),
+        lower=_lower,
+        kernels=(_KERNEL,),
     ),
-    lower=_lower,
-    kernels=(_KERNEL,),
 )

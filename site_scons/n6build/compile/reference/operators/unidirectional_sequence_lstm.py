@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import tflite
 
-from n6build.compile.reference.descriptors import ENDS, Kernel, Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import ENDS, Member, kernel_with, of_type, reads, writes
 from n6build.compile.reference.fixed_point import accumulator_multiplier
 from n6build.compile.reference.graph import Quantisation, Tensor
 from n6build.compile.reference.kernel_call import Argument, Constant, KernelCall, Scratch, fields_of
@@ -37,34 +37,22 @@ _MAX_INTEGER_BITS = 6
 _SCALES = tuple(
     Member(f"{of}_{what}", reads("int32_t")) for of in ("input", "recurrent") for what in ("multiplier", "shift")
 )
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "lstm",
-    Structure(
-        "n6k_lstm_t",
-        (
-            *ENDS,
-            Member("output_state", writes("int8_t")),
-            Member("cell_state", writes("int16_t")),
-            Member("input_weights", reads("int8_t")),
-            Member("recurrent_weights", reads("int8_t")),
-            Member("input_bias", reads("int32_t")),
-            Member("recurrent_bias", reads("int32_t")),
-            *_SCALES,
-            Member("scratch", writes("int16_t")),
-            Member("steps", "uint32_t"),
-            Member("inputs", "uint32_t"),
-            Member("cells", "uint32_t"),
-            Member("hidden_multiplier", "int32_t"),
-            Member("hidden_shift", "int32_t"),
-            Member("cell_integer_bits", "int32_t"),
-            Member("cell_clip", "int32_t"),
-            Member("range", RANGE),
-        ),
-        doc="input [steps][inputs], output [steps][cells]; weights [4][cells][inputs] and [4][cells][cells], biases [4][cells], "
-        "multipliers and shifts [4], of the gates input, forget, cell, output. cell_clip: 0 for none. scratch: N6K_LSTM_SCRATCH "
-        "bytes. Rounding: double; the gates' functions in 16-bit fixed point.",
-        definitions="#define N6K_LSTM_SCRATCH(cells) (4 * (cells) * 2)\n",
-    ),
+    *ENDS,
+    Member("output_state", writes("int8_t")),
+    Member("cell_state", writes("int16_t")),
+    *of_type(reads("int8_t"), "input_weights", "recurrent_weights"),
+    *of_type(reads("int32_t"), "input_bias", "recurrent_bias"),
+    *_SCALES,
+    Member("scratch", writes("int16_t")),
+    *of_type("uint32_t", "steps", "inputs", "cells"),
+    *of_type("int32_t", "hidden_multiplier", "hidden_shift", "cell_integer_bits", "cell_clip"),
+    Member("range", RANGE),
+    doc="input [steps][inputs], output [steps][cells]; weights [4][cells][inputs] and [4][cells][cells], biases [4][cells], "
+    "multipliers and shifts [4], of the gates input, forget, cell, output. cell_clip: 0 for none. scratch: N6K_LSTM_SCRATCH "
+    "bytes. Rounding: double; the gates' functions in 16-bit fixed point.",
+    definitions="#define N6K_LSTM_SCRATCH(cells) (4 * (cells) * 2)\n",
 )
 
 
@@ -83,12 +71,6 @@ def _read(table: tflite.UnidirectionalSequenceLSTMOptions) -> _Options:
     return _Options(clip, bool(table.TimeMajor()))
 
 
-def _options(operands: Operands) -> _Options:
-    options = operands.operator.options
-    assert isinstance(options, _Options)
-    return options
-
-
 def _check(operands: Operands) -> Iterator[Problem]:
     for place, what in _FURTHER.items():
         if operands.optional(place) is not None:
@@ -100,7 +82,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
         yield Problem("N6-NET-007", f"lacks input {missing[0]}", CONVERT)
         return
     shape = operands.first.shape
-    if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1 if _options(operands).time_major else 0] != 1):
+    if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1 if operands.options(_Options).time_major else 0] != 1):
         yield Problem(
             "N6-NET-005",
             f"tensor {shown(operands.first)} has the shape {list(shape)}, not one sequence of vectors",
@@ -192,7 +174,7 @@ def _lower(operands: Operands) -> KernelCall:
     assert hidden is not None
     hidden_multiplier, hidden_shift = accumulator_multiplier(float(np.float32(2**-15 / hidden.scale * 2**-15)))
     cell_scale = required_quantisation(cell_state).scale
-    clip = np.float32(_options(operands).cell_clip) / np.float32(cell_scale)
+    clip = np.float32(operands.options(_Options).cell_clip) / np.float32(cell_scale)
     return KernelCall(
         _KERNEL,
         {
@@ -220,27 +202,20 @@ def _lower(operands: Operands) -> KernelCall:
     )
 
 
-OPERATOR = OperatorKind(
-    name="UNIDIRECTIONAL_SEQUENCE_LSTM",
-    label="Lstm",
-    options=OptionsReader(
-        tflite.UnidirectionalSequenceLSTMOptions, tflite.BuiltinOptions.UnidirectionalSequenceLSTMOptions, _read
-    ),
-    rule=Rule(
-        inputs=(
-            *[INT8] * 9,
-            *[INT16] * 3,
-            *[INT32] * 4,
-            *(INT8, INT32),
-            *(INT8, INT16),
-            *[INT16] * 4,
+OPERATORS = (
+    OperatorKind(
+        name="UNIDIRECTIONAL_SEQUENCE_LSTM",
+        label="Lstm",
+        options=OptionsReader(tflite.UnidirectionalSequenceLSTMOptions, _read),
+        rule=Rule(
+            inputs=(*[INT8] * 9, *[INT16] * 3, *[INT32] * 4, *(INT8, INT32), *(INT8, INT16), *[INT16] * 4),
+            required=9,
+            constants=(*range(1, 18), *range(20, 24)),
+            output=INT8,
+            check=_check,
+            states=(_OUTPUT_STATE, _CELL_STATE),
         ),
-        required=9,
-        constants=(*range(1, 18), *range(20, 24)),
-        output=INT8,
-        check=_check,
-        states=(_OUTPUT_STATE, _CELL_STATE),
+        lower=_lower,
+        kernels=(_KERNEL,),
     ),
-    lower=_lower,
-    kernels=(_KERNEL,),
 )

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.compile.reference.graph import Quantisation, Tensor
-from n6build.compile.reference.onnx.binary import BinaryOptions
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.functions import is_function, pending_function
 from n6build.compile.reference.onnx.node import Node, NodeFamily, Translate
 from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import as_int8, quantisation_of, quantise, target_of
+from n6build.compile.reference.onnx.operators.binary import BinaryOptions
 from n6build.compile.reference.onnx.storage import Order, Shape, as_in_the_model, stored_shape
 from n6build.compile.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 

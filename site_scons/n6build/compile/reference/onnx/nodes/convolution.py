@@ -109,7 +109,7 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
     def make(target: Target) -> Held:
         source = building.ordered(given, order)
         inputs = [source.tensor, *parameters(node, building, source, weights)]
-        options = ConvOptions(windowing, groups, target.low, target.high)
+        options = ConvOptions(target.low, target.high, windowing, groups)
         return building.made("QLinearConv", inputs, target, output, order, options)
 
     return Pending(output, make)

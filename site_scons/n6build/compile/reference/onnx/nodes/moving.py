@@ -17,8 +17,7 @@ from n6build.compile.reference.onnx.node import Node, NodeFamily
 from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import quantise, target_of
 from n6build.compile.reference.onnx.nodes.reshaping import held, in_shape
-from n6build.compile.reference.onnx.operators.pick import PickOptions
-from n6build.compile.reference.onnx.operators.surround import SurroundOptions
+from n6build.compile.reference.onnx.operators.movements import PickOptions, SurroundOptions
 from n6build.compile.reference.onnx.storage import channels_last, stored_shape
 from n6build.compile.reference.onnx.values import Constant, Held, Pending, Target, Value
 

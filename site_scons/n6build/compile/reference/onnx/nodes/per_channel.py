@@ -10,8 +10,7 @@ from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.limits import LimitOptions
 from n6build.compile.reference.onnx.node import Node, NodeFamily
-from n6build.compile.reference.onnx.operators.real_instance_norm import InstanceNormOptions
-from n6build.compile.reference.onnx.operators.real_layer_norm import LayerNormOptions
+from n6build.compile.reference.onnx.operators.norms import NormOptions
 from n6build.compile.reference.onnx.storage import channels_last
 from n6build.compile.reference.onnx.values import Float32, Held, Pending, Target, Value
 
@@ -34,7 +33,7 @@ def _layer_normalization(node: Node, building: Building) -> Value:
     def make(target: Target) -> Held:
         source = building.in_model_order(given)
         constants = _constants(node, building, {"scale": numbers[0], "bias": numbers[1]})
-        options = LayerNormOptions(depth, epsilon, target.low, target.high)
+        options = NormOptions(target.low, target.high, depth, epsilon)
         inputs = [source.tensor, *constants]
         return building.made("LayerNormalization", inputs, target, given.shape, source.order, options)
 
@@ -53,7 +52,7 @@ def _instance_normalization(node: Node, building: Building) -> Value:
 
     def make(target: Target) -> Held:
         inputs = [building.ordered(given, order).tensor, *_constants(node, building, numbers)]
-        options = InstanceNormOptions(epsilon, target.low, target.high)
+        options = NormOptions(target.low, target.high, given.shape[1], epsilon)
         return building.made("InstanceNormalization", inputs, target, given.shape, order, options)
 
     return Pending(given.shape, make)

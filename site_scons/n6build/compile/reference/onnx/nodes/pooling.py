@@ -11,7 +11,7 @@ from n6build.compile.reference.onnx.limits import LimitOptions
 from n6build.compile.reference.onnx.node import Node, NodeFamily
 from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import quantise, target_of
-from n6build.compile.reference.onnx.operators.qlinear_average_pool import PoolOptions
+from n6build.compile.reference.onnx.operators.pools import PoolOptions
 from n6build.compile.reference.onnx.storage import channels_last
 from n6build.compile.reference.onnx.values import Held, Pending, Target, Value
 from n6build.compile.reference.onnx.windowing import Windowing, output_sizes, windowing_of
@@ -59,7 +59,7 @@ def _largest(node: Node, building: Building, given: Held, windowing: Windowing, 
         raise node.error("N6-NET-004", "its input has no scale", "quantise the input with QuantizeLinear")
     order = channels_last(4)
     source = building.ordered(given, order)
-    options = PoolOptions(windowing, counts_padding=False, low=-np.inf, high=np.inf)
+    options = PoolOptions(-np.inf, np.inf, windowing, counts_padding=False)
     target = Target(node.outputs[0], quantisation, given.unsigned)
     made = building.made("MaxPool", [source.tensor], target, shape, order, options)
     return replace(made, real=given.real)
@@ -75,7 +75,7 @@ def _average(node: Node, building: Building, given: Held) -> Pending:
 
     def make(target: Target) -> Held:
         source = building.ordered(given, order)
-        options = PoolOptions(windowing, counts, target.low, target.high, 128 if target.unsigned else 0)
+        options = PoolOptions(target.low, target.high, windowing, counts, 128 if target.unsigned else 0)
         return building.made("QLinearAveragePool", [source.tensor], target, shape, order, options)
 
     return Pending(shape, make)

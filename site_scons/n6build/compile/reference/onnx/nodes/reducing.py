@@ -43,7 +43,7 @@ def _reduce(node: Node, building: Building) -> Value:
         row_step, step = (each or 0 for each in steps)
         divisor = count if node.type == "ReduceMean" else 1
         options = MeanOptions(
-            source.tensor.elements // count, count, row_step, step, divisor, last, target.low, target.high
+            target.low, target.high, source.tensor.elements // count, count, row_step, step, divisor, last
         )
         return building.made("ReduceMean", [source.tensor], target, shape, as_in_the_model(len(shape)), options)
 

@@ -61,7 +61,7 @@ def _linear(node: Node, building: Building) -> Value:
 
     def make(target: Target) -> Held:
         source = building.ordered(given, order)
-        options = ResizeOptions(rows, columns, target.low, target.high)
+        options = ResizeOptions(target.low, target.high, rows, columns)
         return building.made("Resize", [source.tensor], target, shape, order, options)
 
     return Pending(shape, make)

@@ -93,7 +93,7 @@ def _conv_transpose(node: Node, building: Building) -> Value:
         pads = tuple(each.before for each in phases), tuple(each.after for each in phases)
         window = Windowing(tuple(each.window for each in phases), (1, 1), (1, 1), *pads)
         shape = (1, made.data.shape[0], phases[0].count, phases[1].count)
-        options = ConvOptions(window, groups, target.low, target.high)
+        options = ConvOptions(target.low, target.high, window, groups)
         of_phases = replace(target, name=f"{target.name} phases")
         computed = building.made("QLinearConv", inputs, of_phases, shape, order, options)
         whole = _side_by_side(building, computed, channels, phases, groups)

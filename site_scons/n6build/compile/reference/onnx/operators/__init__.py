@@ -1,1 +1,1 @@
-"""Operators of ONNX that LiteRT lacks or computes otherwise, one module each."""
+"""Operators of ONNX that LiteRT lacks or computes otherwise, one module for each family."""

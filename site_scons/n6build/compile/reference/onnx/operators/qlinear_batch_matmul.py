@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from n6build.compile.reference.descriptors import Kernel, Member, Structure
+from n6build.compile.reference.descriptors import Member, kernel_with, of_type
 from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.kernel_call import KernelCall, Scratch, operand
 from n6build.compile.reference.onnx.limits import LimitOptions, limited_range
@@ -23,25 +23,19 @@ from n6build.compile.reference.rules import INT8, Problem, Rule, check_shape, sh
 # Number of products of two int8, minus their zero points, whose sum fits in 32 bits.
 _MOST_DEPTH = (1 << 31) // (255 * 255)
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "qlinear_batch_matmul",
-    Structure(
-        "n6k_qlinear_batch_matmul_t",
-        (
-            *MATRICES,
-            Member("scale", "float"),
-            Member("x_zero_point", "int8_t"),
-            Member("y_zero_point", "int8_t"),
-            Member("range", RANGE),
-        ),
-        doc="In each batch the products of all rows of x and all rows of y, both of depth elements; an output row has one "
-        "element for each row of y, columns of them. A sum is converted to float32, multiplied by scale and rounded half to "
-        "even. Strides lead to the next batch, 0 where it is the same. scratch: N6K_QLINEAR_BATCH_MATMUL_SCRATCH bytes.",
-        definitions="""\
+    *MATRICES,
+    Member("scale", "float"),
+    *of_type("int8_t", "x_zero_point", "y_zero_point"),
+    Member("range", RANGE),
+    doc="In each batch the products of all rows of x and all rows of y, both of depth elements; an output row has one "
+    "element for each row of y, columns of them. A sum is converted to float32, multiplied by scale and rounded half to "
+    "even. Strides lead to the next batch, 0 where it is the same. scratch: N6K_QLINEAR_BATCH_MATMUL_SCRATCH bytes.",
+    definitions="""\
 /* Bytes of scratch: where the sum of each column begins. */
 #define N6K_QLINEAR_BATCH_MATMUL_SCRATCH(columns) (4 * (columns))
 """,
-    ),
 )
 
 
@@ -64,8 +58,7 @@ def _stride(tensor: Tensor) -> int:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, LimitOptions)
+    options = operands.options(LimitOptions)
     x, y = operands.first, operands.required(1)
     of_x, of_y, target = map(required_quantisation, (x, y, operands.output))
     batches, rows, columns, depth = max(_batches(x), _batches(y)), x.shape[-2], y.shape[-2], x.shape[-1]
@@ -85,16 +78,18 @@ def _lower(operands: Operands) -> KernelCall:
             "scale": float(np.float32(of_x.scale) * np.float32(of_y.scale) / np.float32(target.scale)),
             "x_zero_point": of_x.zero_point,
             "y_zero_point": of_y.zero_point,
-            "range": limited_range(operands.output, options.low, options.high),
+            "range": limited_range(operands.output, options),
         },
         macs=batches * rows * columns * depth,
     )
 
 
-OPERATOR = OperatorKind(
-    name="QLinearBatchMatMul",
-    label="QLinearMatMul",
-    rule=Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="QLinearBatchMatMul",
+        label="QLinearMatMul",
+        rule=Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

@@ -1,20 +1,21 @@
-"""QLinearConv: convolution in groups, as in ONNX Runtime.
+"""Convolutions in groups, and rows of inputs times a matrix of weights.
 
-Its sums are scaled in float32 and rounded half to even.
+Sums are those of ONNX Runtime: they are scaled in float32 and rounded half to even. QLinearMatMul is
+computed as a convolution whose window is one element.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from n6build.compile.reference.descriptors import ENDS, SHAPE, Kernel, Member, Structure, reads, writes
+from n6build.compile.reference.descriptors import ENDS, SHAPE, Member, kernel_with, reads, writes
 from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.graph import Tensor
-from n6build.compile.reference.kernel_call import Argument, Constant, KernelCall, Parameter, Scratch, fields_of
-from n6build.compile.reference.onnx.limits import limited_range
+from n6build.compile.reference.kernel_call import Argument, Constant, KernelCall, Parameter, Scratch, ends, fields_of
+from n6build.compile.reference.onnx.limits import LimitOptions, limited_range
 from n6build.compile.reference.onnx.windowing import Windowing
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.operator_kind import OperatorKind
@@ -26,63 +27,49 @@ from n6build.compile.reference.windows import MAX_DIMENSION, WINDOW, WINDOW_MEMB
 _WEIGHTS, _BIAS = 1, 2
 _ALIGNMENT = 16
 
-CONV = Kernel(
+_CONV = kernel_with(
     "qlinear_conv",
-    Structure(
-        "n6k_qlinear_conv_t",
-        (
-            *ENDS,
-            *WEIGHT_MEMBERS,
-            Member("scale", reads("float")),
-            Member("scratch", writes("int8_t")),
-            *WINDOW_MEMBERS,
-            Member("groups", "uint16_t"),
-            Member("input_zero_point", "int8_t"),
-            Member("range", RANGE),
-        ),
-        doc="weights [output channel][window height][window width][input channel of its group]; bias, with the input's zero "
-        "point, and scale: one per output channel. scratch: N6K_QLINEAR_CONV_SCRATCH bytes. A sum is converted to float32, "
-        "multiplied by its scale and rounded to the nearest integer, halves to even.",
-        definitions="""\
+    *ENDS,
+    *WEIGHT_MEMBERS,
+    Member("scale", reads("float")),
+    Member("scratch", writes("int8_t")),
+    *WINDOW_MEMBERS,
+    Member("groups", "uint16_t"),
+    Member("input_zero_point", "int8_t"),
+    Member("range", RANGE),
+    doc="weights [output channel][window height][window width][input channel of its group]; bias, with the input's zero "
+    "point, and scale: one per output channel. scratch: N6K_QLINEAR_CONV_SCRATCH bytes. A sum is converted to float32, "
+    "multiplied by its scale and rounded to the nearest integer, halves to even.",
+    definitions="""\
 /* Bytes of scratch: the window's column, of the channels of one group. */
 #define N6K_QLINEAR_CONV_SCRATCH(window_h, window_w, depth) ((((window_h) * (window_w) * (depth)) + 15) & ~15)
 """,
-    ),
 )
-DEPTHWISE = Kernel(
+_DEPTHWISE = kernel_with(
     "qlinear_depthwise_conv",
-    Structure(
-        "n6k_qlinear_depthwise_conv_t",
-        (
-            *ENDS,
-            *WEIGHT_MEMBERS,
-            Member("scale", reads("float")),
-            *WINDOW_MEMBERS,
-            Member("depth_multiplier", "uint16_t"),
-            Member("input_zero_point", "int8_t"),
-            Member("range", RANGE),
-        ),
-        doc="weights [window height][window width][output channel]; output channel c reads input channel "
-        "c / depth_multiplier, less its zero point. bias: as in the model. Scaled as by qlinear_conv.",
-    ),
+    *ENDS,
+    *WEIGHT_MEMBERS,
+    Member("scale", reads("float")),
+    *WINDOW_MEMBERS,
+    Member("depth_multiplier", "uint16_t"),
+    Member("input_zero_point", "int8_t"),
+    Member("range", RANGE),
+    doc="weights [window height][window width][output channel]; output channel c reads input channel "
+    "c / depth_multiplier, less its zero point. bias: as in the model. Scaled as by qlinear_conv.",
 )
 
 
 @dataclass(frozen=True)
-class ConvOptions:
+class ConvOptions(LimitOptions):
     """Options of a convolution.
 
     Attributes:
         windowing: Window of one or two dimensions.
         groups: Number of groups of channels.
-        low: Lower limit of the output's real numbers.
-        high: Upper limit of the output's real numbers.
     """
 
     windowing: Windowing
     groups: int
-    low: float
-    high: float
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
@@ -90,10 +77,10 @@ def _check(operands: Operands) -> Iterator[Problem]:
         if tensor.shape[0] != 1 or max(tensor.shape) > MAX_DIMENSION:
             what = f"tensor {shown(tensor)} has the shape {list(tensor.shape)}"
             yield Problem("N6-NET-005", what, f"batch 1, and at most {MAX_DIMENSION}")
-    yield from check_sums(operands)
+    yield from _check_sums(operands)
 
 
-def check_sums(operands: Operands) -> Iterator[Problem]:
+def _check_sums(operands: Operands) -> Iterator[Problem]:
     """Check that the sums of products fit in 32 bits."""
     weights, bias = operands.required(_WEIGHTS).data, operands.required(_BIAS).data
     assert weights is not None and bias is not None
@@ -106,8 +93,7 @@ def check_sums(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, ConvOptions)
+    options = operands.options(ConvOptions)
     weights = operands.required(_WEIGHTS)
     assert weights.data is not None
     channels, *window, depth = weights.shape
@@ -119,29 +105,28 @@ def _lower(operands: Operands) -> KernelCall:
         "out": _shape(operands.output),
         "window": window_fields(options.windowing, height, width),
     }
-    ends: dict[str, Argument] = {
+    last: dict[str, Argument] = {
         "input_zero_point": required_quantisation(operands.first).zero_point,
-        "range": limited_range(operands.output, options.low, options.high),
+        "range": limited_range(operands.output, options),
     }
     macs = operands.output.elements * height * width * depth
     if depthwise:
         arguments = {
-            "input": operands.first,
-            "output": operands.output,
+            **ends(operands),
             "weights": Constant("int8", weights.data.reshape(channels, height * width).T),
             "bias": Parameter(operands.required(_BIAS), "bias"),
-            "scale": scales(operands),
+            "scale": _scales(operands),
             **common,
             "depth_multiplier": channels // in_channels,
         }
-        return KernelCall(DEPTHWISE, {**arguments, **ends}, macs)
+        return KernelCall(_DEPTHWISE, {**arguments, **last}, macs)
     return KernelCall(
-        CONV, {**conv_arguments(operands, height, width, depth), **common, "groups": options.groups, **ends}, macs
+        _CONV, {**_conv_arguments(operands, height, width, depth), **common, "groups": options.groups, **last}, macs
     )
 
 
-def conv_arguments(operands: Operands, height: int, width: int, depth: int) -> dict[str, Argument]:
-    """Return the arguments for CONV from input to scratch.
+def _conv_arguments(operands: Operands, height: int, width: int, depth: int) -> dict[str, Argument]:
+    """Return the arguments for _CONV from input to scratch.
 
     Args:
         operands: Operands of the operator.
@@ -151,16 +136,15 @@ def conv_arguments(operands: Operands, height: int, width: int, depth: int) -> d
     """
     column = -(-height * width * depth // _ALIGNMENT) * _ALIGNMENT
     return {
-        "input": operands.first,
-        "output": operands.output,
+        **ends(operands),
         "weights": Parameter(operands.required(_WEIGHTS), "weights"),
         "bias": Constant("int32", _folded_bias(operands)),
-        "scale": scales(operands),
+        "scale": _scales(operands),
         "scratch": Scratch(column, least=f"N6K_QLINEAR_CONV_SCRATCH({height}, {width}, {depth})"),
     }
 
 
-def scales(operands: Operands) -> Constant:
+def _scales(operands: Operands) -> Constant:
     """Return the scale of each output channel's sums.
 
     It is input scale * weight scale / output scale, computed in float32.
@@ -211,10 +195,41 @@ def window_fields(windowing: Windowing, height: int, width: int) -> Fields:
     )
 
 
-OPERATOR = OperatorKind(
-    name="QLinearConv",
-    label="QLinearConv",
-    rule=Rule(inputs=(INT8, INT8, INT32), required=3, constants=(_WEIGHTS, _BIAS), output=INT8, check=_check),
-    lower=_lower,
-    kernels=(CONV, DEPTHWISE),
+def _check_rows(operands: Operands) -> Iterator[Problem]:
+    outputs, inputs = operands.required(_WEIGHTS).shape
+    rows = operands.first.elements // inputs
+    if max(rows, inputs, outputs) > MAX_DIMENSION:
+        what = f"tensor {shown(operands.first)} has {rows} rows of {inputs}, times {outputs}"
+        yield Problem("N6-NET-005", what, f"at most {MAX_DIMENSION}")
+    yield from _check_sums(operands)
+
+
+def _lower_rows(operands: Operands) -> KernelCall:
+    options = operands.options(LimitOptions)
+    outputs, inputs = operands.required(_WEIGHTS).shape
+    rows = operands.first.elements // inputs
+    one = Windowing((1, 1), (1, 1), (1, 1), (0, 0), (0, 0))
+    arguments = {
+        **_conv_arguments(operands, 1, 1, inputs),
+        "in": _row_shape(rows, inputs),
+        "out": _row_shape(rows, outputs),
+        "window": window_fields(one, 1, 1),
+        "groups": 1,
+        "input_zero_point": required_quantisation(operands.first).zero_point,
+        "range": limited_range(operands.output, options),
+    }
+    return KernelCall(_CONV, arguments, macs=rows * inputs * outputs)
+
+
+def _row_shape(rows: int, channels: int) -> Fields:
+    return fields_of(SHAPE, {"height": 1, "width": rows, "channels": channels})
+
+
+def _rule(check: Callable[[Operands], Iterator[Problem]]) -> Rule:
+    return Rule((INT8, INT8, INT32), 3, (_WEIGHTS, _BIAS), INT8, check)
+
+
+OPERATORS = (
+    OperatorKind("QLinearConv", "QLinearConv", _rule(_check), _lower, (_CONV, _DEPTHWISE)),
+    OperatorKind("QLinearMatMul", "QLinearMatMul", _rule(_check_rows), _lower_rows, (_CONV,)),
 )

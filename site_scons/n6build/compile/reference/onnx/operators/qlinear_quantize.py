@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-import math
-
-from n6build.compile.reference.descriptors import Kernel, Member, Structure, reads, writes
-from n6build.compile.reference.kernel_call import Argument, KernelCall
+from n6build.compile.reference.descriptors import Member, kernel_with, reads, writes
+from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.onnx.limits import limited_range
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.ranges import RANGE
 from n6build.compile.reference.rules import FLOAT32, INT8, Rule, check_elementwise
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "qlinear_quantize",
-    Structure(
-        "n6k_qlinear_quantize_t",
-        (
-            Member("input", reads("float")),
-            Member("output", writes("int8_t")),
-            Member("elements", "uint32_t"),
-            Member("scale", "float"),
-            Member("range", RANGE),
-        ),
-        doc="float32 -> int8: the nearest integer to x / scale, halves to even, plus the zero point, saturated.",
-    ),
+    Member("input", reads("float")),
+    Member("output", writes("int8_t")),
+    Member("elements", "uint32_t"),
+    Member("scale", "float"),
+    Member("range", RANGE),
+    doc="float32 -> int8: the nearest integer to x / scale, halves to even, plus the zero point, saturated.",
 )
 
 
 def _lower(operands: Operands) -> KernelCall:
-    ends: dict[str, Argument] = {"input": operands.first, "output": operands.output}
     scale = required_quantisation(operands.output).scale
-    limits = limited_range(operands.output, -math.inf, math.inf)
-    return KernelCall(_KERNEL, {**ends, "elements": operands.first.elements, "scale": scale, "range": limits})
+    limits = limited_range(operands.output)
+    return KernelCall(_KERNEL, {**element_arguments(operands), "scale": scale, "range": limits})
 
 
-OPERATOR = OperatorKind(
-    name="QuantizeLinear",
-    label="QuantizeLinear",
-    rule=Rule(inputs=(FLOAT32,), required=1, constants=(), output=INT8, check=check_elementwise),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="QuantizeLinear",
+        label="QuantizeLinear",
+        rule=Rule(inputs=(FLOAT32,), required=1, constants=(), output=INT8, check=check_elementwise),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from n6build.compile.reference.descriptors import ROWS, Kernel, Member, Structure, reads
-from n6build.compile.reference.kernel_call import KernelCall, Parameter
-from n6build.compile.reference.onnx.limits import LimitOptions
-from n6build.compile.reference.onnx.real_ends import REAL_MEMBERS, real_arguments
-from n6build.compile.reference.onnx.rows import row_arguments
+from n6build.compile.reference.descriptors import ROWS, Member, kernel_with, reads
+from n6build.compile.reference.kernel_call import KernelCall, Parameter, row_arguments
+from n6build.compile.reference.onnx.limits import REAL_MEMBERS, real_arguments
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.rules import FLOAT32, INT8, Problem, Rule, check_elements, check_elementwise
 
 _SLOPES = 1
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "real_prelu",
-    Structure(
-        "n6k_real_prelu_t",
-        (
-            *ROWS,
-            Member("slopes", reads("float")),
-            *REAL_MEMBERS,
-        ),
-        doc="Rows of depth elements: x, below 0 times the slope at its place in the row, divided by output_scale and rounded "
-        "half to even.",
-    ),
+    *ROWS,
+    Member("slopes", reads("float")),
+    *REAL_MEMBERS,
+    doc="Rows of depth elements: x, below 0 times the slope at its place in the row, divided by output_scale and rounded "
+    "half to even.",
     in_place=("input",),
 )
 
@@ -37,22 +30,22 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, LimitOptions)
     return KernelCall(
         _KERNEL,
         {
             **row_arguments(operands),
             "slopes": Parameter(operands.required(_SLOPES), "slopes"),
-            **real_arguments(operands, options.low, options.high),
+            **real_arguments(operands),
         },
     )
 
 
-OPERATOR = OperatorKind(
-    name="PRelu",
-    label="PRelu",
-    rule=Rule(inputs=(INT8, FLOAT32), required=2, constants=(_SLOPES,), output=INT8, check=_check),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="PRelu",
+        label="PRelu",
+        rule=Rule(inputs=(INT8, FLOAT32), required=2, constants=(_SLOPES,), output=INT8, check=_check),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

@@ -7,32 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from n6build.compile.reference.descriptors import ENDS, SHAPE, Kernel, Member, Structure, reads
-from n6build.compile.reference.kernel_call import Constant, KernelCall
-from n6build.compile.reference.onnx.real_ends import REAL_MEMBERS, ends, real_arguments
+from n6build.compile.reference.descriptors import ENDS, SHAPE, kernel_with, of_type, reads
+from n6build.compile.reference.kernel_call import Constant, KernelCall, ends
+from n6build.compile.reference.onnx.limits import REAL_MEMBERS, LimitOptions, real_arguments
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.rules import INT8, Problem, Rule, check_nhwc
 from n6build.compile.reference.windows import shape_of
 
-_KERNEL = Kernel(
+_KERNEL = kernel_with(
     "real_resize",
-    Structure(
-        "n6k_real_resize_t",
-        (
-            *ENDS,
-            Member("in", SHAPE),
-            Member("out", SHAPE),
-            Member("rows", reads("int32_t")),
-            Member("columns", reads("int32_t")),
-            Member("row_weights", reads("float")),
-            Member("column_weights", reads("float")),
-            *REAL_MEMBERS,
-        ),
-        doc="rows, columns: for each of the output the two of the input that it lies between, near and far; row_weights and "
-        "column_weights: what they count. Four weights times four real numbers, added in the order near row near column, near "
-        "far, far near, far far; divided by output_scale and rounded half to even.",
-    ),
+    *ENDS,
+    *of_type(SHAPE, "in", "out"),
+    *of_type(reads("int32_t"), "rows", "columns"),
+    *of_type(reads("float"), "row_weights", "column_weights"),
+    *REAL_MEMBERS,
+    doc="rows, columns: for each of the output the two of the input that it lies between, near and far; row_weights and "
+    "column_weights: what they count. Four weights times four real numbers, added in the order near row near column, near "
+    "far, far near, far far; divided by output_scale and rounded half to even.",
 )
 
 
@@ -50,20 +42,16 @@ class Between:
 
 
 @dataclass(frozen=True)
-class ResizeOptions:
+class ResizeOptions(LimitOptions):
     """Options of a linear Resize.
 
     Attributes:
         rows: Neighbours along the height.
         columns: Neighbours along the width.
-        low: Lower limit of the output's real numbers.
-        high: Upper limit of the output's real numbers.
     """
 
     rows: Between
     columns: Between
-    low: float
-    high: float
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
@@ -71,8 +59,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, ResizeOptions)
+    options = operands.options(ResizeOptions)
     return KernelCall(
         _KERNEL,
         {
@@ -83,15 +70,17 @@ def _lower(operands: Operands) -> KernelCall:
             "columns": Constant("int32", np.array(options.columns.places, np.int32)),
             "row_weights": Constant("float32", np.array(options.rows.weights, np.float32)),
             "column_weights": Constant("float32", np.array(options.columns.weights, np.float32)),
-            **real_arguments(operands, options.low, options.high),
+            **real_arguments(operands),
         },
     )
 
 
-OPERATOR = OperatorKind(
-    name="Resize",
-    label="Resize",
-    rule=Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="Resize",
+        label="Resize",
+        rule=Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from n6build.compile.reference.descriptors import ENDS, Kernel, Member, Structure
-from n6build.compile.reference.kernel_call import KernelCall
+from n6build.compile.reference.descriptors import ENDS, Member, kernel_with
+from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.operands import Operands, zero_point_of
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.rules import INT8, QUANTISE, Problem, Rule, check_elementwise, check_same_quantisation
 
-_KERNEL = Kernel(
-    "neg",
-    Structure("n6k_neg_t", (*ENDS, Member("elements", "uint32_t")), doc="output = -input, modulo 256."),
-    in_place=("input",),
+_KERNEL = kernel_with(
+    "neg", *ENDS, Member("elements", "uint32_t"), doc="output = -input, modulo 256.", in_place=("input",)
 )
 
 
@@ -28,16 +26,15 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    return KernelCall(
-        _KERNEL,
-        {"input": operands.first, "output": operands.output, "elements": operands.first.elements},
-    )
+    return KernelCall(_KERNEL, element_arguments(operands))
 
 
-OPERATOR = OperatorKind(
-    name="NEG",
-    label="Neg",
-    rule=Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check),
-    lower=_lower,
-    kernels=(_KERNEL,),
+OPERATORS = (
+    OperatorKind(
+        name="NEG",
+        label="Neg",
+        rule=Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check),
+        lower=_lower,
+        kernels=(_KERNEL,),
+    ),
 )

@@ -1,7 +1,0 @@
-"""SQUARE: x * x, in float32."""
-
-from __future__ import annotations
-
-from n6build.compile.reference.float32 import float_function
-
-OPERATOR = float_function("SQUARE", "Square")
