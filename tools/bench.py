@@ -319,8 +319,12 @@ def deltas(project: Path) -> None:
     changes: list[tuple[str, Callable[[], object], tuple[str, ...]]] = [
         ("nothing", lambda: None, ()),
         ("one weight byte", one_weight, ()),
-        ("an edit of the Appli of the same size", edit("n6 done runs=", "n6 DONE runs="), ()),
-        ("an edit that makes the Appli larger", edit('n6_put("n6 done', 'n6_put_u32(runs);\n    n6_put("n6 done'), ()),
+        ("an edit of the Appli of the same size", edit("does not take its", "does not TAKE its"), ()),
+        (
+            "an edit that makes the Appli larger",
+            edit("n6_console_open();", 'n6_console_open();\n    n6_put("larger");\n    n6_put_end();'),
+            (),
+        ),
         ("another model", lambda: None, ("model=keyword",)),
     ]
     for name, change, options in changes:
