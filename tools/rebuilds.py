@@ -248,8 +248,11 @@ CHANGES = (
         "a comment in C, on a line of its own",
         replaced("firmware/fsbl/main.c", "int main(void)", "/* new */\nint main(void)"),
     ),
-    Change("a text in the FSBL", replaced("firmware/fsbl/main.c", "n6 fsbl start", "n6 fsbl begin")),
-    Change("a text in the Appli", replaced("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS=")),
+    Change(
+        "a text in the FSBL",
+        replaced("firmware/fsbl/main.c", "not switch to the internal", "not change to the internal"),
+    ),
+    Change("a text in the Appli", replaced("firmware/appli/main.c", "does not take its", "does not TAKE its")),
     Change("a macro in a header of the Appli", appended("firmware/appli/n6_slot.h", "#define N6_NEW 1\n")),
     Change(
         "a comment in a header of the bring-up",

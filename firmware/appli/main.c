@@ -9,33 +9,18 @@
 #include "n6_appli.h"
 #include "n6_board_clock.h"
 #include "n6_cache.h"
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_fault.h"
 #if N6_FIELD_REPORT
 #include "n6_field.h"
 #endif
 #include "n6_inference.h"
-#include "n6_link.h"
 #include "n6_memory.h"
 #include "n6_plan.h"
-#if N6_ON_REQUEST
-#include "n6_watchdog.h"
-
-/* The watchdog period: longer than the poll of a blob at the slowest clock, shorter than the time after which the host repeats a
- * request. The watchdog resets a chip whose CPU hangs on a silent bus. The link feeds it while it waits for a request. */
-#define REQUEST_MS 60000u
-#endif
 
 static void put_image(const n6_plan_image_t *image, uint32_t crc32)
 {
-    n6_put("n6 image ");
-    n6_put(image->pool);
-    n6_put(image->destination != image->source ? " copied bytes=" : " in-place bytes=");
-    n6_put_u32(image->bytes);
-    n6_put(" crc=");
-    n6_put_hex32(crc32);
-    n6_put(" ok");
-    n6_put_end();
+    N6_LINE(image, .pool = image->pool, .is_copied = image->destination != image->source, .bytes = image->bytes, .crc = crc32);
 }
 
 static uint32_t epochs_of_all(void)
@@ -50,12 +35,7 @@ static uint32_t epochs_of_all(void)
 #if !N6_RUNTIME_DRIVES_NPU
 _Noreturn void n6_blob_failed(n6_blob_result_t why)
 {
-    n6_put("n6 appli error ");
-    n6_put(n6_blob_text(why.status));
-    n6_put_hex32(why.place);
-    n6_put(" is ");
-    n6_put_hex32(why.value);
-    n6_put_end();
+    N6_LINE(blob_error, .reason = n6_blob_text(why.status), .place = why.place, .value = why.value);
     n6_sleep_for_ever();
 }
 #endif
@@ -69,13 +49,7 @@ int main(void)
 {
     n6_caches_enable();
     n6_console_open();
-    n6_put("n6 appli start model=");
-    n6_put(n6_plan_application);
-    n6_put(" epochs=");
-    n6_put_u32(epochs_of_all());
-    n6_put(" clock=");
-    n6_put_u32(N6_CPU_HZ);
-    n6_put_end();
+    N6_LINE(appli_start, .model = n6_plan_application, .has_epochs = true, .epochs = epochs_of_all(), .clock = N6_CPU_HZ);
     const n6_memory_observer_t console = {n6_appli_put_external_ram, put_image};
     n6_network_result_t memory = n6_memory_open(&console);
     if (memory.why[0] != '\0') {
@@ -84,21 +58,10 @@ int main(void)
 #if N6_FIELD_REPORT
     n6_field_put_appli();
 #endif
-    uint32_t runs = 0;
     for (uint32_t i = 0; i < n6_plan_network_count; i++) {
         if (!n6_inference_begin(&n6_plan_networks[i])) {
             n6_appli_stop("N6-FW-028 does not take its input and output buffers: ", n6_plan_networks[i].model);
         }
-#if !N6_ON_REQUEST
-        runs += n6_appli_run(&n6_plan_networks[i], runs);
-        n6_inference_restart(&n6_plan_networks[i]); /* for the sequence that arrives over the link */
-#endif
     }
-    n6_put("n6 done runs=");
-    n6_put_u32(runs);
-    n6_put_end();
-#if N6_ON_REQUEST
-    n6_watchdog_start(REQUEST_MS);
-#endif
-    n6_link_serve(network_at, n6_plan_network_count);
+    n6_appli_serve(n6_appli_run_all(network_at, n6_plan_network_count), network_at, n6_plan_network_count);
 }

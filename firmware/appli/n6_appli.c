@@ -3,31 +3,30 @@
 
 #include <stddef.h>
 
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_fault.h"
 #include "n6_inference.h"
+#include "n6_link.h"
 #include "n6_slot.h"
-#if N6_TRIAL
+#if N6_TRIAL || N6_ON_REQUEST
 #include "n6_watchdog.h"
 #endif
+
+/* The watchdog period: longer than the poll of a blob at the slowest clock, shorter than the time after which the host repeats a
+ * request. The watchdog resets a chip whose CPU hangs on a silent bus. The link feeds it while it waits for a request. */
+#define REQUEST_MS 60000u
 
 const char n6_program[] = "appli";
 
 _Noreturn void n6_appli_stop(const char *id_and_text, const char *what)
 {
-    n6_put("n6 appli error ");
-    n6_put(id_and_text);
-    n6_put(what);
-    n6_put_end();
+    N6_LINE(error, .program = N6_LINE_ERROR_APPLI, .reason = id_and_text, .reason_of = what);
     n6_sleep_for_ever();
 }
 
 void n6_appli_put_external_ram(uint32_t id, bool is_mapped)
 {
-    n6_put("n6 psram id=");
-    n6_put_hex32(id);
-    n6_put(is_mapped ? " mapped" : " not mapped");
-    n6_put_end();
+    N6_LINE(psram, .id = id, .is_mapped = is_mapped);
 }
 
 const char *n6_appli_open_external_ram(n6_psram_status_t (*open)(uint32_t *id))
@@ -66,4 +65,27 @@ uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first)
         }
     }
     return vectors->count;
+}
+
+uint32_t n6_appli_run_all(n6_network_at_t *network_at, uint32_t count)
+{
+    uint32_t runs = 0;
+#if !N6_ON_REQUEST
+    for (uint32_t i = 0; i < count; i++) {
+        runs += n6_appli_run(network_at(i), runs);
+        n6_inference_restart(network_at(i)); /* for the sequence that arrives over the link */
+    }
+#else
+    (void)network_at, (void)count;
+#endif
+    return runs;
+}
+
+_Noreturn void n6_appli_serve(uint32_t runs, n6_network_at_t *network_at, uint32_t count)
+{
+    N6_LINE(done, .runs = runs);
+#if N6_ON_REQUEST
+    n6_watchdog_start(REQUEST_MS);
+#endif
+    n6_link_serve(network_at, count);
 }

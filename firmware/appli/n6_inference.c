@@ -7,7 +7,7 @@
 #if N6_CONFINE
 #include "n6_confine.h"
 #endif
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_crc32.h"
 #include "n6_epoch_marker.h"
 #include "n6_network.h"
@@ -183,12 +183,6 @@ static int fill_inputs(const n6_plan_network_t *network, const uint8_t *input, u
     return input == NULL || used == input_bytes;
 }
 
-static void begin_line(uint32_t number)
-{
-    n6_put("n6 run ");
-    n6_put_u32(number);
-}
-
 static uint32_t largest(const LL_Buffer_InfoTypeDef *buffer)
 {
     const uint8_t *data = LL_Buffer_addr_start(buffer);
@@ -212,16 +206,9 @@ static void put_epochs(const n6_plan_network_t *network, uint32_t number)
 {
     uint32_t count = n6_inference_epochs(network->instance->exec_state.first_epoch_block);
     for (uint32_t epoch = 0; epoch < count && epoch < EPOCHS_LISTED; epoch++) {
-        begin_line(number);
-        n6_put(" epoch ");
-        n6_put_u32(epoch + 1u); /* the position: ST's numbers are only in debug builds, and in the table of network.c */
-        n6_put(" start=");
-        n6_put_u32(epoch_cycles[epoch].start);
-        n6_put(" core=");
-        n6_put_u32(epoch_cycles[epoch].core);
-        n6_put(" end=");
-        n6_put_u32(epoch_cycles[epoch].end);
-        n6_put_end();
+        /* The position: ST's numbers are only in debug builds, and in the table of network.c. */
+        N6_LINE(run_epoch, .run = number, .epoch = epoch + 1u, .start = epoch_cycles[epoch].start,
+                .core = epoch_cycles[epoch].core, .end = epoch_cycles[epoch].end);
     }
 }
 
@@ -230,23 +217,13 @@ static void put_results(const n6_plan_network_t *network, uint32_t number, uint3
     uint32_t index = 0;
     for (const LL_Buffer_InfoTypeDef *buffer = n6_network_outputs(network->instance); buffer->name != NULL;
          buffer++, index++) {
-        begin_line(number);
-        n6_put(" output ");
-        n6_put_u32(index);
-        n6_put(" ");
-        n6_put_bytes(LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
-        n6_put_end();
+        N6_LINE(run_output, .run = number, .output = index, .data = LL_Buffer_addr_start(buffer),
+                .data_bytes = LL_Buffer_len(buffer));
         if (index == 0u && network->is_classification) {
-            begin_line(number);
-            n6_put(" class ");
-            n6_put_u32(largest(buffer));
-            n6_put_end();
+            N6_LINE(run_class, .run = number, .best = largest(buffer));
         }
     }
-    begin_line(number);
-    n6_put(" cycles=");
-    n6_put_u32(cycles);
-    n6_put_end();
+    N6_LINE(run_cycles, .run = number, .cycles = cycles);
 }
 
 N6_WEAK void n6_network_wait(void)
@@ -316,9 +293,7 @@ int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const ui
         return 0;
     }
     synchronise_outputs(network);
-    begin_line(number);
-    n6_put(" begin");
-    n6_put_end();
+    N6_LINE(run_begin, .run = number);
     uint32_t began = cycles_now();
     run_epochs(network);
     uint32_t cycles = cycles_now() - began;

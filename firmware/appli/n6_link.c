@@ -184,7 +184,7 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
     }
 }
 
-_Noreturn void n6_link_serve(const n6_plan_network_t *(*network_at)(uint32_t index), uint32_t count)
+_Noreturn void n6_link_serve(n6_network_at_t *network_at, uint32_t count)
 {
     static message_t request, answer;
     server_t server = {UINT32_MAX, 0u};

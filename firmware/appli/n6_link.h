@@ -12,7 +12,10 @@
 #include "n6_link_format.h"
 #include "n6_plan.h"
 
-/* Answer requests for ever. network_at: returns the network of an index below `count`, after its n6_inference_begin. */
-_Noreturn void n6_link_serve(const n6_plan_network_t *(*network_at)(uint32_t index), uint32_t count);
+/* Return the network of an index below the number of networks. */
+typedef const n6_plan_network_t *n6_network_at_t(uint32_t index);
+
+/* Answer requests for ever, about networks after their n6_inference_begin. */
+_Noreturn void n6_link_serve(n6_network_at_t *network_at, uint32_t count);
 
 #endif

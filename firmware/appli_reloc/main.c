@@ -6,13 +6,12 @@
 #include "n6_appli.h"
 #include "n6_board_clock.h"
 #include "n6_cache.h"
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_fault.h"
 #if N6_FIELD_REPORT
 #include "n6_field.h"
 #endif
 #include "n6_inference.h"
-#include "n6_link.h"
 #include "n6_model.h"
 #include "n6_npu.h"
 #include "n6_trial.h"
@@ -29,11 +28,7 @@ int main(void)
 {
     n6_caches_enable();
     n6_console_open();
-    n6_put("n6 appli start loader=reloc model=");
-    n6_put(n6_models_application);
-    n6_put(" clock=");
-    n6_put_u32(N6_CPU_HZ);
-    n6_put_end();
+    N6_LINE(appli_start, .loader = "reloc", .model = n6_models_application, .clock = N6_CPU_HZ);
     if (!n6_npu_enable()) {
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }
@@ -54,14 +49,7 @@ int main(void)
             n6_appli_stop("N6-FW-056 no slot holds a model that works: ", n6_models[i].name);
         }
     }
-    uint32_t runs = 0;
-    for (uint32_t i = 0; i < n6_model_count; i++) {
-        runs += n6_appli_run(&n6_loaded_models[i].network, runs);
-        n6_inference_restart(&n6_loaded_models[i].network); /* for the sequence that arrives over the link */
-    }
+    uint32_t runs = n6_appli_run_all(network_at, n6_model_count);
     (void)n6_trial_confirm();
-    n6_put("n6 done runs=");
-    n6_put_u32(runs);
-    n6_put_end();
-    n6_link_serve(network_at, n6_model_count);
+    n6_appli_serve(runs, network_at, n6_model_count);
 }

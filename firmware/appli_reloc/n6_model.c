@@ -6,7 +6,7 @@
 #include "n6_appli.h"
 #include "n6_axisram.h"
 #include "n6_cache.h"
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_crc32.h"
 #include "n6_inference.h"
 #if N6_TRUST
@@ -255,36 +255,16 @@ static slot_content_t read_slot(const n6_model_t *model, const n6_model_slot_t *
 
 static void put_refused(const n6_model_t *model, uint32_t slot, const char *why)
 {
-    n6_put("n6 model ");
-    n6_put(model->name);
-    n6_put(slot == 0u ? " slot=a" : " slot=b");
-    n6_put(" refused ");
-    n6_put(why);
-    n6_put_end();
+    N6_LINE(model_refused, .name = model->name, .slot = slot, .reason = why);
 }
 
 static void put_loaded(const n6_model_t *model, uint32_t slot, const slot_content_t *content, const n6_loaded_model_t *loaded)
 {
-    n6_put("n6 model ");
-    n6_put(model->name);
-    n6_put(slot == 0u ? " slot=a revision=" : " slot=b revision=");
-    n6_put_u32(content->trailer->revision);
-    n6_put(n6_models_load_mode == AI_RELOC_RT_LOAD_MODE_COPY ? " mode=copy at=" : " mode=xip at=");
-    n6_put_hex32(model->slots[slot].file);
-    n6_put(" bytes=");
-    n6_put_u32(content->trailer->bytes);
-    n6_put(" ram=");
-    n6_put_hex32((uint32_t)(uintptr_t)model->executable_ram);
-    n6_put(" used=");
-    n6_put_u32(loaded->installed_bytes);
-    n6_put(" epochs=");
-    n6_put_u32(n6_inference_epochs(loaded->instance.exec_state.first_epoch_block));
-    n6_put(" cycles=");
-    n6_put_u32(loaded->install_cycles);
-    n6_put(" crc=");
-    n6_put_hex32(content->trailer->crc32);
-    n6_put(" ok");
-    n6_put_end();
+    N6_LINE(model, .name = model->name, .slot = slot, .revision = content->trailer->revision,
+            .is_xip = n6_models_load_mode != AI_RELOC_RT_LOAD_MODE_COPY, .at = model->slots[slot].file,
+            .bytes = content->trailer->bytes, .ram = (uint32_t)(uintptr_t)model->executable_ram,
+            .used = loaded->installed_bytes, .epochs = n6_inference_epochs(loaded->instance.exec_state.first_epoch_block),
+            .cycles = loaded->install_cycles, .crc = content->trailer->crc32);
 }
 
 /* Compare revisions, which count up and may wrap. */

@@ -2,6 +2,7 @@
 #include "n6_fault.h"
 
 #include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_reg.h"
 #include "n6_soc_cpu.h"
 #include "n6_try.h"
@@ -30,33 +31,17 @@ _Noreturn void n6_sleep_for_ever(void)
     }
 }
 
-static void put_register(const char *name, uint32_t value)
-{
-    n6_put(name);
-    n6_put_hex32(value);
-}
-
 __attribute__((used)) _Noreturn void n6_report_fault(const uint32_t *frame)
 {
     uint32_t cause = N6_REG32(N6_SCB_CFSR);
 #if N6_CONFINE
     n6_unprivileged_fault(cause);
 #endif
-    n6_put(n6_try_is_active() ? "\r\nn6 trial fault HardFault" : "\r\nn6 fault HardFault");
-    put_register(" cfsr=", cause);
-    put_register(" hfsr=", N6_REG32(N6_SCB_HFSR));
-    put_register(" mmfar=", N6_REG32(N6_SCB_MMFAR));
-    put_register(" bfar=", N6_REG32(N6_SCB_BFAR));
-    if ((cause & FRAME_LOST) == 0u) {
-        put_register(" pc=", frame[FRAME_PC]);
-        put_register(" lr=", frame[FRAME_LR]);
-    }
-    if ((cause & STACK_OVERFLOW) != 0u) {
-        n6_put(" stack=overflow");
-    }
-    n6_put(" stage=");
-    n6_put(n6_program);
-    n6_put_end();
+    const bool has_frame = (cause & FRAME_LOST) == 0u;
+    N6_LINE(hard_fault, .is_trial = n6_try_is_active(), .cfsr = cause, .hfsr = N6_REG32(N6_SCB_HFSR),
+            .mmfar = N6_REG32(N6_SCB_MMFAR), .bfar = N6_REG32(N6_SCB_BFAR), .has_pc = has_frame,
+            .pc = has_frame ? frame[FRAME_PC] : 0u, .lr = has_frame ? frame[FRAME_LR] : 0u,
+            .stack_overflow = (cause & STACK_OVERFLOW) != 0u, .stage = n6_program);
     if (n6_try_is_active()) {
         n6_try_give_up();
     }
@@ -80,11 +65,7 @@ void n6_unexpected_interrupt(void)
 {
     uint32_t number;
     __asm volatile("mrs %0, ipsr" : "=r"(number));
-    n6_put(n6_try_is_active() ? "\r\nn6 trial exception=" : "\r\nn6 fault exception=");
-    n6_put_u32(number);
-    n6_put(" stage=");
-    n6_put(n6_program);
-    n6_put_end();
+    N6_LINE(exception, .is_trial = n6_try_is_active(), .number = number, .stage = n6_program);
     if (n6_try_is_active()) {
         n6_try_give_up();
     }

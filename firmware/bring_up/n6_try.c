@@ -5,6 +5,7 @@
 
 #include "n6_board_clock.h"
 #include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_reg.h"
 #include "n6_soc_cpu.h"
 #include "n6_unprivileged.h"
@@ -105,8 +106,7 @@ void n6_try_tick(void)
     if (!n6_try_is_active() || --ticks_left != 0u) {
         return;
     }
-    n6_put("\r\nn6 trial takes too long");
-    n6_put_end();
+    n6_line_trial_too_long();
     n6_try_give_up();
 }
 

@@ -5,7 +5,7 @@
 
 #include "n6_cache.h"
 #include "n6_confine_gate.h"
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_fault.h"
 #include "n6_reg.h"
 #include "n6_soc_cpu.h"
@@ -231,9 +231,9 @@ bool n6_confine_broke_out(void)
 /* Reset the chip: the data in memory is no longer usable. */
 static _Noreturn void start_again(void)
 {
-    n6_put("n6 appli error ");
-    n6_put(broke_out ? "N6-FW-083 a model goes for memory that is not its own" : "N6-FW-086 a model faults or does not end");
-    n6_put_end();
+    N6_LINE(error, .program = N6_LINE_ERROR_APPLI,
+            .reason = broke_out ? "N6-FW-083 a model goes for memory that is not its own"
+                                : "N6-FW-086 a model faults or does not end");
     N6_REG32(N6_SCB_AIRCR) = N6_FIELD(N6_SCB_AIRCR_VECTKEY, VECTKEY) | N6_SCB_AIRCR_SYSRESETREQ;
     n6_sleep_for_ever();
 }

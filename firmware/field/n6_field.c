@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_crc32.h"
 #include "n6_field_registers.h"
 #include "n6_reg.h"
@@ -41,26 +41,17 @@ static void try_to_read(void *argument)
 }
 
 /* Print a register. value: NULL if the read failed. The checksum at the end reveals characters changed by noise on the line. */
-static void put(const char *moment, const char *name, uint32_t address, const uint32_t *value)
+static void put(uint32_t moment, const char *name, uint32_t address, const uint32_t *value)
 {
-    n6_put("n6 field ");
-    n6_put(moment);
-    n6_put(" ");
-    n6_put(name);
-    n6_put(" ");
-    n6_put_hex32(address);
-    n6_put(" ");
+    const uint32_t check = n6_crc32((const uint8_t *)name, (uint32_t)strlen(name)) ^ address;
     if (value != NULL) {
-        n6_put_hex32(*value);
+        N6_LINE(field, .moment = moment, .name = name, .address = address, .value = *value, .check = check ^ ~*value);
     } else {
-        n6_put("fault");
+        N6_LINE(field_fault, .moment = moment, .name = name, .address = address, .check = check);
     }
-    n6_put(" ");
-    n6_put_hex32(n6_crc32((const uint8_t *)name, (uint32_t)strlen(name)) ^ address ^ (value != NULL ? ~*value : 0u));
-    n6_put_end();
 }
 
-static void put_read(const char *moment, const n6_field_register_t *registers, size_t count)
+static void put_read(uint32_t moment, const n6_field_register_t *registers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         reading_t reading = {&registers[i], 0u};
@@ -80,12 +71,12 @@ void n6_field_put_entry(void)
 {
     static const char *const names[N6_STARTUP_STACK_WORDS] = {"CPU.MSP", "CPU.MSPLIM", "CPU.CONTROL"};
     for (size_t i = 0; i < N6_STARTUP_STACK_WORDS; i++) {
-        put("entry", names[i], 0u, &n6_startup_stack[i]);
+        put(N6_LINE_FIELD_ENTRY, names[i], 0u, &n6_startup_stack[i]);
     }
     const uint32_t own_stack = (uint32_t)(uintptr_t)n6_vectors[0];
-    put("entry", "CPU.VECTOR0", 0u, &own_stack);
+    put(N6_LINE_FIELD_ENTRY, "CPU.VECTOR0", 0u, &own_stack);
     for (size_t i = 0; i < COUNT(n6_field_entry); i++) {
-        put("entry", n6_field_entry[i].name, n6_field_entry[i].address, &captured[i]);
+        put(N6_LINE_FIELD_ENTRY, n6_field_entry[i].name, n6_field_entry[i].address, &captured[i]);
     }
 }
 
@@ -94,10 +85,10 @@ void n6_field_put_fsbl(void)
     /* Registers of fuses and supply are not accessible without a clock. */
     n6_enable(N6_RCC_APB4ENSR2, N6_RCC_APB4ENR2, N6_RCC_APB4ENR2_BSECEN);
     n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_PWREN);
-    put_read("fsbl", n6_field_fsbl, COUNT(n6_field_fsbl));
+    put_read(N6_LINE_FIELD_FSBL, n6_field_fsbl, COUNT(n6_field_fsbl));
 }
 
 void n6_field_put_appli(void)
 {
-    put_read("appli", n6_field_appli, COUNT(n6_field_appli));
+    put_read(N6_LINE_FIELD_APPLI, n6_field_appli, COUNT(n6_field_appli));
 }

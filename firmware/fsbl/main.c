@@ -6,7 +6,7 @@
 #include "n6_board_nor.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_fault.h"
 #if N6_FIELD_REPORT
 #include "n6_field.h"
@@ -25,9 +25,7 @@ const char n6_program[] = "fsbl";
 
 static _Noreturn void stop(const char *id_and_text)
 {
-    n6_put("n6 fsbl error ");
-    n6_put(id_and_text);
-    n6_put_end();
+    N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = id_and_text);
     n6_sleep_for_ever();
 }
 
@@ -35,19 +33,10 @@ static void open_nor(void)
 {
     uint32_t jedec_id = 0;
     n6_nor_status_t status = n6_xspi_nor_open(&jedec_id);
-    n6_put("n6 fsbl nor id=");
-    n6_put_hex32(jedec_id);
-    n6_put(" mode=" N6_NOR_MODE_NAME);
-    if (jedec_id != N6_NOR_JEDEC_ID) {
-        n6_put(" expected=");
-        n6_put_hex32(N6_NOR_JEDEC_ID);
-    }
-    n6_put(" clock=");
-    n6_put_u32(n6_xspi_nor_is_fast() ? N6_NOR_FAST_HZ : N6_NOR_SLOW_HZ);
-    if (!n6_xspi_nor_is_fast() && N6_NOR_FAST_HZ != N6_NOR_SLOW_HZ) {
-        n6_put(" slow-pads");
-    }
-    n6_put_end();
+    const bool is_fast = n6_xspi_nor_is_fast();
+    N6_LINE(fsbl_nor, .id = jedec_id, .mode = N6_NOR_MODE_NAME, .has_expected = jedec_id != N6_NOR_JEDEC_ID,
+            .expected = N6_NOR_JEDEC_ID, .clock = is_fast ? N6_NOR_FAST_HZ : N6_NOR_SLOW_HZ,
+            .slow_pads = !is_fast && N6_NOR_FAST_HZ != N6_NOR_SLOW_HZ);
     switch (status) {
     case N6_NOR_OK:
         return;
@@ -77,10 +66,7 @@ static void verify(uint32_t bytes)
     const uint8_t *copy = (const uint8_t *)N6_APPLI_LOAD_ADDRESS;
     n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, copy, bytes, n6_trust_floor(N6_TRUST_KIND_APPLI));
     if (status != N6_TRUST_OK) {
-        n6_put("n6 fsbl error ");
-        n6_put(n6_trust_text(status));
-        n6_put("the Appli");
-        n6_put_end();
+        N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = n6_trust_text(status), .reason_of = "the Appli");
         n6_sleep_for_ever();
     }
 }
@@ -95,11 +81,7 @@ static void load(void)
 #if N6_TRUST
         verify(bytes);
 #endif
-        n6_put("n6 fsbl appli bytes=");
-        n6_put_u32(bytes);
-        n6_put(" entry=");
-        n6_put_hex32(entry);
-        n6_put_end();
+        N6_LINE(fsbl_appli, .bytes = bytes, .entry = entry);
         return;
 #define STOP(status, text) \
     case status: \
@@ -117,8 +99,7 @@ int main(void)
 #endif
     bool clocked = n6_clock_use_hsi();
     n6_console_open();
-    n6_put("n6 fsbl start board=" N6_BOARD_NAME);
-    n6_put_end();
+    N6_LINE(fsbl_start, .board = N6_BOARD_NAME);
     if (!clocked) {
         stop("N6-FW-004 the clocks do not switch to the internal oscillator");
     }

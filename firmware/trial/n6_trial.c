@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "n6_boot_header.h"
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_nor_write.h"
 #include "n6_reg.h"
 #include "n6_soc_programs.h"
@@ -51,8 +51,7 @@ static uint32_t bit_of(const n6_journal_entry_t *entry)
 void n6_trial_open(void)
 {
     if (n6_watchdog_was_it()) {
-        n6_put("n6 trial watchdog ended the last start");
-        n6_put_end();
+        n6_line_trial_watchdog();
     }
     n6_journal_read(&flash, &record);
     on_trial = 0u;
@@ -78,19 +77,6 @@ void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count)
     n6_trial_keep_images(&record, subject, images, count);
 }
 
-static void put_begun(const char *name, const n6_journal_entry_t *entry)
-{
-    n6_put("n6 trial ");
-    n6_put(name);
-    n6_put(" image=");
-    n6_put_hex32(entry->image);
-    n6_put(" start=");
-    n6_put_u32(entry->starts);
-    n6_put(" of=");
-    n6_put_u32(N6_TRIAL_STARTS);
-    n6_put_end();
-}
-
 const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image)
 {
     switch (n6_trial_judge(&record, subject, image, N6_TRIAL_STARTS)) {
@@ -110,7 +96,7 @@ const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image)
     }
     const n6_journal_entry_t *entry = n6_trial_find(&record, subject, image);
     on_trial |= bit_of(entry);
-    put_begun(name, entry);
+    N6_LINE(trial_begin, .name = name, .image = entry->image, .start = entry->starts, .of = N6_TRIAL_STARTS);
     n6_watchdog_start(N6_TRIAL_WATCHDOG_MS);
     return "";
 }
@@ -139,9 +125,11 @@ bool n6_trial_confirm(void)
     }
     n6_watchdog_feed();
     bool written = n6_journal_write(&flash, &record);
-    n6_put(written ? "n6 trial confirmed" : "n6 trial not confirmed: ");
-    n6_put(written ? "" : NOT_WRITTEN);
-    n6_put_end();
+    if (written) {
+        n6_line_trial_confirmed();
+    } else {
+        N6_LINE(trial_not_confirmed, .reason = NOT_WRITTEN);
+    }
     on_trial = 0u;
     n6_watchdog_start(N6_WATCHDOG_MAX_MS);
     return written;

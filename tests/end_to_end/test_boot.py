@@ -174,8 +174,8 @@ def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
 def test_a_fault_says_where(project: Project) -> None:
     project.replace(
         "firmware/appli/main.c",
-        "    uint32_t runs = 0;\n",
-        "    uint32_t runs = 0;\n    *(volatile uint32_t *)0x20100000u = 1;\n",
+        "    n6_appli_serve(",
+        "    *(volatile uint32_t *)0x20100000u = 1;\n    n6_appli_serve(",
     )
     result = project.scons("model=keyword", "probe=virtual", "flash", "run")
     assert result.status == 2

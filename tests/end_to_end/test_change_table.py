@@ -84,7 +84,7 @@ CHANGES = [
     ),
     Change(
         "a text in the FSBL",
-        edit("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board="),
+        edit("firmware/fsbl/main.c", "not switch to the internal", "not change to the internal"),
         [
             "Compile firmware/fsbl/main.c",
             "Link fsbl/fsbl.elf",
@@ -97,7 +97,7 @@ CHANGES = [
     ),
     Change(
         "a text in the Appli",
-        edit("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS="),
+        edit("firmware/appli/main.c", "does not take its", "does not TAKE its"),
         [
             "Compile firmware/appli/main.c",
             "Link miniresnet/appli/appli.elf",
@@ -275,7 +275,7 @@ def test_two_edits_within_a_second_are_both_built(project: Project) -> None:
     arguments = (*ARGUMENTS[:-1], "build")
     assert project.scons(*arguments).status == 0
     for number in range(4):
-        project.replace("firmware/appli/main.c", "n6 done runs=", f"n6 done {number} runs=")
+        project.replace("firmware/appli/main.c", "does not take its", f"does not take {number} its")
         assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions
-        project.replace("firmware/appli/main.c", f"n6 done {number} runs=", "n6 done runs=")
+        project.replace("firmware/appli/main.c", f"does not take {number} its", "does not take its")
         assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions

@@ -380,7 +380,7 @@ def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Proj
     assert not picture.is_file() or picture.read_text().startswith("<svg")
     assert project.scons(*VIRTUAL, "flash").status == 0
     assert "In all nothing to do: 80 steps up to date" in project.scons(*VIRTUAL, "plan", "flash").output
-    project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
+    project.replace("firmware/fsbl/main.c", "not switch to the internal", "not change to the internal")
     told = project.scons(*VIRTUAL, "plan", "flash").output
     assert "In all 3 of 80 steps to do, 7 if those change" in told
     assert "firmware/fsbl/main.c has changed, from " in told

@@ -187,19 +187,19 @@ def test_an_edit_that_moves_no_time_is_seen_by_paranoid_alone(built: Built) -> N
     project = built.project
     source = project.root / "firmware/fsbl/main.c"
     original = source.read_bytes()
-    at = original.index(b"n6 fsbl start board=")
+    at = original.index(b"reset did not end")
 
     def is_answered() -> bool:
         return project.scons(*WORDS).status == 0 and asked(project, *WORDS).status == 0
 
     with source.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
         for words in (b"begin", b"again", b"third", b"final"):
-            mapped[at + 8 : at + 13] = words
+            mapped[at : at + 5] = words
             assert project.scons(*WORDS).status == 0
             grow_old()
             wait_until(is_answered)
             state = state_of(source)
-            mapped[at + 8 : at + 13] = b"other"
+            mapped[at : at + 5] = b"other"
             if state_of(source) == state:
                 break
         else:

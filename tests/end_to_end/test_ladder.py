@@ -100,7 +100,7 @@ def test_a_watchdog_gets_the_board_out_of_a_rung_that_hangs_it(project: Project)
     starts = "N6_REG32(N6_NPU_EPOCHCTRL_ADDR) = (uint32_t)blob;"
     hangs = "for (volatile uint32_t i = 0u; i != 1u;) {\n    }\n    "
     project.replace("firmware/runtime/ll_aton_npu.c", starts, hangs + starts)
-    project.replace("firmware/appli/main.c", "REQUEST_MS 60000u", "REQUEST_MS 2000u")
+    project.replace("firmware/appli/n6_appli.c", "REQUEST_MS 60000u", "REQUEST_MS 2000u")
     hung = project.scons(*CALL)
     assert hung.status == 2, hung.output
     assert "N6-LADDER-001: rung copy fails: N6-LINK-005: the board has restarted 3 times" in hung.output

@@ -168,14 +168,14 @@ def test_a_model_is_replaced_at_run_time_by_another_one(project: Project) -> Non
     project.replace(main, "i < n6_model_count; i++) {\n        if (", "i < 1u; i++) {\n        if (")
     project.replace(
         main,
-        "    for (uint32_t i = 0; i < n6_model_count; i++) {\n        runs",
-        "    runs += n6_appli_run(&n6_loaded_models[0].network, runs);\n"
+        "    uint32_t runs = n6_appli_run_all(network_at, n6_model_count);\n",
+        "    uint32_t runs = n6_appli_run(&n6_loaded_models[0].network, 0u);\n"
         "    n6_model_t second = n6_models[1];\n"
         "    second.executable_ram = n6_models[0].executable_ram;\n"
         "    if (!n6_model_load(&second, &n6_loaded_models[0])) {\n"
         '        n6_appli_stop("N6-FW-056", "second");\n'
         "    }\n"
-        "    for (uint32_t i = 0; i < 1u; i++) {\n        runs",
+        "    runs += n6_appli_run(&n6_loaded_models[0].network, runs);\n",
     )
     result = project.scons(*RELOC, "model=keyword,anomaly", "flash", "run")
     assert "20 of 20 outputs equal" in result.output, result.output

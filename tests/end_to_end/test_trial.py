@@ -309,12 +309,12 @@ def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Pro
     """The virtual board keeps its firmware's writes: another flash does nothing."""
     project = Project(tmp_path / "project", built.home)
     shutil.copytree(built.root, project.root, symlinks=True)
-    other = ("firmware/appli_reloc/main.c", "n6 appli start loader=reloc", "n6 appli start again loader=reloc")
+    other = ("firmware/appli_reloc/main.c", '.loader = "reloc"', '.loader = "again"')
     project.replace(*other)
     first = project.scons(*ARGUMENTS, "flash", "run")
     assert "Update Appli, written to slot b as revision 1" in first.output, first.output
     assert "n6 trial appli image=" in first.output
-    assert "n6 appli start again" in first.output
+    assert "n6 appli start loader=again" in first.output
     assert "n6 trial confirmed" in first.output
     second = project.scons(*ARGUMENTS, "flash", "verify", "run")
     assert (second.status, second.flashed) == (0, "nothing"), second.output

@@ -41,17 +41,17 @@ def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(proj
     assert project.scons(MODEL).actions == []
     assert "is up to date" in project.scons(MODEL).output
     assert project.scons("-q", MODEL).status == 0
-    project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
+    project.replace("firmware/fsbl/main.c", "not switch to the internal", "not change to the internal")
     assert project.scons("-n", MODEL).actions == ["Compile firmware/fsbl/main.c"]
     assert project.scons(MODEL).actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
     assert "Nothing to do, build up to date" in n6build(project, "build", MODEL).output
-    project.replace("firmware/fsbl/main.c", "n6 fsbl begin board=", "n6 fsbl start board=")
+    project.replace("firmware/fsbl/main.c", "not change to the internal", "not switch to the internal")
     again = n6build(project, "build", MODEL).actions
     assert again[0] == "Compile firmware/fsbl/main.c"
     assert "Network anomaly/network/network.c" not in again
     assert project.scons(MODEL).actions == []
     # The source is again as SCons itself has last seen it.
-    project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
+    project.replace("firmware/fsbl/main.c", "not switch to the internal", "not change to the internal")
     assert project.scons(MODEL).actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
 
 

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from firmware_build import CPU, WARNINGS, board_headers, bring_up, compiler
+from firmware_build import CPU, WARNINGS, board_headers, bring_up, compiler, headers
 from n6build.base.paths import FIRMWARE
 from slow_rows import slow_rows
 
@@ -22,7 +22,7 @@ def test_compiles_alone_without_a_warning(tmp_path: Path, source: Path, optimisa
     copy.mkdir()
     for file in source.parent.glob("*.[ch]"):
         (copy / file.name).write_bytes(file.read_bytes())
-    include = board_headers(tmp_path / "include")
+    include = headers(tmp_path / "include")
     command = [compiler(), "-std=c11", optimisation, *CPU, *WARNINGS, f"-I{include}", "-c", source.name, "-o", "out.o"]
     result = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")

@@ -13,6 +13,7 @@ from firmware_build import CPU, WARNINGS, compiler
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.c_format import Constant, Enumeration, Format, Kind, Member, Struct, header_text
+from n6build.base.paths import FIRMWARE
 from n6build.describe.formats import boot_header, link, model_trailer, slot_trailer
 from n6build.steps.format_headers import FORMATS
 
@@ -24,7 +25,18 @@ def compiled(folder: Path, text: str, *headers: Format) -> str:
     for described in headers:
         (folder / described.header).write_text(header_text(described))
     (folder / "a.c").write_text(text)
-    command = [compiler(), "-std=c11", *CPU, *WARNINGS, f"-I{folder}", "-c", "a.c", "-o", "a.o"]
+    command = [
+        compiler(),
+        "-std=c11",
+        *CPU,
+        *WARNINGS,
+        f"-I{folder}",
+        f"-I{FIRMWARE / 'bring_up'}",
+        "-c",
+        "a.c",
+        "-o",
+        "a.o",
+    ]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stderr
 
 
@@ -32,6 +44,7 @@ def test_every_format_has_a_header_of_its_own() -> None:
     assert [each.header for each in FORMATS] == [
         "n6_appli_trailer.h",
         "n6_boot_header.h",
+        "n6_console_lines.h",
         "n6_epoch_marker.h",
         "n6_link_format.h",
         "n6_model_trailer.h",

@@ -181,6 +181,12 @@ EDITS = (
         f"{BOARD}/include/n6_boot_header.h",
     ),
     alone(
+        "base/line_format.py",
+        'yield "n6_put_end();"',
+        'yield "n6_put_end(); /* new */"',
+        f"{BOARD}/include/n6_console_lines.h",
+    ),
+    alone(
         "describe/formats/boot_header.py",
         '"with its padding extension"',
         '"with its padding"',
@@ -406,6 +412,7 @@ EDITS = (
     linked("describe/formats/slot_trailer.py", 'MAGIC = b"N6IM"', 'MAGIC = b"N6IN"', "appli_image.bin"),
     split("describe/formats/model_trailer.py", "LAYOUT = 1", "LAYOUT = 2", "model.bin"),
     of_board("describe/formats/link.py", "VERSION = 2", "VERSION = 3", "common/appli/n6_link.o"),
+    of_board("describe/formats/console.py", "n6 done runs=", "n6 DONE runs=", "common/appli/n6_appli.o"),
     of_board("describe/formats/npu_blob.py", "0xCA05_7A7A", "0xCA05_7A7B", "common/runtime/ll_aton_npu.o"),
     of_board(
         "describe/formats/epoch_marker.py", "STIMULUS_PORT = 24", "STIMULUS_PORT = 25", "common/appli/n6_inference.o"

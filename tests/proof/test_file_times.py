@@ -13,7 +13,7 @@ from proof.conftest import BOARD, Build, Builds
 YEAR_2001 = 1_000_000_000 * 10**9
 GOALS = (f"{BOARD}/fsbl_image.bin",)
 EDITS = {
-    "C": ("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 FSBL start board="),
+    "C": ("firmware/fsbl/main.c", "not switch to the internal", "not SWITCH to the internal"),
     "a header": (
         "firmware/bring_up/n6_clock.h",
         "#ifndef",

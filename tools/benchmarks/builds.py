@@ -113,11 +113,14 @@ def _programmed(project: Path) -> Rows:
     """Yield the bytes that a flash programs, compared with the whole image."""
     build(project, "flash-all")
     whole = _flashed(project, "flash-all")
-    appli, text = "firmware/appli/main.c", 'n6_put("n6 DONE runs='
+    appli, begin = "firmware/appli/main.c", "n6_console_open();"
     edits = {
         "one weight byte": (model_byte("miniresnet", a_weight), "one sector"),
-        "an edit of the Appli": (replaced(appli, text.replace("DONE", "done"), text), "one sector"),
-        "an edit that makes the Appli larger": (replaced(appli, text, f"n6_put_u32(runs);\n    {text}"), "two sectors"),
+        "an edit of the Appli": (replaced(appli, "N6-FW-028", "N6-FW-998"), "one sector"),
+        "an edit that makes the Appli larger": (
+            replaced(appli, begin, f'{begin}\n    n6_put("larger");\n    n6_put_end();'),
+            "two sectors",
+        ),
     }
     for name, (edit, goal) in edits.items():
         edit(project)

@@ -1,14 +1,16 @@
-"""The page about formats: structs that C and Python share, and JSON files.
+"""The pages about formats that C and Python share, and about JSON files.
 
-It is made from the code that writes and reads them.
+They are made from the code that writes and reads them.
 """
 
 from __future__ import annotations
 
 from n6build.base.c_format import Enumeration, Format, Struct
+from n6build.base.line_format import KINDS
 from n6build.base.members import members
 from n6build.board.run.session import Outcome
 from n6build.check.run import Result
+from n6build.describe.formats import console
 from n6build.engine.plan import FORMAT
 from n6build.engine.step import Step
 from n6build.place.image.manifest import FlashManifest
@@ -44,6 +46,32 @@ JSON = (
 )
 
 
+_CONSOLE = """\
+This page is for you if you write your own Appli or FSBL, or a program that reads the console: after it your Appli can print
+lines that n6build reads, and you know every line of n6build's programs. For example, from these lines in a
+[captured console](../compare.md) n6build takes the output of an inference:
+
+    n6 appli start clock=600000000
+    n6 run 0 output 0 80817f
+    n6 run 0 cycles=1320
+    n6 done runs=1
+
+Write a line of the tables with single spaces, and end it with a line break. A word in braces is a value: `{run:number}` is a
+number with the name `run`, `{slot:a|b}` is `a` or `b`. You may leave out words in square brackets. You may add words such as
+`volts=3`: n6build skips words with `=` that it does not know. All text that does not begin with `n6 ` is for people.
+
+In C, include `n6_console_lines.h`, which every build writes to the include folder of the board:
+
+    N6_LINE(run_cycles, .run = 0, .cycles = 1320);"""
+
+
+def console_page() -> str:
+    """Return the page with the lines of the console."""
+    kinds = table(("value", "form"), [(code(name), text(kind.said)) for name, kind in KINDS.items()])
+    rows = [(code(line.name), code(line.template), text(line.note)) for line in console.FORMAT.lines]
+    return page("Console lines", _CONSOLE, kinds, "## All lines", table(("name in C", "line", "meaning"), rows))
+
+
 def formats_page() -> str:
     """Return the page with every format shared by C and Python, and the JSON files."""
     json = [part for name, kind, said in JSON for part in (f"## {name}", said, key_table(kind))]
@@ -52,7 +80,12 @@ def formats_page() -> str:
         f"today {FORMAT}), `goals` (names of targets, each with its files) and `steps`, a list. Fields of a step that have "
         "their default are left out."
     )
-    structs = [part for each in members("n6build.describe.formats.*", "FORMAT", Format) for part in _format(each)]
+    structs = [
+        part
+        for each in members("n6build.describe.formats.*", "FORMAT", Format)
+        if not each.lines
+        for part in _format(each)
+    ]
     return page("Formats", _HEAD, *json, "## plan.json", plan, key_table(Step), *structs)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from reference_docs.boards import board_pages
 from reference_docs.builders import builders_page
 from reference_docs.command_line import options_page, targets_page
-from reference_docs.formats import formats_page
+from reference_docs.formats import console_page, formats_page
 from reference_docs.house import house_page
 from reference_docs.messages import checks_page
 from reference_docs.operators import operators_page
@@ -22,6 +22,7 @@ def pages(root: Path) -> dict[str, str]:
         "reference/targets.md": targets_page(),
         "reference/builders.md": builders_page(),
         "reference/checks.md": checks_page(),
+        "reference/console.md": console_page(),
         "reference/formats.md": formats_page(),
         "reference/operators.md": operators_page(),
         "reference/house.md": house_page(),

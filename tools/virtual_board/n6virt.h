@@ -11,6 +11,7 @@
 
 #include "qemu/osdep.h"
 #include "exec/memory.h"
+#include "hw/irq.h"
 #include "qom/object.h"
 
 #include "n6_soc.h"
@@ -47,6 +48,8 @@ typedef struct {
 void n6virt_number_properties(Object *machine, const N6VirtNumber *numbers, unsigned count);
 void n6virt_text_property(Object *machine, const char *name, char **variable);
 void n6virt_switch_property(Object *machine, const char *name, bool *variable);
+/* Open a file if a path is given; end the emulator with a message if that fails. Return NULL without a path. */
+FILE *n6virt_open(const char *path, const char *mode, const char *what);
 
 /* Blocks of registers (n6virt_bus.c) */
 
@@ -76,6 +79,11 @@ void n6virt_model_all(const char *prefix, const N6VirtModel *model);
 /* Return the block at an address, or NULL. */
 const N6VirtBlock *n6virt_block_at(uint32_t address);
 
+/* Call a function before each access to a register, or to an address where nothing is. There is one such function. */
+void n6virt_on_access(void (*observe)(void));
+/* Call that function: before an access that the bus does not see, and at the end. */
+void n6virt_note_access(void);
+
 /* Functions that the machine calls, for all modules and blocks. */
 void n6virt_bus_add_properties(Object *machine);
 void n6virt_bus_start(void);
@@ -93,10 +101,6 @@ static inline uint32_t n6virt_field(uint32_t address, uint32_t mask, unsigned po
 {
     return (n6virt_get(address) & mask) >> position;
 }
-
-void n6virt_interrupt(unsigned number, bool level);
-/* Return whether the NVIC enables the interrupt, in either security state. */
-bool n6virt_interrupt_is_enabled(unsigned number);
 
 /* Findings: faults that the board reports, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */
@@ -124,8 +128,10 @@ uint64_t n6virt_ic_hz(unsigned number);
 /* Rate of MDF1, ADF1 or a SAI, for a choice of its field of a CCIPR. bus_hz: rate of its bus, which is choice 0. */
 uint64_t n6virt_audio_hz(uint32_t choice, uint64_t bus_hz);
 
-/* Set the reason of the next reset: a flag of RCC HWRSR. */
-void n6virt_reset_reason(uint32_t flag);
+/* Reset the system soon, between two instructions. reason: a flag of RCC HWRSR. */
+void n6virt_system_reset(uint32_t reason);
+/* Call `reset` when the program resets a block. bit: of RCC AHB5RSTR. */
+void n6virt_on_block_reset(uint32_t bit, void (*reset)(void));
 
 /* Guest time (n6virt_time.c): one unit is an instruction, which stands for a tick of the CPU's clock. */
 
@@ -174,14 +180,17 @@ void n6virt_add_outside_ram(N6VirtRam *ram);
 bool n6virt_ram_is_on(const N6VirtRam *ram);
 /* Note a change of memory that the CPU did not make: code from there is translated again. */
 void n6virt_changed(MemoryRegion *region, uint32_t offset, uint32_t bytes);
-/* Switch RAMs on and off, after a write to RCC MEMENR or a RAMCFG, and when the data cache is switched. */
+/* Switch RAMs on and off, after a write to RCC MEMENR or a RAMCFG. */
 void n6virt_ram_update(void);
+/* Let the CPU see the lines of the data cache, or memory. */
+void n6virt_ram_show_cache(bool shown);
+/* Return whether the line that begins at an offset of a cacheable RAM is dirty. */
+bool n6virt_is_dirty(const N6VirtRam *ram, uint32_t offset);
+/* Return whether bytes within one line of a RAM are dirty and differ from memory. offset: in the RAM. */
+bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 
 /* The data cache (n6virt_cache.c), and masters other than the CPU, which read and write memory. */
 
-bool n6virt_data_cache_is_on(void);
-/* Return whether bytes within one line of a RAM are dirty and differ from memory. offset: in the RAM. */
-bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 /* Watch a range of lines that are dirty in a cache that is off; stop watching all ranges (n6virt_hidden.c). */
 void n6virt_hide(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 void n6virt_hide_nothing(void);
@@ -225,16 +234,14 @@ const char *n6virt_wrong_pin(uint32_t port, uint32_t pins, unsigned alternate, c
 /* Return the letter of a port, such as 'E' for GPIOE; '?' without a block at the address. */
 char n6virt_port_letter(uint32_t port);
 
-/* Reset the NPU, as RCC does. */
-void n6virt_npu_reset(void);
+/* The NPU (n6virt_npu.c) */
+
 /* Access memory as the NPU, with findings at pc that end with `when`. Where RIF denies access, reads give zeros and writes do
  * nothing. Return false where it cannot read or write. */
 bool n6virt_npu_reads(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when);
 bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when);
-/* The test NPU (n6virt_test_npu.c). offset: in the NPU's registers. */
-bool n6virt_test_npu_is_at(uint32_t offset);
-uint32_t n6virt_test_npu_read(uint32_t offset);
-void n6virt_test_npu_write(uint32_t offset, uint32_t value);
+/* Add a unit that the chip does not have. offset: in the NPU's registers; the unit's model gets offsets from there. */
+void n6virt_npu_add_unit(uint32_t offset, uint32_t bytes, const N6VirtModel *unit);
 
 /* Return whether the program was built for this board. A third-party program may depend on unknown behaviour of the chip. */
 bool n6virt_is_strict(void);
@@ -262,8 +269,6 @@ typedef struct {
 } N6VirtPart;
 
 void n6virt_xspi_connect(uint32_t base, const N6VirtPart *part);
-/* Reset the controller, as RCC does. */
-void n6virt_xspi_reset(uint32_t base);
 /* Return the rate of the lines, in Hz; 0: not running. */
 uint64_t n6virt_xspi_hz(uint32_t base);
 /* Return the size of the part as the controller is configured: DCR1 DEVSIZE. */
@@ -283,10 +288,15 @@ bool n6virt_nor_uses_port(uint32_t port);
 
 bool n6virt_psram_uses_port(uint32_t port);
 
-/* The machine (stm32n6virt.c) */
+/* The processor (n6virt_processor.c) */
 
-/* Reset the system soon, between two instructions. reason: a flag of RCC HWRSR. */
-void n6virt_system_reset(uint32_t reason);
+/* Add it to the machine. on_reset_request: called when the program asks for a reset of the system. */
+void n6virt_add_processor(Object *machine, qemu_irq_handler on_reset_request);
+void n6virt_interrupt(unsigned number, bool level);
+/* Return whether the NVIC enables the interrupt, in either security state. */
+bool n6virt_interrupt_is_enabled(unsigned number);
+/* Reset the machine soon, between two instructions; n6virt_system_reset also notes the reason. */
+void n6virt_reset_machine(void);
 
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority);
@@ -295,8 +305,6 @@ MemoryRegion *n6virt_processor_region(void);
 /* Access the system control space (0xE000E000) in QEMU's own model. */
 MemTxResult n6virt_processor_read(uint32_t address, uint64_t *value, unsigned size, MemTxAttrs attributes);
 MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned size, MemTxAttrs attributes);
-/* Check that the Appli's whole image is in RAM, once its vector table is in use. */
-void n6virt_check_appli_copy(void);
 /* Return the address that a lost CPU came from. */
 uint32_t n6virt_caller(void);
 

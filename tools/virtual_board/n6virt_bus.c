@@ -29,6 +29,21 @@ typedef struct {
 
 static GHashTable *unmodelled;
 
+static void (*on_access)(void);
+
+void n6virt_on_access(void (*observe)(void))
+{
+    g_assert(!on_access);
+    on_access = observe;
+}
+
+void n6virt_note_access(void)
+{
+    if (on_access) {
+        on_access();
+    }
+}
+
 void n6virt_add_module(const N6VirtModule *module)
 {
     g_assert(module_count < MAX_MODULES);
@@ -126,7 +141,7 @@ static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
     const N6VirtBlock *block = n6virt_block_at(address);
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
-    n6virt_check_appli_copy();
+    n6virt_note_access();
     if (!has_clock(block, model, address)) {
         return 0;
     }
@@ -143,7 +158,7 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     const N6VirtBlock *block = n6virt_block_at(address);
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
-    n6virt_check_appli_copy();
+    n6virt_note_access();
     if (!has_clock(block, model, address)) {
         return;
     }

@@ -43,18 +43,8 @@ static uint32_t kept[2]; /* bits of CCR: non-secure, secure */
 enum { INVALIDATE, CLEAN, BOTH, KINDS };
 static uint32_t ways_done[KINDS][N6VIRT_DCACHE_SETS];
 
-bool n6virt_data_cache_is_on(void)
-{
-    return is_on;
-}
-
 /* Lines, by their offset in a RAM that is cacheable. What `valid` has of one, if not 0. */
 enum { INSIDE = 1, OUTSIDE, WRITTEN_OUTSIDE };
-
-static bool is_dirty(const N6VirtRam *ram, uint32_t offset)
-{
-    return ram->valid[offset / LINE] && memcmp(ram->cache + offset, ram->filled + offset, LINE);
-}
 
 /* Instructions come from memory whatever is in the cache: there is no code to forget. */
 static void fill(N6VirtRam *ram, uint32_t offset)
@@ -62,11 +52,6 @@ static void fill(N6VirtRam *ram, uint32_t offset)
     memcpy(ram->cache + offset, ram->data + offset, LINE);
     memcpy(ram->filled + offset, ram->data + offset, LINE);
     ram->valid[offset / LINE] = INSIDE;
-}
-
-bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t bytes)
-{
-    return ram->cacheable && is_dirty(ram, offset & ~(LINE - 1)) && memcmp(ram->cache + offset, ram->data + offset, bytes);
 }
 
 /* A dirty line goes. */
@@ -79,7 +64,7 @@ static void count_hidden(void)
 
 static void clean(N6VirtRam *ram, uint32_t offset)
 {
-    if (is_dirty(ram, offset)) {
+    if (n6virt_is_dirty(ram, offset)) {
         memcpy(ram->data + offset, ram->cache + offset, LINE);
         memcpy(ram->filled + offset, ram->cache + offset, LINE);
         ram->valid[offset / LINE] = INSIDE;
@@ -92,7 +77,7 @@ static void clean(N6VirtRam *ram, uint32_t offset)
 
 static void invalidate(N6VirtRam *ram, uint32_t offset)
 {
-    if (is_dirty(ram, offset)) {
+    if (n6virt_is_dirty(ram, offset)) {
         count_hidden();
     }
     ram->valid[offset / LINE] = 0;
@@ -135,7 +120,7 @@ static void follow(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
     for (uint32_t line = offset / LINE; line <= (offset + bytes - 1) / LINE; line++) {
         uint8_t before = ram->valid[line];
 
-        if (before < OUTSIDE || is_dirty(ram, line * LINE)) {
+        if (before < OUTSIDE || n6virt_is_dirty(ram, line * LINE)) {
             continue;
         }
         fill(ram, line * LINE);
@@ -270,7 +255,7 @@ static uint32_t dirty_lines(const N6VirtRam *ram, uint32_t line)
 {
     uint32_t count = 0;
 
-    while ((line + count) * LINE < ram->bytes && is_dirty(ram, (line + count) * LINE)) {
+    while ((line + count) * LINE < ram->bytes && n6virt_is_dirty(ram, (line + count) * LINE)) {
         count++;
     }
     return count;
@@ -324,7 +309,7 @@ static void switch_to(bool on)
     } else {
         switch_off();
     }
-    n6virt_ram_update();
+    n6virt_ram_show_cache(is_on);
     memory_region_transaction_commit();
 }
 
@@ -423,7 +408,7 @@ static uint32_t count_lines(const N6VirtRam *ram, uint32_t offset, uint32_t byte
 
     for (uint32_t end = offset + bytes, here; ram->cacheable && offset < end; offset += here) {
         here = MIN(end - offset, LINE - offset % LINE);
-        if (any ? is_dirty(ram, offset & ~(LINE - 1)) : n6virt_is_newer_in_cache(ram, offset, here)) {
+        if (any ? n6virt_is_dirty(ram, offset & ~(LINE - 1)) : n6virt_is_newer_in_cache(ram, offset, here)) {
             *first = count++ ? *first : ram->base + (offset & ~(LINE - 1));
         }
     }
@@ -580,7 +565,7 @@ static void reset(void)
             memset(ram->valid, 0, ram->bytes / LINE);
         }
     }
-    n6virt_ram_update();
+    n6virt_ram_show_cache(is_on);
 }
 
 static const N6VirtModule module = {.add_properties = add_properties, .start = start, .reset = reset};

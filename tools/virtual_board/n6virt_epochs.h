@@ -17,9 +17,6 @@ typedef struct {
 /* Return the last reported place; NULL if no program has reported one. */
 const N6VirtPlace *n6virt_place(void);
 
-/* Open a file if a path is given; end the emulator with a message if that fails. Return NULL without a path. */
-FILE *n6virt_open(const char *path, const char *mode, const char *what);
-
 /* n6virt_record.c: the work of each epoch. */
 void n6virt_record_epoch(const N6Npu *npu, const N6NpuEpoch *epoch);
 
@@ -29,10 +26,10 @@ void n6virt_trace_blob(uint32_t address, const uint8_t *bytes, uint32_t words);
 void n6virt_trace_epoch(const N6NpuEpoch *epoch);
 void n6virt_trace_place(const N6VirtPlace *place);
 
-/* n6virt_tensors.c: tensors that are put before an epoch, and got after it. */
+/* n6virt_tensors.c: tensors that are put before an epoch, and got after it. place: the last reported one, or NULL. */
 void n6virt_tensors_place_begins(const N6VirtPlace *place);
 void n6virt_tensors_place_ends(const N6VirtPlace *place);
-void n6virt_tensors_label_begins(const N6NpuEpoch *epoch);
-void n6virt_tensors_label_ends(const N6NpuEpoch *epoch);
+void n6virt_tensors_label_begins(const N6VirtPlace *place, const N6NpuEpoch *epoch);
+void n6virt_tensors_label_ends(const N6VirtPlace *place, const N6NpuEpoch *epoch);
 
 #endif

@@ -49,8 +49,8 @@ extern N6VirtNorArray n6virt_nor_array;
 /* Store bytes, whatever was there before; with nor-write=on also in the file. */
 void n6virt_nor_store(uint32_t offset, const uint8_t *data, uint32_t bytes);
 
-/* Add the window, once the content is there. */
-void n6virt_nor_add_window(void);
+/* Read the content from the file that the property names. */
+void n6virt_nor_load(void);
 
 /* Return the reason why a read of the window would not reach the array, or NULL. */
 const char *n6virt_nor_mismatch(void);

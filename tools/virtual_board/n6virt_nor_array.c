@@ -80,7 +80,7 @@ static void add_properties(Object *machine)
     n6virt_text_property(machine, "nor-sfdp", &n6virt_nor.sfdp);
 }
 
-static void load(void)
+static void read_file(void)
 {
     g_autoptr(GError) error = NULL;
     g_autofree gchar *content = NULL;
@@ -111,7 +111,7 @@ static void load(void)
     address_space_init(&space, &array->region, "n6.nor");
 }
 
-static void start(void)
+void n6virt_nor_load(void)
 {
     N6VirtNorArray *array = &n6virt_nor_array;
     const char *text = n6virt_nor.sfdp ? n6virt_nor.sfdp : "";
@@ -120,10 +120,9 @@ static void start(void)
         array->sfdp[array->sfdp_bytes++] = g_ascii_xdigit_value(text[0]) << 4 | g_ascii_xdigit_value(text[1]);
     }
     if (n6virt_nor.path && *n6virt_nor.path) {
-        load();
+        read_file();
     }
-    n6virt_nor_add_window();
 }
 
-static const N6VirtModule module = {.add_properties = add_properties, .start = start};
+static const N6VirtModule module = {.add_properties = add_properties};
 N6VIRT_MODULE(module)

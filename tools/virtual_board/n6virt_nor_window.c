@@ -105,8 +105,9 @@ static const MemoryRegionOps closed_ops = {
     .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-void n6virt_nor_add_window(void)
+static void start(void)
 {
+    n6virt_nor_load();
     n6virt_add_io(&closed, get_system_memory(), &closed_ops, "n6.nor-closed", N6_XSPI2_WINDOW_BASE, N6_XSPI2_WINDOW_SIZE, 0);
     if (n6virt_nor_array.data) {
         memory_region_init_alias(&window, NULL, "n6.nor", &n6virt_nor_array.region, 0, n6virt_nor_array.bytes);
@@ -115,5 +116,5 @@ void n6virt_nor_add_window(void)
     }
 }
 
-static const N6VirtModule module = {.reset = update, .update = update};
+static const N6VirtModule module = {.start = start, .reset = update, .update = update};
 N6VIRT_MODULE(module)

@@ -269,10 +269,23 @@ static void on_work(void *opaque)
     update_lines();
 }
 
+/* A unit that the chip does not have. */
+static struct {
+    uint32_t offset, bytes;
+    const N6VirtModel *model;
+} guest;
+
+void n6virt_npu_add_unit(uint32_t offset, uint32_t bytes, const N6VirtModel *unit)
+{
+    guest.offset = offset;
+    guest.bytes = bytes;
+    guest.model = unit;
+}
+
 static uint32_t npu_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
 {
-    if (n6virt_test_npu_is_at(offset)) {
-        return n6virt_test_npu_read(offset);
+    if (offset - guest.offset < guest.bytes) {
+        return guest.model->read(block, offset - guest.offset, size);
     }
     timer_del(unanswered);
     return n6npu_read(npu, offset & ~3u);
@@ -280,8 +293,8 @@ static uint32_t npu_read(const N6VirtBlock *block, uint32_t offset, unsigned siz
 
 static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
 {
-    if (n6virt_test_npu_is_at(offset)) {
-        n6virt_test_npu_write(offset, value);
+    if (offset - guest.offset < guest.bytes) {
+        guest.model->write(block, offset - guest.offset, value, size);
         return;
     }
     timer_del(unanswered);
@@ -298,7 +311,7 @@ static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
 /* The model covers the whole window: the units store their configuration. */
 static const N6VirtModel model = {.read = npu_read, .write = npu_write};
 
-void n6virt_npu_reset(void)
+static void reset(void)
 {
     n6npu_reset(npu);
     timer_del(work);
@@ -314,7 +327,7 @@ static void on_blob(void *opaque, uint32_t address, const uint8_t *bytes, uint32
 static void on_begin(void *opaque, const N6NpuEpoch *epoch)
 {
     name_epoch();
-    n6virt_tensors_label_begins(epoch);
+    n6virt_tensors_label_begins(n6virt_place(), epoch);
 }
 
 static void on_computed(void *opaque, const N6NpuEpoch *epoch)
@@ -325,7 +338,7 @@ static void on_computed(void *opaque, const N6NpuEpoch *epoch)
 
 static void on_label_end(void *opaque, const N6NpuEpoch *epoch)
 {
-    n6virt_tensors_label_ends(epoch);
+    n6virt_tensors_label_ends(n6virt_place(), epoch);
 }
 
 static void start(void)
@@ -338,6 +351,7 @@ static void start(void)
     work = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_work, NULL);
     unanswered = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_unanswered, NULL);
     n6virt_model(N6_NPU_BASE, &model);
+    n6virt_on_block_reset(N6_RCC_AHB5RSTR_NPURST, reset);
 }
 
 static void summarise(GString *summary)
@@ -347,5 +361,5 @@ static void summarise(GString *summary)
     g_string_append_printf(summary, ", \"npu_epochs\": %u, \"npu_macs\": %" PRIu64, done->epochs, done->macs);
 }
 
-static const N6VirtModule module = {.start = start, .reset = n6virt_npu_reset, .summarise = summarise};
+static const N6VirtModule module = {.start = start, .reset = reset, .summarise = summarise};
 N6VIRT_MODULE(module)

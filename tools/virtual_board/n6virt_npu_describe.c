@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Short descriptions of a unit's configuration, in the field's terms.
+ * Names of the units, and short descriptions of a unit's configuration, in the field's terms.
  */
 #include "n6virt_npu_model.h"
 
 #include <stdio.h>
+
+#define UNIT(name, first, count, version, clock, bit) {name, first, count},
+static const struct {
+    const char *name;
+    uint32_t first, count;
+} kinds[] = {N6VIRT_NPU_UNITS(UNIT)};
+
+static const char *names[UNITS];
+static char name_texts[UNITS][16];
+
+const char *n6npu_unit_name(unsigned unit)
+{
+    if (unit >= UNITS) {
+        return "a unit that does not exist";
+    }
+    for (unsigned i = 0; !names[unit] && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (unit - kinds[i].first < kinds[i].count) {
+            if (kinds[i].count > 1) {
+                snprintf(name_texts[unit], sizeof(name_texts[unit]), "%s%u", kinds[i].name, unit - kinds[i].first);
+            } else {
+                snprintf(name_texts[unit], sizeof(name_texts[unit]), "%s", kinds[i].name);
+            }
+            names[unit] = name_texts[unit];
+        }
+    }
+    return names[unit] ? names[unit] : "a unit that does not exist";
+}
 
 /* Return a field's number; 0 stands for one more than its largest value. */
 static uint32_t or_full(uint32_t value, uint32_t full)
@@ -80,15 +107,15 @@ void n6npu_describe(const N6Npu *npu, unsigned unit, char *text, size_t bytes)
     static const struct {
         unsigned first, count;
         void (*describe)(const N6Npu *npu, unsigned unit, char *text, size_t bytes);
-    } kinds[] = {
+    } describers[] = {
         {STRENG, ENGINES, describe_engine}, {CONVACC, CONVACCS, describe_convacc}, {ACTIV, ACTIVS, describe_activ},
         {ARITH, ARITHS, describe_arith},    {POOL, POOLS, describe_pool},
     };
 
     text[0] = '\0';
-    for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (unit - kinds[i].first < kinds[i].count) {
-            kinds[i].describe(npu, unit, text, bytes);
+    for (unsigned i = 0; i < sizeof(describers) / sizeof(describers[0]); i++) {
+        if (unit - describers[i].first < describers[i].count) {
+            describers[i].describe(npu, unit, text, bytes);
         }
     }
 }

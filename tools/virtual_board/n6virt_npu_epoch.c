@@ -5,7 +5,6 @@
  */
 #include "n6virt_npu_model.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,32 +20,10 @@
 #define DONE_OF_BLOB (1u << 28)
 #define ERROR_OF_BLOB (1u << 30)
 
-#define UNIT(name, first, count, version, clock, bit) {name, first, count, version},
+#define UNIT(name, first, count, version, clock, bit) {first, count, version},
 static const struct {
-    const char *name;
     uint32_t first, count, version;
 } kinds[] = {N6VIRT_NPU_UNITS(UNIT)};
-
-static const char *names[UNITS];
-static char name_texts[UNITS][16];
-
-const char *n6npu_unit_name(unsigned unit)
-{
-    if (unit >= UNITS) {
-        return "a unit that does not exist";
-    }
-    for (unsigned i = 0; !names[unit] && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (unit - kinds[i].first < kinds[i].count) {
-            if (kinds[i].count > 1) {
-                snprintf(name_texts[unit], sizeof(name_texts[unit]), "%s%u", kinds[i].name, unit - kinds[i].first);
-            } else {
-                snprintf(name_texts[unit], sizeof(name_texts[unit]), "%s", kinds[i].name);
-            }
-            names[unit] = name_texts[unit];
-        }
-    }
-    return names[unit] ? names[unit] : "a unit that does not exist";
-}
 
 static uint32_t version_of(unsigned unit)
 {
@@ -56,16 +33,6 @@ static uint32_t version_of(unsigned unit)
         }
     }
     return 0;
-}
-
-void npu_stop(N6Npu *npu, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(npu->reason, sizeof(npu->reason), format, arguments);
-    va_end(arguments);
-    longjmp(npu->stop, 1);
 }
 
 /* Registers */
@@ -97,6 +64,11 @@ N6Npu *n6npu_new(const N6NpuMemory *memory)
 
     if (npu) {
         npu->memory = *memory;
+        npu->frame_of[STRENG] = npu_engine_frame;
+        npu->frame_of[CONVACC] = npu_convacc_frame;
+        npu->frame_of[ACTIV] = npu_activ_frame;
+        npu->frame_of[ARITH] = npu_arith_frame;
+        npu->frame_of[POOL] = npu_pool_frame;
         n6npu_reset(npu);
     }
     return npu;

@@ -82,6 +82,7 @@ struct N6Npu {
     N6NpuWork work;
     N6NpuUnitWork unit_work[UNITS];
     N6NpuWatch watch;
+    void (*frame_of[UNITS])(N6Npu *npu, unsigned index); /* makes one more frame of a unit, by the first unit of its kind */
     jmp_buf stop;
     char reason[240];
 };
@@ -180,7 +181,7 @@ static inline bool takes_all(const Port *port)
     return !port->has_contexts;
 }
 
-/* Make one more frame of a unit. */
+/* Make one more frame of a unit: entries of frame_of. */
 void npu_engine_frame(N6Npu *npu, unsigned engine);
 void npu_convacc_frame(N6Npu *npu, unsigned index);
 void npu_arith_frame(N6Npu *npu, unsigned index);

@@ -6,6 +6,8 @@
 #pragma GCC optimize("O3")
 #include "n6virt_npu_model.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,16 @@
 
 /* Limit of an epoch's steps: many times those of a large network, and about a second of the host's time. */
 #define MOST_STEPS ((uint64_t)1 << 33)
+
+void npu_stop(N6Npu *npu, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(npu->reason, sizeof(npu->reason), format, arguments);
+    va_end(arguments);
+    longjmp(npu->stop, 1);
+}
 
 void npu_count_steps(N6Npu *npu, uint64_t steps)
 {
@@ -134,12 +146,9 @@ void npu_free_streams(N6Npu *npu)
 
 static const struct {
     unsigned first, count, unit;
-    void (*frame)(N6Npu *npu, unsigned index);
 } sources[] = {
-    {FROM_STRENG, ENGINES, STRENG, npu_engine_frame}, {FROM_CONVACC, CONVACCS, CONVACC, npu_convacc_frame},
-    {FROM_DECUN, 2, DECUN, NULL},                     {FROM_ACTIV, ACTIVS, ACTIV, npu_activ_frame},
-    {FROM_ARITH, ARITHS, ARITH, npu_arith_frame},     {FROM_POOL, POOLS, POOL, npu_pool_frame},
-    {FROM_RECBUF, 3, RECBUF, NULL},
+    {FROM_STRENG, ENGINES, STRENG}, {FROM_CONVACC, CONVACCS, CONVACC}, {FROM_DECUN, 2, DECUN},   {FROM_ACTIV, ACTIVS, ACTIV},
+    {FROM_ARITH, ARITHS, ARITH},    {FROM_POOL, POOLS, POOL},          {FROM_RECBUF, 3, RECBUF},
 };
 
 unsigned npu_unit_of(unsigned source)
@@ -164,7 +173,7 @@ static void one_frame(N6Npu *npu, unsigned source)
         if (index >= sources[i].count) {
             continue;
         }
-        if (!sources[i].frame) {
+        if (!npu->frame_of[sources[i].unit]) {
             npu_stop(npu, "%s is used, which is not modelled", n6npu_unit_name(unit));
         }
         if (!is_on(npu, unit)) {
@@ -174,7 +183,7 @@ static void one_frame(N6Npu *npu, unsigned source)
             npu_stop(npu, "%s waits for its own output: units wait for each other in a circle", n6npu_unit_name(unit));
         }
         stream->busy = true;
-        sources[i].frame(npu, index);
+        npu->frame_of[sources[i].unit](npu, index);
         stream->busy = false;
         npu_release(npu, before);
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Properties of the machine that are kept in variables.
+ * Properties of the machine that are kept in variables, and the files that they name.
  */
 #include "n6virt.h"
 
 #include "qapi/visitor.h"
+#include "qemu/error-report.h"
 
 static void get_text(Object *object, Visitor *visitor, const char *name, void *variable, Error **errp)
 {
@@ -41,4 +42,15 @@ static void get_or_set_switch(Object *object, Visitor *visitor, const char *name
 void n6virt_switch_property(Object *machine, const char *name, bool *variable)
 {
     object_property_add(machine, name, "bool", get_or_set_switch, get_or_set_switch, NULL, variable);
+}
+
+FILE *n6virt_open(const char *name, const char *mode, const char *what)
+{
+    FILE *file = name && *name ? fopen(name, mode) : NULL;
+
+    if (name && *name && !file) {
+        error_report("cannot open %s %s: %s", what, name, strerror(errno));
+        exit(1);
+    }
+    return file;
 }

@@ -20,6 +20,7 @@
     {name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf},
 static N6VirtRam rams[] = {N6VIRT_RAMS(RAM)};
 static N6VirtRam *outside;
+static bool cache_is_shown;
 
 void n6virt_add_outside_ram(N6VirtRam *ram)
 {
@@ -70,6 +71,19 @@ static void lose(N6VirtRam *ram)
     }
 }
 
+bool n6virt_is_dirty(const N6VirtRam *ram, uint32_t offset)
+{
+    const uint32_t line = N6_CACHE_LINE;
+
+    return ram->valid[offset / line] && memcmp(ram->cache + offset, ram->filled + offset, line);
+}
+
+bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+{
+    return ram->cacheable && n6virt_is_dirty(ram, offset & ~(N6_CACHE_LINE - 1)) &&
+           memcmp(ram->cache + offset, ram->data + offset, bytes);
+}
+
 void n6virt_ram_update(void)
 {
     memory_region_transaction_begin();
@@ -84,10 +98,16 @@ void n6virt_ram_update(void)
         ram->is_shut_down = shut_down;
         memory_region_set_enabled(&ram->memory, on);
         if (ram->cacheable) {
-            memory_region_set_enabled(&ram->cached, on && n6virt_data_cache_is_on());
+            memory_region_set_enabled(&ram->cached, on && cache_is_shown);
         }
     }
     memory_region_transaction_commit();
+}
+
+void n6virt_ram_show_cache(bool shown)
+{
+    cache_is_shown = shown;
+    n6virt_ram_update();
 }
 
 static void off_finding(const N6VirtRam *ram, const char *access, hwaddr offset)

@@ -202,9 +202,10 @@ uint64_t n6virt_per_hz(void)
 /* Flags of HWRSR survive every reset but that at power-on. INFERRED: each reset inside the chip is seen at its pin, too. */
 static uint32_t reset_flags = N6_RCC_HWRSR_PORRSTF | N6_RCC_HWRSR_BORRSTF | N6_RCC_HWRSR_PINRSTF;
 
-void n6virt_reset_reason(uint32_t flag)
+void n6virt_system_reset(uint32_t reason)
 {
-    reset_flags |= flag | N6_RCC_HWRSR_PINRSTF;
+    reset_flags |= reason | N6_RCC_HWRSR_PINRSTF;
+    n6virt_reset_machine();
 }
 
 /* Return the ready bits: all that is switched on, except a PLL that cannot lock. */
@@ -263,19 +264,28 @@ static void check_plls(uint32_t switched_on)
     }
 }
 
-static void reset_controllers(uint32_t value)
+/* What blocks do when they are reset. */
+#define MOST_RESETS 8
+
+static struct {
+    uint32_t bit;
+    void (*reset)(void);
+} resets[MOST_RESETS];
+static unsigned reset_count;
+
+void n6virt_on_block_reset(uint32_t bit, void (*reset)(void))
 {
-    if (value & N6_RCC_AHB5RSTR_XSPI2RST) {
-        n6virt_xspi_reset(N6_XSPI2_BASE);
-    }
-    if (value & N6_RCC_AHB5RSTR_NPURST) {
-        n6virt_npu_reset();
-    }
-    if (value & N6_RCC_AHB5RSTR_XSPI1RST) {
-        n6virt_xspi_reset(N6_XSPI1_BASE);
-    }
-    if (value & N6_RCC_AHB5RSTR_XSPIMRST) {
-        n6virt_set(N6_XSPIM_CR, 0);
+    g_assert(reset_count < MOST_RESETS);
+    resets[reset_count].bit = bit;
+    resets[reset_count++].reset = reset;
+}
+
+static void reset_blocks(uint32_t value)
+{
+    for (unsigned i = 0; i < reset_count; i++) {
+        if (value & resets[i].bit) {
+            resets[i].reset();
+        }
     }
 }
 
@@ -303,7 +313,7 @@ static void rcc_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
         check_switch(value);
         break;
     case N6_RCC_AHB5RSTR:
-        reset_controllers(value);
+        reset_blocks(value);
         break;
     }
 }

@@ -7,23 +7,10 @@
 #include "n6virt.h"
 #include "n6virt_epochs.h"
 
-#include "qemu/error-report.h"
-
 #define MOST_WORDS 120
 
 static char *path;
 static FILE *record;
-
-FILE *n6virt_open(const char *name, const char *mode, const char *what)
-{
-    FILE *file = name && *name ? fopen(name, mode) : NULL;
-
-    if (name && *name && !file) {
-        error_report("cannot open %s %s: %s", what, name, strerror(errno));
-        exit(1);
-    }
-    return file;
-}
 
 static void write_number(const char *name, uint64_t value)
 {

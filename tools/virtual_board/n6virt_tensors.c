@@ -92,24 +92,22 @@ void n6virt_tensors_place_ends(const N6VirtPlace *place)
     exchange(REPLACE, false, place->network, place->place);
 }
 
-static void exchange_by_label(Verb verb, const N6NpuEpoch *epoch)
+static void exchange_by_label(Verb verb, const N6VirtPlace *place, const N6NpuEpoch *epoch)
 {
-    const N6VirtPlace *place = n6virt_place();
-
     if (epoch->by_blob && place) {
         exchange(verb, true, place->network, epoch->label);
     }
 }
 
-void n6virt_tensors_label_begins(const N6NpuEpoch *epoch)
+void n6virt_tensors_label_begins(const N6VirtPlace *place, const N6NpuEpoch *epoch)
 {
-    exchange_by_label(PUT, epoch);
+    exchange_by_label(PUT, place, epoch);
 }
 
-void n6virt_tensors_label_ends(const N6NpuEpoch *epoch)
+void n6virt_tensors_label_ends(const N6VirtPlace *place, const N6NpuEpoch *epoch)
 {
-    exchange_by_label(GET, epoch);
-    exchange_by_label(REPLACE, epoch);
+    exchange_by_label(GET, place, epoch);
+    exchange_by_label(REPLACE, place, epoch);
 }
 
 /* The file */

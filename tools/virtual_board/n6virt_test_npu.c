@@ -43,22 +43,25 @@ static void work(uint32_t what)
     }
 }
 
-bool n6virt_test_npu_is_at(uint32_t offset)
+static uint32_t test_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
 {
-    return offset - N6VIRT_TEST_NPU < sizeof(values);
+    return values[offset / 4];
 }
 
-uint32_t n6virt_test_npu_read(uint32_t offset)
+static void test_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
 {
-    return values[(offset - N6VIRT_TEST_NPU) / 4];
-}
-
-void n6virt_test_npu_write(uint32_t offset, uint32_t value)
-{
-    unsigned index = (offset - N6VIRT_TEST_NPU) / 4;
-
-    values[index] = value;
-    if (index == START) {
+    values[offset / 4] = value;
+    if (offset / 4 == START) {
         work(value);
     }
 }
+
+static const N6VirtModel model = {.read = test_read, .write = test_write};
+
+static void start(void)
+{
+    n6virt_npu_add_unit(N6VIRT_TEST_NPU, sizeof(values), &model);
+}
+
+static const N6VirtModule module = {.start = start};
+N6VIRT_MODULE(module)

@@ -402,7 +402,7 @@ static void xspim_write(const N6VirtBlock *block, uint32_t offset, uint32_t valu
     n6virt_set(N6_XSPIM_CR, value);
 }
 
-void n6virt_xspi_reset(uint32_t base)
+static void reset_controller(uint32_t base)
 {
     Controller *c = controller_at(base);
 
@@ -412,6 +412,21 @@ void n6virt_xspi_reset(uint32_t base)
     stop(c);
     c->flags = 0;
     update_interrupt(c);
+}
+
+static void reset_xspi1(void)
+{
+    reset_controller(N6_XSPI1_BASE);
+}
+
+static void reset_xspi2(void)
+{
+    reset_controller(N6_XSPI2_BASE);
+}
+
+static void reset_xspim(void)
+{
+    n6virt_set(N6_XSPIM_CR, 0);
 }
 
 static const N6VirtModel xspi = {.read = xspi_read, .write = xspi_write};
@@ -424,6 +439,9 @@ static void start(void)
         n6virt_model(controllers[i].base, &xspi);
     }
     n6virt_model(N6_XSPIM_BASE, &xspim);
+    n6virt_on_block_reset(N6_RCC_AHB5RSTR_XSPI1RST, reset_xspi1);
+    n6virt_on_block_reset(N6_RCC_AHB5RSTR_XSPI2RST, reset_xspi2);
+    n6virt_on_block_reset(N6_RCC_AHB5RSTR_XSPIMRST, reset_xspim);
 }
 
 static void reset(void)

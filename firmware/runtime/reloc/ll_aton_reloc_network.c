@@ -10,7 +10,7 @@
 
 #include "ll_aton_caches_interface.h"
 #if N6_CONFINE
-#include "n6_confine.h"
+#include "ll_aton_reloc_confine.h"
 #endif
 #include "n6_reloc_check.h"
 

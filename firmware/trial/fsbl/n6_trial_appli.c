@@ -6,7 +6,7 @@
 #include "n6_appli_trailer.h"
 #include "n6_board_slots.h"
 #include "n6_boot_header.h"
-#include "n6_console.h"
+#include "n6_console_lines.h"
 #include "n6_crc32.h"
 #include "n6_load_appli.h"
 #include "n6_soc_programs.h"
@@ -85,33 +85,6 @@ static refusal_t load(const slot_t *slot, uint32_t *bytes, uint32_t *entry)
     return refusal;
 }
 
-static void put_slot(uint32_t number)
-{
-    n6_put(number == 0u ? " slot=a" : " slot=b");
-}
-
-static void put_refused(uint32_t number, refusal_t refusal)
-{
-    n6_put("n6 fsbl appli");
-    put_slot(number);
-    n6_put(" refused ");
-    n6_put(refusal.why);
-    n6_put(refusal.what);
-    n6_put_end();
-}
-
-static void put_loaded(uint32_t number, const slot_t *slot, uint32_t bytes, uint32_t entry)
-{
-    n6_put("n6 fsbl appli bytes=");
-    n6_put_u32(bytes);
-    n6_put(" entry=");
-    n6_put_hex32(entry);
-    put_slot(number);
-    n6_put(" revision=");
-    n6_put_u32(slot->revision);
-    n6_put_end();
-}
-
 /* Return the newest slot, or the first of two with equal revisions. Revisions count up and may wrap. */
 static uint32_t newest(const slot_t slots[SLOTS])
 {
@@ -132,10 +105,11 @@ bool n6_trial_load_appli(void)
         refusal_t refusal = load(&slots[number], &bytes, &entry);
         if (refusal.why[0] == '\0') {
             n6_trial_hand_over(slots[number].image);
-            put_loaded(number, &slots[number], bytes, entry);
+            N6_LINE(fsbl_appli, .bytes = bytes, .entry = entry, .has_slot = true, .slot = number,
+                    .revision = slots[number].revision);
             return true;
         }
-        put_refused(number, refusal);
+        N6_LINE(fsbl_refused, .slot = number, .reason = refusal.why, .reason_of = refusal.what);
         slots[number].is_out = true;
     }
     return false;

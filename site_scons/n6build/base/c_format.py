@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
+from n6build.base.line_format import Line
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
 
@@ -160,7 +161,7 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class Format:
-    """A binary format.
+    """A binary format, or the lines of a text.
 
     Attributes:
         header: File name of the C header.
@@ -168,6 +169,7 @@ class Format:
         constants: Macros of the header.
         enumerations: Enumerations of the header.
         structs: Structs of the header.
+        lines: Lines that functions of the header write.
     """
 
     header: str
@@ -175,6 +177,7 @@ class Format:
     constants: tuple[Constant, ...] = ()
     enumerations: tuple[Enumeration, ...] = ()
     structs: tuple[Struct, ...] = ()
+    lines: tuple[Line, ...] = ()
 
     @property
     def guard(self) -> str:

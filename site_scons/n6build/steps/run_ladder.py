@@ -20,6 +20,7 @@ from n6build.board.run.ladder import epoch_counts, first_failed, results_of
 from n6build.board.run.linked_session import LinkedNetwork
 from n6build.board.run.rungs import NETWORKS, WHOLE
 from n6build.board.run.session import NetworkOutcome, raise_if_different, show_line
+from n6build.describe.formats.console import DONE
 from n6build.describe.hardware.board import Board
 from n6build.describe.model import Model
 from n6build.engine.step import Call, Step
@@ -145,7 +146,7 @@ def perform_run_ladder(call: Call) -> None:
     except N6Error as error:
         stopped = error
     is_virtual = given.target.probe == VIRTUAL
-    served = any(line.startswith("n6 done ") for line in lines)
+    served = any(DONE.read(line) for line in lines)
     ladder = Ladder(
         n6build=given.n6build,
         board=board.name,

@@ -19,6 +19,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.board.run.console_log import read_console
 from n6build.compile.artifacts.description import IoBuffer
+from n6build.describe.formats.console import RUN_OUTPUT
 from n6build.describe.model import Tolerance
 from n6build.judge.compare.captures import MAX_CAPTURE_BYTES, Piece, read_capture
 from n6build.judge.compare.diagnosis import Diagnosis, Reference, diagnose, is_equal
@@ -74,7 +75,7 @@ def _own_console(path: Path) -> list[Piece]:
     if path.stat().st_size > MAX_CAPTURE_BYTES:
         return []
     data = read_bytes(path)
-    if b"n6 run " not in data:
+    if RUN_OUTPUT.head.encode() not in data:
         return []
     log = read_console(data.decode("utf-8", "replace").splitlines())
     return [

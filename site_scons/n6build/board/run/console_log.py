@@ -1,26 +1,14 @@
 """Parser of the firmware's console.
 
-Lines that begin with 'n6 ' are results; all others are for people.
+describe/formats/console.py describes its lines.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Counters have at most 19 digits: more digits are noise on the line.
-_NUMBER = "[0-9]{1,19}"
-_EPOCH = re.compile(rf"n6 run ({_NUMBER}) epoch ({_NUMBER}) start=({_NUMBER}) core=({_NUMBER}) end=({_NUMBER})")
-_OUTPUT = re.compile(rf"n6 run ({_NUMBER}) output ({_NUMBER}) ([0-9a-fA-F]*)")
-_CYCLES = re.compile(rf"n6 run ({_NUMBER}) cycles=({_NUMBER})")
-_ERROR = re.compile(r"n6 (?:fsbl|appli) error (\S+) (.*)")
-_DONE = re.compile(rf"n6 done runs=({_NUMBER})")
-_CLOCK = re.compile(rf"n6 appli start .*\bclock=({_NUMBER})")
-_MODEL = re.compile(rf"n6 model (\S+) slot=([ab]) revision=({_NUMBER}) .*\bok")
-_REFUSED = re.compile(r"n6 model (\S+) slot=([ab]) refused (.*)")
-_APPLI_REFUSED = re.compile(r"n6 fsbl appli slot=([ab]) refused (\S+) (.*)")
-_FAULT = re.compile(r"n6 fault (.*)")
+from n6build.describe.formats import console
 
 
 @dataclass(frozen=True)
@@ -87,10 +75,14 @@ class ConsoleLog:
     refused: dict[tuple[str, int], str] = field(default_factory=dict)
     refused_appli: dict[int, tuple[str, str]] = field(default_factory=dict)
 
+    def inference(self, number: str) -> Inference:
+        """Return the inference with a number, a new one if there is none yet."""
+        return self.inferences.setdefault(int(number), Inference())
+
 
 def ends_run(line: str) -> bool:
     """Return true if the line ends a run: done, an error of the firmware, or a fault."""
-    return any(pattern.match(line) for pattern in (_DONE, _ERROR, _FAULT))
+    return any(end.read(line.strip()) for end in (console.DONE, console.ERROR, console.FAULT))
 
 
 def read_console(lines: Sequence[str]) -> ConsoleLog:
@@ -102,24 +94,29 @@ def read_console(lines: Sequence[str]) -> ConsoleLog:
 
 
 def _read_line(log: ConsoleLog, line: str) -> None:
-    if (match := _OUTPUT.fullmatch(line)) and len(match[3]) % 2 == 0:
-        log.inferences.setdefault(int(match[1]), Inference()).outputs[int(match[2])] = bytes.fromhex(match[3])
-    elif match := _EPOCH.fullmatch(line):
-        cycles = EpochCycles(int(match[3]), int(match[4]), int(match[5]))
-        log.inferences.setdefault(int(match[1]), Inference()).epoch_cycles[int(match[2])] = cycles
-    elif match := _CYCLES.fullmatch(line):
-        log.inferences.setdefault(int(match[1]), Inference()).cycles = int(match[2])
-    elif match := _MODEL.fullmatch(line):
-        log.models[match[1]] = ("ab".index(match[2]), int(match[3]))
-    elif match := _REFUSED.fullmatch(line):
-        log.refused[match[1], "ab".index(match[2])] = match[3]
-    elif match := _APPLI_REFUSED.fullmatch(line):
-        log.refused_appli["ab".index(match[1])] = match[2], match[3]
-    elif match := _CLOCK.match(line):
-        log.clock_hz = int(match[1])
-    elif match := _DONE.fullmatch(line):
-        log.done = int(match[1])
-    elif match := _ERROR.fullmatch(line):
-        log.error = (match[1], match[2])
-    elif match := _FAULT.fullmatch(line):
-        log.fault = match[1]
+    if values := console.RUN_OUTPUT.read(line):
+        log.inference(values["run"]).outputs[int(values["output"])] = bytes.fromhex(values["data"])
+    elif values := console.RUN_EPOCH.read(line):
+        cycles = EpochCycles(int(values["start"]), int(values["core"]), int(values["end"]))
+        log.inference(values["run"]).epoch_cycles[int(values["epoch"])] = cycles
+    elif values := console.RUN_CYCLES.read(line):
+        log.inference(values["run"]).cycles = int(values["cycles"])
+    elif values := console.MODEL.read(line, "slot", "revision"):
+        log.models[values["name"]] = ("ab".index(values["slot"]), int(values["revision"]))
+    elif values := console.MODEL_REFUSED.read(line):
+        log.refused[values["name"], "ab".index(values["slot"])] = values["reason"]
+    elif values := console.FSBL_REFUSED.read(line):
+        log.refused_appli["ab".index(values["slot"])] = _id_and_text(values["reason"])
+    elif values := console.APPLI_START.read(line):
+        log.clock_hz = int(values["clock"])
+    elif values := console.DONE.read(line):
+        log.done = int(values["runs"])
+    elif values := console.ERROR.read(line):
+        log.error = _id_and_text(values["reason"])
+    elif values := console.FAULT.read(line):
+        log.fault = values["text"]
+
+
+def _id_and_text(reason: str) -> tuple[str, str]:
+    name, _, text = reason.partition(" ")
+    return name, text

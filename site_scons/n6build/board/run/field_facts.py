@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from n6build.board.run.field_readings import Moment, Reading
+from n6build.describe.formats.console import APPLI_START, FSBL_NOR, FSBL_START, IMAGE
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.cpu import CORTEX_M55
 from n6build.describe.hardware.field_registers import npu_version_names
@@ -175,22 +176,23 @@ def _clocks(evidence: Evidence) -> Judgement:
 
 def _nor(evidence: Evidence) -> Judgement:
     """Judge the NOR: the FSBL found a valid Appli, and the weights are valid."""
-    named = [line for line in evidence.lines if line.startswith("n6 fsbl nor ")]
+    named = [line for line in evidence.lines if line.startswith(FSBL_NOR.head)]
     wrong = [line for line in evidence.lines if "N6-FW-00" in line or "N6-FW-01" in line or "N6-FW-02" in line]
     if wrong:
         return Judgement("does not hold", wrong[-1])
-    if not named or not any(line.startswith("n6 appli start") for line in evidence.lines):
+    if not named or not any(line.startswith(APPLI_START.head) for line in evidence.lines):
         return _NOTHING
-    images = [line for line in evidence.lines if line.startswith("n6 image ") and line.endswith(" ok")]
+    images = [line for line in evidence.lines if IMAGE.read(line)]
     timing = evidence.field("appli", "XSPI2.TCR", "DCYC")
     dummies = f", {timing} dummy cycles" if timing is not None else ""
     return _holds(
-        True, f"{named[-1].removeprefix('n6 fsbl nor ')}{dummies}; images of weights that are whole: {len(images)}"
+        True,
+        f"{named[-1].removeprefix(FSBL_NOR.head).strip()}{dummies}; images of weights that are whole: {len(images)}",
     )
 
 
 def _rom_takes_image(evidence: Evidence) -> Judgement:
-    started = any(line.startswith("n6 fsbl start") for line in evidence.lines)
+    started = any(line.startswith(FSBL_START.head) for line in evidence.lines)
     return _holds(True, "the FSBL started") if started else _NOTHING
 
 

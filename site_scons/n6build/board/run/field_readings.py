@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from n6build.describe.formats.console import FIELD, FIELD_FAULT
 from n6build.describe.hardware.field_registers import described
 from n6build.describe.hardware.soc import Soc, field_bits
 
 Moment = Literal["entry", "fsbl", "appli"]
-_WORD = "0x([0-9a-f]{8})"
-_LINE = re.compile(
-    rf"n6 field (entry|fsbl|appli) ([A-Z]\w*(?:\.\w+)+(?:@\w+\.\w+=\d+)?) {_WORD} (?:{_WORD}|fault) {_WORD}", re.ASCII
-)
+_NAME = re.compile(r"[A-Z]\w*(?:\.\w+)+(?:@\w+\.\w+=\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -39,16 +37,17 @@ class Reading:
 
 def is_reading(line: str) -> bool:
     """Return true if the console line is an intact reading."""
-    return _matched(line) is not None
+    return _values(line) is not None
 
 
-def _matched(line: str) -> re.Match[str] | None:
-    """Return the match of an intact line, None if noise changed the line."""
-    match = _LINE.fullmatch(line.strip())
-    if match is None:
+def _values(line: str) -> Mapping[str, str] | None:
+    """Return the values of an intact line, None if noise changed the line."""
+    values = FIELD.read(line.strip()) or FIELD_FAULT.read(line.strip())
+    if values is None or not _NAME.fullmatch(values["name"]):
         return None
-    value = ~int(match[4], 16) & 0xFFFF_FFFF if match[4] else 0
-    return match if zlib.crc32(match[2].encode()) ^ int(match[3], 16) ^ value == int(match[5], 16) else None
+    value = ~int(values["value"], 16) & 0xFFFF_FFFF if "value" in values else 0
+    check = zlib.crc32(values["name"].encode()) ^ int(values["address"], 16) ^ value
+    return values if check == int(values["check"], 16) else None
 
 
 def readings_of(lines: Sequence[str], soc: Soc) -> tuple[Reading, ...]:
@@ -58,11 +57,11 @@ def readings_of(lines: Sequence[str], soc: Soc) -> tuple[Reading, ...]:
     """
     found: dict[tuple[str, str], Reading] = {}
     for line in lines:
-        if match := _matched(line):
-            moment: Moment = match[1]  # type: ignore[assignment]
-            value = int(match[4], 16) if match[4] else None
-            found.pop((moment, match[2]), None)
-            found[moment, match[2]] = Reading(moment, match[2], int(match[3], 16), value, _fields(match[2], value, soc))
+        if values := _values(line):
+            moment: Moment = values["moment"]  # type: ignore[assignment]
+            name, value = values["name"], int(values["value"], 16) if "value" in values else None
+            found.pop((moment, name), None)
+            found[moment, name] = Reading(moment, name, int(values["address"], 16), value, _fields(name, value, soc))
     return tuple(found.values())
 
 

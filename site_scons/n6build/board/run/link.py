@@ -22,6 +22,7 @@ from n6build.base.errors import N6Error
 from n6build.board.run.compare import check_going
 from n6build.board.run.console_log import EpochCycles, read_console
 from n6build.board.virtual_board.run import LONGEST_LINE
+from n6build.describe.formats.console import APPLI_START, FSBL_START, PREFIX
 from n6build.describe.formats.link import (
     ANSWER,
     CRC_BYTES,
@@ -337,10 +338,10 @@ class Link:
         restarted = False
         lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
         for line in lines:
-            self._own_lines += line.startswith("n6 ")
+            self._own_lines += line.startswith(PREFIX)
             self.on_text(line)
-            restarted = restarted or "n6 appli start" in line or "n6 fsbl start" in line
-        if any(line.startswith("n6 ") for line in lines):
+            restarted = restarted or APPLI_START.head in line or FSBL_START.head in line
+        if any(line.startswith(PREFIX) for line in lines):
             self._foreign_line = ""
         elif lines and not self._foreign_line and data.isascii():
             self._foreign_line = lines[0][:_SHOWN]

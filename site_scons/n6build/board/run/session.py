@@ -22,6 +22,7 @@ from n6build.board.virtual_board.npu_record import NpuEpoch
 from n6build.board.virtual_board.recording import Recording
 from n6build.board.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 from n6build.compile.artifacts.description import EpochBlock, NetworkArtifacts
+from n6build.describe.formats.console import FSBL_NOR, RUN_BEGIN
 from n6build.describe.model import Tolerance
 from n6build.place.memory_plan.vectors import read_vectors, rows
 
@@ -372,7 +373,7 @@ def _by_epoch(counted: Mapping[int, EpochCycles], blocks: Sequence[EpochBlock]) 
 
 def show_line(text: str) -> None:
     """Print a console line, except the bytes of outputs, which are compared."""
-    if not text.startswith("n6 run "):
+    if not text.startswith(RUN_BEGIN.head):
         say("Console", text)
-    if text.startswith("n6 fsbl nor ") and text.endswith(" slow-pads"):
+    if "slow_pads" in (FSBL_NOR.read(text) or ()):
         say("Clock", "the NOR stays slow", "the fuse of its pads for high speed is not blown (docs/clocks.md)")
