@@ -42,11 +42,11 @@ MODEL = "miniresnet"
 def main() -> None:
     """Print tables in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--matrix", action="store_true", help="builds, instead of actions that sleep")
+    parser.add_argument("--matrix", action="store_true", help="builds instead of sleeping actions")
     parser.add_argument("--models", type=int, default=30, help="of the matrix")
     parser.add_argument("--boards", default="all", help="of the matrix, a,b or all")
     parser.add_argument("--workers", default="", help="numbers of workers, a,b")
-    parser.add_argument("--seconds", type=float, default=1.0, help="that an action sleeps")
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds that an action sleeps")
     arguments = parser.parse_args()
     if arguments.matrix:
         matrix(_numbers(arguments.workers or "1,2"), arguments.models, arguments.boards)

@@ -80,12 +80,12 @@ MACOS = {
     DATABASE: "postgresql",
 }
 SYSTEMS = {
-    "debian": (f"as root: {APT}", DEBIAN),
-    "ubuntu": (f"as root: {APT}", DEBIAN),
-    "fedora": ("as root: dnf install", FEDORA),
-    "arch": ("as root: pacman -S", ARCH),
-    "alpine": ("as root: apk add", ALPINE),
-    "macos": ("brew install", MACOS),
+    "debian": (f"run as root: {APT}", DEBIAN),
+    "ubuntu": (f"run as root: {APT}", DEBIAN),
+    "fedora": ("run as root: dnf install", FEDORA),
+    "arch": ("run as root: pacman -S", ARCH),
+    "alpine": ("run as root: apk add", ALPINE),
+    "macos": ("run brew install", MACOS),
 }
 # `python -m n6build.board.virtual_board.build` ends with this status if the emulator's source cannot be obtained.
 NOT_HERE = 3
@@ -94,13 +94,15 @@ NOT_HERE = 3
 def main() -> int:
     """Set up n6build; return 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
-    parser.add_argument("--tests", action="store_true", help="also what the tests use: Chromium, ccache, servers")
+    parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: does not build the emulator")
+    parser.add_argument(
+        "--tests", action="store_true", help="also installs the tools of the tests: Chromium, ccache, servers"
+    )
     arguments = parser.parse_args()
     if sys.version_info < OLDEST:
         return fail(
             f"Python {sys.version.split()[0]} is too old",
-            "install Python 3.11 or newer, and name it if it is not python3: make setup PYTHON=python3.12",
+            "install Python 3.11 or newer, and run make setup PYTHON=python3.12 if its name is not python3",
         )
     missing = missing_parts() + (parts_for_tests() if arguments.tests else [])
     return (
@@ -181,14 +183,15 @@ def install_packages(parts: list[str]) -> int:
     if known is None:
         return fail(
             f"missing on this system: {', '.join(parts)}",
-            "install the Arm GNU Toolchain (arm-none-eabi-gcc with newlib) and Python's venv, then set up again",
+            "install the Arm GNU Toolchain (arm-none-eabi-gcc with newlib) and Python's venv, then run make setup "
+            "again",
         )
     how, names = known
     packages = list(dict.fromkeys(names[part] for part in parts))
     shown = f"{how} {' '.join(packages)}"
     prefix = [] if os.geteuid() == 0 else ["sudo"]
     if names is not DEBIAN or shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
-        return fail(f"these packages are missing: {' '.join(packages)}", f"{shown}; then set up again")
+        return fail(f"these packages are missing: {' '.join(packages)}", f"{shown}; then run make setup again")
     say("Packages", " ".join(packages))
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
@@ -228,7 +231,7 @@ def make_environment() -> int:
     ]
     for step in steps:
         if subprocess.run(step, check=False).returncode:
-            return fail("the virtual environment could not be made", f"try again: rm -r .venv; {' '.join(step)}")
+            return fail("the virtual environment could not be made", f"run rm -r .venv; {' '.join(step)}")
     # pip's command takes a whole start of Python, which is most of the time of a call with nothing to do.
     shutil.copyfile(ROOT / "tools" / "packaging" / "n6build.sh", COMMAND)
     STAMP.write_text(wanted)
@@ -266,7 +269,9 @@ def make_servers() -> int:
     ]
     for step in steps:
         if subprocess.run(step, check=False).returncode:
-            return fail("the servers for the tests could not be installed", f"try again: rm -r {SERVERS}")
+            return fail(
+                "the servers for the tests could not be installed", f"run rm -r {SERVERS}, then make setup-tests again"
+            )
     stamp.write_text(wanted)
     return 0
 

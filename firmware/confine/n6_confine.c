@@ -232,7 +232,7 @@ bool n6_confine_broke_out(void)
 static _Noreturn void start_again(void)
 {
     n6_put("n6 appli error ");
-    n6_put(broke_out ? "N6-FW-083 a model goes for memory that is not its own" : "N6-FW-086 a model faults or does not end");
+    n6_put(broke_out ? "N6-FW-083 a model accesses memory that is not its own" : "N6-FW-086 a model faults or does not end");
     n6_put_end();
     N6_REG32(N6_SCB_AIRCR) = N6_FIELD(N6_SCB_AIRCR_VECTKEY, VECTKEY) | N6_SCB_AIRCR_SYSRESETREQ;
     n6_sleep_for_ever();

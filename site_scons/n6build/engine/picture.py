@@ -106,7 +106,7 @@ def plan_svg(plan: Plan, done: Collection[str] | None = None) -> str:
     steps = f"{len(plan.steps)} steps"
     counted = steps if done is None else f"{sum(each.ran for each in drawn)} of {steps} ran"
     root = svg.picture(
-        "n6-plan", width, layout.height + _LEGEND, f"{counted}; each box has a tip with the files", _STYLE
+        "n6-plan", width, layout.height + _LEGEND, f"{counted}; each box has a tooltip with the files", _STYLE
     )
     _draw_legend(root, counted)
     place = f"translate({svg.number((width - layout.width) / 2)} {svg.number(_LEGEND)})"
@@ -123,7 +123,7 @@ def _drawn(box: Box, done: Collection[str] | None) -> _Drawn:
 
 def _draw_legend(root: Element, counted: str) -> None:
     svg.text(root, "legend", _MARGIN, 24, counted)
-    for x, kind, meaning in ((150.0, "", "is made into"), (265.0, " after", "has to be there first")):
+    for x, kind, meaning in ((150.0, "", "is made into"), (265.0, " after", "must exist first")):
         _draw_arrow(root, kind, f"M{x:.0f} 10 V25", (x, 25))
         svg.text(root, "legend", x + 10, 24, meaning)
 

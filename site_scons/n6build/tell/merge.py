@@ -79,7 +79,7 @@ def _compared(now: Sizes, before: Sizes | None) -> Compared:
 def verdict(compared: Collection[Compared], base: SizesFile | None) -> str:
     """Return one sentence on the comparison."""
     if base is None:
-        return "Nothing to compare with: base=FILE names sizes.json or merge_report.json of the base branch"
+        return "No comparison: set base=FILE to sizes.json or merge_report.json of the base branch"
     known = [each for each in compared if each.known]
     if not known:
         return f"The base has none of these: {counted(len(compared), 'application')} new"

@@ -80,7 +80,7 @@ def make_romfs(files: Sequence[RomfsFile]) -> bytes:
                 "N6-ROMFS-001", f"'{file.name}' is not a valid name for a file: up to 127 ASCII letters, no '/'"
             )
         if file.name in seen:
-            raise N6Error("N6-ROMFS-001", f"two files are called '{file.name}'", hint="rename one of them")
+            raise N6Error("N6-ROMFS-001", f"two files are called '{file.name}'", hint="rename one of the files")
         seen.add(file.name)
         body += _file_record(file, _HEADER_BYTES + len(body))
     magic = encode_number(_MAGIC)
@@ -114,7 +114,7 @@ def read_romfs(image: bytes, name: str) -> list[PlacedFile]:
     if magic != _MAGIC:
         raise N6Error("N6-ROMFS-002", "is not a romfs image: it does not begin with D2 CD 31", where=name)
     if length > len(image) - at:
-        what = f"ends after {len(image)} bytes, its header reports {at + length}"
+        what = f"ends after {len(image)} bytes, but its header reports {at + length}"
         raise N6Error("N6-ROMFS-002", what, where=name)
     return [
         _placed(image, start, end, name) for kind, start, end in _records(image, at, at + length, name) if kind == _FILE
@@ -142,7 +142,9 @@ def _records(image: bytes, at: int, end: int, name: str) -> Iterator[tuple[int, 
         kind, at = _number(image, at, name)
         length, at = _number(image, at, name)
         if length > end - at:
-            raise N6Error("N6-ROMFS-002", f"the record at 0x{at:X} has {length} bytes, {end - at} are left", where=name)
+            raise N6Error(
+                "N6-ROMFS-002", f"the record at 0x{at:X} has {length} bytes, but only {end - at} are left", where=name
+            )
         yield kind, at, at + length
         at += length
 
@@ -150,7 +152,9 @@ def _records(image: bytes, at: int, end: int, name: str) -> Iterator[tuple[int, 
 def _placed(image: bytes, at: int, end: int, name: str) -> PlacedFile:
     length, at = _number(image, at, name)
     if length > end - at:
-        raise N6Error("N6-ROMFS-002", f"the name at 0x{at:X} has {length} bytes, {end - at} are left", where=name)
+        raise N6Error(
+            "N6-ROMFS-002", f"the name at 0x{at:X} has {length} bytes, but only {end - at} are left", where=name
+        )
     file = image[at : at + length].decode("ascii", "replace")
     for kind, start, stop in _records(image, at + length, end, name):
         if kind == _DATA:

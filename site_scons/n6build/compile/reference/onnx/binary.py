@@ -69,7 +69,7 @@ def check_operands(operands: Operands) -> Iterator[Problem]:
     """Check that the operands can be broadcast in four dimensions."""
     if merged_strides(operands.output.shape, operands.first.shape, operands.required(1).shape) is None:
         what = f"tensors {shown(operands.first)} and {shown(operands.required(1))} are broadcast in too many dimensions"
-        yield Problem("N6-NET-007", what, "expand one of them before")
+        yield Problem("N6-NET-007", what, "expand one of them before this node")
 
 
 RULE = Rule(

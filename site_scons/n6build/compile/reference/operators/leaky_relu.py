@@ -25,7 +25,7 @@ class _Options:
 def _read(table: tflite.LeakyReluOptions) -> _Options:
     alpha = float(table.Alpha())
     if not math.isfinite(alpha):
-        raise UnsupportedError(f"alpha is {alpha}", "alpha has to be a number")
+        raise UnsupportedError(f"alpha is {alpha}", "set alpha to a finite number")
     return _Options(alpha)
 
 

@@ -46,7 +46,7 @@ class Options:
 def _read(table: tflite.SoftmaxOptions) -> Options:
     beta = float(table.Beta())
     if not math.isfinite(beta) or beta <= 0:
-        raise UnsupportedError(f"beta is {beta}", "beta has to be positive")
+        raise UnsupportedError(f"beta is {beta}", "set beta to a positive number")
     return Options(beta)
 
 

@@ -26,7 +26,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     rows = operands.first.elements // inputs
     if max(rows, inputs, outputs) > MAX_DIMENSION:
         what = f"tensor {shown(operands.first)} has {rows} rows of {inputs}, times {outputs}"
-        yield Problem("N6-NET-005", what, f"at most {MAX_DIMENSION}")
+        yield Problem("N6-NET-005", what, f"reduce it to {MAX_DIMENSION} at most")
     yield from check_sums(operands)
 
 
