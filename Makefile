@@ -56,12 +56,14 @@ prove: setup
 fuzz: setup-tests
 	@.venv/bin/python tools/fuzz_parsers.py $(TARGET) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(INPUTS),--inputs $(INPUTS))
 
+# Tests misspell names on purpose: codespell does not read them.
 lint: setup
 	@.venv/bin/ruff check SConstruct site_scons tests tools models
 	@.venv/bin/ruff format --check --quiet SConstruct site_scons tests tools models || (echo "hint: .venv/bin/ruff format SConstruct site_scons tests tools models" && false)
 	@.venv/bin/mypy
 	@.venv/bin/mypy tools SConstruct
 	@.venv/bin/python tools/dead_code.py
+	@.venv/bin/codespell *.md Makefile SConstruct boards docs examples firmware models site_scons tools
 	@said=$$(PYTHONPATH=site_scons .venv/bin/lint-imports --no-cache --no-logo 2>&1) || (echo "$$said" && false)
 
 # Everything in one file, dist/n6build-*.whl, to be installed anywhere with pip.

@@ -94,7 +94,7 @@ class StepFile(_PlainFile):
     def explain(self) -> str:
         """Return the engine's reasons for --debug=explain."""
         reasons = list(reasons_now(self.attributes.n6_step, self.attributes.n6_site))
-        return f"rebuilding `{self}' because {'; '.join(reasons) or 'it was asked for'}\n"
+        return f"rebuilding `{self}' because {'; '.join(reasons) or 'it was requested'}\n"
 
 
 def file_node(env: Any, path: str) -> Any:

@@ -153,8 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="part of a name; default: all")
     parser.add_argument("--seconds", type=float, help="for each target")
     parser.add_argument("--inputs", type=int, help="for each target")
-    parser.add_argument("--seed", type=int, default=0, help="another one makes other inputs")
-    parser.add_argument("--keep", type=Path, help="folder for inputs that were not survived")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
+    parser.add_argument("--keep", type=Path, help="folder for inputs that made a parser fail")
     parser.add_argument(_GUIDED, action="store_true", help="let coverage lead the mutations of one target")
     options = parser.parse_args(arguments)
     wrong = 0

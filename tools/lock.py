@@ -71,7 +71,7 @@ def locks() -> tuple[Lock, ...]:
 def main() -> int:
     """Write all lock files; return 0, or the status of a failed command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--upgrade", action="store_true", help="the newest versions, not the ones that are locked")
+    parser.add_argument("--upgrade", action="store_true", help="the newest versions instead of the locked ones")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         resolver = _installed_resolver(Path(folder))

@@ -76,7 +76,9 @@ def _instruction(instruction: Instruction, names: Names) -> dict[str, Any]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="npu_blob.py", description="disassembles blobs of the epoch controller")
     parser.add_argument("file", type=Path, help="NAME_ecblobs.h, or a binary")
-    parser.add_argument("--board", default=board_names()[0], help="whose chip has the registers (default: %(default)s)")
+    parser.add_argument(
+        "--board", default=board_names()[0], help="board whose chip has the registers (default: %(default)s)"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs")
     form.add_argument("--list", action="store_true", help="names and sizes only")

@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _make(options: argparse.Namespace, log: Log) -> None:
     for name in _NOT_OFFERED:
         if getattr(options, name):
-            what = f"--{name.replace('_', '-')} is not offered: models are compiled with gcc"
+            what = f"--{name.replace('_', '-')} is unsupported: n6build compiles models with gcc"
             raise N6Error("N6-RELOC-022", what, hint="omit it")
     source = _source(options)
     environment = read_environment()
@@ -140,8 +140,8 @@ def _source(options: argparse.Namespace) -> Path:
     path: Path = options.input
     source = path / f"{options.name}.c" if path.is_dir() else path
     if not source.is_file():
-        hint = "-i names a network.c, or the folder to which `stedgeai generate` wrote it"
-        raise N6Error("N6-RELOC-023", "there is no such file", where=str(source), hint=hint)
+        hint = "pass -i with a network.c, or the folder in which `stedgeai generate` wrote it"
+        raise N6Error("N6-RELOC-023", "the file does not exist", where=str(source), hint=hint)
     return source
 
 

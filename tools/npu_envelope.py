@@ -46,9 +46,9 @@ def _collect(options: argparse.Namespace) -> None:
     before = read_envelope(options.onto) if options.onto else EMPTY
     headers = sorted({path for folder in options.folders for path in folder.rglob("*_ecblobs.h")})
     if not headers:
-        hint = "ST's compiler writes NAME_ecblobs.h if it is given --enable-epoch-controller"
+        hint = "compile with --enable-epoch-controller: ST's compiler then writes NAME_ecblobs.h"
         where = ", ".join(map(str, options.folders))
-        raise N6Error("N6-NPU-018", "there is no NAME_ecblobs.h in it", where=where, hint=hint)
+        raise N6Error("N6-NPU-018", "contains no NAME_ecblobs.h", where=where, hint=hint)
     after = before
     for header in headers:
         epochs = [epoch for blob in read_blobs(header) for epoch in epochs_of_blob(blob, names)]
@@ -66,11 +66,14 @@ def _parser() -> argparse.ArgumentParser:
     description, _, _ = (__doc__ or "").partition("\n")
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("folders", nargs="+", type=Path, help="folders with networks that ST's tool compiled")
-    parser.add_argument("--onto", type=Path, help="database that is widened; without it, an empty one")
+    parser.add_argument("--onto", type=Path, help="database to extend; without it, an empty one")
     parser.add_argument(
-        "-o", "--output", type=Path, help="where the database goes; without it, only what it would allow is told"
+        "-o",
+        "--output",
+        type=Path,
+        help="file for the new database; without it, only the newly allowed features are printed",
     )
-    parser.add_argument("--board", default="nucleo-n657", choices=board_names(), help="whose NPU it is")
+    parser.add_argument("--board", default="nucleo-n657", choices=board_names(), help="board with the NPU")
     return parser
 
 

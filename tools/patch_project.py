@@ -35,12 +35,14 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="patch_project.py", description="generated parts of an existing C project")
     parser.add_argument("project", type=Path)
     parser.add_argument("--c-info", type=Path, required=True, help="network_c_info.json, for the NPU or for a Cortex-M")
-    parser.add_argument("--model", required=True, help="model file, or folder with model.yaml, which has the aspect")
+    parser.add_argument(
+        "--model", required=True, help="model file, or folder with a model.yaml that contains the aspect"
+    )
     parser.add_argument("--axiram", type=int, required=True, help="bytes of AXI RAM for activations and pictures")
     parser.add_argument("--main-h", default=f"{_FOLDER}/Inc/CM7/main.h")
     parser.add_argument("--main-c", default=f"{_FOLDER}/Src/CM7/main.c")
     parser.add_argument("--interface-h", default=f"{_FOLDER}/Inc/CM7/ai_interface.h")
-    parser.add_argument("--check", action="store_true", help="only report what would change")
+    parser.add_argument("--check", action="store_true", help="only list the files that would change")
     options = parser.parse_args(arguments)
     try:
         files = ProjectFiles(

@@ -30,11 +30,14 @@ LIMIT_S = 27.0
 # The import of more files would take longer than their tests may take.
 MOST_FILES = 40
 CHECKED = ("SConstruct", "site_scons", "tests", "tools", "models")
+# Tests misspell names on purpose.
+SPELT = ["README.md", "CONTRIBUTING.md", "boards", "docs", "examples", "firmware", "models", "site_scons", "tools"]
 LINT = {
     "ruff check": ("ruff", "check", "--quiet", *CHECKED),
     "ruff format": ("ruff", "format", "--check", *CHECKED),
     "mypy": ("mypy",),
     "mypy of tools": ("mypy", "tools", "SConstruct"),
+    "spelling": ("codespell", *SPELT),
     "import contracts": ("lint-imports", "--no-logo"),
     "dead code": ("python", "tools/dead_code.py"),
 }
@@ -54,13 +57,13 @@ def main() -> int:
     start = time.monotonic()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--since", default="HEAD", help="a commit; default: the last one")
-    parser.add_argument("--seconds", type=float, default=LIMIT_S, help="after which tests are ended")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="tests at a time")
+    parser.add_argument("--seconds", type=float, default=LIMIT_S, help="time limit for the tests")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of parallel tests")
     arguments = parser.parse_args()
     changed = changed_files(arguments.since) or changed_files("HEAD~1")
     reached = distances(read_tree(ROOT), changed)
     chosen = [test for test in reached if not is_build(test) or reached[test] == 0][:MOST_FILES]
-    print(f"changed: {', '.join(changed)}\n{len(chosen)} of {len(reached)} test files that it reaches", flush=True)
+    print(f"changed: {', '.join(changed)}\n{len(chosen)} of {len(reached)} test files that use them", flush=True)
     deadline = start + arguments.seconds
     with tempfile.TemporaryDirectory() as folder:
         lint = {name: started(command, Path(folder) / name) for name, command in LINT.items()}
@@ -123,7 +126,7 @@ def ended_well(name: str, process: subprocess.Popen[bytes], deadline: float, out
     A process that took too long counts as a success.
     """
     if not ended_in_time(process, deadline):
-        print(f"{name}: left out, it took too long")
+        print(f"{name}: skipped, it took too long")
         return True
     if process.returncode:
         print(f"{name}:\n{output.read_text()}", flush=True)
@@ -138,7 +141,7 @@ def run_tests(files: list[str], jobs: int, deadline: float, log: Path) -> Follow
     environment = {"PYTHONPATH": "site_scons:tests:tools", "N6BUILD_QUICK": str(log)}
     process = started(command, log, **environment)
     if not ended_in_time(process, deadline):
-        print("\nthe time is over", flush=True)
+        print("\nthe time limit is reached", flush=True)
     followed = read_followed(log)
     # Status 5 means that no test was found. Errors during collection or at the end are a failure.
     if process.returncode in (2, 3, 4):
@@ -167,7 +170,7 @@ def tell_left_out(files: list[str], followed: Followed) -> None:
     """Name the tests that a change can reach and that have not run."""
     not_ended = Counter(node.partition("::")[0] for node in followed.found if node not in followed.ended)
     if files or not_ended:
-        print("left out, make test runs it:")
+        print("skipped; make test runs them:")
     for file, count in not_ended.items():
         print(f"  {file}: {count} tests")
     for folder, count in Counter(str(Path(file).parent) for file in files).items():

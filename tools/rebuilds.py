@@ -45,20 +45,20 @@ class Change:
 
 # A step with unchanged outputs may run for these reasons, by its verb.
 REASONS = {
-    "Bill": "it lists what the maps of the links say",
-    "Check": "it refuses what no longer holds",
-    "Compile": "only the compiler knows whether something comes of a text that it reads",
-    "Header": "only Jinja knows what comes of a template",
-    "Headers": "a C file that was edited may include other headers",
-    "Image": "the program is another file, if only by its debug information",
-    "Lacking": "it says what the board does not hold of them",
-    "Link": "an object file or a linker script is another one, whatever of it is left in the program",
-    "Manifest": "it refuses what no longer fits into its slot",
-    "Network": "only the network compiler knows what it takes from the model file",
-    "Notices": "it lists what the maps of the links say",
-    "Plan": "it refuses what no longer fits into its slot",
-    "Sizes": "only the program says how large its sections are",
-    "Weights": "the plan says which network they belong to",
+    "Bill": "it lists the contents of the linker maps",
+    "Check": "it rejects outdated data",
+    "Compile": "only the compiler knows whether a source text has an effect",
+    "Header": "only Jinja knows the result of a template",
+    "Headers": "an edited C file may include other headers",
+    "Image": "the program file has changed, at least its debug information",
+    "Lacking": "it lists the sectors that differ on the board",
+    "Link": "an object file or a linker script has changed, even if the program has not",
+    "Manifest": "it rejects images that do not fit into their slots",
+    "Network": "only the network compiler knows its use of the model file",
+    "Notices": "it lists the contents of the linker maps",
+    "Plan": "it rejects images that do not fit into their slots",
+    "Sizes": "only the program has the sizes of its sections",
+    "Weights": "the plan contains their network",
 }
 
 
@@ -215,7 +215,7 @@ CHANGES = (
     Change("the number of interrupts", appended(CHIP, "interrupt_count: 194\n")),
     Change("the chip's device id", replaced(CHIP, "0x486", "0x487")),
     Change(
-        "a memory of the chip that nobody uses",
+        "an unused memory of the chip",
         replaced(FAMILY, "base: 0x3C000000, size: 8K", "base: 0x3C000000, size: 4K"),
     ),
     Change("the figures of a pool of the chip", replaced(FAMILY, "read_power: 18.531", "read_power: 18.5")),
@@ -292,7 +292,7 @@ def main() -> int:
             measured = list(pool.map(lambda change: ran_after(change, project, Path(folder)), chosen))
     print(tables(chosen, measured))
     unexplained = {verb for verb in idle_verbs(measured) if verb not in REASONS}
-    print("".join(f"nobody knows why {verb} runs\n" for verb in sorted(unexplained)), end="", file=sys.stderr)
+    print("".join(f"no known reason for {verb}\n" for verb in sorted(unexplained)), end="", file=sys.stderr)
     return 1 if unexplained else 0
 
 

@@ -82,14 +82,14 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="header, runtime, sizes, memory pools, entry points, inputs, outputs")
     show.add_argument("file", type=Path)
     show.add_argument("--json", action="store_true")
-    diff = commands.add_parser("diff", help="what differs between two models")
+    diff = commands.add_parser("diff", help="differences between two models")
     diff.add_argument("old", type=Path)
     diff.add_argument("new", type=Path)
-    check = commands.add_parser("verify", help="every check of a loader, and what a loader does not check")
+    check = commands.add_parser("verify", help="every check of a loader, and further checks")
     check.add_argument("file", type=Path)
     check.add_argument("--params", type=Path, help="the weights of a split model")
     check.add_argument("--firmware", type=_version, metavar="VERSION", help="ll_aton of the firmware: 1.1.3-8")
-    check.add_argument("--board", metavar="NAME", help="with the RAM of this one; by default, of any board")
+    check.add_argument("--board", metavar="NAME", help="board whose RAM is checked; default: any board")
     check.add_argument("--non-secure", action="store_true", help="the firmware runs non-secure")
     return parser
 

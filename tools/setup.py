@@ -46,14 +46,14 @@ _PACKAGES = {
     DATABASE: "postgresql postgresql-server postgresql postgresql postgresql",
     SANDBOX: "bubblewrap bubblewrap bubblewrap bubblewrap bubblewrap",
 }
-APT = "as root: apt-get update && apt-get install --yes --no-install-recommends"
+APT = "run as root: apt-get update && apt-get install --yes --no-install-recommends"
 INSTALL = {
     "debian": APT,
     "ubuntu": APT,
-    "fedora": "as root: dnf install",
-    "arch": "as root: pacman -S",
-    "alpine": "as root: apk add",
-    "macos": "brew install",
+    "fedora": "run as root: dnf install",
+    "arch": "run as root: pacman -S",
+    "alpine": "run as root: apk add",
+    "macos": "run brew install",
 }
 # `python -m n6build.board.virtual_board.build` ends with this status if the emulator's source cannot be obtained.
 NOT_HERE = 3
@@ -62,13 +62,15 @@ NOT_HERE = 3
 def main() -> int:
     """Set up n6build; return 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
-    parser.add_argument("--tests", action="store_true", help="also what the tests use: Chromium, ccache, servers")
+    parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: does not build the emulator")
+    parser.add_argument(
+        "--tests", action="store_true", help="also installs the tools of the tests: Chromium, ccache, servers"
+    )
     arguments = parser.parse_args()
     if sys.version_info < OLDEST:
         return fail(
             f"Python {sys.version.split()[0]} is too old",
-            "install Python 3.11 or newer, and name it if it is not python3: make setup PYTHON=python3.12",
+            "install Python 3.11 or newer, and run make setup PYTHON=python3.12 if its name is not python3",
         )
     missing = missing_parts() + (parts_for_tests() if arguments.tests else [])
     return (
@@ -154,7 +156,8 @@ def install_packages(parts: list[str]) -> int:
         return not_installed(
             parts,
             f"missing on this system: {', '.join(parts)}",
-            "install the Arm GNU Toolchain (arm-none-eabi-gcc with newlib) and Python's venv, then set up again",
+            "install the Arm GNU Toolchain (arm-none-eabi-gcc with newlib) and Python's venv, then run make setup "
+            "again",
         )
     is_debian = system in ("debian", "ubuntu")
     column = 0 if is_debian else _SYSTEMS.index(system)
@@ -162,7 +165,7 @@ def install_packages(parts: list[str]) -> int:
     shown = f"{INSTALL[system]} {' '.join(packages)}"
     prefix = [] if os.geteuid() == 0 else ["sudo"]
     if not is_debian or shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
-        return not_installed(parts, f"these packages are missing: {' '.join(packages)}", f"{shown}; then set up again")
+        return not_installed(parts, f"these packages are missing: {' '.join(packages)}", f"{shown}; then run make setup again")
     say("Packages", " ".join(packages))
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
@@ -210,7 +213,7 @@ def make_environment() -> int:
     ]
     for step in steps:
         if subprocess.run(step, check=False).returncode:
-            return fail("the virtual environment could not be made", f"try again: rm -r .venv; {' '.join(step)}")
+            return fail("the virtual environment could not be made", f"run rm -r .venv; {' '.join(step)}")
     # pip's command takes a whole start of Python, which is most of the time of a call with nothing to do.
     shutil.copyfile(ROOT / "tools" / "packaging" / "n6build.sh", COMMAND)
     STAMP.write_text(wanted)
@@ -248,7 +251,9 @@ def make_servers() -> int:
     ]
     for step in steps:
         if subprocess.run(step, check=False).returncode:
-            return fail("the servers for the tests could not be installed", f"try again: rm -r {SERVERS}")
+            return fail(
+                "the servers for the tests could not be installed", f"run rm -r {SERVERS}, then make setup-tests again"
+            )
     stamp.write_text(wanted)
     return 0
 

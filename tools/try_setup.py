@@ -32,10 +32,12 @@ def main() -> int:
     """Try the steps; return 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("release", choices=RELEASES, help="of Debian")
-    parser.add_argument("--folder", type=Path, help="keeps the system; by default it is removed")
+    parser.add_argument("--folder", type=Path, help="keeps the system instead of removing it")
     arguments = parser.parse_args()
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
-        print("error: this needs root and debootstrap\n  hint: as root: apt-get install debootstrap", file=sys.stderr)
+        print(
+            "error: this needs root and debootstrap\n  hint: run as root: apt-get install debootstrap", file=sys.stderr
+        )
         return 1
     if arguments.folder:
         return _try(RELEASES[arguments.release], arguments.folder)
@@ -107,9 +109,9 @@ def _carried_out(system: Path) -> int:
         if mounted:
             subprocess.run(["umount", str(system / "proc")], check=False)
     if EXPECTED not in re.sub(r"\x1b\[[\d;]*m", "", output):
-        print("error: the run did not end as it should", file=sys.stderr)
+        print("error: the run did not end with the expected result", file=sys.stderr)
         return 1
-    _say("Ready", "the virtual board computes what the reference interpreter does")
+    _say("Ready", "the virtual board computes the same as the reference interpreter")
     return 0
 
 

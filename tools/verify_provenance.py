@@ -30,10 +30,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Verify a provenance, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("provenance", type=Path, help="provenance.json, in the folder with its images")
-    parser.add_argument("options", nargs="*", metavar="OPTION=VALUE", help="options whose value is another one here")
     parser.add_argument(
-        "--rebuilt", type=Path, metavar="FILE", help="provenance.json of a second build that is there already"
+        "options", nargs="*", metavar="OPTION=VALUE", help="options with another value on this computer"
     )
+    parser.add_argument("--rebuilt", type=Path, metavar="FILE", help="provenance.json of an existing second build")
     arguments = parser.parse_args(words)
     try:
         _verify(arguments.provenance, arguments.options, arguments.rebuilt)
@@ -63,9 +63,9 @@ def check_images(claimed: Provenance, folder: Path) -> None:
     for name, digest in claimed.subjects.items():
         found = digest_of(folder / name)
         if found != digest:
-            what = f"has SHA-256 {found[:12]}, its provenance is of {digest[:12]}" if found else "is not there"
+            what = f"has SHA-256 {found[:12]}, but its provenance has {digest[:12]}" if found else "is not there"
             raise N6Error(
-                "N6-ORIGIN-002", f"{name} {what}", where=str(folder), hint="take image and provenance of one build"
+                "N6-ORIGIN-002", f"{name} {what}", where=str(folder), hint="use image and provenance of the same build"
             )
 
 
@@ -81,21 +81,23 @@ def _built_again(claimed: Provenance, options: Sequence[str], build: Path) -> Pa
         N6Error: N6-ORIGIN-003.
     """
     if claimed.facts.get("program"):
-        what = "these images were built by a project of its own, with its own program"
-        hint = "build it there a second time, and give that: --rebuilt FILE"
+        what = "the images are from another project, with its own program"
+        hint = "build it a second time there, and pass the result with --rebuilt FILE"
         raise N6Error("N6-ORIGIN-003", what, where=str(claimed.facts["program"]), hint=hint)
     given = {**claimed.options, **dict(word.partition("=")[::2] for word in options)}
     for name, value in given.items():
         if OUTSIDE in value:
             what = f"option {name} was a path outside of the project"
-            raise N6Error("N6-ORIGIN-003", what, where=value, hint=f"say where it is here: {name}=...")
+            raise N6Error("N6-ORIGIN-003", what, where=value, hint=f"pass its path on this computer: {name}=...")
     words = [f"{name}={value}" for name, value in given.items()]
     say("Build", "again", " ".join(words))
     command = [sys.executable, "-m", "n6build", "image", *words, "--build", str(build)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
     found = sorted(build.glob("*/*/provenance.json"))
     if done.returncode or len(found) != 1:
-        raise N6Error("N6-ORIGIN-003", "the images cannot be built again here", hint="the error above says why")
+        raise N6Error(
+            "N6-ORIGIN-003", "the images cannot be built again here", hint="read the error above for the reason"
+        )
     return found[0]
 
 
@@ -115,13 +117,15 @@ def check_equal(claimed: Provenance, rebuilt: Provenance) -> None:
         say("Image", f"{name} is another one")
     differing = "1 material differs" if len(materials) == 1 else f"{len(materials)} materials differ"
     if images:
-        what = f"{len(images)} of {len(names)} files are not what a build makes here, {differing}"
+        what = f"{len(images)} of {len(names)} files differ from a build on this computer, {differing}"
         raise N6Error(
             "N6-ORIGIN-004", what, hint="check out the sources and install the tools that the provenance names"
         )
     if materials or (claimed.facts, claimed.builder) != (rebuilt.facts, rebuilt.builder):
-        what = f"the images are the same, but not what they are made from: {differing}"
-        raise N6Error("N6-ORIGIN-004", what, hint="the provenance is of another state of the sources or tools")
+        what = f"the images are the same, but their materials differ: {differing}"
+        raise N6Error(
+            "N6-ORIGIN-004", what, hint="use the sources and tools of the provenance: yours have another state"
+        )
 
 
 if __name__ == "__main__":

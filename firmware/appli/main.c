@@ -60,7 +60,7 @@ int main(void)
 #endif
     for (uint32_t i = 0; i < n6_plan_network_count; i++) {
         if (!n6_inference_begin(&n6_plan_networks[i])) {
-            n6_appli_stop("N6-FW-028 does not take its input and output buffers: ", n6_plan_networks[i].model);
+            n6_appli_stop("N6-FW-028 rejects its input and output buffers: ", n6_plan_networks[i].model);
         }
     }
     n6_appli_serve(n6_appli_run_all(network_at, n6_plan_network_count), network_at, n6_plan_network_count);

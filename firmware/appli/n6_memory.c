@@ -29,7 +29,7 @@ static n6_network_result_t power_banks(void)
     for (uint32_t i = 0; i < n6_plan_bank_count; i++) {
         const n6_plan_bank_t *bank = &n6_plan_banks[i];
         if (!n6_axisram_enable(bank->rcc_enable_mask, bank->ramcfg_cr, bank->first_word, bank->last_word)) {
-            return (n6_network_result_t){"N6-FW-024 does not keep what is written: ", bank->name};
+            return (n6_network_result_t){"N6-FW-024 does not keep written data: ", bank->name};
         }
     }
     return well;

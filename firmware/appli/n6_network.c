@@ -43,7 +43,7 @@ n6_network_result_t n6_network_open(void)
     n6_network_result_t result = n6_memory_open(&printer);
     for (uint32_t i = 0; i < n6_plan_network_count && result.why[0] == '\0'; i++) {
         if (!n6_inference_begin(&n6_plan_networks[i])) {
-            result = (n6_network_result_t){"N6-FW-028 does not take its input and output buffers: ", n6_plan_networks[i].model};
+            result = (n6_network_result_t){"N6-FW-028 rejects its input and output buffers: ", n6_plan_networks[i].model};
         }
     }
     return result;

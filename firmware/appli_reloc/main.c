@@ -46,7 +46,7 @@ int main(void)
     n6_trial_resume();
     for (uint32_t i = 0; i < n6_model_count; i++) {
         if (!n6_model_load(&n6_models[i], &n6_loaded_models[i])) {
-            n6_appli_stop("N6-FW-056 no slot holds a model that works: ", n6_models[i].name);
+            n6_appli_stop("N6-FW-056 no slot has a working model: ", n6_models[i].name);
         }
     }
     uint32_t runs = n6_appli_run_all(network_at, n6_model_count);

@@ -63,7 +63,7 @@ static bool is_segment(const n6_reloc_pool_t *pool)
 static const char *take_external_ram(const n6_model_t *model, uint32_t bytes)
 {
     if (bytes > model->external_ram_bytes) {
-        return "N6-FW-059 needs more external RAM than there is";
+        return "N6-FW-059 needs more external RAM than the board has";
     }
     return n6_xspi_psram_is_mapped() ? "" : n6_appli_open_external_ram(n6_models_open_external_ram);
 }
@@ -117,7 +117,7 @@ static const char *self_test(n6_plan_network_t *network, const n6_model_trailer_
     const uint8_t *input = trailer->test_input_bytes == 0u ? NULL : n6_model_slot_test_input(trailer);
     uint32_t crc32;
     if (!n6_inference_begin(network)) {
-        return "N6-FW-028 does not take its input and output buffers";
+        return "N6-FW-028 rejects its input and output buffers";
     }
     /* A network of the CPU may keep state: the file does not record it. A network that uses the NPU keeps none. */
     network->keeps_state = runs_on_cpu(network->instance->exec_state.first_epoch_block);
@@ -169,7 +169,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     }
     for (const n6_reloc_pool_t *pool = n6_reloc_pools(header); pool->flags != 0u; pool++) {
         if (!is_segment(pool) && !prepare_pool(pool)) {
-            return "N6-FW-050 a memory pool is not in RAM that models may use, or that RAM does not keep what is written";
+            return "N6-FW-050 a memory pool is not in RAM that models may use, or that RAM does not keep written data";
         }
     }
     ll_aton_reloc_info info;
@@ -184,7 +184,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     }
     uint32_t needed = n6_models_load_mode == AI_RELOC_RT_LOAD_MODE_COPY ? info.rt_ram_copy : info.rt_ram_xip;
     if (needed > model->executable_ram_bytes) {
-        return "N6-FW-051 needs more executable RAM than there is";
+        return "N6-FW-051 needs more executable RAM than the board has";
     }
     if (info.ext_ram_sz != 0u) {
         const char *refused = take_external_ram(model, info.ext_ram_sz);
@@ -196,11 +196,11 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     }
     uint32_t began = N6_REG32(N6_DWT_CYCCNT);
     if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != AI_RELOC_RT_ERR_NONE) {
-        return "N6-FW-052 the loader refuses it";
+        return "N6-FW-052 the loader rejects it";
     }
 #if N6_CONFINE
     if (!confine(slot, &config, &loaded->confine)) {
-        return "N6-FW-084 its memory lies in more pieces than the MPU has regions";
+        return "N6-FW-084 its memory has more pieces than the MPU has regions";
     }
 #endif
     loaded->install_cycles = N6_REG32(N6_DWT_CYCCNT) - began;
@@ -215,7 +215,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     loaded->network.own_buffers = loaded->own_buffers;
     if (!take_buffers(model, loaded, n6_network_inputs(&loaded->instance), 1u) ||
         !take_buffers(model, loaded, n6_network_outputs(&loaded->instance), 0u)) {
-        return "N6-FW-051 needs more executable RAM than there is";
+        return "N6-FW-051 needs more executable RAM than the board has";
     }
     return self_test(&loaded->network, test);
 }
@@ -337,7 +337,7 @@ static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_c
     (void)n6_try(install, &trial, TRIAL_MS);
 #if N6_CONFINE
     if (n6_confine_broke_out()) {
-        trial.refused = "N6-FW-083 goes for memory that is not its own";
+        trial.refused = "N6-FW-083 accesses memory that is not its own";
     }
 #endif
     if (trial.refused[0] != '\0') {

@@ -27,15 +27,15 @@ const char *n6_xspi_psram_text(n6_psram_status_t status)
     case N6_PSRAM_OK:
         return "";
     case N6_PSRAM_BUSY:
-        return "N6-FW-030 XSPI1 stays busy: kernel clock or supply of the pads (VDDIO2)";
+        return "N6-FW-030 XSPI1 stays busy: check kernel clock and supply of the pads (VDDIO2)";
     case N6_PSRAM_SILENT:
-        return "N6-FW-031 the PSRAM does not answer as the part in board.yaml: pins, supply, or another part";
+        return "N6-FW-031 the PSRAM does not answer like the part in board.yaml: check pins, supply and part";
     case N6_PSRAM_UNSET:
-        return "N6-FW-032 a mode register of the PSRAM does not keep what is written";
+        return "N6-FW-032 a mode register of the PSRAM does not keep written data";
     case N6_PSRAM_FORGETS:
-        return "N6-FW-033 the PSRAM does not keep what is written: try a lower psram.max_clock_hz in board.yaml";
+        return "N6-FW-033 the PSRAM does not keep written data: try a lower psram.max_clock_hz in board.yaml";
     case N6_PSRAM_SWAPPED:
-        return "N6-FW-034 XSPIM gives XSPI1 another port than the PSRAM's: the FSBL has to map the NOR first";
+        return "N6-FW-034 XSPIM gives XSPI1 another port than the PSRAM's: the FSBL must map the NOR first";
     }
     return "";
 }

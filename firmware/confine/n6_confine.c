@@ -232,7 +232,7 @@ bool n6_confine_broke_out(void)
 static _Noreturn void start_again(void)
 {
     N6_LINE(error, .program = N6_LINE_ERROR_APPLI,
-            .reason = broke_out ? "N6-FW-083 a model goes for memory that is not its own"
+            .reason = broke_out ? "N6-FW-083 a model accesses memory that is not its own"
                                 : "N6-FW-086 a model faults or does not end");
     N6_REG32(N6_SCB_AIRCR) = N6_FIELD(N6_SCB_AIRCR_VECTKEY, VECTKEY) | N6_SCB_AIRCR_SYSRESETREQ;
     n6_sleep_for_ever();

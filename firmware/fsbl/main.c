@@ -43,9 +43,9 @@ static void open_nor(void)
     case N6_NOR_NO_CLOCK:
         stop("N6-FW-005 PLL1 does not lock: try clock=hsi-only");
     case N6_NOR_BUSY:
-        stop("N6-FW-001 XSPI2 stays busy: kernel clock or supply of the pads (VDDIO3)");
+        stop("N6-FW-001 XSPI2 stays busy: check kernel clock and supply of the pads (VDDIO3)");
     case N6_NOR_SILENT:
-        stop("N6-FW-002 the NOR does not answer: pins, supply, or a mode that the reset did not end");
+        stop("N6-FW-002 the NOR does not answer: check pins and supply; a reset may not have ended its mode");
     case N6_NOR_NOT_OCTAL:
         stop("N6-FW-003 the NOR did not switch to octal DTR: try nor.mode spi in board.yaml");
     }
@@ -55,7 +55,7 @@ static void open_nor(void)
 static void load(void)
 {
     if (!n6_trial_load_appli()) {
-        stop("N6-FW-085 no slot holds an Appli that works");
+        stop("N6-FW-085 no slot has a working Appli");
     }
 }
 #else

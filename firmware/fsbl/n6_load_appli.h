@@ -17,9 +17,9 @@ typedef enum {
 /* The error (id and text) of each status but N6_APPLI_OK. */
 #define N6_APPLI_REFUSALS(X) \
     X(N6_APPLI_ERASED, "N6-FW-010 the Appli slot is erased") \
-    X(N6_APPLI_NO_HEADER, "N6-FW-011 the Appli slot holds no image with a boot header v2.3") \
-    X(N6_APPLI_TOO_LONG, "N6-FW-012 the Appli is longer than its slot or than the RAM it runs in") \
-    X(N6_APPLI_TOO_SHORT, "N6-FW-015 the Appli is too short for the vectors it starts with") \
+    X(N6_APPLI_NO_HEADER, "N6-FW-011 the Appli slot has no image with a boot header v2.3") \
+    X(N6_APPLI_TOO_LONG, "N6-FW-012 the Appli is longer than its slot or its RAM") \
+    X(N6_APPLI_TOO_SHORT, "N6-FW-015 the Appli is too short for its vector table") \
     X(N6_APPLI_DAMAGED, "N6-FW-013 the Appli is damaged: its checksum differs") \
     X(N6_APPLI_BAD_ENTRY, "N6-FW-014 the Appli's entry is not a Thumb address inside it")
 

@@ -320,7 +320,7 @@ const char *n6_reloc_text(n6_reloc_status_t status)
     case N6_RELOC_FITS:
         return "";
     case N6_RELOC_NO_MODEL:
-        return "N6-FW-040 no relocatable model";
+        return "N6-FW-040 not a relocatable model";
     case N6_RELOC_WRONG_API:
         return "N6-FW-041 another version of the reloc format than 8.0";
     case N6_RELOC_WRONG_CPU:
@@ -330,7 +330,7 @@ const char *n6_reloc_text(n6_reloc_status_t status)
     case N6_RELOC_WRONG_SECURITY:
         return "N6-FW-044 compiled for the other security state";
     case N6_RELOC_WRONG_DEBUG_INFO:
-        return "N6-FW-045 its epoch table has debug fields and the firmware's has not, or the other way round";
+        return "N6-FW-045 its epoch table and the firmware's differ in debug fields";
     case N6_RELOC_WRONG_RUNTIME_MODE:
         return "N6-FW-046 compiled for a runtime that polls";
     case N6_RELOC_WRONG_VERSION:
@@ -338,7 +338,7 @@ const char *n6_reloc_text(n6_reloc_status_t status)
     case N6_RELOC_WRONG_STRUCTS:
         return "N6-FW-048 its tables have another layout";
     case N6_RELOC_DAMAGED:
-        return "N6-FW-049 damaged: an address in it is outside of the model";
+        return "N6-FW-049 damaged: it contains an address outside of the model";
     }
     return "";
 }

@@ -43,9 +43,9 @@ const char *n6_blob_text(n6_blob_status_t status)
     case N6_BLOB_UNIT_NOT_READY:
         return "N6-FW-060 a unit of the NPU does not become ready: CTRL at";
     case N6_BLOB_OTHER_VERSION:
-        return "N6-FW-061 a unit of the NPU is not the one that blobs are for: VERSION at";
+        return "N6-FW-061 a unit of the NPU has another version than the blobs expect: VERSION at";
     case N6_BLOB_NONE:
-        return "N6-FW-062 there is no blob where the network has one: the word at";
+        return "N6-FW-062 the network's blob is missing: the word at";
     case N6_BLOB_ERROR:
         return "N6-FW-063 the epoch controller stopped with an error: IRQ in epoch";
     case N6_BLOB_TOO_LONG:

@@ -17,7 +17,7 @@
 /* A word of the header before the Appli in RAM, which is no longer used. */
 #define HANDED_OVER (N6_APPLI_LOAD_ADDRESS + offsetof(n6_boot_header_t, reserved_1))
 
-static const char GIVEN_UP[] = "N6-FW-080 was started on trial and has not confirmed itself";
+static const char GIVEN_UP[] = "N6-FW-080 started on trial and was not confirmed";
 static const char NOT_WRITTEN[] = "N6-FW-081 the journal of trials cannot be written";
 static const char NO_ROOM[] = "N6-FW-082 the journal of trials has no room for another image";
 

@@ -106,7 +106,7 @@ const char *n6_trust_text(n6_trust_status_t status)
     case N6_TRUST_OTHER_BOARD:
         return "N6-FW-092 signed for another board or purpose: ";
     case N6_TRUST_OLD:
-        return "N6-FW-093 older than what this board still accepts: ";
+        return "N6-FW-093 older than this board accepts: ";
     }
     return "N6-FW-091 altered, or signed with another key: ";
 }

@@ -109,13 +109,13 @@ def _help() -> str:
     lines += [entry(name, what) for name, what in TARGETS.items()]
     lines += [
         "",
-        "Options (also from n6build.local.yaml, from settings.yaml in the user's n6build folder, from the environment)",
+        "Options (also from n6build.local.yaml, from settings.yaml in your n6build folder, and from the environment)",
     ]
     for option in OPTIONS:
         lines.append(entry(option.name, described(option)))
     lines += [
         "",
-        "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",
+        "Useful switches: -n only shows the steps, -c cleans, -j2 builds in parallel, -Q prints less.",
         "",
     ]
     return "\n".join(lines)

@@ -30,7 +30,7 @@ def test_a_project_is_adopted_and_a_second_time_nothing_changes(
     assert "Adopted Application/STM32N6570-DK/Makefile, 4 lines added at the end" in capsys.readouterr().out
     adopt([str(tmp_path)])
     assert script.read_text() == after
-    assert "there already, nothing to do" in capsys.readouterr().out
+    assert "already up to date" in capsys.readouterr().out
 
 
 def test_links_of_an_adoption_are_no_networks_of_the_next_one(
@@ -76,7 +76,7 @@ def test_one_build_system_of_a_program_is_enough_and_another_can_be_asked_for(tm
             ["{root}", "appli=x.elf"],
             "N6-ADOPT-005: Application/STM32N6570-DK/Makefile is not adopted: its script builds no",
         ),
-        (["{root}/Model"], "N6-ADOPT-005: no script there builds a program"),
+        (["{root}/Model"], "N6-ADOPT-005: n6build found no build script"),
         (["{root}", "--gcc", "Model"], "N6-ADOPT-004"),
     ],
 )
@@ -132,12 +132,12 @@ def test_flags_that_the_compiler_knows_are_passed_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "line", "cure"),
     [
-        (list(UNKNOWN_FLAGS), "", "only the compiler in STM32CubeIDE knows -fcyclomatic-complexity: leave it out"),
-        ([], "float_t scale;\n", "newlib hides float_t from this compiler: add -fpermitted-flt-eval-methods=c11"),
+        (list(UNKNOWN_FLAGS), "", "remove -fcyclomatic-complexity: only the compiler of STM32CubeIDE accepts it"),
+        ([], "float_t scale;\n", "add -fpermitted-flt-eval-methods=c11: newlib hides float_t from this compiler"),
         (
             [],
             'const char *form = "%" PRIx64;\n',
-            "newlib's inttypes.h has no formats for 64 bits with this compiler: add -D__int64_t_defined=1",
+            "add -D__int64_t_defined=1",
         ),
         ([], "no_such_type x;\n", None),
     ],

@@ -129,15 +129,16 @@ def without_library(root: Path) -> None:
 @pytest.mark.parametrize(
     ("lay", "why"),
     [
-        (no_board, "no board is named by its script"),
+        (no_board, "its script, its folder and .ioc files name no board"),
         (in_flash_alone, "it executes in flash, and the project has no FSBL"),
         (non_secure, "it is linked to non-secure memory"),
-        (without_weights, "the weights of pool xSPI2 of Model/network.c are in no folder of the project"),
+        (without_weights, "the project does not contain the weights of pool xSPI2 of Model/network.c"),
         (lfs_weights, f"Model/{WEIGHTS} is a Git LFS pointer"),
         (without_runtime, "its network needs ST's runtime, and the project has no ll_aton_runtime.c"),
         (
             without_library,
-            "ST's runtime lacks NetworkRuntime*_CM55_GCC.a: the layers that the CPU computes (there are CM7_GCC)",
+            "ST's runtime in the project has no NetworkRuntime*_CM55_GCC.a: the layers that the "
+            "CPU computes (there are CM7_GCC)",
         ),
     ],
 )

@@ -122,9 +122,9 @@ def test_a_header_of_blobs_that_is_missing(tmp_path: Path) -> None:
     make_project(tmp_path)
     source = tmp_path / "Model/network.c"
     source.write_text('#include "network_ecblobs.h"\n' + source.read_text())
-    assert any("network_ecblobs.h is not beside it" in row for row in shown(tmp_path))
+    assert any("network_ecblobs.h is missing beside it" in row for row in shown(tmp_path))
     put(tmp_path / "Model/network_ecblobs.h")
-    assert not any("network_ecblobs.h is not beside it" in row for row in shown(tmp_path))
+    assert not any("network_ecblobs.h is missing beside it" in row for row in shown(tmp_path))
 
 
 def test_the_fsbl_of_a_project_starts_what_executes_in_flash(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_faulty_settings_file_is_named_and_the_rest_is_read(tmp_path: Path) ->
 def test_links_are_named_and_not_followed(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "Model/again").symlink_to(tmp_path)
-    assert "unfit read Model/again is a link to a folder, which is not followed" in shown(tmp_path)
+    assert "unfit read Model/again is a link to a folder; n6build does not follow it" in shown(tmp_path)
 
 
 def test_a_model_that_git_lfs_has_not_fetched_is_named(tmp_path: Path) -> None:
@@ -209,5 +209,5 @@ def test_a_model_that_git_lfs_has_not_fetched_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_without_anything_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "README.md")
-    with pytest.raises(N6Error, match="N6-ADOPT-001: holds no STM32N6 project"):
+    with pytest.raises(N6Error, match="N6-ADOPT-001: contains no STM32N6 project"):
         read_project(tmp_path)

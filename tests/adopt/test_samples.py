@@ -45,7 +45,7 @@ def lines_of(project: Project) -> dict[str, tuple[str, int, str]]:
                 "Application/NUCLEO-N657X0-Q/Makefile": (
                     "nucleo-n657",
                     0,
-                    "the weights of pool xSPI2 of Model/NUCLEO-N657X0-Q/network.c are in no folder of the project",
+                    "the project does not contain the weights of pool xSPI2 of Model/NUCLEO-N657X0-Q/network.c",
                 ),
             },
         ),
@@ -80,7 +80,10 @@ def test_a_project_without_a_network() -> None:
     project = read_project(sample(NUCLEO_BASE))
     assert project.runtime is None
     assert [program.folder.name for program in project.fsbls] == ["FSBL"]
-    non_secure = "it is linked to non-secure memory: a secure program starts it, which n6build does not place in flash"
+    non_secure = (
+        "it is linked to non-secure memory: it needs a secure program that starts it, and n6build does not "
+        "program that one"
+    )
     assert lines_of(project) == {
         "AppliNonSecure/CMakeLists.txt": ("nucleo-n657", 0, non_secure),
         "AppliSecure/CMakeLists.txt": ("nucleo-n657", 0, ""),
@@ -109,5 +112,5 @@ def test_the_scripts_of_cube_ide_are_read_as_well() -> None:
 
 
 def test_a_folder_with_many_projects_is_refused() -> None:
-    with pytest.raises(N6Error, match="N6-LLATON-006: holds several releases of ST's runtime"):
+    with pytest.raises(N6Error, match="N6-LLATON-006: contains several releases of ST's runtime"):
         read_project(sample("core").parent)

@@ -101,7 +101,7 @@ def test_the_same_input_gives_the_same_header(tmp_path: Path, artifacts: Network
     ("change", "message"),
     [
         (Input("rgb", width=321), "N6-APP-003: the network's input has width 320, 1 pixels off the 321 declared"),
-        (Input("grey"), "N6-APP-003: the network's input has 3 channels, colour 'grey' has 1"),
+        (Input("grey"), "N6-APP-003: the network's input has 3 channels, but colour 'grey' has 1"),
     ],
 )
 def test_an_input_that_is_not_as_described(artifacts: NetworkArtifacts, change: Input, message: str) -> None:

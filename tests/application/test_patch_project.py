@@ -305,7 +305,7 @@ def test_the_picture_is_that_of_the_model_and_another_in_c_info_is_mentioned(tmp
     picture = picture_of(network, ROOT / "models/keyword/keyword.tflite")
     assert picture == (49, 10, 1)
     assert mismatch(network, picture) == (
-        "the model's input is 49 x 10 x 1, that of c_info 256 x 32: do they belong together?"
+        "the model's input is 49 x 10 x 1, but that of c_info is 256 x 32: the files belong to different networks"
     )
     assert mismatch(ActivationPools((), 0, (1, 49, 10, 1), picture), picture) is None
     with pytest.raises(N6Error, match=r"N6-APP-011: .* \[256, 32\]"):

@@ -55,7 +55,7 @@ def test_brackets_in_texts_are_no_levels() -> None:
 
 
 def test_json_has_a_limit_of_size_and_is_utf_8() -> None:
-    with pytest.raises(ValueError, match="has 12 bytes, 2 more than is read"):
+    with pytest.raises(ValueError, match="has 12 bytes, 2 more than the limit"):
         parse_json(b'"0123456789"', 10)
     with pytest.raises(ValueError, match="is not UTF-8 text"):
         parse_json("[1]".encode("utf-16"))
@@ -83,7 +83,7 @@ def test_yaml_has_limits_of_size_and_aliases() -> None:
     check_yaml("a: &x [1]\n" + "".join(f"b{number}: *x\n" for number in range(MAX_YAML_ALIASES)))
     with pytest.raises(ValueError, match="more than 100 aliases"):
         check_yaml("a: &x [1]\n" + "".join(f"b{number}: *x\n" for number in range(MAX_YAML_ALIASES + 1)))
-    with pytest.raises(ValueError, match="more than is read"):
+    with pytest.raises(ValueError, match="more than the limit"):
         check_yaml("#" * (MAX_YAML_BYTES + 1))
 
 

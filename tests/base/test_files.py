@@ -95,8 +95,8 @@ def test_a_file_that_git_lfs_has_not_downloaded_is_refused_with_the_command(tmp_
         with pytest.raises(N6Error) as caught:
             read(path)
         assert str(caught.value) == (
-            f"{path}: error N6-FILE-006: is a Git LFS pointer: the file itself, 3772576 bytes, was not downloaded\n"
-            f"  hint: git -C {tmp_path} lfs pull --include='a model.tflite' (once before: git lfs install)"
+            f"{path}: error N6-FILE-006: is a Git LFS pointer: the file of 3772576 bytes was not downloaded\n"
+            f"  hint: run git -C {tmp_path} lfs pull --include='a model.tflite' (before it, once: git lfs install)"
         )
 
 

@@ -12,7 +12,7 @@ FINDING = Finding("keyword: the model", "computes in float", "quantise it")
 def test_a_finding_becomes_an_error_that_says_how_to_accept_it() -> None:
     assert str(refusal("N6-CHECK-016", FINDING)) == (
         "keyword: the model: error N6-CHECK-016: computes in float\n"
-        "  hint: quantise it; or accept it: checks.waive.N6-CHECK-016 in model.yaml, with a reason"
+        "  hint: quantise it; or accept it with a reason: checks.waive.N6-CHECK-016 in model.yaml"
     )
     assert refusal("N6-CHECK-016", FINDING, 2).what == "computes in float (and 2 more)"
 

@@ -122,7 +122,7 @@ def test_the_same_bytes_twice_are_accepted_and_others_are_not(tmp_path: Path) ->
     ("line", "message"),
     [
         ("firmware", "does not begin with a colon"),
-        (":00", "has 1 bytes, its length says 5"),
+        (":00", "has 1 bytes, but its length field means 5"),
         (":zz", "not an Intel hex file"),
         (Record.data(0, [1, 2, 3])[:-2] + "00", "invalid checksum"),
         (":0000000600FA"[:9] + "06FA", "not an Intel hex file"),

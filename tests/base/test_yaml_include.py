@@ -100,7 +100,7 @@ REFUSED = [
     (
         "a file that is not there",
         "include: famly.yaml\n",
-        "N6-YAML-007: there is no file 'famly.yaml'\n.*'family.yaml'",
+        "N6-YAML-007: file 'famly.yaml' does not exist\n.*'family.yaml'",
     ),
     ("itself", "include: chip.yaml\n", "N6-YAML-007: 'chip.yaml' includes this file: chip.yaml -> chip.yaml"),
     ("a file elsewhere", "include: ../family.yaml\n", "N6-YAML-007: must name a YAML file in the folder"),

@@ -146,19 +146,19 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a pool overflows",
         "N6-CHECK-001",
         lambda s: with_pool(s, "npuRAM3", used_bytes=458752 + 1000),
-        "1000 are missing",
+        "1000 bytes are missing",
     ),
     (
         "weights in a memory that the board lacks",
         "N6-CHECK-002",
         lambda s: with_pool(s, "octoFlash", address=0x7800_0000),
-        "28.4 KiB of weights lie in no memory of nucleo-n657",
+        "28.4 KiB of weights are outside the memories of nucleo-n657",
     ),
     (
         "activations in a memory that the board lacks",
         "N6-CHECK-002",
         lambda s: with_pool(s, "npuRAM3", address=0x9000_0000),
-        "of activations lie in no memory of nucleo-n657",
+        "of activations are outside the memories of nucleo-n657",
     ),
     (
         "a pool where the Appli runs",
@@ -194,7 +194,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a program of somebody else that only enables the data cache",
         "N6-CHECK-030",
         lambda s: on_npu(with_program(s, functions=frozenset({"SCB_EnableDCache"}))),
-        "app.elf calls SCB_EnableDCache(), and none of the functions that write the data cache back",
+        "app.elf calls SCB_EnableDCache(), but no function that cleans the data cache",
     ),
     (
         "an input of a network in memory of the CPU",
@@ -206,7 +206,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a program of somebody else that only comes as bytes",
         "N6-CHECK-032",
         lambda s: replace(s, programs=(ForeignProgram("app.bin", has_elf=False),)),
-        "app.bin has no ELF file beside it: only its vector table and its slot were checked",
+        "app.bin has no ELF file beside it: n6build checked its vector table and its slot",
     ),
     (
         "an FSBL where the Appli is copied to",
@@ -214,19 +214,19 @@ CASES: list[tuple[str, str, Damage, str]] = [
         lambda s: replace(
             s, programs=(ForeignProgram("boot.elf", "fsbl", sections=(Section(".bss", 0x3400_0000, 64),)),)
         ),
-        "section .bss of boot.elf has 64 bytes at 0x34000000 where the Appli is copied to (0x34000000..0x34003E80)",
+        "section .bss of boot.elf has 64 bytes at 0x34000000 where it copies the Appli (0x34000000..0x34003E80)",
     ),
     (
         "a vector table of somebody else's program for another chip",
         "N6-CHECK-034",
         lambda s: on_npu(with_program(s, start=START, symbols=(Symbol("NPU0_IRQHandler", 0x3400_0700, 4),))),
-        "vector 69 of app.elf, for NPU0, is 0x00000000, and not NPU0_IRQHandler",
+        "vector 69 of app.elf, for NPU0, is 0x00000000 instead of NPU0_IRQHandler",
     ),
     (
         "activations in a region of the MPU for reading",
         "N6-CHECK-035",
         lambda s: with_program(s, mpu=(MpuRegion(Symbol("table", 0x3400_0800, 8), 0x3420_0000, 0x3420_1000, False),)),
-        "region 0x34200000..0x34201000 of 'table' in app.elf allows only reading, and network network uses 0x34200000..",
+        "region 0x34200000..0x34201000 of 'table' in app.elf is read-only, but network network uses 0x34200000..",
     ),
     (
         "a relocatable model that is larger than its part of the RAM",
@@ -238,7 +238,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a relocatable model that asks for more external RAM than the board's region has",
         "N6-CHECK-025",
         lambda s: replace(s, installed=(InstalledModel("keyword", "copy", 8, 4096, 30 << 20, 28 << 20),)),
-        "30.0 MiB are asked for, 2.0 MiB more than the 28.0 MiB of a model",
+        "30.0 MiB are needed, 2.0 MiB more than the 28.0 MiB of a model",
     ),
     (
         "a pool in the other alias",
@@ -267,13 +267,13 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a zero point beyond its type",
         "N6-CHECK-013",
         lambda s: with_input(s, zero_points=(200, 200)),
-        "zero point 200, int8 ends at 127",
+        "zero point 200, but int8 ends at 127",
     ),
     (
         "another type than declared",
         "N6-CHECK-014",
         lambda s: with_choices(s, output_type="float32"),
-        "is int8, model.yaml declares float32",
+        "is int8, but model.yaml declares float32",
     ),
     (
         "a float model for the NPU",
@@ -281,12 +281,12 @@ CASES: list[tuple[str, str, Damage, str]] = [
         lambda s: with_network(s, for_npu=True, facts=replace(facts_of(s), quantised_operators=0, float_operators=12)),
         "all 12 operators with weights compute in float",
     ),
-    ("dropped quantisation", "N6-CHECK-017", lambda s: with_artifacts(s, quantised=()), "has dropped the quantisation"),
+    ("dropped quantisation", "N6-CHECK-017", lambda s: with_artifacts(s, quantised=()), "dropped the quantisation"),
     (
         "a network for another runtime",
         "N6-CHECK-018",
         lambda s: with_artifacts(s, ll_aton=(1, 1, 3, 262)),
-        "asks for ll_aton 1.1.3-262 (ST Edge AI Core 4.0.0), n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)",
+        "asks for ll_aton 1.1.3-262 (ST Edge AI Core 4.0.0), but n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)",
     ),
     (
         "a version of ONNX that the compiler does not read",
@@ -295,13 +295,13 @@ CASES: list[tuple[str, str, Damage, str]] = [
             with_network(s, for_npu=True, facts=replace(facts_of(s), format="onnx", ir_version=10)),
             tools=(("ST.EdgeAI.Core", "2.2.0-20266"),),
         ),
-        "ONNX IR version 10, ST Edge AI Core up to 2.2 reads 9",
+        "ONNX IR version 10, but ST Edge AI Core up to 2.2 reads 9",
     ),
     (
         "other pools than the board's",
         "N6-CHECK-023",
         lambda s: with_pool(s, "npuRAM3", address=0x3427_0000),
-        "begins at 0x34270000, the board gives this pool 0x34200000",
+        "begins at 0x34270000, but the board has this pool at 0x34200000",
     ),
 ]
 
@@ -325,7 +325,7 @@ def test_only_what_the_compiler_prints_too_small_may_exceed_a_pool(
     assert ("N6-CHECK-023" in found) is is_refused
     if is_refused:
         (finding,) = found["N6-CHECK-023"].findings
-        assert finding.what == f"uses {used} bytes, 9 more than the board gives this pool"
+        assert finding.what == f"uses {used} bytes, 9 more than this pool has on the board"
     assert ("N6-CHECK-001" in failed(with_pool(sound, "npuRAM3", used_bytes=own.size + beyond))) is is_refused
 
 
@@ -356,19 +356,19 @@ EXTERNAL: list[tuple[str, str, Damage, str]] = [
         "activations in external RAM",
         "N6-CHECK-003",
         lambda s: with_pool(s, "hyperRAM", used_bytes=3 * 17064),
-        "50.0 KiB of activations, 75% of all, lie in external RAM: some 5 to 20 times slower",
+        "50.0 KiB of activations, 75% of all, are in external RAM, about 5 to 20 times slower",
     ),
     (
         "external RAM that nobody maps",
         "N6-CHECK-021",
         lambda s: with_pool(without_psram(s), "hyperRAM", used_bytes=100),
-        "nothing maps the external RAM",
+        "the Appli does not map the external RAM",
     ),
     (
         "external RAM for an installed model",
         "N6-CHECK-021",
         lambda s: with_model(with_pool(without_psram(s), "hyperRAM", used_bytes=100, relative=True), 1 << 20),
-        "nothing maps the external RAM: board.yaml does not say which part is behind XSPI1",
+        "the Appli does not map the external RAM: board.yaml does not describe the part at XSPI1",
     ),
     (
         "a pool in the framebuffer",
@@ -463,7 +463,7 @@ def test_what_had_nothing_to_look_at_has_not_passed(sound: Subject, with_psram: 
     # The application has no external RAM, no heap in it, no output of ST's compiler, no second network, no relocatable
     # model and no third-party program.
     assert idle == {"003", "006", "015", "016", "020", "021", "022", "025", "040", *FOREIGN}
-    assert summary(results) == f"{len(CHECKS) - 19} passed, 19 had nothing to look at"
+    assert summary(results) == f"{len(CHECKS) - 19} passed, 19 had nothing to check"
     assert counts(results) == {"passed": len(CHECKS) - 19, "failed": 0, "warned": 0, "waived": 0, "not applicable": 19}
     assert {"003", "006", "015", "021"}.isdisjoint(
         {result.id[-3:] for result in run_checks(with_psram) if result.state == "not applicable"}

@@ -123,7 +123,7 @@ def test_without_the_virtual_board_only_what_needs_it_fails(installed: Path, tmp
     assert "Flashed" in n6build(installed, tmp_path, "flash", "model=anomaly", "probe=virtual")
     run = call(installed / "n6build", "run", "model=anomaly", "probe=virtual", cwd=tmp_path)
     assert run.returncode == 2
-    assert "error N6-VB-001: the virtual board has not been built" in run.stderr
+    assert "error N6-VB-001: the virtual board was not built" in run.stderr
     assert "python -m n6build.board.virtual_board.build" in run.stderr
 
 

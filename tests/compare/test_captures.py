@@ -77,10 +77,10 @@ def test_a_log_of_this_project_s_appli_is_read_as_its_runs_are(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("out.npy", b"\x93NUMPY", "N6-CAPTURE-001: cannot be read as a NumPy array"),
-        ("out.log", b"booted\nready\n", "N6-CAPTURE-001: holds no values"),
-        ("out.bin", b"", "N6-CAPTURE-001: holds no values"),
-        ("out.npz", b"PK", "N6-CAPTURE-001: cannot be read"),
+        ("out.npy", b"\x93NUMPY", "N6-CAPTURE-001: is not a valid NumPy array"),
+        ("out.log", b"booted\nready\n", "N6-CAPTURE-001: contains no values"),
+        ("out.bin", b"", "N6-CAPTURE-001: contains no values"),
+        ("out.npz", b"PK", "N6-CAPTURE-001: is not a valid NumPy array"),
     ],
 )
 def test_a_file_without_values_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -147,7 +147,7 @@ def test_other_sizes_are_refused_with_what_there_is() -> None:
     ):
         assignments([raw(1, 2, 3)], [LOGITS], 2)
     broken = Piece("log:1-3", np.arange(4, dtype=np.uint8), is_raw=True, missing="line 3 goes from 4 to 10")
-    with pytest.raises(N6Error, match="N6-CAPTURE-003: .*; a dump lacks lines: line 3 goes from 4 to 10"):
+    with pytest.raises(N6Error, match="N6-CAPTURE-003: .*; a dump is incomplete: line 3 goes from 4 to 10"):
         assignments([broken], [LOGITS], 1)
 
 
@@ -173,13 +173,15 @@ def test_a_cause_is_named_with_how_near_the_outputs_are_without_it(tmp_path: Pat
     assert not is_within(result)
     said = lines_of(result)
     assert "0.00 % equal, max 128 steps" in said
-    assert "Cause uint8/int8 mix every value is 128 higher than the model's int8; without that, it is equal" in said
+    assert (
+        "Cause uint8/int8 mix every value is 128 higher than the model's int8; without this cause, it is equal"
+    ) in said
 
 
 def test_without_a_cause_nothing_is_guessed(tmp_path: Path) -> None:
     shuffled = np.random.default_rng(2).permutation(EXPECTED.reshape(-1)).reshape(EXPECTED.shape)
     said = lines_of(compared(tmp_path, shuffled))
-    assert "Cause unknown none of the known causes fits, 11 of them changes of the input" in said
+    assert "Cause unknown no known cause fits; n6build tried 11 changes of the input" in said
 
 
 def test_an_input_that_was_scaled_otherwise_is_found_with_the_interpreter(tmp_path: Path) -> None:
@@ -188,7 +190,9 @@ def test_an_input_that_was_scaled_otherwise_is_found_with_the_interpreter(tmp_pa
     inputs = np.load(INPUTS)
     not_added = np.clip(inputs.astype(int) + 37, -128, 127).astype(np.int8)
     made = np.stack([run[0] for run in reference_rows(KEYWORD, [[row] for row in not_added])])
-    assert "the zero point of the input was not added; without that, it is equal" in lines_of(compared(tmp_path, made))
+    assert ("the zero point of the input was not added; without this cause, it is equal") in lines_of(
+        compared(tmp_path, made)
+    )
 
 
 def test_inputs_may_be_real_numbers(tmp_path: Path) -> None:

@@ -224,15 +224,15 @@ def test_an_interpreter_that_is_not_installed_is_named_with_the_extra(
     assert missing_interpreter(tmp_path / "net.onnx") == "onnxruntime"
     error = refusal(KEYWORD, [])
     assert error.id == "N6-COMPARE-001"
-    assert "make setup installs the extra [compare]" in str(error)
+    assert "run make setup, which installs the extra [compare]" in str(error)
 
 
 @pytest.mark.parametrize(
     ("inputs", "what"),
     [
-        ([], "0 inputs for a model that has 1"),
-        ([np.zeros(3, np.int8)], "elements, and 3 are given"),
-        ([np.zeros(3, np.float32)], "is int8, and the values are float32"),
+        ([], "0 inputs, but the model has 1"),
+        ([np.zeros(3, np.int8)], "elements, but 3 values are given"),
+        ([np.zeros(3, np.float32)], "is int8, but the values are float32"),
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(inputs: list[NDArray[np.generic]], what: str) -> None:
@@ -277,7 +277,7 @@ def test_weights_in_another_file_are_not_read(tmp_path: Path) -> None:
     nodes = [helper.make_node("Add", ["x", "w"], ["y"])]
     error = refusal(write_onnx(tmp_path / "net.onnx", nodes, [weights]), [np.zeros(1, np.float32)])
     assert error.id == "N6-COMPARE-002"
-    assert "its weights are in a file of their own" in error.what
+    assert "its weights are in a separate file" in error.what
 
 
 def test_an_operator_that_nobody_knows_is_named(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_newer_set_of_operators_is_said_without_the_interpreter_s_source(tmp_p
     model.opset_import[0].version = 99
     (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
     error = refusal(tmp_path / "net.onnx", [np.zeros((1, 2, 5, 5), np.float32)])
-    assert error.what.startswith("cannot be interpreted: ONNX Runtime only")
+    assert error.what.startswith("cannot be run by the reference interpreter: ONNX Runtime only")
 
 
 def test_tensors_of_one_name_are_told_apart(tmp_path: Path) -> None:

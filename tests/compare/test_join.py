@@ -139,7 +139,7 @@ def test_several_alike_are_told_apart_by_their_names_or_not_at_all() -> None:
     joined = join([buffer("b"), buffer("a")], model, "output", channels_last=True)
     assert [one.place for one in joined] == [1, 0]
     assert "may be 'a' or 'b' of the model" in refusal([buffer("c"), buffer("d")], model)
-    assert "1 outputs, the model has 2" in refusal([buffer("a")], model)
+    assert "1 outputs, but the model has 2" in refusal([buffer("a")], model)
     assert "the same one" in refusal([buffer("a"), buffer("a")], model)
 
 

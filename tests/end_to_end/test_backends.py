@@ -105,7 +105,7 @@ def test_a_network_for_another_runtime_is_refused_before_it_is_compiled(project:
     result = project.scons("model=keyword", "build", **path_with(tmp_path / "core"))
     assert result.status == 2
     assert "N6-CHECK-018: asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2)" in result.output
-    assert "or accept it: checks.waive.N6-CHECK-018 in model.yaml, with a reason" in result.output
+    assert "or accept it with a reason: checks.waive.N6-CHECK-018 in model.yaml" in result.output
     assert "Compile build/nucleo-n657/keyword/network/network.c" not in result.output
     assert "Traceback" not in result.output
 
@@ -322,18 +322,18 @@ def test_a_failed_check_stops_before_the_board_and_a_waiver_lets_it_pass(project
     flash = ("model=keyword", "probe=virtual", "flash")
     result = project.scons(*flash)
     assert result.status == 2
-    assert "N6-CHECK-014: is int8, model.yaml declares float32" in result.output
+    assert "N6-CHECK-014: is int8, but model.yaml declares float32" in result.output
     assert "Flashed" not in result.output
     assert not (project.root / "build/virtual_board/nucleo-n657/nor.bin").exists()
     assert project.scons("model=keyword", "check").status == 2
     assert project.scons("model=keyword", "report").status == 0
     page = (project.root / "build/nucleo-n657/keyword/report.html").read_text()
-    assert "is int8, model.yaml declares float32" in page
+    assert "is int8, but model.yaml declares float32" in page
     waiver = "checks: {waive: {N6-CHECK-014: the application converts}}\nresult: classification"
     project.replace("models/keyword/model.yaml", "result: classification", waiver)
     result = project.done(*flash)
     assert "waived: the application converts" in result.output
-    assert "10 passed, 1 waived, 19 had nothing to look at" in result.output
+    assert "10 passed, 1 waived, 19 had nothing to check" in result.output
 
 
 @pytest.mark.slow

@@ -340,7 +340,10 @@ REFUSED = {
     "option": (ADD.replace(")", " OPTIONS profil=noextmem)"), "N6-OPTION-001: unknown option 'profil'"),
     "keyword": (ADD.replace("BOARD", "BORD"), "N6-MODEL-001: no model 'BORD'"),
     "no value": (ADD.replace(" nucleo-n657", ""), "BOARD has no value"),
-    "a library": (f"add_library(lib src/main.c)\n{ADD.replace('(app', '(lib')}", "lib is not made by add_executable"),
+    "a library": (
+        f"add_library(lib src/main.c)\n{ADD.replace('(app', '(lib')}",
+        "lib must be a target of add_executable",
+    ),
     "twice": (f"{ADD}\n{ADD}", "is called twice"),
     "words": (f"{ADD}\nn6build_flash(app probe=virtual)", "unknown arguments probe=virtual"),
 }
@@ -367,9 +370,9 @@ def test_what_is_refused_names_the_line_of_the_host(tmp_path: Path, case: str) -
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (ADD.replace("(app", "(nobody"), "n6build_add_network(nobody): there is no target nobody"),
+        (ADD.replace("(app", "(nobody"), "n6build_add_network(nobody): target nobody does not exist"),
         ("n6build_image(app)", "n6build_image(app): n6build_add_network(app ...) is missing"),
-        ("n6build_flash(nobody OPTIONS probe=virtual)", "n6build_flash(nobody): there is no target nobody"),
+        ("n6build_flash(nobody OPTIONS probe=virtual)", "n6build_flash(nobody): target nobody does not exist"),
     ],
 )
 def test_what_is_missing_at_the_end_of_the_file_is_refused(tmp_path: Path, lines: str, said: str) -> None:
@@ -386,7 +389,7 @@ def test_a_target_of_another_folder_and_a_compiler_of_this_computer_are_refused(
     (host.root / "sub").mkdir()
     (host.root / "sub/CMakeLists.txt").write_text(f"find_package(n6build CONFIG REQUIRED)\n{ADD}\n")
     with_lines(host, "add_subdirectory(sub)")
-    assert "belongs into" in host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    assert "must be in" in host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
     with_lines_of = (host.root / "CMakeLists.txt").read_text().replace("add_subdirectory(sub)", ADD)
     (host.root / "CMakeLists.txt").write_text(with_lines_of)
     said = " ".join(host.refused(NEWEST, "-S", ".", "-B", "native", f"-Dn6build_DIR={place}").split())

@@ -131,15 +131,15 @@ MISTAKES = [
     (["fash"], "N6-OPTION-003: no target 'fash'\n  hint: did you mean 'flash'?"),
     (["model=nowhere/net.tflite"], "N6-MODEL-001: no model file or folder 'nowhere/net.tflite'"),
     (["model=SConstruct"], "N6-MODEL-002"),
-    (["model="], "N6-OPTION-002: 'model=' names nothing"),
+    (["model="], "N6-OPTION-002: 'model=' has an empty value"),
     (
         ["board=openmv-n6", "clock=overdrive"],
-        "N6-BOARD-003: 'clock=overdrive': it needs a raised core supply, and OpenMV N6 has no pin that raises it\n"
-        "  hint: it can run hsi, hsi-only, nominal, cube",
+        "N6-BOARD-003: 'clock=overdrive': it needs a raised core supply, but OpenMV N6 has no pin for it\n"
+        "  hint: choose one of: hsi, hsi-only, nominal, cube",
     ),
-    (["dry=1"], "N6-OPTION-020: 'dry=1' has no effect on build\n  hint: it is for flash, flash-all, flash-model"),
+    (["dry=1"], "N6-OPTION-020: 'dry=1' has no effect on build\n  hint: use it with flash, flash-all, flash-model"),
     (["inputs=nothere.npy", "run"], "N6-OPTION-022: no file 'nothere.npy' for 'inputs'"),
-    (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
+    (["probe=0042", "flash"], "N6-FLASH-012: cannot look for probe '0042'"),
     (["verbose=2"], "N6-OPTION-002"),
     (["plan", "matrix"], "N6-OPTION-010: a plan covers one application"),
     (["explain=nowhere.o"], "N6-STEP-014: no step of this plan makes nowhere.o"),
@@ -184,7 +184,9 @@ def test_a_bare_model_file_is_compiled_and_checked_on_seeded_inputs(project: Pro
     shutil.copy(project.root / "models/keyword/keyword.tflite", project.root / "mine.tflite")
     result = project.done("model=mine.tflite", "probe=virtual", "flash", "run")
     assert "Result 2 of 2 outputs equal the reference interpreter bit for bit" in result.output
-    seeded = "mine ran on seeded random inputs, the same on every machine: vectors.inputs in model.yaml names others"
+    seeded = (
+        "mine ran on seeded random inputs, the same on every machine: set vectors.inputs in model.yaml for other inputs"
+    )
     assert f"Result {seeded}" in result.output
     inputs = np.load(project.root / "build/nucleo-n657/mine/inputs/network.npy")
     assert (inputs.dtype, inputs.shape) == (np.int8, (2, 1, 49, 10, 1))

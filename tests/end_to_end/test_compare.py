@@ -33,7 +33,7 @@ def test_a_cause_is_named_and_written_down(built: Project) -> None:
     wrong = captured(built, "out.bin", (expected.astype(int) + 128).astype(np.uint8))
     result = built.scons("compare", "model=keyword", wrong, PATH="")
     assert result.status == 2
-    assert "Cause uint8/int8 mix, these are bytes of uint8, 128 away from the model" in " ".join(result.output.split())
+    assert "Cause uint8/int8 mix, the values are uint8, 128 off the model" in " ".join(result.output.split())
     assert "error N6-CAPTURE-006: 1 of 1 outputs are outside the tolerance" in result.output
     assert result.actions == ["Compare keyword.compared"]
     (output,) = json.loads((built.root / "build/compare/keyword/compare.json").read_text())["outputs"]
@@ -56,13 +56,16 @@ def test_a_bare_model_gets_seeded_inputs_to_give_to_the_board(built: Project) ->
     ("words", "message"),
     [
         (("compare",), "N6-CAPTURE-005: no captured outputs are named"),
-        (("compare", "run", "probe=virtual", "captured=out.bin"), "N6-CAPTURE-005: target compare is asked for alone"),
+        (
+            ("compare", "run", "probe=virtual", "captured=out.bin"),
+            "N6-CAPTURE-005: target compare does not go with other targets",
+        ),
         (
             ("compare", "captured=out.bin", "model=keyword,anomaly"),
             "N6-CAPTURE-005: target compare is for a single model",
         ),
         (("build", "captured=out.bin"), "N6-OPTION-020: 'captured=out.bin' has no effect on build"),
-        (("compare", "captured=nothere.bin"), "nothere.bin: error N6-CAPTURE-001: there is no such file"),
+        (("compare", "captured=nothere.bin"), "nothere.bin: error N6-CAPTURE-001: the file does not exist"),
         (("compare", "captured=out.bin", "inputs=nothere.npy"), "N6-OPTION-022: no file 'nothere.npy'"),
     ],
 )

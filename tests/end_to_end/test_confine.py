@@ -25,7 +25,7 @@ BOARD = load_board("nucleo-n657")
 # seconds.
 ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "confine=on", "clock=hsi")
 APPLI = BOARD.soc.load_and_run.load_address
-NOT_ITS_OWN = "N6-FW-083 goes for memory that is not its own"
+NOT_ITS_OWN = "N6-FW-083 accesses memory that is not its own"
 EVERY = [each for each in itertools.product(("copy", "xip"), "01") if each != ("copy", "0")]
 
 
@@ -66,7 +66,7 @@ def test_a_runtime_that_calls_models_on_its_own_is_refused(project: Project, tmp
     core = make_core(tmp_path / "core", (1, 1, 3, 275))
     result = project.scons(*ARGUMENTS, "backend=reference", "build", STEDGEAI_CORE_DIR=str(core))
     assert result.status == 2
-    assert "N6-CONFINE-001: 'confine=on' is for models on n6build's runtime" in result.output
+    assert "N6-CONFINE-001: 'confine=on' needs n6build's runtime" in result.output
 
 
 def boot_with(
@@ -166,7 +166,7 @@ def test_a_model_that_breaks_out_or_hangs_later_ends_with_the_id_and_a_reset(pro
     project.replace("firmware/appli_reloc/n6_model.c", before, f'    if (input != NULL) {{ return ""; }}\n{before}')
     assert project.scons(*ARGUMENTS, "slots=2", "flash").status == 0
     for name, code, error in (
-        ("out", writes(APPLI + 0x2000, 0), "N6-FW-083 a model goes for memory that is not its own"),
+        ("out", writes(APPLI + 0x2000, 0), "N6-FW-083 a model accesses memory that is not its own"),
         ("hangs", MASKED + HANGS, "N6-FW-086 a model faults or does not end"),
     ):
         (tmp_path / name).mkdir()

@@ -121,6 +121,6 @@ def test_without_a_reference_model_nothing_is_built(project: Project) -> None:
     (described(project, "reid", reference=False) / REFERENCES["reid"]).unlink()
     result = run(project, "reid")
     assert result.status == 2
-    assert "error N6-OPTION-018: the model that it was compiled from, mobilenetv2_a100" in result.output
+    assert "error N6-OPTION-018: its model mobilenetv2_a100" in result.output
     assert "hint: reference.model in model.yaml" in result.output
     assert result.actions == []

@@ -99,7 +99,7 @@ def test_too_many_activations_lead_to_a_profile_that_the_board_has(project: Proj
     project.replace("models/keyword/model.yaml", "  input_type: int8", small + "  input_type: int8")
     result = project.scons("board=stm32n6570-dk", "model=keyword", "network")
     assert "N6-NET-013" in result.output
-    assert "hint: profile=extram or allmems has more RAM" in result.output
+    assert "hint: use profile=extram or allmems, which has more RAM" in result.output
     result = project.scons("board=nucleo-n657", "model=keyword", "network")
     assert "N6-NET-013" in result.output
-    assert "hint: the board has no profile with more RAM: a smaller input or fewer channels" in result.output
+    assert "hint: use a smaller input, fewer channels, or a board with external RAM" in result.output

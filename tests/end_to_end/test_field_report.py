@@ -21,7 +21,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_of_the_virtual_board(project: Project) -> None:
     result = project.done("model=keyword", "probe=virtual", "field-report")
-    assert "they settle nothing about the chip" in result.output
+    assert "they prove nothing about the chip" in result.output
     assert "n6 field" not in result.output
     report = read_field_report(project.root / REPORT)
     assert report.virtual
@@ -72,7 +72,7 @@ def test_a_board_that_says_nothing_has_a_report_too(project: Project, desk: Desk
     with console() as (_, ours):
         result = scons(project, desk, "field-report", f"console={ours}")
     assert result.status == 2
-    assert "error N6-FIELD-002: the run did not get to its end: N6-LINK-001: the board says nothing" in result.output
+    assert "error N6-FIELD-002: the run did not reach its end: N6-LINK-001: the board prints nothing" in result.output
     report = read_field_report(project.root / REPORT)
     assert report.stopped is not None
     assert report.stopped.id == "N6-LINK-001"

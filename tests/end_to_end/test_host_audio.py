@@ -28,7 +28,7 @@ class Audio(Host):
         self.root = folder / "audio"
         told = self.call("n6build", "adopt", ".", "--gcc", "build/gcc")
         assert "Adopted Projects/GS/Makefile, 4 lines added at the end" in told
-        assert "4 lines there already, nothing to do" in self.call("n6build", "adopt", ".")
+        assert "4 lines already up to date" in self.call("n6build", "adopt", ".")
         self.compiler = self.root / "build/gcc"
         self.root /= HERE
 

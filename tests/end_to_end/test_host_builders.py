@@ -96,7 +96,7 @@ def test_a_section_in_the_memory_of_a_network_is_found(example: Project) -> None
     )
     result = scons_of_example(example)
     assert result.status == 2
-    found = "error N6-CHECK-026: section .frames of spotter.elf has 4096 bytes at 0x34200000, 4096 of them 'frames', in what"
+    found = "error N6-CHECK-026: section .frames of spotter.elf has 4096 bytes at 0x34200000, 4096 of them 'frames', in pool"
     assert f"own_startup/startup.c:11: {found}" in result.output
     assert "own_startup/own.ld:5: warning" not in result.output
     # The host chooses the names of the script and the linker map.

@@ -75,7 +75,7 @@ def test_a_project_of_the_ide(tmp_path: Path) -> None:
     assert (
         first.index("Archive n6build") < first.index("Finished building target: app.elf") < first.index("Place n6build")
     )
-    assert re.search(r"Checks \d+ passed, \d+ had nothing to look at", first)
+    assert re.search(r"Checks \d+ passed, \d+ had nothing to check", first)
     ran = host.call(
         *(
             "sh",

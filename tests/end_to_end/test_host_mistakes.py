@@ -31,7 +31,7 @@ def test_a_network_twice_in_one_program(host: Project) -> None:  # noqa: F811
         in refused.output
     )
     write(host, APPLI.replace('"net.tflite"', '["net.tflite", "net.tflite"]'))
-    assert "net: error N6-NET-023: two networks of the application are called 'net'" in host.scons().output
+    assert "net: error N6-NET-023: two networks of the application have the name 'net'" in host.scons().output
 
 
 @pytest.mark.slow

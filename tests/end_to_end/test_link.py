@@ -77,7 +77,7 @@ def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path]
     project, folder = flashed
     keyword, anomaly = networks_of(folder)
     with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", lambda _: None) as link:
-        with pytest.raises(N6Error, match="N6-LINK-004: the board has 2 networks, this application has 1"):
+        with pytest.raises(N6Error, match="N6-LINK-004: the board has 2 networks, but this application has 1"):
             run_over_link(link, [keyword], 60.0)
         with pytest.raises(N6Error, match="N6-LINK-004: the board runs keyword"):
             run_over_link(link, [anomaly, keyword], 60.0)
@@ -217,8 +217,8 @@ def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Pr
         (("mode=no-flash,max-speed",), "modes 'no-flash' and 'max-speed' exclude each other"),
         (("mode=copy", "load=xip", "loader=reloc"), "'load=xip' and 'mode=copy' exclude each other"),
         (("runs=many",), "'runs=many' is not a number of inferences"),
-        (("start=ram",), "N6-OPTION-011: 'start=ram' is for a board on a cable"),
-        (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' is for a run with the test vectors"),
+        (("start=ram",), "N6-OPTION-011: 'start=ram' needs a real board"),
+        (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' needs the test vectors"),
     ],
 )
 def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], error: str) -> None:

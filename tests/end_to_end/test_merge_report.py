@@ -26,7 +26,7 @@ def sizes_of(project: Project) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
     result = project.done(*KEYWORD)
-    assert "Compared Nothing to compare with" in result.output
+    assert "Compared No comparison" in result.output
     base = project.root / "base.json"
     base.write_bytes((project.root / FOLDER / "merge_report.json").read_bytes())
     before = used(project, "Appli in RAM")

@@ -68,7 +68,7 @@ def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environ
     assert "  STRSWITCH.DST28      = 0x0000000D  ARITH0.x <- STRENG6.out" in trace
     # The report's page:
     page = (project.root / BUILT / "report.html").read_text()
-    assert "What this network uses of the NPU" in page
+    assert "Features of the NPU that this network uses" in page
     assert 'class="n6-npu"' in page
     # A second run gives the same trace.
     project.done(f"model={NETWORK}", "probe=virtual", "trace=npu", "run", **environment)

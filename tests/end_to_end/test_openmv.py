@@ -62,8 +62,8 @@ def test_the_conversation_about_the_memory_pool(project: Project) -> None:
     # "total bytes left unallocated=9674752": networks have 16 MiB of the PSRAM's 64 MiB.
     refused = project.scons(*CAMERA, "network")
     assert refused.status == 2
-    assert "N6-NET-013: the activations need at least 28286976 bytes; 9674752 bytes find no place" in refused.output
-    assert "network.pools in model.yaml gives a pool another size" in refused.output
+    assert "N6-NET-013: the activations need at least 28286976 bytes; 9674752 bytes do not fit" in refused.output
+    assert "or change the size of a pool with network.pools in model.yaml" in refused.output
 
     # "Note that the MP heap is not stable at 32MB. Do not set it to that."
     describe(project, "network: {pools: {hyperRAM: 32M}}\n")
@@ -78,7 +78,7 @@ def test_the_conversation_about_the_memory_pool(project: Project) -> None:
     assert "n6 psram id=0x00000d06 mapped" in run.output
 
     # "The NPU performance is very bad once it needs external RAM."
-    assert "pool hyperRAM: 27.0 MiB of activations, 100% of all, lie in external RAM" in run.output
+    assert "pool hyperRAM: 27.0 MiB of activations, 100% of all, are in external RAM" in run.output
     assert "5 to 20 times slower" in run.output
 
     # "Do the FB/FB_ALLOC and the NPU activations overlap in DRAM?" The heap grows by 4 MiB, and the regions
@@ -138,7 +138,7 @@ def test_models_are_for_the_firmware_in_whose_tree_they_go(project: Project, tmp
     romfs = ("board=openmv-n6", f"romfs={camera_tree(tree, entry)}", "romfs")
     made = project.done(*romfs)
     assert "Romfs the OpenMV tree openmv, 1 models for its ll_aton 1.1.3-262" in made.output
-    assert "Note 1 models, load from /rom only: as files of less than 1.0 MiB" in made.output
+    assert "Note 1 models, load from /rom only: the camera reads files of less than 1.0 MiB" in made.output
     image = (project.root / "build/openmv-n6/romfs/romfs0.img").read_bytes()
     (file,) = read_romfs(image)
     assert parse_reloc_file(image[file.offset : file.offset + file.size], file.name).version == DEFAULT.ll_aton
@@ -155,7 +155,7 @@ def test_models_are_for_the_firmware_in_whose_tree_they_go(project: Project, tmp
     [
         (
             ("firmware=openmv-6.0.0", "romfs=none.json", "romfs"),
-            "N6-ROMFS-009: OpenMV 6.0.0 is newer than this n6build",
+            "N6-ROMFS-009: OpenMV 6.0.0 is newer than 5.0.0",
         ),
         (
             ("firmware=openmv-5.0.0", "flash", "probe=virtual"),

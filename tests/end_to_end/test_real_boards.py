@@ -44,15 +44,15 @@ def scons(project: Project, desk: Desk, *arguments: str) -> Result:
 def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk) -> None:
     first = scons(project, desk, "flash")
     assert first.status == 0, first.output
-    assert "Read back nucleo-n657 (0041), there is no record of it" in first.output
+    assert "Read back nucleo-n657 (0041), n6build has no record of it" in first.output
     assert first.flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
     again = scons(project, desk, "flash")
     assert again.actions == ["Flash 0041-nucleo-n657.json"]
-    assert again.flashed == "holds all of it already"
+    assert again.flashed == "already up to date"
     # A colleague's build has programmed the board, or another board is at the same probe.
     desk.overwrite(BOARD.slots.appli.address, bytes(1024))
     other = scons(project, desk, "flash")
-    assert "it does not hold what its record says at 0x70100000" in other.output
+    assert "its content differs from its record at 0x70100000" in other.output
     assert other.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
     (desk.folder / "nor.bin").write_bytes(b"\xff" * SETTINGS.size)
     assert scons(project, desk, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
@@ -63,7 +63,7 @@ def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk
 def test_a_byte_that_no_witness_sees_is_named_by_verify_and_programmed_by_flash(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash", "verify").status == 0
     desk.overwrite(BOARD.slots.appli.address + 0x2000, b"wrong")
-    assert scons(project, desk, "flash").flashed == "holds all of it already"
+    assert scons(project, desk, "flash").flashed == "already up to date"
     calls = len(desk.calls())
     verify = scons(project, desk, "verify")
     assert verify.status == 2
@@ -107,7 +107,7 @@ def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) 
     assert "Traceback" not in result.output
     desk.work()
     assert scons(project, desk, "flash").status == 0
-    assert scons(project, desk, "flash").flashed == "holds all of it already"
+    assert scons(project, desk, "flash").flashed == "already up to date"
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
     assert "Traceback" not in output, output
     desk.work()
     assert scons(project, desk, "flash").status == 0
-    assert scons(project, desk, "flash").flashed == "holds all of it already"
+    assert scons(project, desk, "flash").flashed == "already up to date"
 
 
 @pytest.mark.built("model=keyword", "build")
@@ -265,7 +265,7 @@ def test_a_debugger_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     desk.fail(3, "error")
     broken = scons(project, desk, "run", "gdb=1", "mode=no-flash")
     assert broken.status == 2
-    assert "N6-DEBUG-003: the server for GDB did not get ready" in broken.output
+    assert "N6-DEBUG-003: the GDB server did not start" in broken.output
 
 
 @pytest.mark.slow
@@ -284,5 +284,5 @@ def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
     with console() as (_, ours):
         result = scons(project, desk, "flash", "run", f"console={ours}")
     assert result.status == 2
-    assert "N6-LINK-001: the board says nothing after its start" in result.output
+    assert "N6-LINK-001: the board prints nothing after its start" in result.output
     assert f"boot selectors for running: {BOARD.programmer.flash_boot}" in result.output

@@ -90,7 +90,7 @@ def test_st_s_loader_installs_several_models(release: str, project: Project) -> 
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
-        ("", "ll_aton_platform.h: error N6-LLATON-005: includes stm32n6xx.h, which ST Edge AI Core does not have"),
+        ("", "ll_aton_platform.h: error N6-LLATON-005: includes stm32n6xx.h, which is not part of ST Edge AI Core"),
         (f"{HEADERS}/Drivers", "error N6-LLATON-005: no folder has stm32n6xx_hal_conf.h"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board(
     # the access.
     assert "Finding" not in result.output
     # Compared with the model that lies beside the network.
-    assert f"Result {vectors} of {vectors} outputs are as the facts say" in result.output
+    assert f"Result {vectors} of {vectors} outputs are as expected of the chip" in result.output
     manifest = json.loads((project.root / f"build/{board}/{network}/flash_manifest.json").read_text())
     assert weights in [segment["address"] for segment in manifest["segments"]]
 
@@ -195,7 +195,7 @@ def test_a_network_rel_bin_that_is_linked_with_st_s_runtime_runs_under_its_loade
     shutil.copy2(project.root / "build/nucleo-n657/keyword-noextmem-reloc/network_rel/network_rel.bin", model)
     vectors = ("inputs=models/keyword/inputs.npy", "expected=models/keyword/expected.npy")
     run = project.scons(f"model={model}", "probe=virtual", *vectors, "flash", "run", **tree("3.0"))
-    wanted = EQUAL if backend == "reference" else "10 of 10 outputs are as the facts say, expected of the chip"
+    wanted = EQUAL if backend == "reference" else ("10 of 10 outputs are as expected of the chip")
     assert wanted in run.output, run.output
     assert ("epoch controller" in run.output) == (backend == "neural_art")
     other = project.scons(f"model={model}", "probe=virtual", "flash", **tree("2.2"))

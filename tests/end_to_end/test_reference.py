@@ -58,7 +58,7 @@ def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, 
     result = project.done("model=reid", *VIRTUAL, "report", **st)
     assert "Reference reid/reference/reid.npy" in result.actions
     assert f"Interpreted {MODEL}, 2 inferences on ai-edge-litert" in result.output
-    assert "2 of 2 outputs are as the facts say, expected of the chip, cosine 0.99" in result.output
+    assert "2 of 2 outputs are as expected of the chip, cosine 0.99" in result.output
     assert "bit for bit" not in result.output
     folder = project.root / "build/nucleo-n657/reid"
     run = json.loads((folder / "run.json").read_text())
@@ -70,7 +70,7 @@ def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, 
         assert output["within_1"] >= 600
     expected = np.load(folder / "reference/reid.npy")
     assert (expected.dtype, expected.shape) == (np.uint8, (2, 1, 1280))
-    assert "are as the facts say" in " ".join((folder / "report.txt").read_text().split())
+    assert "are as expected of the chip" in " ".join((folder / "report.txt").read_text().split())
     assert "output Quantize_249_out_0, at worst: " in (folder / "report.html").read_text()
 
     # Only other inputs cause a new reference.
@@ -78,7 +78,7 @@ def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, 
     np.save(reid / "inputs.npy", pictures(1, seed=4))
     again = project.scons("model=reid", *VIRTUAL, **st)
     assert "Reference reid/reference/reid.npy" in again.actions
-    assert "1 of 1 outputs are as the facts say" in again.output
+    assert "1 of 1 outputs are as expected of the chip" in again.output
 
     # The outputs of the picture in reverse order differ as much as those of another one.
     (reid / "model.yaml").write_text(DESCRIPTION.replace("inputs.npy", "inputs.npy, expected: expected.npy"))
@@ -99,12 +99,13 @@ def test_a_model_that_the_network_was_not_made_from_is_refused(
     shutil.copy(project.root / "models/keyword/keyword.tflite", reid / MODEL)
     result = project.scons("model=reid", *VIRTUAL, **st)
     assert result.status == 2
-    assert "error N6-COMPARE-004: cannot be compared with its model: input Input_0_out_0 of the network is none" in (
-        result.output
+    assert (
+        "error N6-COMPARE-004: cannot be compared with its model: input Input_0_out_0 of the network matches none"
+        in (result.output)
     )
     (reid / MODEL).write_bytes(b"TFL3" * 9)
     damaged = project.scons("model=reid", *VIRTUAL, **st)
-    assert f"{MODEL}: error N6-COMPARE-002: cannot be interpreted" in damaged.output
+    assert f"{MODEL}: error N6-COMPARE-002: cannot be run by the reference interpreter" in damaged.output
     assert "Traceback" not in damaged.output
 
 
@@ -154,8 +155,8 @@ def test_without_the_extra_a_run_says_what_is_missing(
         doctor = project.scons("doctor", PYTHONPATH=path)
     assert without.status == 0, without.output
     assert (
-        "Result 10 inferences, no expected outputs to compare with: ai-edge-litert is not installed, which runs "
-        "keyword.tflite; make setup installs the extra [compare]" in without.output
+        "Result 10 inferences, but no expected outputs for a comparison: package ai-edge-litert, which runs "
+        "keyword.tflite; run make setup, which installs the extra [compare]" in without.output
     )
     assert "missing ai-edge-litert" in doctor.output
     assert compared in project.scons("model=keyword", *VIRTUAL).output
@@ -166,7 +167,7 @@ def test_a_reason_not_to_compare_is_repeated(project: Project) -> None:
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
     project.replace("models/keyword/model.yaml", "result:", 'reference: {waive: "trained again every night"}\nresult:')
     result = project.done("model=keyword", *VIRTUAL)
-    assert "10 inferences, no expected outputs to compare with: trained again every night" in result.output
+    assert "10 inferences, but no expected outputs for a comparison: trained again every night" in result.output
 
 
 def spectrograms(count: int) -> np.ndarray:
@@ -196,7 +197,7 @@ def test_a_network_whose_last_epochs_are_on_the_cpu_gets_what_the_npu_wrote(proj
     )
     environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
     result = project.done("board=stm32n6570-dk", "model=yamnet", *VIRTUAL, **environment)
-    assert "3 of 3 outputs are as the facts say, expected of the chip" in result.output
+    assert "3 of 3 outputs are as expected of the chip" in result.output
     run = json.loads((project.root / "build/stm32n6570-dk/yamnet/run.json").read_text())
     verdicts = run["networks"][0]["verdicts"]
     for verdict in verdicts:

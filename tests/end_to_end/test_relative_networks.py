@@ -176,7 +176,5 @@ def test_its_outputs_are_those_of_the_model(project: Project) -> None:
     """
     described(project, REID, REID.put)
     result = run(project, REID, "loader=reloc")
-    assert "Result 2 of 2 outputs are as the facts say, expected of the chip, cosine 0.99" in result.output, (
-        result.output
-    )
+    assert ("Result 2 of 2 outputs are as expected of the chip, cosine 0.99") in result.output, result.output
     assert made_by_npu_driver(project, REID) == installed(project, REID)

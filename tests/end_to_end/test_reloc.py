@@ -549,7 +549,7 @@ def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project:
     for _ in range(2):
         result = project.scons(*arguments, "flash-model")
         assert result.status == 2
-        assert "N6-FLASH-020: the board refuses model keyword in slot b, revision 1: N6-FW-055" in result.output
+        assert "N6-FLASH-020: the board rejects model keyword in slot b, revision 1: N6-FW-055" in result.output
         assert "it still runs slot a, revision 0" in result.output
     assert json.loads((board_folder(project) / "record.models").read_text()) == {"keyword": {"slot": 0, "revision": 0}}
 
@@ -640,7 +640,7 @@ def test_a_model_needs_an_application_to_be_tried_by(project: Project) -> None:
     assert result.status == 2
     assert "Traceback" not in result.output
     assert "N6-RUN-006: the board starts no application for relocatable models" in result.output
-    assert "loader=reloc flash programs FSBL and Appli, too" in result.output
+    assert "loader=reloc flash, which also programs FSBL and Appli" in result.output
 
 
 # Mistakes of a user.

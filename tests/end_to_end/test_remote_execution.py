@@ -97,8 +97,8 @@ def test_runs_of_a_matrix_are_done_by_workers_with_a_virtual_board(project: Proj
         poor.add_worker("w1", properties=[each for each in platform() if "qemu" not in each])
         partly = built(project, poor, *PAIRS)
     said, sums = (line.strip() for line in partly.output.splitlines() if line.strip().startswith("Remote "))
-    assert "N6-REMOTE-020: the server has no worker for that: Unregistered platform property" in said
-    assert said.endswith(", steps that need the same are done here")
+    assert "N6-REMOTE-020: the server has no worker for this step: Unregistered platform property" in said
+    assert said.endswith(", this computer runs all steps with the same needs")
     assert int(sums.split(", ")[1].split()[0]) > 50
     assert (partly.status, origins_of_runs(project), runs_in(project)) == (0, {"here"}, found)
 
@@ -118,7 +118,7 @@ def test_two_workers_make_what_this_machine_makes(project: Project, farm: Farm) 
     assert (there.status, there.output.count("Remote ")) == (0, 1), there.output
     assert told(there) == told(here)
     # Known steps are those that the same farm did for another test.
-    (counts,) = re.findall(r"(\d+) steps done by workers(?:, (\d+) known)?", there.output)
+    (counts,) = re.findall(r"(\d+) steps by workers(?:, (\d+) known)?", there.output)
     assert sum(int(count or 0) for count in counts) == len(told(here))
     assert made_in(project) == files
     assert all((farm.folder / name / "root").is_dir() for name in ("w1", "w2"))

@@ -39,9 +39,9 @@ class Row:
 
 
 # The samples do not have the model of these networks.
-RUNS = "Result 2 inferences, no expected outputs to compare with: the model that it was compiled from, "
+RUNS = "Result 2 inferences, but no expected outputs for a comparison: its model "
 # The model is beside the network.
-EQUALS = "outputs are as the facts say, expected of the chip, cosine 0.9"
+EQUALS = "outputs are as expected of the chip, cosine 0.9"
 ROWS = {
     "YAMNet, Core 2.2": Row("npu/yamnet-core-2.2", "core/2.2", DK, f"Result 2 of 2 {EQUALS}"),
     # The images have 96 KiB, so there is only one vector.

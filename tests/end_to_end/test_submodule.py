@@ -68,12 +68,12 @@ sys.meta_path.insert(0, Hidden())
     [
         (
             "from n6build.base import requirements\nrequirements.OLDEST_PYTHON = (3, 99)",
-            f"error N6-SETUP-002: Python {sys.version.split()[0]} is too old\n  hint: n6build needs Python 3.99 or newer\n",
+            f"error N6-SETUP-002: Python {sys.version.split()[0]} is too old\n  hint: install Python 3.99 or newer\n",
         ),
         (WITHOUT, "error N6-SETUP-003: Python package 'platformdirs' is missing in "),
         (
             "SCons.__version__ = '4.4.0'",
-            "error N6-SETUP-004: SCons 4.4.0 is too old\n  hint: n6build needs SCons 4.5.1 or newer\n",
+            "error N6-SETUP-004: SCons 4.4.0 is too old\n  hint: install SCons 4.5.1 or newer\n",
         ),
     ],
 )

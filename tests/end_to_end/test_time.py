@@ -15,7 +15,7 @@ from end_to_end.conftest import Project
 def test_target_time_says_what_to_expect_of_every_board_without_a_compiler_for_the_firmware(project: Project) -> None:
     result = project.done("time", "board=all", "clock=nominal", "flash=200", "model=keyword")
     assert [verb for verb in result.actions if verb.startswith(("Compile", "Link", "Flash"))] == []
-    assert "Which single change helps most" in result.output
+    assert "The best single changes" in result.output
     assert "instructions are not counted: add target run" in result.output
     (path,) = (project.root / "build").glob("nucleo-n657/keyword/time.json")
     found = json.loads(path.read_text())

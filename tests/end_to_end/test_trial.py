@@ -102,7 +102,7 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
     board.write_text(text[: text.index("trial:")] + text[text.index("pools:") :])
     result = project.scons(*ARGUMENTS, "build")
     assert result.status == 2
-    assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no place to remember which models work" in result.output
+    assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no journal in flash for the state of models" in result.output
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> No
     result = project.scons(*ARGUMENTS, "data=mine.bin@0x70DF0000", "build")
     assert result.status == 2
     assert result.actions == []
-    what = "puts 70000 bytes at 0x70DF0000, where the firmware has its journal of trials"
+    what = "has 70000 bytes for 0x70DF0000, where the firmware has its journal of trials"
     assert f"mine.bin: error N6-TRIAL-002: {what}" in result.output
 
 
@@ -125,7 +125,7 @@ def folder(built: Project, tmp_path: Path) -> Path:
 
 TIMES = [f"start={start} of={STARTS}" for start in range(1, STARTS + 1)]
 BY_WATCHDOG = "watchdog ended the last start"
-GIVEN_UP = "N6-FW-080 was started on trial and has not confirmed itself"
+GIVEN_UP = "N6-FW-080 started on trial and was not confirmed"
 BAD = {
     "hangs with interrupts masked": (
         MASKED + HANGS,
@@ -324,7 +324,7 @@ def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Pro
     assert (update.letter, update.revision) == ("a", 2)
     third = project.scons(*ARGUMENTS, "mode=no-flash", "run")
     assert third.status == 2
-    why = "the board refuses the Appli in slot a, N6-FW-080 was started on trial and has not confirmed itself; slot b runs"
+    why = "the board rejects the Appli in slot a, N6-FW-080 started on trial and was not confirmed; slot b runs"
     assert f"N6-RUN-013: {why}" in third.output, third.output
 
 
@@ -389,8 +389,7 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
     assert started(whole) == ["b revision=5"]
     word = BOARD.soc.security_counters.appli
     old = start(replace(BOARD, fuses=(Fuse(word, 0b111),)))
-    assert old.lines[-1] == "n6 fsbl error N6-FW-085 no slot holds an Appli that works"
+    assert old.lines[-1] == "n6 fsbl error N6-FW-085 no slot has a working Appli"
     assert [line for line in old.lines if "refused" in line] == [
-        f"n6 fsbl appli slot={slot} refused N6-FW-093 older than what this board still accepts: the Appli"
-        for slot in "ba"
+        f"n6 fsbl appli slot={slot} refused N6-FW-093 older than this board accepts: the Appli" for slot in "ba"
     ]

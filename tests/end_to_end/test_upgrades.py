@@ -87,7 +87,7 @@ def test_a_ledger_of_another_version_says_nothing(tmp_path: Path, format: int) -
 def test_a_plan_of_another_version_is_refused() -> None:
     with pytest.raises(N6Error, match="format 9, of another n6build; this one reads") as caught:
         read_plan_json({"format": 9, "goals": {}, "steps": []})
-    assert (caught.value.id, caught.value.hint) == ("N6-STEP-009", "scons plan writes it again")
+    assert (caught.value.id, caught.value.hint) == ("N6-STEP-009", "run scons plan, which writes it again")
 
 
 def test_results_of_a_matrix_of_another_version_are_no_comparison(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_results_of_a_matrix_of_another_version_are_no_comparison(tmp_path: Path
 def test_a_result_and_a_plan_of_the_memory_of_another_version_are_refused(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="is not a result of a run") as caught:
         read_outcome(written(tmp_path, {"board": "b", "clock_hz": "64 MHz"}))
-    assert caught.value.hint == "scons run"
+    assert caught.value.hint == "repeat the run: scons run"
     with pytest.raises(N6Error, match="is not a memory plan"):
         read_plan(written(tmp_path, {"board": "b", "networks": 1}))
 
@@ -108,10 +108,10 @@ def test_a_board_yaml_of_0_4_is_told_what_it_lacks(project: Project) -> None:
     board.write_text(re.sub(r"^ *commands:.*\n", "", text, count=1, flags=re.MULTILINE))
     result = project.scons("build")
     assert result.status == 2
-    assert "N6-YAML-006: key 'commands' is missing: this file is for an n6build before 0.5.0" in result.output
+    assert "N6-YAML-006: key 'commands' is missing: this file was written for n6build before 0.5.0" in result.output
     assert "hint: add it: commands: macronix-octal" in result.output
     board.write_text(re.sub(r"^max_speed:.*\n", "", text, flags=re.MULTILINE))
-    assert "key 'max_speed' is missing: this file is for an n6build before 0.4.0" in project.scons("build").output
+    assert "key 'max_speed' is missing: this file was written for n6build before 0.4.0" in project.scons("build").output
 
 
 @pytest.mark.parametrize("values", [BY_0_3, *slow_rows({**BY_0_4, "format": 2})], ids=["0.3", "newer"])
@@ -120,7 +120,7 @@ def test_a_virtual_board_of_another_version_is_read_back_and_programmed(project:
     (project.root / RECORD).write_text(to_json(values))
     result = project.done("model=keyword", "probe=virtual", "flash")
     assert "Read back nucleo-n657 (virtual), its record" in result.output
-    assert result.flashed == "holds all of it already"
+    assert result.flashed == "already up to date"
     assert json.loads((project.root / RECORD).read_text())["format"] == 1
     assert project.scons("model=keyword", "probe=virtual", "flash").actions == []
 
@@ -134,7 +134,7 @@ def test_what_0_5_has_flashed_is_not_flashed_again(project: Project) -> None:
         del values["format"]
         path.write_text(to_json(values))
     result = project.done("model=keyword", "probe=virtual", "flash")
-    assert result.flashed == "holds all of it already"
+    assert result.flashed == "already up to date"
 
 
 @pytest.mark.slow
@@ -163,6 +163,6 @@ def test_a_slot_with_a_model_of_a_newer_version_is_not_overwritten(project: Proj
     at = nor.index(ours)
     nor[at : at + len(newer)] = newer
     plan = read_plan(folder / "memory_plan.json")
-    with pytest.raises(N6Error, match=f"a newer n6build put there .layout {LAYOUT + 1}") as caught:
+    with pytest.raises(N6Error, match=f"contains a model of a newer n6build .layout {LAYOUT + 1}") as caught:
         plan_updates(plan, folder, lambda address, size: bytes(nor[address - 0x7000_0000 :][:size]), {})
     assert caught.value.id == "N6-SLOT-004"

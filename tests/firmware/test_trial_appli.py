@@ -62,7 +62,7 @@ def test_a_new_appli_goes_to_the_slot_that_is_not_in_use_again_and_again(board: 
 def test_a_new_appli_is_started_a_few_times_and_then_the_old_one(board: HostBoard) -> None:
     board.program(board.plan(NEW))
     assert [board.boot() for _ in range(STARTS + 2)] == [B.address] * STARTS + [A.address] * 2
-    assert "slot=b refused N6-FW-080 was started on trial and has not confirmed itself" in board.said()
+    assert "slot=b refused N6-FW-080 started on trial and was not confirmed" in board.said()
     # The new Appli stays in its slot, and programming it again starts a new trial.
     again = board.plan(NEW)
     assert (again.letter, again.revision, again.is_new) == ("b", 2, True)
@@ -115,7 +115,7 @@ def test_revisions_wrap(host: HostBoard) -> None:
 def test_an_appli_whose_trailer_does_not_fit_is_refused(board: HostBoard) -> None:
     room = B.size - len(appli(0, 0 + 12)) + 12
     assert plan_appli(appli(4, room - 16), (A, B), TRIAL, board.read, "appli_image.bin").is_new
-    with pytest.raises(N6Error, match="N6-TRIAL-003.*with its trailer 16 more than slot 'appli'"):
+    with pytest.raises(N6Error, match="N6-TRIAL-003.*with its trailer it is 16 bytes larger than slot 'appli'"):
         plan_appli(appli(4, room), (A, B), TRIAL, board.read, "appli_image.bin")
 
 

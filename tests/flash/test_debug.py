@@ -51,7 +51,7 @@ def test_a_server_that_gets_ready_and_ends_with_its_debugger(
 @pytest.mark.parametrize("name", ALL)
 def test_a_probe_that_is_gone(name: str, tmp_path: Path) -> None:
     desk = make_desk(tmp_path, Settings(), name)
-    with pytest.raises(N6Error, match="the server for GDB did not get ready: ") as caught:
+    with pytest.raises(N6Error, match="the GDB server did not start: ") as caught:
         serve_debugger(programmer(desk, name, "0042"), PORT, never)
     assert caught.value.id == "N6-DEBUG-003"
 

@@ -88,14 +88,14 @@ def holds(desk: Desk, wanted: list[Sector]) -> bool:
 def test_without_a_programmer_nothing_is_flashed_and_the_virtual_board_is_named(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="nothing was programmed\n.*probe=virtual"):
         programmer_of(tmp_path)
-    with pytest.raises(N6Error, match="N6-FLASH-012: probe '0042' was not looked for: none of STM32_Programmer_CLI"):
+    with pytest.raises(N6Error, match="N6-FLASH-012: cannot look for probe '0042': none of STM32_Programmer_CLI"):
         programmer_of(tmp_path, probe="0042")
 
 
 @pytest.mark.usefixtures("desk")
 def test_without_a_probe_nothing_is_flashed_and_the_virtual_board_is_named(tmp_path: Path, desk: Desk) -> None:
     desk.set(replace(SETTINGS, probes={}))
-    with pytest.raises(N6Error, match="no debug probe is attached, .*nothing was programmed\n.*probe=virtual"):
+    with pytest.raises(N6Error, match="finds no debug probe; nothing was programmed\n.*probe=virtual"):
         programmer_of(tmp_path)
 
 
@@ -115,7 +115,7 @@ def test_of_several_probes_none_is_guessed_and_all_are_listed(tmp_path: Path, de
 def test_the_only_probe_is_taken_and_a_named_one_must_be_there(tmp_path: Path) -> None:
     assert programmer_of(tmp_path).name == "0041"
     assert programmer_of(tmp_path, probe="stm32cubeprogrammer:0041").name == "0041"
-    with pytest.raises(N6Error, match="probe '0043' is not attached"):
+    with pytest.raises(N6Error, match="does not find probe '0043'"):
         programmer_of(tmp_path, probe="0043")
     with pytest.raises(N6Error, match="no programmer 'openocb'\n.*did you mean 'openocd'"):
         programmer_of(tmp_path, probe="openocb:0041")
@@ -236,7 +236,7 @@ def test_a_probe_that_was_unplugged_is_an_error_with_what_to_do(tmp_path: Path, 
 @pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_another_chip_is_not_programmed(tmp_path: Path, desk: Desk) -> None:
     desk.set(replace(SETTINGS, device_id=0x450))
-    with pytest.raises(N6Error, match="N6-FLASH-013: the chip has device id 0x450, stm32n657 has 0x486"):
+    with pytest.raises(N6Error, match="N6-FLASH-013: the chip has device id 0x450, but stm32n657 has 0x486"):
         flash(programmer_of(tmp_path), images(1))
     assert desk.content(BASE, 16) == b"\xff" * 16
 
@@ -368,7 +368,7 @@ def test_an_openocd_of_the_last_release_is_told_so(tmp_path: Path) -> None:
     (desk.commands / "openocd").write_text(
         '#!/bin/sh\necho "embedded:startup.tcl:28: Error: Can\'t find target/stm32n6x.cfg"\nexit 1\n'
     )
-    with pytest.raises(N6Error, match="hint: this OpenOCD is too old for the chip"):
+    with pytest.raises(N6Error, match="hint: install an OpenOCD newer than 0.12.0"):
         flash(programmer_of(tmp_path), images(1))
 
 

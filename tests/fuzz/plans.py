@@ -30,7 +30,7 @@ _ENTRY = {
     "parts": {**PARTS, "sources": ["a.c"], "parameters": '{"a":{"b":[1,2]}}', "tools": [["gcc", "0" * 64]]},
     "inputs": {"a.c": "0" * 64, "absent.h": ""},
     "outputs": {STEP.name: [1, 2, 3, 4, "0" * 64]},
-    "reason": "it has never been made in this build folder",
+    "reason": "it was never built in this build folder",
     "origin": "here",
     "seconds": 0.5,
 }

@@ -71,10 +71,10 @@ def test_a_clock_that_the_board_cannot_have_is_refused() -> None:
     board = load_board("openmv-n6")
     assert board.at_clock("hsi").cpu_hz == 64_000_000
     with pytest.raises(
-        N6Error, match="N6-BOARD-003: 'clock=overdrive': it needs a raised core supply, and OpenMV N6"
+        N6Error, match="N6-BOARD-003: 'clock=overdrive': it needs a raised core supply, but OpenMV N6"
     ) as found:
         board.at_clock("overdrive")
-    assert found.value.hint == "it can run hsi, hsi-only, nominal, cube"
+    assert found.value.hint == "choose one of: hsi, hsi-only, nominal, cube"
     with pytest.raises(
         N6Error, match="'clock=nomnal': stm32n657 has no such clock profile\n  hint: did you mean 'nominal'"
     ):
@@ -125,7 +125,8 @@ LIES = [
         "slots of the Appli that differ",
         "appli: {address: 0x70800000, size: 2M}",
         "appli: {address: 0x70800000, size: 1M}",
-        "trial.appli: error N6-BOARD-006: has 1048576 bytes, and slot 'appli' 2097152: either may hold the Appli",
+        "trial.appli: error N6-BOARD-006: has 1048576 bytes, but slot 'appli' has 2097152: both slots must have the "
+        "same size",
     ),
     (
         "a journal of one sector",
@@ -143,7 +144,7 @@ LIES = [
         "an FSBL slot larger than the ROM loads",
         "size: 512K}",
         "size: 576K}",
-        "65536 bytes larger than what the boot ROM loads",
+        "65536 bytes larger than the boot ROM can load",
     ),
     ("a chip that is not described", "soc: stm32n657", "soc: stm32n6577", "did you mean 'stm32n657'"),
     ("a clock profile that is none", "max_speed: nominal", "max_speed: hse", "max_speed: error N6-BOARD-003"),
@@ -227,7 +228,7 @@ PSRAM_LIES = [
         "size: 64M",
         "size: 63M",
         "external_ram.size",
-        "the size of a PSRAM is a power of two",
+        "the size of a PSRAM must be a power of two",
     ),
     (
         "a size that no part has",

@@ -105,7 +105,9 @@ def test_what_is_wrong_is_told_with_the_file_that_says_it(board: Board, line: st
 
 def test_a_chip_has_the_name_of_its_file(board: Board) -> None:
     board.files[1].write_text(N645.replace("name: stm32n645", "name: stm32n655"))
-    with pytest.raises(N6Error, match=r"stm32n645\.yaml:2: name: error N6-SOC-006: the chip is called 'stm32n655'"):
+    with pytest.raises(
+        N6Error, match=r"stm32n645\.yaml:2: name: error N6-SOC-006: the name of the chip is 'stm32n655'"
+    ):
         load_board("nucleo-n645", board.files[1].parent.parent)
 
 
@@ -127,7 +129,7 @@ def test_a_program_that_could_not_begin_there_is_refused(board: Board, line: str
 
 
 NOR_LIES = [
-    ("name: macronix-octal", "name: micron", "name: error N6-NOR-001: the commands are called 'micron'"),
+    ("name: macronix-octal", "name: micron", "name: error N6-NOR-001: the name of the commands is 'micron'"),
     ("chosen: 20", "chosen: 19", "dummy.chosen: error N6-NOR-001: no value of the register gives 19 dummy cycles"),
     ("page: 256", "page: 192", "page: error N6-NOR-002: a page of 192 bytes"),
     ("0x88880000]", "0x88880000, 0]", "sfdp: error N6-NOR-002: basic_from_12 has 10 words, not 9"),
@@ -150,7 +152,7 @@ def test_commands_of_a_nor_that_lie_are_refused(board: Board, old: str, new: str
 
 
 PSRAM_LIES = [
-    ("name: apmemory-x16", "name: apmemory", "name: error N6-PSRAM-001: the commands are called 'apmemory'"),
+    ("name: apmemory-x16", "name: apmemory", "name: error N6-PSRAM-001: the name of the commands is 'apmemory'"),
     (
         "7], chosen: 7",
         "7], chosen: 8",
@@ -163,7 +165,7 @@ PSRAM_LIES = [
     ),
     ("low_bit: 5", "low_bit: 6", "write_latency.low_bit: error N6-PSRAM-001: the codes do not fit into eight bits"),
     ("row: 2K", "row: 3K", "row: error N6-PSRAM-001: rows of 3072 bytes: must be a power of two"),
-    ("mask: 0x07", "mask: 0x03", "density.sizes: error N6-PSRAM-001: 4 sizes more than codes in mask 0x03"),
+    ("mask: 0x07", "mask: 0x03", "density.sizes: error N6-PSRAM-001: 4 more sizes than codes in mask 0x03"),
 ]
 
 
@@ -179,7 +181,7 @@ def test_commands_of_a_psram_that_lie_are_refused(tmp_path: Path, old: str, new:
 
 
 I2C_LIES = [
-    ("name: wm8904", "name: wm8", "name: error N6-BUS-001: the part is called 'wm8'"),
+    ("name: wm8904", "name: wm8", "name: error N6-BUS-001: the name of the part is 'wm8'"),
     (
         "number: 0x00",
         "number: 0x100",

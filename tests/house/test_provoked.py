@@ -271,7 +271,8 @@ def test_the_source_of_the_virtual_board_without_apt(tmp_path: Path, monkeypatch
 def test_a_release_that_the_virtual_board_is_not_made_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("N6BUILD_QEMU", "9.2")
     with pytest.raises(
-        N6Error, match="N6-VB-008: N6BUILD_QEMU=9.2: the virtual board is not made for it\n  hint: one of 7.2, 10.0"
+        N6Error,
+        match="N6-VB-008: N6BUILD_QEMU=9.2: the virtual board does not support it\n  hint: use one of 7.2, 10.0",
     ):
         find_emulator(NUCLEO.soc)
 
@@ -300,7 +301,7 @@ def test_another_source_of_the_virtual_board_than_expected(tmp_path: Path) -> No
     for folder in ("pc-bios", "configs/devices/arm-softmmu", "hw/arm"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "hw/arm/Kconfig").write_text("another QEMU\n")
-    with pytest.raises(N6Error, match="N6-VB-005: the source of QEMU 10.0 is not as expected"):
+    with pytest.raises(N6Error, match="N6-VB-005: the source of QEMU 10.0 differs from the expected one"):
         _prepare(tmp_path, RELEASES[1])
 
 

@@ -62,13 +62,13 @@ def test_a_system_without_a_compiler_is_told_its_packages(name: str, tmp_path: P
     assert result.returncode == 1
     assert "error N6-SETUP-001: these packages are missing: " in result.stderr
     assert expected in result.stderr
-    assert "as root: " in result.stderr
+    assert "run as root: " in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_mac_is_told_what_to_brew(tmp_path: Path) -> None:
     result = set_up(tmp_path, before="sys.platform = 'darwin'")
-    assert "hint: brew install gcc-arm-embedded graphviz; then set up again" in result.stderr
+    assert "hint: run brew install gcc-arm-embedded graphviz; then run make setup again" in result.stderr
 
 
 @pytest.mark.parametrize("system", [{}, {"ID": "nixos"}])

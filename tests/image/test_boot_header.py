@@ -91,7 +91,7 @@ def test_anything_else_is_refused(data: bytes) -> None:
 
 
 def test_a_reset_vector_without_thumb_bit_is_refused() -> None:
-    with pytest.raises(N6Error, match="0x34180500 lacks the Thumb bit"):
+    with pytest.raises(N6Error, match="0x34180500 has no Thumb bit"):
         with_boot_header(struct.pack("<II", 0, 0x3418_0500), ADDRESS, BinaryType.FSBL, OFFSET)
 
 

@@ -116,11 +116,11 @@ def test_a_signed_image_goes_in_as_it_is_with_its_padding(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("image", "message"),
     [
-        (signed(APPLI_RUNS)[:-1], "says .* bytes after the header, the file has"),
+        (signed(APPLI_RUNS)[:-1], "announces .* bytes after the header, but the file has"),
         (signed(APPLI_RUNS)[:-1] + b"\x55", "its bytes add up to"),
         (signed(APPLI_RUNS, version=0x20200), "header version 0x00020200"),
         (signed(APPLI_RUNS)[: HEADER_BYTES - 1], "too few for a boot header"),
-        (signed(APPLI_RUNS)[:HEADER_BYTES], "bytes after the header, the file has 0"),
+        (signed(APPLI_RUNS)[:HEADER_BYTES], "bytes after the header, but the file has 0"),
     ],
 )
 def test_a_damaged_signed_image_is_refused(tmp_path: Path, image: bytes, message: str) -> None:

@@ -57,7 +57,7 @@ def test_the_first_stages_alone(text: str) -> None:
     first = haar_cascade(text.encode(), 1, "eye.xml")
     assert first[:13] == struct.pack("<3iB", 20, 30, 1, 1)
     assert first[16:24] == struct.pack("<4h", -384, -2048, 64, -512)
-    with pytest.raises(N6Error, match="N6-ROMFS-008: has 2 stages, 3 are asked for"):
+    with pytest.raises(N6Error, match="N6-ROMFS-008: has 2 stages, but 3 are requested"):
         haar_cascade(text.encode(), 3, "eye.xml")
 
 

@@ -83,11 +83,11 @@ def test_a_damaged_line_is_named(line: bytes) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 9}, "is in format 9"),
-        ({"commit": commit(1)}, "is of the same commit and options as line 1"),
-        ({"commit": "a\nb"}, "is not the figures of a commit"),
-        ({"figures": {PAIR: {"appli_bytes": -1, "activation_bytes": 0, "instructions": 0}}}, "is not the figures"),
-        ({"figures": {"<b>/x": {"appli_bytes": 1, "activation_bytes": 0, "instructions": 0}}}, "is not the figures"),
+        ({"format": 9}, "has format 9"),
+        ({"commit": commit(1)}, "has the same commit and options as line 1"),
+        ({"commit": "a\nb"}, "has no valid figures of a commit"),
+        ({"figures": {PAIR: {"appli_bytes": -1, "activation_bytes": 0, "instructions": 0}}}, "has no valid figures"),
+        ({"figures": {"<b>/x": {"appli_bytes": 1, "activation_bytes": 0, "instructions": 0}}}, "has no valid figures"),
     ],
 )
 def test_a_line_that_cannot_be_right(tmp_path: Path, change: dict[str, object], said: str) -> None:

@@ -79,10 +79,14 @@ def test_anything_else_is_refused(data: bytes | str) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 2}, r"is in format 2, this n6build reads 1 .*shard-1-of-2.json: format"),
-        ({"number": 3}, r"is part 3 of 2"),
-        ({"number": 2}, r"has 3 results of 3 pairs; nucleo anomaly is missing, or not in its place .*results\[0\]"),
-        ({"results": []}, r"has 0 results of 3 pairs; nucleo keyword is missing"),
+        ({"format": 2}, r"has format 2; this n6build reads 1 .*shard-1-of-2.json: format"),
+        ({"number": 3}, r"is shard 3 of 2"),
+        (
+            {"number": 2},
+            r"has 3 results for 3 pairs; nucleo anomaly is missing or at the wrong position "
+            r".*results\[0\]",
+        ),
+        ({"results": []}, r"has 0 results for 3 pairs; nucleo keyword is missing"),
         ({"commit": "main"}, r"commit"),
         ({"pairs": [["a", "../b"]]}, r"pairs"),
     ],
@@ -98,7 +102,7 @@ def test_a_damaged_part_is_located(tmp_path: Path, change: dict[str, object], sa
 @pytest.mark.parametrize(
     ("parts", "id", "said"),
     [
-        ([shard_of(1, 3), shard_of(3, 3)], "N6-MATRIX-003", "1 of 3 parts are missing: 2"),
+        ([shard_of(1, 3), shard_of(3, 3)], "N6-MATRIX-003", "1 of 3 shards are missing: 2"),
         ([shard_of(1, 1), replace(shard_of(1, 1), commit="unknown")], "N6-MATRIX-004", "has unknown, "),
         ([shard_of(1, 2), replace(shard_of(2, 2), options=("load=xip",))], "N6-MATRIX-004", "has load=xip, "),
         ([shard_of(1, 2), shard_of(2, 3)], "N6-MATRIX-004", "has 3 parts, "),

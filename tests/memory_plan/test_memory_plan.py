@@ -120,7 +120,7 @@ def test_a_relative_pool_gets_the_address_of_its_image_by_the_linker(tmp_path: P
 
 def test_writable_relative_pools_need_a_loader(tmp_path: Path) -> None:
     with pytest.raises(
-        N6Error, match="N6-PLAN-007: memory pool xSPI1 is relative and writable, 64 bytes of it are used"
+        N6Error, match="N6-PLAN-007: memory pool xSPI1 is relative and writable, but the network uses 64 bytes of it"
     ):
         plan_of(network(tmp_path, "a", pool="xSPI1", address=0, size=64, relative=True))
 
@@ -149,9 +149,9 @@ def test_weights_inside_their_slot_take_room_from_no_other(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("address", "size", "text"),
     [
-        (0x7000_0000, 10, "have to be at 0x70000000..0x70000020, and the FSBL begins at 0x70000000"),
-        (0x7008_0000, 1 << 20, "have to be at 0x70080000..0x70180010, and the Appli begins at 0x70100000"),
-        (0x7018_1000, 10, "have to be at 0x70181000, which is not a boundary of 65536-byte sectors"),
+        (0x7000_0000, 10, "have to be at 0x70000000..0x70000020, but the FSBL begins at 0x70000000"),
+        (0x7008_0000, 1 << 20, "have to be at 0x70080000..0x70180010, but the Appli begins at 0x70100000"),
+        (0x7018_1000, 10, "must be at 0x70181000, which is not a boundary of 65536-byte sectors"),
     ],
 )
 def test_weights_where_a_program_begins_are_refused(tmp_path: Path, address: int, size: int, text: str) -> None:
@@ -200,8 +200,8 @@ def test_vectors_without_room_are_refused_with_the_room_and_the_bytes(tmp_path: 
     many = replace(IMAGES, count=100)
     message = (
         r"nucleo-n657/board.yaml: slots.vectors: error N6-PLAN-005: test vectors need 69140480 bytes of flash \(100 vectors of "
-        r"691200 bytes in v.npy\), 39845888 more than the largest free room of slots 'vectors' and 'weights', 29294592 bytes at "
-        "0x72410000"
+        r"691200 bytes in v.npy\), 39845888 more than the largest free area of slots 'vectors' and 'weights', "
+        "29294592 bytes at 0x72410000"
     )
     with pytest.raises(N6Error, match=message):
         plan_of(with_images(one, many))
@@ -263,7 +263,7 @@ def test_a_vector_of_another_size_than_the_input(tmp_path: Path) -> None:
         network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10),
         vectors=VectorShape("v.npy", 1, 11),
     )
-    with pytest.raises(N6Error, match="N6-PLAN-004: a test vector has 11 bytes, the network's input has 10"):
+    with pytest.raises(N6Error, match="N6-PLAN-004: a test vector has 11 bytes, but the network's input has 10"):
         plan_of(wrong)
 
 

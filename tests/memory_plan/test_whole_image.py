@@ -52,7 +52,7 @@ def test_a_program_with_another_byte_is_refused(at: int) -> None:
 
 
 def test_the_program_of_another_slot_is_refused() -> None:
-    with pytest.raises(N6Error, match="is of type 0x00, a program of this slot has 0x10"):
+    with pytest.raises(N6Error, match="has type 0x00, but a program for this slot has 0x10"):
         check_program(PROGRAM, BinaryType.FSBL, 0x400, "fsbl_image.bin")
 
 

@@ -73,7 +73,7 @@ def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> 
             "model.yaml:2: file: error N6-MODEL-003: no file 'tny.tflite'\n  hint: did you mean",
         ),
         ("result: classification", "result: clasification", "model.yaml:3: result: error N6-YAML-004"),
-        ("classes: [a, b]\n", "", "N6-MODEL-004: a classification needs its classes"),
+        ("classes: [a, b]\n", "", "N6-MODEL-004: a classification needs the names of its classes"),
         ("labels: [a, b]", "labels: [a, c]", "vectors.labels.1: error N6-MODEL-005: label 'c' is not a class"),
         ("inputs: inputs.npy", "inputs: none.npy", "vectors.inputs: error N6-MODEL-003"),
         ("file: tiny", "flie: tiny", "did you mean 'file'?"),
@@ -109,12 +109,12 @@ def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> 
         (
             "result:",
             "reference: {model: inputs.npy}\nresult:",
-            "reference.model: error N6-MODEL-011: no interpreter runs 'inputs.npy'",
+            "reference.model: error N6-MODEL-011: no interpreter supports 'inputs.npy'",
         ),
         (
             "result:",
             "reference: {model: tiny.tflite, waive: no}\nresult:",
-            "reference.model: error N6-MODEL-011: either a model",
+            "reference.model: error N6-MODEL-011: reference.model and reference.waive",
         ),
         ("result:", "tolerance: {cosine: 1.1}\nresult:", "tolerance.cosine: error N6-YAML-004: 1.1 is outside -1..1"),
         ("result:", "tolerance: {cosine: .nan}\nresult:", "tolerance.cosine: error N6-YAML-004: nan is outside -1..1"),
@@ -151,7 +151,7 @@ def test_the_model_itself_is_the_reference_unless_another_is_named_or_a_reason_g
     assert (waived.reference, waived.not_compared) == (None, "an operator of our own")
     compiled = described(models, "network: {folder: .}\n", "file: tiny.tflite\n")
     assert compiled.reference is None
-    assert compiled.not_compared.startswith("network.c does not say which model it was compiled from")
+    assert compiled.not_compared.startswith("network.c does not name its model")
     named = described(models, "network: {folder: .}\nreference: {model: other.onnx}\n", "file: tiny.tflite\n")
     assert (named.reference, named.not_compared) == (models / "tiny" / "other.onnx", "")
 

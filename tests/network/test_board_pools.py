@@ -69,9 +69,9 @@ def test_a_profile_with_ram_outside_the_chip_says_what_it_costs() -> None:
 
 
 def test_a_profile_with_external_ram_on_a_board_without_names_the_memory() -> None:
-    with pytest.raises(N6Error, match="N6-BOARD-010: profile 'allmems' puts data in hyperRAM") as caught:
+    with pytest.raises(N6Error, match="N6-BOARD-010: profile 'allmems' needs hyperRAM") as caught:
         pools_of(load_board("nucleo-n657"), "allmems")
-    assert caught.value.hint == "it has extflash, noextmem"
+    assert caught.value.hint == "choose one of: extflash, noextmem"
 
 
 def test_a_larger_pool_in_external_ram_moves_what_lies_behind_it() -> None:

@@ -227,13 +227,13 @@ def _shape(tensor: int, shape: list[int]) -> Callable[[object], None]:
                 "DIV", ((1, 6), (6,)), (A, B, TARGETS["DIV"]), constants=(None, np.arange(-12, -6, dtype=np.int8))
             ),
             "N6-NET-007",
-            "operator 0 (DIV): tensor 'b' (int8) holds zeros",
+            "operator 0 (DIV): tensor 'b' (int8) contains zeros",
             "something else",
         ),
         (
             ops.binary("DIV", ((1, 6), (1, 6)), (Quantisation(1e-6), B, Quantisation(1e4))),
             "N6-NET-006",
-            "operator 0 (DIV): with these scales quotients would be shifted by 50 to 65 bits, 0 to 63 is possible",
+            "operator 0 (DIV): with these scales quotients would be shifted by 50 to 65 bits, outside 0 to 63",
             "multiply by the reciprocal",
         ),
         (

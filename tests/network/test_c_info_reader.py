@@ -59,9 +59,9 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         ),
         (
             lambda d: d["graphs"][0].update(inputs=[999]),
-            "graphs[0].inputs[0]: error N6-NET-020: there is no buffer 999",
+            "graphs[0].inputs[0]: error N6-NET-020: buffer 999 does not exist",
         ),
-        (lambda d: d.update(json_schema_version="3.1"), "version 3.1 of the schema is not known, 2.x is"),
+        (lambda d: d.update(json_schema_version="3.1"), "version 3.1 of the schema is unsupported; n6build reads 2.x"),
         (
             lambda d: d["graphs"][0].update(inputs=[1] * 300),
             "graphs[0].inputs: error N6-NET-020: has 300 entries, 44 more",
@@ -188,7 +188,7 @@ def test_results_of_validate_are_refused_as_such(document: Any, tmp_path: Path) 
     results = {key: document[key] for key in ("environment", "json_schema_version")} | {
         "validation": {"val_error": "0"}
     }
-    with pytest.raises(N6Error, match="N6-NET-020: is of a network that was only validated"):
+    with pytest.raises(N6Error, match="N6-NET-020: is from stedgeai validate"):
         read(tmp_path, json.dumps(results))
     described = document | {"validation": {"val_error": "0"}}
     assert read(tmp_path, json.dumps(described)) == read(tmp_path, json.dumps(document))
@@ -236,5 +236,5 @@ def test_a_real_description_for_a_cortex_m_is_refused_as_one(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["Conv2d_1x1", "Conv2d_3x3", "Depthwise_3x3"])
 def test_a_real_description_that_was_only_validated_is_refused_as_one(tmp_path: Path, name: str) -> None:
-    with pytest.raises(N6Error, match="N6-NET-020: is of a network that was only validated"):
+    with pytest.raises(N6Error, match="N6-NET-020: is from stedgeai validate"):
         read(tmp_path, sample_text(f"generated/core-2.2-{name}/network_c_info.json"))

@@ -83,7 +83,7 @@ def test_a_model_of_another_name_is_not_taken_for_it(tmp_path: Path) -> None:
     (folder / "other.tflite").write_bytes(MODEL)
     model = load_model(str(folder))
     assert (model.file, model.reference) == (None, None)
-    assert model.not_compared.startswith("the model that it was compiled from, net, is not beside it")
+    assert model.not_compared.startswith("its model net is not in the same folder")
 
 
 @pytest.mark.parametrize("content", [b"", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"])
@@ -98,7 +98,7 @@ def test_the_text_of_a_link_is_a_reason_and_no_error(tmp_path: Path) -> None:
     folder = network(tmp_path / "Model", "net_OE_3_3_1.onnx")
     (tmp_path / "net.bin").write_bytes(MODEL)
     (folder / "net.tflite").write_text("../net.bin")
-    assert load_model(str(folder)).not_compared.startswith("net.tflite is a file with the path of another")
+    assert load_model(str(folder)).not_compared.startswith("net.tflite contains only a path")
     (folder / "net.onnx").write_bytes(MODEL)
     assert load_model(str(folder)).reference == folder / "net.onnx"
 
@@ -118,7 +118,7 @@ def test_another_content_than_c_info_names_is_refused(tmp_path: Path) -> None:
     with pytest.raises(N6Error) as error:
         require_origin(described(tmp_path, "0x" + "5" * 32), model)
     assert error.value.id == "N6-PRE-005"
-    assert "net.tflite: error N6-PRE-005: is not the model that the network was compiled from" in str(error.value)
+    assert "net.tflite: error N6-PRE-005: is not the model of the network" in str(error.value)
     assert digest in str(error.value)
 
 

@@ -52,7 +52,7 @@ def test_nothing_is_asked_for_where_nothing_is_named() -> None:
     ("missing", "what"),
     [
         ("Projects/Mine/Inc/stm32n6xx_hal_conf.h", "no folder has stm32n6xx_hal_conf.h, of its configuration"),
-        (CACHE, "no folder Inc has Src/stm32n6xx_hal_cacheaxi.c beside it, of the HAL"),
+        (CACHE, "no folder Inc of the HAL has Src/stm32n6xx_hal_cacheaxi.c beside it"),
     ],
 )
 def test_what_is_missing_is_said_before_anything_is_compiled(package: Path, missing: str, what: str) -> None:
@@ -73,11 +73,11 @@ def status(*named: Path) -> ToolStatus:
 def test_scons_doctor_says_what_is_missing_and_how_to_get_it(package: Path) -> None:
     assert status(package).found == "in 4 folders"
     assert status().found is None
-    assert status().fix.startswith("cmsis=FOLDER, or N6BUILD_CMSIS, names STM32Cube_FW_N6")
+    assert status().fix.startswith("set cmsis=FOLDER, or N6BUILD_CMSIS, to STM32Cube_FW_N6")
     (package / CACHE).unlink()
     missing = status(package)
     assert missing.found is None
-    assert "no folder Inc has Src/stm32n6xx_hal_cacheaxi.c beside it" in missing.fix
+    assert "no folder Inc of the HAL has Src/stm32n6xx_hal_cacheaxi.c beside it" in missing.fix
     assert "STM32Cube_FW_N6" in missing.fix
 
 
@@ -87,7 +87,7 @@ def test_a_firmware_is_not_compiled_without_the_device_s_header(package: Path, t
     check_device_header(st_runtime(core).foreign_folders, [])
     platform = core / "Middlewares/ST/AI/Npu/ll_aton/ll_aton_platform.h"
     platform.write_text('#include "stm32n6xx.h"\n')
-    with pytest.raises(N6Error, match="N6-LLATON-005: includes stm32n6xx.h, which ST Edge AI Core does not have"):
+    with pytest.raises(N6Error, match="N6-LLATON-005: includes stm32n6xx.h, which is not part of ST Edge AI Core"):
         check_device_header(st_runtime(core).foreign_folders, ["-O2"])
     mine = package / "Drivers/CMSIS/Device/ST/STM32N6xx/Include"
     (mine / "stm32n6xx.h").touch()

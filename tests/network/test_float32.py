@@ -64,7 +64,7 @@ def test_an_operator_of_float32_alone_names_what_there_is_for_int8(host_network:
 
     with pytest.raises(N6Error) as caught:
         host_network(edit(model, of_int8))
-    assert (caught.value.id, caught.value.hint) == ("N6-NET-004", "use MUL in its place")
+    assert (caught.value.id, caught.value.hint) == ("N6-NET-004", "replace it by MUL")
 
 
 def test_a_quotient_by_zero_is_the_largest_number(host_network: Build) -> None:

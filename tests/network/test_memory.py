@@ -265,7 +265,8 @@ def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
     # and written more often.
     assert (use.bytes, use.moved, use.slower) == (32 * 32 * 24, 4 * 32 * 32 * 24, (5 / 2) / (1 / 8))
     assert str(use) == (
-        "holds 1 buffer of 24.0 KiB that the chip's RAM has no room for; an inference moves 96.0 KiB there, 20 times as slow as "
+        "holds 1 buffer of 24.0 KiB that do not fit into the chip's RAM; an inference moves 96.0 KiB there, 20 "
+        "times as slow as "
         "the chip's own RAM"
     )
     assert external_uses(network, enough, pools) == ()

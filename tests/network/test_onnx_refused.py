@@ -125,7 +125,7 @@ REFUSED = {
     "unknown operators": (
         edited(_new_operators),
         "N6-NET-003",
-        "26 of its 27 nodes are refused:\n    node 1 (New1), which makes",
+        "26 of its 27 nodes are unsupported:\n    node 1 (New1), the producer of",
     ),
     "asymmetric weights": (edited(_asymmetric), "N6-NET-006", "zero point other than 0"),
     "an output that is not quantised": (_unquantised_output(), "N6-NET-004", "is not quantised, or a constant"),
@@ -156,12 +156,12 @@ REFUSED = {
     "a node that reads what nothing makes": (
         edited(lambda proto: proto.graph.node[2].input.__setitem__(0, "nowhere")),
         "N6-NET-002",
-        "which nothing makes",
+        "which no node produces",
     ),
     "a constant that is cut off": (
         edited(lambda proto: setattr(proto.graph.initializer[2], "raw_data", b"\0")),
         "N6-NET-002",
-        "does not hold what it says",
+        "does not match its declaration",
     ),
 }
 
@@ -201,7 +201,7 @@ def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
     assert [line.split()[2] for line in refused] == ["(LpNormalization),", "(Det),", "(LpNormalization),", "(MaxPool)"]
     assert caught.value.id == "N6-NET-003"
     assert caught.value.hint
-    assert "MaxPool: neither is supported" in caught.value.hint
+    assert "MaxPool: export it without dilation and without indices" in caught.value.hint
 
 
 def test_a_model_of_float32_is_told_how_to_quantise_it(tmp_path: Path) -> None:

@@ -121,10 +121,14 @@ def test_the_hint_names_profiles_with_more_ram_or_says_that_there_is_none() -> N
         ((RoomierProfile("extflash"),), "profile=extflash has more RAM; the largest buffer"),
         (
             (RoomierProfile("extflash"), outside, replace(outside, name="allmems")),
-            "profile=extflash has more RAM; profile=extram or allmems has more RAM outside the chip (hyperRAM), where a byte "
-            "takes 16 times as long; the largest buffer",
+            "use profile=extflash has more RAM; profile=extram or allmems, which has more RAM outside the chip "
+            "(hyperRAM); a byte there takes 16 times as long; the largest buffer",
         ),
-        ((), "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"),
+        (
+            (),
+            "use a smaller input, fewer channels, or a board with external RAM: this board has no profile with "
+            "more RAM",
+        ),
     ):
         with pytest.raises(N6Error, match="N6-NET-013") as caught:
             place(subject, [ram(4096), FLASH], roomier)

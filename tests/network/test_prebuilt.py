@@ -84,7 +84,9 @@ def test_of_several_networks_one_is_chosen_by_name(tmp_path: Path) -> None:
         "reid_atonbuf.xSPI2.raw": b"reid",
     }
     folder = put(tmp_path, files)
-    with pytest.raises(N6Error, match=f"N6-PRE-002: holds several networks: od, reid\n  hint: .* model={folder}/od.c,"):
+    with pytest.raises(
+        N6Error, match=f"N6-PRE-002: contains several networks: od, reid\n  hint: .* model={folder}/od.c,"
+    ):
         find_network(folder)
     assert [weights.file.name for weights in find_network(folder, "reid").weights] == ["reid_atonbuf.xSPI2.raw"]
     with pytest.raises(N6Error, match="did you mean 'reid'"):
@@ -104,7 +106,7 @@ def test_network_1_and_network_never_get_the_weights_of_each_other(tmp_path: Pat
         "weights.hex": "of neither",
     }
     folder = put(tmp_path, files)
-    with pytest.raises(N6Error, match="N6-PRE-002: holds several networks: network, network_1"):
+    with pytest.raises(N6Error, match="N6-PRE-002: contains several networks: network, network_1"):
         find_network(folder)
     found = {name: find_network(folder, name).weights for name in ("network", "network_1")}
     assert [each.file.name for each in found["network"]] == ["network_atonbuf.xSPI2.raw"]
@@ -135,7 +137,7 @@ def test_network_c_itself_may_be_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_network(tmp_path: Path) -> None:
-    with pytest.raises(N6Error, match="N6-PRE-001: holds no compiled network"):
+    with pytest.raises(N6Error, match="N6-PRE-001: contains no compiled network"):
         find_network(tmp_path)
 
 
@@ -163,7 +165,7 @@ def test_a_folder_of_folders_with_networks_names_those_with_weights(tmp_path: Pa
         load_model("./Model", relative_to=tmp_path)
     assert str(caught.value).splitlines() == [
         "error N6-MODEL-001: no model in folder './Model'",
-        "  hint: compiled networks are in its folders: model='Model/C/array' or model='Model/DK'",
+        "  hint: use a compiled network in one of its folders: model='Model/C/array' or model='Model/DK'",
     ]
     with pytest.raises(N6Error, match=f"model='{tmp_path}/Model/C/array' or"):
         load_model(str(tmp_path / "Model"))
@@ -172,14 +174,15 @@ def test_a_folder_of_folders_with_networks_names_those_with_weights(tmp_path: Pa
 def test_of_several_networks_the_hint_names_one_with_weights(tmp_path: Path) -> None:
     files: dict[str, bytes | str] = {"od.c": network_c(RELEASE_3), "reid.c": network_c(RELEASE_3)}
     files["reid_atonbuf.xSPI2.raw"] = WEIGHTS
-    with pytest.raises(N6Error, match=r"N6-PRE-002: .*\n  hint: name the file: model=\S*/reid.c"):
+    with pytest.raises(N6Error, match=r"N6-PRE-002: .*\n  hint: select one: model=\S*/reid.c"):
         find_network(put(tmp_path, files))
 
 
 def test_two_networks_of_one_name_are_refused(tmp_path: Path) -> None:
     models = [load_model(str(put(tmp_path / name, {"network.c": network_c(RELEASE_2)}))) for name in ("a", "b")]
     with pytest.raises(
-        N6Error, match=r"N6-NET-023: two networks of .* are called 'network'\n  hint: compile it again with --name"
+        N6Error,
+        match=r"N6-NET-023: two networks of .* have the name 'network'\n  hint: compile one of them again with --name",
     ):
         network_names(models)
 
@@ -199,17 +202,17 @@ NEEDED = "4704 bytes at 0x70380000, which network 'od' reads first in epoch 2"
         ({"od_data.xSPI2.bin": b""}, rf"st/od_data\.xSPI2\.bin: error N6-NET-025: is empty: {NEEDED}"),
         (
             {"od_data.xSPI2.bin": WEIGHTS[1:]},
-            rf"st/od_data\.xSPI2\.bin: error N6-NET-021: has 4703 bytes, and not the {NEEDED}",
+            rf"st/od_data\.xSPI2\.bin: error N6-NET-021: has 4703 bytes instead of the {NEEDED}",
         ),
         (
             {"od_data.hex": hex_of(WEIGHTS + b"0", 0)},
-            f"od_data.hex: error N6-NET-021: has 4705 bytes, and not the {NEEDED}",
+            f"od_data.hex: error N6-NET-021: has 4705 bytes instead of the {NEEDED}",
         ),
         *(
             (
                 {name: POINTER},
-                f"st/{name}: error N6-FILE-006: is a Git LFS pointer: the file itself, 4704 bytes, was not downloaded; it holds "
-                rf"{NEEDED}\n  hint: git -C \S*/st lfs pull --include={name} ",
+                f"st/{name}: error N6-FILE-006: is a Git LFS pointer: the file of 4704 bytes was not downloaded; it "
+                rf"contains {NEEDED}\n  hint: run git -C \S*/st lfs pull --include={name} ",
             )
             for name in ("od_atonbuf.xSPI2.raw", "od_data.xSPI2.bin", "od_data.hex")
         ),
@@ -277,7 +280,7 @@ def test_a_c_array_is_a_file_of_weights(tmp_path: Path, mode: str, address: int)
 
 def test_a_c_array_of_another_network_is_refused(tmp_path: Path) -> None:
     folder = put(tmp_path / "st", {"od.c": READ_BY_EPOCH_2, "od_atonbuf.xSPI2.c": c_array(WEIGHTS[8:])})
-    with pytest.raises(N6Error, match=f"od_atonbuf.xSPI2.c: error N6-NET-021: has 4696 bytes, and not the {NEEDED}"):
+    with pytest.raises(N6Error, match=f"od_atonbuf.xSPI2.c: error N6-NET-021: has 4696 bytes instead of the {NEEDED}"):
         import_network(find_network(folder), tmp_path / "out")
 
 

@@ -149,7 +149,7 @@ def _make(position: int, code: int, custom: bytes | None = None) -> Callable[[An
 
 def test_a_float_model_says_what_int8_would_not_help(tmp_path: Path) -> None:
     error = model_error(float_model(_make(1, schema.BuiltinOperator.CONV_3D)), tmp_path)
-    assert error.what.endswith("; in int8 it would still need what is not supported: CONV_3D (1)")
+    assert error.what.endswith("; in int8 it would still have unsupported operators: CONV_3D (1)")
 
 
 def test_every_refused_operator_is_named_with_tensor_type_and_change(tmp_path: Path) -> None:
@@ -162,14 +162,14 @@ def test_every_refused_operator_is_named_with_tensor_type_and_change(tmp_path: P
     same = ops.pool_2d("MAX", (6, 6, 4), (1, 1), (1, 1), OUT)
     error = model_error(edit(chain(conv(), same, same, same, same), spoil), tmp_path)
     first, *lines = error.what.split("\n    ")
-    assert (error.id, first) == ("N6-NET-003", "3 of its 5 operators are refused:")
+    assert (error.id, first) == ("N6-NET-003", "3 of its 5 operators are unsupported:")
     assert lines == [
         "operator 1 (CONV_3D) (makes tensor 'output', int8) is not supported",
         "operator 2 (CUSTOM 'TFLite_Detection_PostProcess') (makes tensor 'output', int8) is not supported",
         "operator 4 (MAX_POOL_2D): tensor 'output' (int8) has no quantisation",
     ]
     changes = _lines(error)
-    assert changes[0] == "CONV_3D: use CONV_2D in its place"
+    assert changes[0] == "CONV_3D: replace it by CONV_2D"
     assert changes[1].startswith("CUSTOM 'TFLite_Detection_PostProcess': export the detector without post-processing")
     assert changes[2].startswith("MAX_POOL_2D: quantise the model to int8")
 

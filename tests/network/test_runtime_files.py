@@ -77,7 +77,7 @@ def test_what_is_nearest_to_the_runtime_is_taken(core: Path) -> None:
 def test_two_releases_in_one_tree_are_refused_with_both_places(core: Path, tmp_path: Path) -> None:
     project = moved(core, tmp_path / "project", "Middlewares/AI_Runtime")
     moved(make_core(tmp_path / "other", (1, 1, 1, 14)), project, "old/AI_Runtime")
-    with pytest.raises(N6Error, match="N6-LLATON-006: holds several releases of ST's runtime") as caught:
+    with pytest.raises(N6Error, match="N6-LLATON-006: contains several releases of ST's runtime") as caught:
         find_runtime(project)
     assert "ST Edge AI Core 3.0 in Middlewares/AI_Runtime/Npu/ll_aton" in caught.value.what
     assert "ST Edge AI Core 2.2 in old/AI_Runtime/Npu/ll_aton" in caught.value.what
@@ -107,7 +107,7 @@ def test_a_library_that_does_not_fit_is_named(core: Path, name: str, content: by
     for path in folder.iterdir():
         path.unlink()
     (folder / name).write_bytes(content)
-    with pytest.raises(N6Error, match="lacks NetworkRuntime\\*_CM55_GCC.a") as caught:
+    with pytest.raises(N6Error, match="has no NetworkRuntime\\*_CM55_GCC.a") as caught:
         st_runtime(core)
     assert why in caught.value.what
 
@@ -126,7 +126,7 @@ def test_links_that_were_not_followed_are_named(core: Path, tmp_path: Path) -> N
     (project / "Middlewares/AI").symlink_to(core / FAKE)
     # On a file system without links, Git writes a link as such a text file.
     (project / "Runtime").write_text("../core/Middlewares/ST/AI")
-    with pytest.raises(N6Error, match="links that are not followed: Middlewares/AI, Runtime"):
+    with pytest.raises(N6Error, match="n6build does not follow these links: Middlewares/AI, Runtime"):
         find_runtime(project)
 
 
@@ -155,5 +155,5 @@ def test_auto_takes_the_project_around_a_folder_and_never_leaves_its_repository(
     inside.mkdir(parents=True)
     assert project_around(inside) == core
     (core / "Application/.git").mkdir()
-    with pytest.raises(N6Error, match="N6-LLATON-002: is in no project with ST's runtime or HAL"):
+    with pytest.raises(N6Error, match="N6-LLATON-002: is not inside a project with ST's runtime or HAL"):
         project_around(inside)

@@ -55,7 +55,7 @@ def test_the_wrapper_of_networks_is_taken_where_networks_call_it(
         ("Npu/ll_aton/ll_aton_lib.c", "ll_aton_lib.c"),
         ("Npu/Devices/STM32N6XX/ATON.h", "ATON.h: the NPU's registers"),
         ("Npu/Devices/STM32N6XX/mcu_cache.c", "mcu_cache.c: the driver of the CPU's cache"),
-        ("Inc/ai_platform.h", "ai_platform.h and the headers beside it: of the library for the CPU's layers"),
+        ("Inc/ai_platform.h", "ai_platform.h and the headers beside it, for the library of the CPU's layers"),
         (
             "Lib/GCC/ARMCortexM55/NetworkRuntime*_CM55_GCC.a",
             "NetworkRuntime*_CM55_GCC.a: the layers that the CPU computes",

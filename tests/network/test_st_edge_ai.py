@@ -148,11 +148,11 @@ ROWS = [
     ("arguments", "N6-STAI-030", "E102(CliArgumentError): Wrong parameter"),
     ("letters", "N6-STAI-023", "a non-ASCII character in a path"),
     ("crash", "N6-STAI-024", "crashed (signal 11)"),
-    ("dropped quantisation", "N6-CHECK-017", "has dropped the quantisation"),
+    ("dropped quantisation", "N6-CHECK-017", "dropped the quantisation"),
     ("board side", "N6-STAI-025", "asked for a board"),
     ("ai studio", "N6-STAI-028", "9674752 bytes missing"),
     ("usable output, status 255", "N6-STAI-033", "something went wrong at the very end"),
-    ("nothing written", "N6-STAI-040", "status 0, but has not written network.c"),
+    ("nothing written", "N6-STAI-040", "status 0, but did not write network.c"),
 ]
 
 
@@ -192,7 +192,7 @@ def test_a_run_without_end_is_ended_with_all_that_it_started(compiled: Compile, 
 
     A machine that is too busy to start the child in three seconds proves less.
     """
-    with pytest.raises(N6Error, match="N6-STAI-041: stedgeai was ended after 3 s"):
+    with pytest.raises(N6Error, match="N6-STAI-041: n6build stopped stedgeai after 3 s"):
         compiled(scenario="sleeps")
     children = [int(file.read_text() or 0) for file in tmp_path.rglob("sleeping")]
     wait_until(lambda: not any(is_running(child) for child in children))

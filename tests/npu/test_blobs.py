@@ -82,13 +82,13 @@ def test_a_file_says_itself_what_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ([], "is empty, a blob with 0xCA057A7A"),
-        ([1, 2], "begins with 0x00000001, a blob with 0xCA057A7A"),
-        ([MAGIC, 99, 12, 0], "announces 99 words, 97 more than there are"),
+        ([], "is empty; a blob begins with 0xCA057A7A"),
+        ([1, 2], "begins with 0x00000001; a blob begins with 0xCA057A7A"),
+        ([MAGIC, 99, 12, 0], "announces 99 words, 97 more than it has"),
         ([MAGIC, MOST_WORDS + 1, 12, 0], "has more than 1048576 words"),
-        ([CONTAINER, 0, 0, 0, 4000, 0], "its blob begins at byte 4000, and has 24 bytes"),
-        ([CONTAINER, 0, 0, 0, 3, 0], "its blob begins at byte 3"),
-        ([CONTAINER, 0], "its blob begins at byte 8, and has 8 bytes"),
+        ([CONTAINER, 0, 0, 0, 4000, 0], "places its blob at byte 4000, but has 24 bytes"),
+        ([CONTAINER, 0, 0, 0, 3, 0], "places its blob at byte 3"),
+        ([CONTAINER, 0], "places its blob at byte 8, but has 8 bytes"),
     ],
 )
 def test_a_damaged_blob_is_told_with_file_and_array(words: list[int], what: str) -> None:

@@ -117,7 +117,7 @@ def test_a_blob_that_is_otherwise_the_same_differs_in_the_lines_of_what_was_inse
 @pytest.mark.parametrize(
     ("words", "place", "what"),
     [
-        ([*label(1), 5], 3, "0x00000005 has opcode 5, which is not known"),
+        ([*label(1), 5], 3, "0x00000005 has opcode 5, which is unknown"),
         ([*label(1)], 3, "the blob has no end"),
         ([*label(1), 12, 12], 4, "the blob ends here, but announces 1 words more"),
         ([0 | 31 << 10], 2, "lacks 1 of its 1 words"),

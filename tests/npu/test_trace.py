@@ -82,12 +82,12 @@ def test_a_damaged_blob_is_shown_up_to_the_damage() -> None:
     assert made == [
         "blob at 0x70200000",
         "label 3",
-        "blob at 0x70200000, word 3: 0x00000005 has opcode 5, which is not known",
+        "blob at 0x70200000, word 3: 0x00000005 has opcode 5, which is unknown",
         "computed epoch 3",
     ]
     assert readable("blob 0x70200000") == [
         "blob at 0x70200000",
-        "blob at 0x70200000, word 0: is empty, a blob with 0xCA057A7A",
+        "blob at 0x70200000, word 0: is empty; a blob begins with 0xCA057A7A",
     ]
 
 

@@ -88,7 +88,7 @@ def test_a_virtual_board_confirms_nothing_and_that_is_said(tmp_path: Path, capsy
     virtual.write_text(to_json(asdict(replace(CLIMBED, virtual=True))))
     real.write_text(to_json(asdict(CLIMBED)))
     assert read_confirmed([virtual]) == Confirmed()
-    assert "Record virtual.json, of a virtual board, which confirms nothing" in capsys.readouterr().out
+    assert "Record virtual.json, ignored: a virtual board confirms nothing" in capsys.readouterr().out
     assert read_confirmed([virtual, real]) == confirmed_by([CLIMBED])
     assert "real.json, nucleo-n657: forms confirmed 3, kinds failed: none" in capsys.readouterr().out
 
@@ -156,7 +156,7 @@ def test_a_confirmed_form_has_that_grade_in_the_files_though_it_is_larger_or_uns
     network = own.compiled("keyword")
     narrow = replace(SEEN, kinds=tuple(each for each in SEEN.kinds if each.unit != "POOL"))
     before = grades_of(network.blocks, NPU, narrow)
-    assert silicon_text(before) == "nothing of it has run on silicon"
+    assert silicon_text(before) == "not run on silicon"
     refused = [each for each in before if each.grade > Grade.SMALLER]
     kept = next(each for each in before if each.grade <= Grade.SMALLER)
     kind = network.lowered.hardware[kept.epoch].kind
@@ -164,7 +164,7 @@ def test_a_confirmed_form_has_that_grade_in_the_files_though_it_is_larger_or_uns
     grades = grades_of(network.blocks, NPU, narrow, confirmed.forms)
     require_grades(grades, set(), "keyword.tflite")
     count = sum(each.form in confirmed.forms for each in before)
-    assert f"{count} of 13 epochs are of a form that a board has run" in silicon_text(grades)
+    assert f"{count} of 13 epochs have a form that ran on a board" in silicon_text(grades)
     figures = json.loads(figures_json(network, Proof(1, (), (), "", 1, "LiteRT"), grades, narrow, confirmed))
     found = {each["epoch"]: each for each in figures["epochs"]}
     assert all(found[each.epoch]["grade"] == "confirmed on silicon" for each in refused)

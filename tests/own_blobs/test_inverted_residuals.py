@@ -152,7 +152,7 @@ def test_an_imprecise_layer_is_cut_into_more_epochs_before_the_cpu_has_it(tmp_pa
     assert whole.forced[-1].equal < LEAST_EQUAL <= proof.forced[-1].equal
     # Epochs that were not seen are no alternative.
     kinds = tuple(replace(each, sizes={**each.sizes, "shift": (0, 0)}) for each in SEEN.kinds)
-    with pytest.raises(N6Error, match=r"N6-NET-030(.|\n)*cut into more epochs not as it was seen: .*shift"):
+    with pytest.raises(N6Error, match=r"N6-NET-030(.|\n)*in several epochs unlike those of ST's compiler: .*shift"):
         compiled_and_proved(replace(given, envelope=replace(SEEN, kinds=kinds)))
 
 

@@ -104,7 +104,7 @@ def test_flash_that_is_too_small_for_the_weights_says_by_how_much(monkeypatch: p
 def test_without_a_c_compiler_there_is_no_model_of_the_npu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(model_program, "user_cache_path", lambda _: tmp_path)
     monkeypatch.setattr("shutil.which", lambda _: None)
-    with pytest.raises(N6Error, match="N6-NPU-010: no C compiler"):
+    with pytest.raises(N6Error, match="N6-NPU-010: the model of the NPU needs a C compiler"):
         find_program(BOARD.soc)
 
 
@@ -118,7 +118,7 @@ def test_a_compiler_that_fails_is_told_with_its_first_error(monkeypatch: pytest.
 
 def test_what_the_model_cannot_run_is_refused_with_its_reason() -> None:
     memory = [(0x1000, bytes(64))]
-    with pytest.raises(N6Error, match="N6-NPU-011: the model of the NPU refuses a blob"):
+    with pytest.raises(N6Error, match="N6-NPU-011: the model of the NPU rejects a blob"):
         replay(own.program(), memory, [Run(0x1000)])
     with pytest.raises(N6Error, match="N6-NPU-011.*it asks for memory that there is not"):
         replay(own.program(), memory, [Run(0x1000, exchanges=[Exchange(1, 0x2000, 4)])])
@@ -132,7 +132,7 @@ def test_a_request_that_is_cut_off_ends_the_program() -> None:
 
 def test_vectors_of_another_size_are_refused() -> None:
     keyword = own.model_file("keyword")
-    with pytest.raises(N6Error, match="N6-NPU-017: a row has 3200 bytes, the model's inputs have 490"):
+    with pytest.raises(N6Error, match="N6-NPU-017: a row has 3200 bytes, but the model's inputs have 490"):
         reference_tensors(keyword, own.graph("keyword"), own.model_file("miniresnet").with_name("inputs.npy"))
 
 

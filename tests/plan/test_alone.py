@@ -60,7 +60,7 @@ def test_what_a_step_consults_comes_in_pieces_and_has_to_stay_as_it_is(capsys: p
     assert "0x6d, 0x6f, 0x64, 0x65, 0x6c," in Path(MADE).read_text()
     writes = replace(reads, outputs=(nor,), sources=("model.bin",))
     assert main(written(writes), "build") == 2
-    assert "the step has changed build/board/nor.bin, which is not here" in capsys.readouterr().err
+    assert "the step changed build/board/nor.bin, which does not exist here" in capsys.readouterr().err
 
 
 def test_an_error_is_said_and_told_by_the_status(capsys: pytest.CaptureFixture[str]) -> None:

@@ -188,7 +188,7 @@ def test_a_full_disk_costs_a_line(folder: Path, site: Site, capsys: pytest.Captu
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     said = capsys.readouterr().out
-    assert len(re.findall("N6-CACHE-001: .*, nothing more is stored in this cache", said)) == said.count("\n") == 1
+    assert len(re.findall("N6-CACHE-001: .*, no further results go into this cache", said)) == said.count("\n") == 1
     assert files(folder) == []
     assert cache.may_read
 
@@ -233,7 +233,7 @@ def test_who_may_only_read_is_served(
             cache.keep(work(site_of_others), site_of_others)
         cache.finish()
     said = capsys.readouterr().out
-    assert said.count("Permission denied, nothing more is stored in this cache") == 1
+    assert said.count("Permission denied, no further results go into this cache") == 1
     assert "1 of 1 steps fetched" in said
 
 

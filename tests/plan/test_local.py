@@ -280,7 +280,7 @@ def test_a_document_that_is_no_plan(values: object) -> None:
 def test_the_ledger_knows_what_had_become_of_an_output() -> None:
     done(DIAMOND, "base")
     perform(step_for("build/base", DIAMOND), local_site(Path("build"), {}))
-    assert read_ledger(Path("build")).entries["build/base"].reason == "it was asked for"
+    assert read_ledger(Path("build")).entries["build/base"].reason == "it was requested"
     Path("build/base").write_text("of the user")
     done(DIAMOND, "base")
     assert "build/base" in read_ledger(Path("build")).entries["build/base"].reason

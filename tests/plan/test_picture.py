@@ -128,7 +128,7 @@ def test_what_only_has_to_be_there_is_drawn_thin() -> None:
     plan = make_plan([make("A", "s", "a"), make("B", "s", "b", after=("a",)), make("C", "s", "c", ("b",))])
     root = read(svg_of(plan))
     assert sorted(arrow.get("class", "") for arrow in arrows(root)) == ["edge", "edge after"]
-    assert "Dashed arrow: has to be there first" in texts(root)
+    assert "Dashed arrow: must exist first" in texts(root)
 
 
 def test_what_ran_shows_in_more_than_its_colour() -> None:

@@ -16,7 +16,7 @@ from n6build.engine.step import Step
 
 from plan.plan_samples import application_plan, compilation, link, make
 
-NEVER = ("it has never been made in this build folder",)
+NEVER = ("it was never built in this build folder",)
 
 
 def status(step: Step, state: State = "up to date", *reasons: str) -> Status:

@@ -36,7 +36,7 @@ def made(*names: str) -> Step:
 
 
 MISTAKES = [
-    ({"outputs": ()}, "N6-STEP-005: step Make: makes nothing"),
+    ({"outputs": ()}, "N6-STEP-005: step Make: has no output"),
     ({"command": ()}, "N6-STEP-007: step out/a: needs either a function or a command"),
     ({"command": ("cc",), "function": "n6build.steps.c_array:make_c_array"}, "N6-STEP-007"),
     ({"function": "lambda: 0"}, "N6-STEP-007: step out/a: 'lambda: 0' is not a function of a module"),

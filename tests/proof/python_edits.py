@@ -364,8 +364,8 @@ EDITS = (
     ),
     linked(
         "place/memory_plan/generated_c.py",
-        "regions of {plan.application} lie.",
-        "regions of {plan.application} are.",
+        "external regions of {plan.application}.",
+        "outer regions of {plan.application}.",
         "n6_pools.ld",
     ),
     alone(
@@ -466,10 +466,15 @@ EDITS = (
     linked("tell/figures.py", 'f"RAM of {', 'f"RAM for {', "sizes.json"),
     # Checks.
     alone("check/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
-    linked("check/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
-    linked("check/rules/programs.py", '"a program of somebody else leaves', '"somebody else leaves', "checks.json"),
-    linked("check/rules/vectors.py", '"programs of somebody else have a', '"somebody else has a', "checks.json"),
-    linked("check/rules/caches.py", '"a program of somebody else cleans', '"somebody else cleans', "checks.json"),
+    linked(
+        "check/rules/memory.py",
+        '"every pool is large enough for its contents"',
+        '"every pool holds it"',
+        "checks.json",
+    ),
+    linked("check/rules/programs.py", '"a third-party program leaves', '"another program leaves', "checks.json"),
+    linked("check/rules/vectors.py", '"third-party programs have a', '"other programs have a', "checks.json"),
+    linked("check/rules/caches.py", '"a third-party program cleans', '"another program cleans', "checks.json"),
     of_host("steps/foreign_program.py", "symbols=symbols,", "symbols=(),"),
     Edit("steps/host_link.py", "symbols).decode()", 'symbols).decode() + "; "', "embedded", "build/n6_networks.ld"),
     of_host("place/image/declarations.py", ":{int(line.value)}", ":{int(line.value) + 1}"),

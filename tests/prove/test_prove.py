@@ -62,14 +62,14 @@ def test_a_file_that_nothing_watches_and_a_module_that_no_signature_covers_are_f
     result = prove(project, "network", "model=anomaly", *words)
     assert result.status == 2, result.output
     assert "Wrong without an edit" in result.output
-    lacks = "n6build.compile.reference.backend loads n6build.base.intel_hex, which its signature lacks"
+    lacks = "n6build.compile.reference.backend loads n6build.base.intel_hex, which is not in its signature"
     assert result.output.count(lacks) == 1
     line = r"Wrong models/notes\.txt:1, edit 3: .*: 0 steps, 0 outputs differ, 1 stale"
     assert re.search(line, result.output), result.output
     assert f"{NETWORK}/network.c is stale, of step {NETWORK}/network.c\n" in result.output
     assert re.search(r"a/project/models/notes\.txt\n.*\n@@ -1 .*\n-notes\n", result.output)
     assert "error N6-PROVE-002: the build is wrong: without an edit, edit 3\n" in result.output
-    assert "--only models/notes.txt --client n6build --edits 1 --first N repeats edit N" in result.output
+    assert "--only models/notes.txt --client n6build --edits 1 --first N to repeat edit N" in result.output
     (kept,) = project.home.glob("n6build-prove-*")
     assert f"{kept}/project: error N6-PROVE-002" in result.output
 

@@ -82,7 +82,7 @@ BUFFER_TYPE, BUFFER_END, SHAPE, BLOCK_FLAGS, FIRST_EPOCH = 35, 12, 0, 16, 18
         (2, BUFFER_END, struct.pack("<I", 4), "buffer in ends before it begins"),
         (2, BUFFER_END, struct.pack("<I", 20), "buffer in has 4 bytes for int8 2x3"),
         (0, BLOCK_FLAGS, b"\0\0", "epoch block 0 has the flags 0x0000"),
-        (0, FIRST_EPOCH, struct.pack("<2h", 5, 3), "epoch block 0 holds epochs 5 to 3"),
+        (0, FIRST_EPOCH, struct.pack("<2h", 5, 3), "epoch block 0 contains epochs 5 to 3"),
         (2, 0, struct.pack("<I", 0x60000001), "0x60000001 is outside of its code and data"),
     ],
 )

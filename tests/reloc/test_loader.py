@@ -146,7 +146,7 @@ UNSEEN: dict[str, tuple[Callable[[RelocFile], RelocFile], str]] = {
     ),
     "a pool that is copied from outside of the weights, as activations": (
         lambda m: changed(changed(m, pool_at(m, 1) + 4, 0x02020200), pool_at(m, 1) + 8, ANYWHERE),
-        "holds no weights, but would be copied",
+        "contains no weights, but would be copied",
     ),
     "a shorter table of relocations": (
         lambda m: changed(m, HEADER_FIELDS.index("rel_end") * WORD, lambda end: end - 8),
@@ -172,14 +172,17 @@ UNSEEN: dict[str, tuple[Callable[[RelocFile], RelocFile], str]] = {
         lambda m: changed(m, pool_at(m, 1) + 12, 0x34440000),
         "is not in RAM (the loader returns 0)",
     ),
-    "activations of 2 GiB": (lambda m: changed(m, pool_at(m, 1) + 16, 1 << 31), "has 2147483648 bytes, a segment has"),
+    "activations of 2 GiB": (
+        lambda m: changed(m, pool_at(m, 1) + 16, 1 << 31),
+        "has 2147483648 bytes, but a segment has",
+    ),
     "activations of 4 GiB": (
         lambda m: changed(m, pool_at(m, 1) + 16, 0xFFFFFFFF),
-        "has 4294967295 bytes, a segment has",
+        "has 4294967295 bytes, but a segment has",
     ),
     "activations in the place of weights": (
         lambda m: changed(m, pool_at(m, 0) + 4, 0x01020500),
-        "holds no weights, but is placed with them (the loader returns 0)",
+        "contains no weights, but is placed with them (the loader returns 0)",
     ),
     "no function": (lambda m: changed(m, 14 * WORD, lambda w: w & ~1), "not a Thumb function"),
     "a function elsewhere": (lambda m: changed(m, 13 * WORD, 0x20FFFFF1), "entry point ec_network_init"),
@@ -215,7 +218,7 @@ def test_what_a_loader_does_not_see_is_refused_with_what_it_returns(name: str, w
 def test_a_model_for_another_cpu_is_refused_whatever_the_firmware(whole: RelocFile) -> None:
     change, _ = ALTERED["another CPU"]
     found = [finding.what for finding in errors(verify(change(whole), None, RAM))]
-    assert "copy: compiled for CPU 0xD21, this is 0xD22 (the loader returns -1)" in found
+    assert "copy: compiled for CPU 0xD21, but this is 0xD22 (the loader returns -1)" in found
 
 
 def test_a_shorter_table_of_relocations_of_a_split_model_is_noticed(split: tuple[RelocFile, bytes]) -> None:
@@ -233,7 +236,7 @@ def test_a_word_of_data_behind_a_split_model_is_a_relocation_cut_off(
     model, params = split
     address = Segment.RAM.origin + model.image_bytes + beyond
     longer = parse_reloc_file(model.data + struct.pack("<I", address), "model.bin")
-    said = f"a relocation of 0x{address:08X} follows the end of the table of them (the loader returns 0)"
+    said = f"a relocation of 0x{address:08X} follows the end of the table of relocations (the loader returns 0)"
     assert [finding.what for finding in errors(verify(longer, params, RAM))] == ([said] if is_relocation else [])
 
 
@@ -324,12 +327,12 @@ def test_verify_looks_where_no_loader_does(
 
 def test_the_dev_number_tells_two_abis_apart(whole: RelocFile) -> None:
     (finding,) = errors(verify(whole, None, RAM, (1, 1, 3, 275)))
-    assert "calls the wrong functions (ABI C and D)" in finding.what
+    assert "calls wrong functions (ABI C and D)" in finding.what
 
 
 def test_a_model_is_checked_before_it_goes_to_flash(whole: RelocFile) -> None:
     check_model(whole, RAM)
-    with pytest.raises(N6Error, match="N6-RELOC-015: the model that was made is not sound: the CRC"):
+    with pytest.raises(N6Error, match="N6-RELOC-015: n6build made a faulty model: the CRC"):
         check_model(changed(whole, whole.params_offset, lambda w: w ^ 1), RAM)
 
 

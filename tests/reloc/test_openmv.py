@@ -73,8 +73,8 @@ def test_a_source_tree_says_its_version_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "content", "words"),
     [
-        ("openmv-4.7.0", None, "has no loader of relocatable models, 4.8.0 is the first"),
-        ("openmv-5.1.0", None, "is newer than this n6build, which knows 5.0.0"),
+        ("openmv-4.7.0", None, "has no loader of relocatable models; 4.8.0 is the first release with one"),
+        ("openmv-5.1.0", None, "is newer than 5.0.0, the newest release"),
         ("openmv-latest", None, "'latest' is not a release of OpenMV"),
         ("none.bin", None, "is neither a release, a firmware image nor a source tree"),
         (".", None, "has no lib/stai/libstai/include/ll_aton_version.h"),
@@ -106,8 +106,8 @@ def test_models_that_call_wrong_functions_are_refused_by_name(tmp_path: Path) ->
     with pytest.raises(N6Error) as caught:
         check_version(C, DEFAULT, "face.tflite")
     assert str(caught.value).startswith(
-        "face.tflite: error N6-ROMFS-010: is for ll_aton 1.1.3-8, OpenMV v5.0.0 has 1.1.3-262: its loader takes the model, which "
-        "then calls wrong functions"
+        "face.tflite: error N6-ROMFS-010: is for ll_aton 1.1.3-8, but OpenMV v5.0.0 has 1.1.3-262: its loader "
+        "accepts the model, which then calls wrong functions"
     )
     assert "ST Edge AI Core 4.0.0 or 4.0.1" in str(caught.value)
     # This is the case of the forum: Core 3.0 for the firmware of December 2025.

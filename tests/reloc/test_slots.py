@@ -223,7 +223,7 @@ def test_going_back_to_the_older_model_makes_it_the_newer(board: Board) -> None:
 
 def test_a_model_without_its_trailer_is_not_the_image_of_a_slot(board: Board) -> None:
     (board.folder / "model.bin").write_bytes(board.model.data)
-    with pytest.raises(N6Error, match="N6-FLASH-022: is not an image of a model's flash slot"):
+    with pytest.raises(N6Error, match="N6-FLASH-022: is not an image for the flash slot of a model"):
         board.update()
 
 

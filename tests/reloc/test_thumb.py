@@ -56,7 +56,7 @@ def test_a_form(name: str) -> None:
     ("code", "said"),
     [
         ("fee7", "has more than 64 instructions"),
-        ("1846", "uses r3, which it was not given"),
+        ("1846", "uses r3, which has no value"),
         ("00df", "has the instruction 0xDF00"),
         ("01f001f8", "has the instruction 0xF001 0xF801"),
         ("8847", "has the instruction 0x4788"),

@@ -46,7 +46,7 @@ def test_it_makes_the_bytes_of_this_machine(
     names = [output for step in plan.steps for output in step.outputs]
     execute(plan, names, local_site(Path("build"), environment))
     here = {name: Path(name).read_bytes() for name in names}
-    for said in (f"{len(plan.steps)} steps done by workers, ", f"0 steps done by workers, {len(plan.steps)} known, "):
+    for said in (f"{len(plan.steps)} steps by workers, ", f"0 steps by workers, {len(plan.steps)} known, "):
         shutil.rmtree("build")
         site = local_site(Path("build"), environment)
         remote = use_remote(server, site)

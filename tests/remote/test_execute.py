@@ -82,7 +82,7 @@ def test_an_action_that_no_worker_takes_is_given_up(scripted: Scripted) -> None:
     """An action that a worker has is not given up."""
     scripted.script = [says(WAITS)]
     error = failure(scripted, patience_s=0.4)
-    assert (error.id, error.what) == ("N6-REMOTE-020", "no worker took anything in 0.4 s")
+    assert (error.id, error.what) == ("N6-REMOTE-020", "no worker accepted a step in 0.4 s")
     assert set(scripted.asked) == {"execute", "wait"}
     # The patience counts from the request: before, there may have been no work.
     progress = Progress(0.001)

@@ -84,7 +84,7 @@ def test_what_a_worker_made_is_taken(scripted: Scripted, capsys: pytest.CaptureF
     assert {entry.origin for entry in site.ledger.entries.values()} == {"elsewhere"}
     first, last = capsys.readouterr().out.splitlines()
     assert first == "told\\x07"
-    assert last.strip().startswith(f"Remote {scripted.address}, 2 steps done by workers, ")
+    assert last.strip().startswith(f"Remote {scripted.address}, 2 steps by workers, ")
 
 
 def test_a_worker_gets_all_that_the_step_reads(scripted: Scripted) -> None:
@@ -121,7 +121,7 @@ def test_a_build_goes_on_without_a_server_that_fails(
     built(scripted, FIRST, SECOND)
     (line,) = said(capsys)
     assert line.startswith(f"Remote {scripted.address}: {id}: ")
-    assert line.endswith(", the rest is done here")
+    assert line.endswith(", this computer runs the rest")
     assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
     assert asked is None or len(scripted.asked) == asked
 
@@ -190,8 +190,8 @@ def test_a_failure_of_one_action_is_not_one_of_the_server(
     assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
     assert Path("build/third").read_bytes() == b"elsewhere"
     dead, empty = said(capsys)
-    assert "N6-REMOTE-021: the server could not get an action done: worker w1 died, it is done again here" in dead
-    assert "N6-REMOTE-022: a step did not make build/second on worker 'unknown', it is done again here" in empty
+    assert "N6-REMOTE-021: the server could not complete an action: worker w1 died, this computer repeats it" in dead
+    assert "N6-REMOTE-022: a step did not make build/second on worker 'unknown', this computer repeats it" in empty
 
 
 def test_an_error_of_a_step_is_that_of_this_machine(scripted: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +203,8 @@ def test_an_error_of_a_step_is_that_of_this_machine(scripted: Scripted, capsys: 
     built(scripted, FIRST)
     (line,) = said(capsys)
     assert (
-        "N6-REMOTE-022: a step ended with status 127 on worker 'unknown': cp: not found, it is done again here" in line
+        "N6-REMOTE-022: a step ended with status 127 on worker 'unknown': cp: not found, this computer repeats it"
+        in line
     )
     wrong = replace(FIRST, command=("cp", "absent", "build/first"))
     with pytest.raises(N6Error) as caught:
@@ -220,7 +221,7 @@ def test_a_server_without_workers_or_without_life_is_said_at_once(
     scripted.address = "grpc://127.0.0.1:1"
     built(scripted, SECOND)
     stores, absent = said(capsys)
-    assert stores.endswith(", the server only stores: everything is done here")
+    assert stores.endswith(", the server only stores files: this computer runs all steps")
     assert absent.startswith("Remote grpc://127.0.0.1:1: N6-REMOTE-003: ")
     assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
     assert scripted.asked == []
@@ -292,8 +293,8 @@ def test_a_step_that_changes_its_state_elsewhere_is_done_again_here(
     assert use_remote(scripted.address, site) is not None
     execute(make_plan([step]), [step.name], site)
     (line,) = said(capsys)
-    assert "N6-REMOTE-022: a step ended with status 2 on worker 'unknown': the step has changed board/nor.bin" in line
-    assert line.endswith(", it is done again here")
+    assert "N6-REMOTE-022: a step ended with status 2 on worker 'unknown': the step changed board/nor.bin" in line
+    assert line.endswith(", this computer repeats it")
     assert (Path("build/first").read_bytes(), Path("board/nor.bin").read_bytes()) == (b"before", b"after")
     assert {entry.origin for entry in site.ledger.entries.values()} == {"here"}
 
@@ -306,8 +307,11 @@ def waits_for_longer_than_anybody() -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("script", "what"),
     [
-        ([breaks(grpc.StatusCode.FAILED_PRECONDITION)] * 2, "the server has no worker for that: as the script says"),
-        ([waits_for_longer_than_anybody], "no worker took anything in 0.001 s"),
+        (
+            [breaks(grpc.StatusCode.FAILED_PRECONDITION)] * 2,
+            "the server has no worker for this step: as the script says",
+        ),
+        ([waits_for_longer_than_anybody], "no worker accepted a step in 0.001 s"),
     ],
     ids=["the server says so", "nobody takes it"],
 )
@@ -326,7 +330,7 @@ def test_what_no_worker_can_do_is_done_here_and_the_rest_by_workers(
     assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
     assert Path("build/third").read_bytes() == b"elsewhere"
     (line,) = said(capsys)
-    assert line.endswith(f": N6-REMOTE-020: {what}, steps that need the same are done here")
+    assert line.endswith(f": N6-REMOTE-020: {what}, this computer runs all steps with the same needs")
     assert len(scripted.asked) == len(script) + 1
 
 

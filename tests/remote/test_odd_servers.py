@@ -171,7 +171,7 @@ def test_a_lie_is_a_miss_and_is_said_once(
     assert not cache.fetch(work(site), site)
     assert not cache.fetch(work(site), site)
     said = capsys.readouterr().out
-    assert len(re.findall("N6-REMOTE-006: .*, the step is done here", said)) == said.count("\n") == 1
+    assert len(re.findall("N6-REMOTE-006: .*, this computer runs the step", said)) == said.count("\n") == 1
     assert not (site.top / "large").exists()
     # The server may send the truth about the next step.
     server.instead.clear()
@@ -210,7 +210,7 @@ def test_a_server_that_is_killed_in_the_middle_is_asked_no_more(site: Site, caps
     assert not cache.fetch(work(site), site)
     cache.finish()
     said = capsys.readouterr().out
-    assert len(re.findall("N6-REMOTE-003: .*, going on without this cache", said)) == said.count("\n") == 1
+    assert len(re.findall("N6-REMOTE-003: .*, continuing without this cache", said)) == said.count("\n") == 1
 
 
 def test_a_slow_server_is_waited_for_once(
@@ -224,7 +224,7 @@ def test_a_slow_server_is_waited_for_once(
     assert not cache.fetch(work(site), site)
     over.set()
     assert server.asked.count("GetActionResult") == 1
-    assert "no answer in 0.3 s, going on without this cache" in capsys.readouterr().out
+    assert "no answer in 0.3 s, continuing without this cache" in capsys.readouterr().out
 
 
 def test_a_server_that_stops_in_the_middle_of_a_file_is_waited_for_once(
@@ -236,7 +236,7 @@ def test_a_server_that_stops_in_the_middle_of_a_file_is_waited_for_once(
     assert not cache.fetch(work(site), site)
     assert not cache.fetch(work(site), site)
     assert server.asked.count("Read") == 1
-    assert "no answer in 0.3 s, going on without this cache" in capsys.readouterr().out
+    assert "no answer in 0.3 s, continuing without this cache" in capsys.readouterr().out
 
 
 def full(request: Any, context: Any) -> Any:
@@ -252,7 +252,7 @@ def test_a_server_that_lacks_something_for_what_it_is_asked_ends_no_build(
     )
     assert not Cache(open_server(server.address), may_write=True).fetch(work(site), site)
     said = capsys.readouterr().out
-    assert "N6-REMOTE-005: the server lacks something: no index, going on without this cache" in said
+    assert "N6-REMOTE-005: the server has lost a file: no index, continuing without this cache" in said
 
 
 @pytest.mark.parametrize("method", ["BatchUpdateBlobs", "Write", "UpdateActionResult"])
@@ -270,7 +270,7 @@ def test_a_full_server_is_still_read(
     cache.finish()
     said = capsys.readouterr().out
     assert "N6-REMOTE-005" in said
-    assert said.count("the disk is full, nothing more is stored in this cache") == said.count("\n") == 1
+    assert said.count("the disk is full, no further results go into this cache") == said.count("\n") == 1
     assert cache.may_read
 
 
@@ -281,7 +281,7 @@ def test_who_may_not_write_reads(
         cache = Cache(open_server(server.address), may_write=True)
         cache.keep(work(site), site)
         cache.finish()
-        assert "N6-REMOTE-004: the server refuses: only CI may write" in capsys.readouterr().out
+        assert "N6-REMOTE-004: the server rejects the request: only CI may write" in capsys.readouterr().out
         assert server.results == {}
         monkeypatch.setenv("N6BUILD_REMOTE_TOKEN", "of-ci")
         kept(server, site)

@@ -68,7 +68,7 @@ def test_another_board_model_profile_or_loader_is_not_compared(differs: dict[str
 
 def test_without_a_base_the_numbers_are_there() -> None:
     text = merge_report(FILE, None)
-    assert "Nothing to compare with" in text
+    assert "No comparison" in text
     assert "| Appli in RAM | 55,792 |" in text
 
 

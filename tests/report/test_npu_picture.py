@@ -101,8 +101,8 @@ def test_page_text_and_json_tell_what_is_used_and_what_was_done() -> None:
     html = report_html(with_npu(NPU))
     page = Page(html)
     assert not page.open
-    assert "What this network uses of the NPU" in page.text
-    assert "the virtual NPU models all that they set." in page.text
+    assert "Features of the NPU that this network uses" in page.text
+    assert "the virtual NPU models all their settings." in page.text
     assert "40 values, 1 to 4096" in page.text
     assert "in 6:8,192  out 0:4,096" in page.text
     # The names of operators come from a third-party file.
@@ -119,12 +119,12 @@ def test_page_text_and_json_tell_what_is_used_and_what_was_done() -> None:
 def test_what_is_not_modelled_is_told_before_anything_runs() -> None:
     for told in (Page(report_html(with_npu(NOT_MODELLED))).text, report_text(with_npu(NOT_MODELLED))):
         assert "POOL1 CTRL TYPE is 12; modelled: 0, 1, 2" in told
-        assert "RECBUF is used, which is not modelled" in told
+        assert "RECBUF is not modelled" in told
     assert "Units of the NPU in the first inference" not in report_html(with_npu(NOT_MODELLED))
 
 
 def test_a_blob_that_cannot_be_read_does_not_cost_the_page() -> None:
-    unreadable = NpuSection(None, (), "od_ecblobs.h: _ec_blob_od_1, word 9: has opcode 5, which is not known")
+    unreadable = NpuSection(None, (), "od_ecblobs.h: _ec_blob_od_1, word 9: has opcode 5, which is unknown")
     for told in (Page(report_html(with_npu(unreadable))).text, report_text(with_npu(unreadable))):
         assert "cannot be read: od_ecblobs.h: _ec_blob_od_1, word 9: has opcode 5" in " ".join(told.split())
 

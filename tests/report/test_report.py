@@ -62,7 +62,7 @@ def test_the_page_is_whole_and_needs_nothing_from_outside() -> None:
 
 
 def test_what_instructions_say_of_cycles_is_shown_where_they_were_counted() -> None:
-    title = "What the virtual board's instructions say of the chip's cycles"
+    title = "Cycles of the chip for instructions of the virtual board"
     assert title not in Page(report_html(REPORT)).text
     meanings = {
         "scalar": Meaning("scalar code", "model", "No stalls.", Cycles(1.0, 2.5)),
@@ -159,12 +159,10 @@ def test_what_failed_comes_first_and_what_passed_is_folded() -> None:
 def test_what_had_nothing_to_look_at_is_counted_apart() -> None:
     html = report_html(REPORT)
     assert (
-        html.index("N6-CHECK-001")
-        < html.index("<details><summary>1 had nothing to look at")
-        < html.index("N6-CHECK-021")
+        html.index("N6-CHECK-001") < html.index("<details><summary>1 had nothing to check") < html.index("N6-CHECK-021")
     )
     assert "2 of 3</b>checks passed or waived" in html
-    assert "Checks: 1 passed, 1 warned, 1 waived, 1 had nothing to look at" in report_text(REPORT)
+    assert "Checks: 1 passed, 1 warned, 1 waived, 1 had nothing to check" in report_text(REPORT)
     expected = {"passed": 1, "failed": 0, "warned": 1, "waived": 1, "not applicable": 1}
     assert json.loads(report_json(REPORT))["check_counts"] == expected
 
@@ -172,7 +170,7 @@ def test_what_had_nothing_to_look_at_is_counted_apart() -> None:
 def test_what_lies_in_no_memory_is_not_left_out() -> None:
     report = replace(REPORT, elsewhere=(Part("activations, pool hyperRAM", "activations", 0x90000000, 4096),))
     for text in (report_text(report), Page(report_html(report)).text):
-        assert "Not wholly inside a memory of the board" in text
+        assert "Not completely inside a memory of the board" in text
         assert "activations, pool hyperRAM" in text
         assert "0x90000000" in text
     assert "Not wholly" not in report_text(REPORT) + report_html(REPORT)

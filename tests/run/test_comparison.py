@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 BOXES = IoBuffer("boxes", None, 4, "int8", (1, 4), 0.5, -128)
 SCORES = IoBuffer("scores", None, 12, "float32", (1, 3), 1.0, 0)
-FURTHER = "further from the reference interpreter than the facts say of the chip"
+FURTHER = "further from the reference interpreter than expected of the chip"
 CLASSES = ("cat", "dog", "bird")
 NETWORK = NetworkArtifacts("net", "net", Path("net.c"), (), (), (), (), (), (), None, None, (), "net.c")
 
@@ -100,14 +100,14 @@ def test_a_class_that_shares_the_first_place_is_the_same() -> None:
 def test_without_a_reference_nothing_passes_and_nothing_fails() -> None:
     network = replace(outcome(NEAR, tolerance=Tolerance(), wanted=b""), not_compared="it ran on zeros")
     assert network.verdicts[0].passes is None
-    assert result_lines([network]) == ["1 inferences, no expected outputs to compare with: it ran on zeros"]
+    assert result_lines([network]) == ["1 inferences, but no expected outputs for a comparison: it ran on zeros"]
     raise_if_different(network)
 
 
 def test_a_network_of_the_npu_is_what_the_facts_say_and_no_more() -> None:
     network = outcome(NEAR, WANTED, tolerance=Tolerance(), against="net.tflite on ai-edge-litert")
     (line,) = result_lines([network])
-    told = r"2 of 2 outputs are as the facts say, expected of the chip, cosine 0\.99\d\d or more to net\.tflite on ai-edge-"
+    told = r"2 of 2 outputs are as expected of the chip, cosine 0\.99\d\d or more to net\.tflite on ai-edge-"
     assert re.match(told, line)
     assert "bit" not in line
     assert "silicon" not in line
@@ -132,7 +132,7 @@ def test_a_share_is_rounded_down_so_that_100_percent_means_all() -> None:
 def test_networks_of_either_kind_get_a_sentence_of_their_own() -> None:
     lines = result_lines([outcome(WANTED), outcome(WANTED, WANTED), outcome(NEAR, tolerance=Tolerance())])
     assert lines[0] == "3 of 3 outputs equal the reference interpreter bit for bit"
-    assert lines[1].startswith("1 of 1 outputs are as the facts say")
+    assert lines[1].startswith("1 of 1 outputs are as expected of the chip")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_run_json_and_xml_hold_it_all(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "too far from the reference: boxes: 0.00 % equal" in str(failure.get("message"))
     nothing = expected_time(NetworkWork((), "", 0, 0), read_model(), Conditions("c", 1, 1, 1))
     print_results(made, [NETWORK], [nothing])
-    assert "1 of 2 outputs are as the facts say" in capsys.readouterr().out
+    assert "1 of 2 outputs are as expected of the chip" in capsys.readouterr().out
 
 
 @given(

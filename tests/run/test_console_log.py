@@ -73,7 +73,7 @@ def test_cycles_of_epochs_are_those_of_the_first_inference() -> None:
             "N6-FW-001: the firmware stopped: weights slot xSPI2 is erased",
         ),
         ([*GOOD[:2], "n6 fault HardFault cfsr=0x00008200"], "N6-RUN-001"),
-        (GOOD[:-1], "N6-RUN-002: the firmware fell silent after 2 of 2"),
+        (GOOD[:-1], "N6-RUN-002: the firmware printed nothing after 2 of 2"),
         (GOOD[:5] + GOOD[-1:], "N6-RUN-003"),
     ],
 )

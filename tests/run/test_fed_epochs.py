@@ -44,7 +44,7 @@ def test_what_cannot_be_watched_is_listed_with_the_reason() -> None:
     found, others = watched(0, [joined(6), joined(1, shape=(4, 1, 3))], BLOCKS)
     assert found == []
     assert [each.why for each in others] == [
-        "nothing runs for epoch 6",
+        "epoch 6 does not run",
         "its layout (4, 1, 3) does not follow from the model's (1, 1, 2, 2)",
     ]
 

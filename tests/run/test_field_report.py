@@ -172,7 +172,7 @@ def test_questions_are_answered_by_what_is_there(register: tuple[str, str], valu
 
 
 def test_a_nor_that_does_not_answer() -> None:
-    stop = "n6 fsbl error N6-FW-002 the NOR does not answer: pins, supply, or a mode that the reset did not end"
+    stop = "n6 fsbl error N6-FW-002 the NOR does not answer: check pins and supply; a reset may not have ended its mode"
     found = {each.id: each for each in judged(evidence(None, "flash", *CONSOLE[:2], stop))}["nor"]
     assert (found.verdict, found.observed) == ("does not hold", stop)
 

@@ -296,7 +296,7 @@ class Deaf(Board):
 
 def test_another_firmware_is_said_to_be_one(firmware: Firmware) -> None:
     texts: list[str] = []
-    with pytest.raises(N6Error, match="N6-LINK-008: another firmware is on the board; it says 'Hello World!'"):
+    with pytest.raises(N6Error, match="N6-LINK-008: another firmware runs on the board; it prints 'Hello World!'"):
         link_to(Deaf(firmware, says=b"Hello World!\r\n"), texts).hello(patience_s=0.1)
     assert "Hello World!" in texts
 
@@ -304,7 +304,7 @@ def test_another_firmware_is_said_to_be_one(firmware: Firmware) -> None:
 def test_a_board_that_says_nothing_gets_hints(firmware: Firmware) -> None:
     with pytest.raises(N6Error, match="N6-LINK-001: no answer to HELLO") as caught:
         link_to(Deaf(firmware)).hello(patience_s=0.1)
-    assert "is this firmware on the board" in str(caught.value)
+    assert "check that this firmware is on the board" in str(caught.value)
 
 
 def test_a_board_that_does_nothing_but_start_is_not_waited_for(firmware: Firmware) -> None:
@@ -347,14 +347,14 @@ def test_a_firmware_that_still_prints_is_waited_for(firmware: Firmware) -> None:
 def test_another_version_of_the_protocol(tmp_path: Path) -> None:
     with (
         running_firmware(tmp_path, version=7) as another,
-        pytest.raises(N6Error, match="N6-LINK-002: the firmware speaks version 7"),
+        pytest.raises(N6Error, match="N6-LINK-002: the firmware uses version 7"),
     ):
         link_to(Board(another)).hello()
 
 
 def test_what_the_firmware_refuses(firmware: Firmware) -> None:
     link = link_to(Board(firmware))
-    with pytest.raises(N6Error, match="N6-LINK-003: the firmware refuses NETWORK: it knows no such"):
+    with pytest.raises(N6Error, match="N6-LINK-003: the firmware rejects NETWORK: it knows no such"):
         link.network(1)
     with pytest.raises(N6Error, match="refuses INPUT: outside its buffers"):
         link.write_input(0, bytes(INPUT_BYTES + 1))

@@ -126,8 +126,8 @@ DAMAGED_WEIGHTS = WHOLE[:-8] + bytes(8)
         (WHOLE[:-8], ST, "N6-RELOC-041", "8 bytes are missing", "verify"),
         (DAMAGED_WEIGHTS, ST, "N6-RELOC-041", "the CRC of its weights is", "verify"),
         (synthetic_model(VERSION, (POOLS[0], FAR), tables=True), ST, "N6-RELOC-041", "is not in RAM", "verify"),
-        (with_flags(ASYNC), ST, "N6-RELOC-041", "one side polls, the other waits for events", "verify"),
-        (synthetic_model(VERSION), ST, "N6-RELOC-040", "which it was not given", "verify"),
+        (with_flags(ASYNC), ST, "N6-RELOC-041", "differ in polling and waiting for events", "verify"),
+        (synthetic_model(VERSION), ST, "N6-RELOC-040", "which has no value", "verify"),
     ],
     ids=[
         "other ABI",
@@ -156,7 +156,7 @@ def test_weights_of_another_model_and_another_hash(tmp_path: Path) -> None:
     alone, params = split(WHOLE)
     with pytest.raises(N6Error, match="N6-RELOC-041.*the CRC of its weights"):
         made(step_of(tmp_path, model_of(tmp_path, alone, params[:-8] + bytes(8))))
-    with pytest.raises(N6Error, match="N6-RELOC-041.*its weights have 56 bytes, it reports 64"):
+    with pytest.raises(N6Error, match="N6-RELOC-041.*its weights have 56 bytes, but it reports 64"):
         made(step_of(tmp_path, model_of(tmp_path, alone, params[:-8])))
     with pytest.raises(N6Error, match="N6-MODEL-006"):
         made(step_of(tmp_path, replace(model_of(tmp_path), sha256="0" * 64)))
@@ -169,7 +169,7 @@ def test_weights_of_another_model_and_another_hash(tmp_path: Path) -> None:
         (split(WHOLE)[1], "N6-RELOC-030", "does not begin with NBIN"),
         (WHOLE[:60], "N6-RELOC-031", "ends after 60 bytes"),
         (WHOLE[:300], "N6-RELOC-031", "ends after 300 bytes"),
-        (split(WHOLE)[0], "N6-RELOC-042", "'network_rel_params.bin', which is not beside it"),
+        (split(WHOLE)[0], "N6-RELOC-042", "'network_rel_params.bin' is missing in the same folder"),
     ],
     ids=["another file", "its weights", "header", "cut off", "without weights"],
 )
@@ -191,7 +191,7 @@ def test_what_follows_from_a_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choices", "id", "said"),
     [
-        (Choices(), "N6-OPTION-004", "no Appli is linked with"),
+        (Choices(), "N6-OPTION-004", "cannot be linked into an Appli"),
         (replace(RELOC, backend="reference"), "N6-RELOC-043", "'backend=reference'"),
         (replace(RELOC, epochs=True), "N6-RELOC-043", "'epochs=1'"),
         (replace(RELOC, name="other"), "N6-RELOC-043", "'name=other'"),

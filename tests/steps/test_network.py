@@ -32,9 +32,10 @@ def test_memory_that_the_board_lacks_is_named_with_a_board_that_has_it(tmp_path:
     with pytest.raises(N6Error) as caught:
         sources_of(tmp_path, IN_PSRAM)
     assert str(caught.value).split("; or accept it")[0] == (
-        f"{caught.value.where}: error N6-CHECK-002: 64.0 KiB of activations lie in no memory of nucleo-n657\n"
-        "  hint: board=openmv-n6 or board=stm32n6570-dk has this memory; or compile the network for this board: tools/pools.py "
-        "board nucleo-n657 PROFILE writes its pools (profiles: extflash, noextmem)"
+        f"{caught.value.where}: error N6-CHECK-002: 64.0 KiB of activations are outside the memories of nucleo-n657\n"
+        "  hint: choose board=openmv-n6 or board=stm32n6570-dk, which has this memory; or compile the network for this "
+        "board: run "
+        "tools/pools.py board nucleo-n657 PROFILE to write its pools (profiles: extflash, noextmem)"
     )
     assert "pool npuRAM5 (0x90000000..0x90010006)" in str(caught.value.where)
 
@@ -54,5 +55,5 @@ def test_of_a_network_from_elsewhere_the_kernels_that_it_calls_are_compiled(tmp_
 def test_a_model_that_git_lfs_has_not_downloaded_is_refused(tmp_path: Path) -> None:
     model = tmp_path / "net.tflite"
     model.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 1607656\n")
-    with pytest.raises(N6Error, match="net.tflite: error N6-FILE-006: .* 1607656 bytes, .*\n.* --include=net.tflite"):
+    with pytest.raises(N6Error, match="net.tflite: error N6-FILE-006: .* 1607656 bytes .*\n.* --include=net.tflite"):
         application_plan(Choices(models=(str(model),)), read_environment(), ["build"])

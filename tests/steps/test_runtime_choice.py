@@ -40,7 +40,7 @@ def test_auto_is_the_project_around_the_folder_of_the_command(tmp_path: Path) ->
     # The headers come from the same project.
     headers = {each.relative_to(tmp_path / "project").as_posix() for each in found.foreign_folders[3:]}
     assert "STM32Cube_FW_N6/Drivers/STM32N6xx_HAL_Driver/Inc" in headers
-    with pytest.raises(N6Error, match="N6-LLATON-002: is in no project with ST's runtime"):
+    with pytest.raises(N6Error, match="N6-LLATON-002: is not inside a project with ST's runtime"):
         runtime(tmp_path / "elsewhere", core="auto")
 
 

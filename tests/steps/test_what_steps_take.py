@@ -97,7 +97,7 @@ TAKEN: dict[str, frozenset[str]] = {
     "the figures of a pool of the chip": frozenset({NETWORK, ORIGIN}),
     "the size of a pool that is not full": frozenset({NETWORK, CHECK, ORIGIN}),
     "the number of interrupts": frozenset({"Header n6_soc_interrupts.h", ORIGIN}),
-    "a memory of the chip that nobody uses": frozenset({"Header n6_soc_memories.h", CHECK, ORIGIN}),
+    "an unused memory of the chip": frozenset({"Header n6_soc_memories.h", CHECK, ORIGIN}),
     "the result of the model": frozenset({PLAN}),
     "a waiver": frozenset({CHECK}),
     "the size of a memory pool, by the model": frozenset({NETWORK, CHECK}),

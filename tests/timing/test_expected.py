@@ -67,11 +67,11 @@ def test_what_is_read_again_makes_the_range_as_wide_as_what_the_cache_may_answer
 @pytest.mark.parametrize(
     ("work", "said"),
     [
-        (replace(CONV, elements=None), "nothing tells what it moves"),
-        (replace(CONV, on="both"), "the CPU works in it, too"),
+        (replace(CONV, elements=None), "its data transfers are unknown"),
+        (replace(CONV, on="both"), "the CPU's share of its work was not measured"),
         (replace(CONV, psram=1000), "PSRAM"),
-        (EpochWork(1, "Einsum", "CPU", 100, 0, (0, 0), 0, None), "nobody has measured it on the CPU"),
-        (EpochWork(1, "Softmax", "CPU", None, 0, (0, 0), 0, None), "nothing tells how large it is"),
+        (EpochWork(1, "Einsum", "CPU", 100, 0, (0, 0), 0, None), "it was not measured on the CPU"),
+        (EpochWork(1, "Softmax", "CPU", None, 0, (0, 0), 0, None), "its size is unknown"),
         (EpochWork(1, "Add", "CPU", 100, 0, (0, 0), 0, None, own=True), "instructions are not counted"),
         (
             EpochWork(1, "Conv2D", "CPU", 100, 10, (10**6, 10**6), 0, None, own=True),
@@ -114,7 +114,7 @@ def test_instructions_of_a_run_give_a_range() -> None:
     for at, factor in ((DK, 1), (replace(DK, cpu_hz=64_000_000), 12.5)):
         (found,) = expected_time(network(own), MODEL, at, counted).epochs
         assert (found.low, found.ms, found.high) == pytest.approx((1.0 * factor, 1.5 * factor, 2.0 * factor))
-    assert "waits for its memories" in expected_time(network(own), MODEL, DK, counted).notes[0]
+    assert "waits for memory" in expected_time(network(own), MODEL, DK, counted).notes[0]
 
 
 def test_the_operators_of_st_s_library_have_measured_cycles_an_element() -> None:
@@ -127,7 +127,7 @@ def test_clocks_that_nothing_was_measured_at_make_the_range_wider() -> None:
     near, far = expected_time(network(CONV), MODEL, DK), expected_time(network(CONV), MODEL, slow)
     assert (far.high or 0) / far.ms > (near.high or 0) / near.ms
     assert far.low / far.ms < near.low / near.ms
-    assert "nothing was measured at these clocks" in far.notes[0]
+    assert "there are no measurements at these clocks" in far.notes[0]
 
 
 def test_contradicting_measurements_are_said_and_make_the_range_wider() -> None:

@@ -182,7 +182,7 @@ def test_a_network_whose_epochs_nothing_tells_of_has_a_lower_bound_and_says_so(t
     empty = NetworkArtifacts("network", "Default", source, (), (), (), (), (), (epoch,), None, None, (), "network.c")
     time = expected_time(work_of(empty, BOARD.soc), MODEL, DK)
     assert time.high is None
-    assert any("neither c_info, nor blobs, nor network.c" in note for note in time.notes)
+    assert any("c_info, blobs and network.c do not" in note for note in time.notes)
     (tmp_path / "network_c_info.json").write_text("{")
     damaged = expected_time(work_of(replace(empty, epochs=(epoch,)), BOARD.soc), MODEL, DK)
     assert any("network_c_info.json" in note for note in damaged.notes)

@@ -75,7 +75,10 @@ def test_a_key_does_not_open_without_its_password(
 OTHERS = {
     "on P-384": (ec.derive_private_key(18, ec.SECP384R1()), "a key on secp384r1; P-256 is needed"),
     "on secp256k1": (ec.derive_private_key(18, ec.SECP256K1()), "a key on secp256k1; P-256 is needed"),
-    "of Ed25519": (ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32)), "no key for ECDSA; P-256 is needed"),
+    "of Ed25519": (
+        ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32)),
+        "a key that is not for ECDSA; P-256 is needed",
+    ),
 }
 
 
@@ -85,14 +88,14 @@ def test_a_key_of_another_kind_is_refused(
 ) -> None:
     path = tmp_path / "key.pem"
     path.write_bytes(key.private_bytes(*PEM, NoEncryption()))
-    with pytest.raises(N6Error, match=f"N6-TRUST-002: holds {re.escape(said)}"):
+    with pytest.raises(N6Error, match=f"N6-TRUST-002: contains {re.escape(said)}"):
         public_point(path)
 
 
 def test_a_public_key_is_not_a_private_one(tmp_path: Path) -> None:
     path = tmp_path / "key.pem"
     path.write_bytes(P256.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    with pytest.raises(N6Error, match="N6-TRUST-001: holds no private key in PEM"):
+    with pytest.raises(N6Error, match="N6-TRUST-001: contains no private key in PEM"):
         public_point(path)
 
 
@@ -120,7 +123,7 @@ def test_a_file_that_is_not_there_or_too_large(tmp_path: Path) -> None:
 
 def test_nothing_is_signed_with_a_key_that_was_replaced(tmp_path: Path) -> None:
     key, other = key_file(tmp_path), key_file(tmp_path, 19)
-    with pytest.raises(N6Error, match="N6-TRUST-004: is not the key that this build was planned for"):
+    with pytest.raises(N6Error, match="N6-TRUST-004: is not the key of this build's plan"):
         signature(other, public_point(key), b"image")
 
 
@@ -132,14 +135,17 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
     key = str(key_file(tmp_path))
     (tmp_path / "build").mkdir()
     refused = {
-        "N6-TRUST-005: 'trust=full' needs the private key": {"trust": "full"},
+        "N6-TRUST-005: 'trust=full' needs a private key": {"trust": "full"},
         "N6-TRUST-005: 'trust_key' and 'trust_counter' have no effect": {"trust_key": key},
-        "N6-TRUST-006: keys in a PKCS#11 token": {"trust": "code", "trust_key": f"{tmp_path}/pkcs11:token=mine"},
+        "N6-TRUST-006: n6build cannot use keys in a PKCS#11 token": {
+            "trust": "code",
+            "trust_key": f"{tmp_path}/pkcs11:token=mine",
+        },
         "N6-TRUST-006: is inside the build folder": {
             "trust": "code",
             "trust_key": str(key_file(tmp_path / "build")),
         },
-        "N6-TRUST-007: 'trust' is for this project's": {"trust": "code", "trust_key": key, "appli": "a.elf"},
+        "N6-TRUST-007: 'trust' needs n6build's own": {"trust": "code", "trust_key": key, "appli": "a.elf"},
         "N6-TRUST-007: code that runs in place": {
             "trust": "code",
             "trust_key": key,

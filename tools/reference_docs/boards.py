@@ -70,7 +70,7 @@ def _page(board: Board) -> str:
             ],
         ),
         "## What is assumed",
-        "Sentences of the descriptions that say themselves that they are not certain.",
+        "Sentences of the descriptions that mark themselves as uncertain.",
         _assumed(board),
     )  # fmt: skip
 

@@ -23,7 +23,7 @@ _TOOLS = Path(__file__).resolve().parents[2] / "site_scons/site_tools"
 _FOR_HOSTS = ("n6_builders", "n6_on_board", "n6_compile_commands")
 
 _HEAD = """\
-`Environment(tools=["default", "n6"], toolpath=[...])` brings all of this along; [SCons](../embedding/scons.md) says how. Every
+`Environment(tools=["default", "n6"], toolpath=[...])` loads all of this; see [SCons](../embedding/scons.md). Every
 builder that takes `**options` takes n6build's [options](options.md) as keywords: `profile="noextmem"`, `backend="reference"`.
 Files are nodes, or paths from the folder of the script."""
 
@@ -98,7 +98,7 @@ def builders_page() -> str:
         "## Construction variables",
         table(("variable", "default", "meaning"), sorted(rows)),
         "## Below the builders",
-        "What the builders, and `SConstruct` of n6build itself, are written with.",
+        "Building blocks of the builders and of n6build's own `SConstruct`.",
         *(_method(name, method) for tool in others for name, method in tool.methods.items()),
     )
 

@@ -28,20 +28,20 @@ JSON = (
     (
         "flash_manifest.json",
         FlashManifest,
-        "What goes where in flash. A programmer, an IDE or a production line needs nothing else; `scons hex` writes the same "
-        "as one Intel hex file.",
+        "The contents of the flash. A programmer, an IDE or a production line needs nothing else; `scons hex` "
+        "writes the same as one Intel hex file.",
     ),
     (
         "memory_plan.json",
         MemoryPlan,
-        "What the networks of an application need of the board: the RAM to power, the weights to copy, the pools in use.",
+        "Needs of an application's networks: the RAM to power, the weights to copy, the pools in use.",
     ),
     ("checks.json", Result, "A list with an entry for each of the [checks](checks.md)."),
     (
         "run.json",
         Outcome,
-        "What a run found: outputs compared, cycles (on the virtual board, instructions), what the NPU did. `run.xml` beside "
-        "it is JUnit.",
+        "Results of a run: compared outputs, cycles (on the virtual board, instructions), work of the NPU. "
+        "`run.xml` beside it is JUnit.",
     ),
 )
 

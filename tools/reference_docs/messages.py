@@ -33,4 +33,4 @@ def checks_page() -> str:
         )
         for check in CHECKS
     ]
-    return page("Checks", _CHECKS, table(("check", "severity", "what holds where it passes", "what it finds"), rows))
+    return page("Checks", _CHECKS, table(("check", "severity", "condition", "finding"), rows))

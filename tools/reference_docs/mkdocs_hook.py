@@ -62,7 +62,7 @@ def on_pre_build(**_: Any) -> None:
         for target in links_in((ROOT / name).read_text(encoding="utf-8")):
             why = broken(ROOT, "", target)
             if why:
-                _LOG.warning("%s: a link leads nowhere: %s", name, why)
+                _LOG.warning("%s: broken link: %s", name, why)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -82,7 +82,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             return link[0]
         why = broken(ROOT, posixpath.join("docs", folder), target)
         if why:
-            _LOG.warning("%s: a link leads nowhere: %s", name, why)
+            _LOG.warning("%s: broken link: %s", name, why)
         # The name of a file looks like one, also without a link.
         return f"`{link['text']}`" if re.fullmatch(r"[\w./-]+/[\w./-]+", link["text"]) else link["text"]
 

@@ -62,7 +62,7 @@ const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot
         return NOT_SIGNED;
     }
     if (code > model->verified_ram_bytes) {
-        return "N6-FW-094 needs more RAM for the copy that is verified: ";
+        return "N6-FW-094 needs more RAM for its verified copy: ";
     }
     memcpy(model->verified_ram, flash, code);
     n6_reloc_header_t *copy = (n6_reloc_header_t *)(void *)model->verified_ram;

@@ -21,10 +21,10 @@ from n6build.base.size_text import counted
 _STYLES = {"found": "good", "missing": "bad", "unfit": "bad"}
 _TOLD: dict[Result, str] = {
     "written": "added at the end",
-    "replaced": "replaced, since the project has changed",
-    "there already": "there already, nothing to do",
-    "differs": "left as it is: somebody has changed these lines; --print shows the new ones",
-    "adopted by hand": "left as it is: it has lines for n6build already; --print shows these",
+    "replaced": "replaced: the project has changed since",
+    "there already": "already up to date",
+    "differs": "kept: you changed these lines by hand; add --print to see the new ones",
+    "adopted by hand": "kept: the script already calls n6build; add --print to see the lines to add",
 }
 # These folders contain a second script for the program of the folder above.
 _BESIDE = ("STM32CubeIDE", "EWARM", "MDK-ARM", "Debug", "Release")
@@ -112,7 +112,7 @@ def _row(row: Row, width: int) -> str:
 def _adapt_compiler(folder: Path) -> None:
     made = write_compiler(folder, read_environment().path)
     changed = [f"without {flag}" for flag in made.removed] + [f"with {flag}" for flag in made.added]
-    say("Compiler", str(folder), f"{made.compiler} {', '.join(changed) if changed else 'as it is'}")
+    say("Compiler", str(folder), f"{made.compiler} {', '.join(changed) if changed else 'no changes'}")
     show(f"              make GCC_PATH={folder.absolute()}, or PATH={folder.absolute()}:$PATH for CMake")
 
 
@@ -144,6 +144,9 @@ def _nothing(adoptions: Sequence[Adoption], project: Project) -> N6Error:
         first = adoptions[0]
         script = first.application.program.script.relative_to(project.root)
         return N6Error("N6-ADOPT-005", f"{script} is not adopted: {first.lacks}", where=str(project.root))
-    what = "no script there builds a program for an STM32N6 that n6build reads"
-    hint = f"{', '.join(KINDS)} are read; of any other program: n6build build appli=PROGRAM.elf board=NAME model=FOLDER"
+    what = "n6build found no build script for an STM32N6 that it can read"
+    hint = (
+        f"use one of {', '.join(KINDS)}; for any other program run n6build build appli=PROGRAM.elf board=NAME "
+        "model=FOLDER"
+    )
     return N6Error("N6-ADOPT-005", what, where=str(project.root), hint=hint)

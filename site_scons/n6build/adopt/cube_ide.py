@@ -81,7 +81,7 @@ def parse_xml(data: bytes, path: Path) -> ET.Element:
         N6Error: N6-ADOPT-002 for a document type, or for text that is not XML.
     """
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise N6Error("N6-ADOPT-002", "has a document type, which no file of STM32CubeIDE has", where=str(path))
+        raise N6Error("N6-ADOPT-002", "has a document type (DOCTYPE); files of STM32CubeIDE have none", where=str(path))
     try:
         return ET.fromstring(data)
     except (ET.ParseError, ValueError, LookupError) as error:

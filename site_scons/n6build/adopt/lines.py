@@ -75,13 +75,12 @@ def _lacks(application: Application, project: Project, board: str, models: tuple
     """Return the reason why no lines can be written; empty if they can."""
     program = application.program
     faults = {
-        "it is linked to non-secure memory: a secure program starts it, which n6build does not place in flash": (
-            application.is_non_secure
-        ),
+        "it is linked to non-secure memory: it needs a secure program that starts it, and n6build does not program "
+        "that one": application.is_non_secure,
         f"its script builds no '{name}'; it has {', '.join((program.name, *program.others))}": (
             name not in ("", program.name, *program.others)
         ),
-        "no board is named by its script, its folder or an .ioc file: n6build adopt FOLDER board=nucleo-n657": (
+        "its script, its folder and .ioc files name no board: run n6build adopt FOLDER board=nucleo-n657": (
             not (board or application.board)
         ),
         "it executes in flash, and the project has no FSBL that starts it there": (
@@ -101,7 +100,7 @@ def _runtime_fault(application: Application, project: Project) -> str:
         return f"its network needs ST's runtime, and the project {project.runtime_fault}"
     missing = missing_parts(project.runtime)
     # n6build links a runtime only into programs that CMake builds.
-    return f"ST's runtime lacks {missing[0]}" if missing and application.program.kind == "cmake" else ""
+    return f"ST's runtime in the project has no {missing[0]}" if missing and application.program.kind == "cmake" else ""
 
 
 def _network_fault(network: FoundNetwork, project: Project) -> str:
@@ -109,7 +108,7 @@ def _network_fault(network: FoundNetwork, project: Project) -> str:
     if network.fault:
         return f"{source}: {network.fault}"
     if network.missing:
-        return f"the weights of pool {network.missing[0]} of {source} are in no folder of the project"
+        return f"the project does not contain the weights of pool {network.missing[0]} of {source}"
     fault = next((each for each in (*network.weights, *network.elsewhere) if each.fault), None)
     return f"{_relative(fault.file, project.root)} {fault.fault}" if fault else ""
 

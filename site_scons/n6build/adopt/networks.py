@@ -77,7 +77,7 @@ def _network(path: Path, tree: Tree) -> FoundNetwork | None:
     blobs = source.ecblobs_header is not None
     fault = ""
     if blobs and not is_file(path.parent / (source.ecblobs_header or "")):
-        fault = f"{source.ecblobs_header} is not beside it: the blobs of the epoch controller"
+        fault = f"{source.ecblobs_header} is missing beside it: it has the blobs of the epoch controller"
     pools = _pools(source)
     try:
         beside = _beside(path)

@@ -122,7 +122,7 @@ def read_project(root: Path) -> Project:
         models=tree.ending(*MODEL_SUFFIXES),
         problems=(
             *problems,
-            *(f"{path.relative_to(root)} is a link to a folder, which is not followed" for path in tree.links),
+            *(f"{path.relative_to(root)} is a link to a folder; n6build does not follow it" for path in tree.links),
             *(
                 f"{path.relative_to(root)} {fault}"
                 for path in tree.ending(*MODEL_SUFFIXES)
@@ -132,10 +132,10 @@ def read_project(root: Path) -> Project:
     )
     if project.is_empty:
         what = (
-            "holds no STM32N6 project: no runtime, HAL, network, model or build script in "
+            "contains no STM32N6 project: no runtime, HAL, network, model or build script in "
             f"{counted(len(tree.folders), 'folder')}"
         )
-        hint = "name the folder that has them all, such as the root of the repository"
+        hint = "name the top folder of the project, for example the root of the repository"
         raise N6Error("N6-ADOPT-001", what, where=str(root), hint=hint)
     return project
 

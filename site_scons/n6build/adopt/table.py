@@ -46,15 +46,15 @@ def _rows(project: Project) -> Iterator[Row]:
     for path in project.fsbl_images:
         yield Row("found", "FSBL", f"{_below(path, project.root)}, an image")
     if not (project.fsbls or project.fsbl_images):
-        yield Row("missing", "FSBL", "none", "n6build's own starts a program that is linked to 0x34000400")
+        yield Row("missing", "FSBL", "none", "n6build uses its own FSBL, which starts a program linked to 0x34000400")
     for network in project.networks:
         yield from _network(network, project)
     if not project.networks:
-        yield Row("missing", "network", "none", "n6build compiles a model that is named: model=FILE")
+        yield Row("missing", "network", "none", "to compile a model, name it: model=FILE")
     for path in project.models:
         yield Row("found", "model", _below(path, project.root))
     if not project.models:
-        yield Row("missing", "model", "none", "the outputs of a run are compared with nothing")
+        yield Row("missing", "model", "none", "n6build cannot compare the outputs of a run")
     for problem in project.problems:
         yield Row("unfit", "read", problem)
 
@@ -69,7 +69,7 @@ def _below(path: Path, root: Path) -> str:
 def _runtime(project: Project) -> Iterator[Row]:
     found = project.runtime
     if found is None:
-        why = "networks for the NPU cannot be linked; n6build's own runtime computes on the Cortex-M55"
+        why = "networks for the NPU cannot be linked; n6build's own runtime uses the Cortex-M55 only"
         yield Row("missing", "runtime", f"the project {project.runtime_fault}", why)
         return
     yield Row("found", "runtime", f"{describe(found)} in {_below(found.ll_aton, project.root)}")
@@ -77,7 +77,7 @@ def _runtime(project: Project) -> Iterator[Row]:
         pic = f", and {found.pic_library.name}" if found.pic_library else ""
         yield Row("found", "library", f"{_below(found.library, project.root)}{pic}")
         if not found.pic_library:
-            why = "relocatable models (loader=reloc) call it"
+            why = "relocatable models (loader=reloc) need it"
             yield Row("missing", "library", "NetworkRuntime*_CM55_GCC_PIC.a", why)
     for part in missing_parts(found):
         name, _, why = part.partition(": ")
@@ -104,19 +104,19 @@ def _application(application: Application, project: Project) -> Iterator[Row]:
     if application.board:
         yield Row("found", "  board", f"{application.board.name}, by {application.board.evidence}")
     else:
-        yield Row("missing", "  board", "nothing names it", "flash and RAM are the board's: board=NAME")
+        yield Row("missing", "  board", "not named", "to select flash and RAM, name it: board=NAME")
     if program.linker_script:
         at = f" starts at 0x{program.starts_at:08X}" if program.starts_at is not None else ""
         yield Row("found", "  linker script", f"{_below(program.linker_script, root)}{at}")
     else:
-        why = "checks compare its MEMORY with the board"
-        yield Row("missing", "  linker script", "the script names none that exists", why)
+        why = "without it, n6build does not check its MEMORY against the board"
+        yield Row("missing", "  linker script", "the build script names no existing file", why)
     if application.fsbl:
         yield Row("found", "  started by", f"{_below(application.fsbl, root)}, since it executes in flash")
     for network in application.networks:
         yield Row("found", "  network", _below(network.source, root))
     for flag in application.unknown_flags:
-        why = "the gcc of a distribution does not know it: n6build adopt FOLDER --gcc build/gcc"
+        why = "the distribution's gcc does not accept it: run n6build adopt FOLDER --gcc build/gcc"
         yield Row("unfit", "  flag", flag, why)
 
 
@@ -126,15 +126,17 @@ def _network(network: FoundNetwork, project: Project) -> Iterator[Row]:
     yield Row("found", "network", f"{_below(network.source, root)}{asks}")
     if network.version and project.runtime and network.version != project.runtime.version:
         text = f"asks for {release_name(network.version)}, the runtime is {release_name(project.runtime.version)}"
-        yield Row("unfit", "  version", text, "its C file stops the compiler, or runs wrongly")
+        yield Row(
+            "unfit", "  version", text, "the network does not compile with this runtime, or computes wrong results"
+        )
     if network.fault:
         yield Row("unfit", "  file", network.fault)
     for weights in (*network.weights, *network.elsewhere):
         state: Literal["found", "unfit"] = "unfit" if weights.fault else "found"
-        apart = "" if weights in network.weights else ", not beside the network"
+        apart = "" if weights in network.weights else ", in another folder than the network"
         yield Row(state, "  weights", f"{_below(weights.file, root)} {weights.fault}".rstrip() + apart)
     for pool in network.missing:
-        why = "the NPU reads them there; repositories often leave them out"
+        why = "the NPU needs them; many repositories do not contain them"
         yield Row("missing", "  weights", f"{network.source.stem}_atonbuf.{pool}.raw, .bin or .hex", why)
 
 

@@ -17,9 +17,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import cannot_write, read_bytes, write_atomically
 
 Result = Literal["written", "replaced", "there already", "differs", "adopted by hand"]
-_BEGIN = (
-    "# n6build adopt {digest}: these lines and no others; n6build adopt writes them anew as long as they are unchanged"
-)
+_BEGIN = "# n6build adopt {digest}: do not edit these lines; n6build adopt updates them while they are unchanged"
 _END = "# n6build adopt: end"
 _BLOCK = re.compile(
     r"^# n6build adopt ([0-9a-f]{12}):[^\n]*\n(.*?)^# n6build adopt: end[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL
@@ -148,7 +146,7 @@ def in_the_way(place: Path, wanted: str) -> N6Error:
         place: the file.
         wanted: description of the other file.
     """
-    what = f"is in the way: n6build adopt would put {wanted} there"
+    what = f"already exists: n6build adopt would write {wanted} there"
     return N6Error("N6-ADOPT-004", what, where=str(place), hint="move it away, or name another folder")
 
 

@@ -69,7 +69,7 @@ def decode_json(data: bytes, type: type[T]) -> T:
 
 def _check_json(data: bytes | str, most: int) -> None:
     if len(data) > most:
-        raise ValueError(f"has {len(data)} bytes, {len(data) - most} more than is read")
+        raise ValueError(f"has {len(data)} bytes, {len(data) - most} more than the limit")
     text = data.encode("utf-8", "replace") if isinstance(data, str) else data
     if text[:4].count(b"\0"):
         raise ValueError("is not UTF-8 text")
@@ -93,7 +93,7 @@ def check_yaml(text: str) -> None:
     import yaml  # noqa: PLC0415 - many steps read none.
 
     if len(text) > MAX_YAML_BYTES:
-        raise ValueError(f"has {len(text)} characters, {len(text) - MAX_YAML_BYTES} more than is read")
+        raise ValueError(f"has {len(text)} characters, {len(text) - MAX_YAML_BYTES} more than the limit")
     if text.count("*") <= MAX_YAML_ALIASES and most_yaml_levels(text) <= MAX_LEVELS:
         return
     level = aliases = 0

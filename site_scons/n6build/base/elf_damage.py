@@ -39,7 +39,7 @@ def elf_damage() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def sound_elf(id: str, path: Path, what: str = "is not a sound ELF file") -> Iterator[None]:
+def sound_elf(id: str, path: Path, what: str = "is not a valid ELF file") -> Iterator[None]:
     """Raise an N6Error if the block finds damage in an ELF file.
 
     Args:

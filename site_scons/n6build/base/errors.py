@@ -68,7 +68,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = sorted(known)
     if near := nearest(word, names):
         return f"did you mean {' or '.join(repr(name) for name in near)}?"
-    return f"known: {', '.join(names)}" if names else "none is known"
+    return f"use one of: {', '.join(names)}" if names else "none exists"
 
 
 def nearest(word: str, known: Iterable[str]) -> list[str]:

@@ -99,7 +99,7 @@ def cannot_write(path: Path | None, error: OSError) -> N6Error:
         path: The file; None if it is not known, as for stdout.
         error: Error of the system.
     """
-    hint = "free some space and build again" if error.errno == errno.ENOSPC else None
+    hint = "free disk space and build again" if error.errno == errno.ENOSPC else None
     return N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(path) if path else None, hint=hint)
 
 
@@ -128,9 +128,9 @@ def _refuse_pointer(path: Path, data: bytes) -> None:
     """
     pointer = _POINTER.match(data) if len(data) < _MOST_OF_A_POINTER else None
     if pointer:
-        what = f"is a Git LFS pointer: the file itself, {int(pointer[1])} bytes, was not downloaded"
+        what = f"is a Git LFS pointer: the file of {int(pointer[1])} bytes was not downloaded"
         folder = shlex.quote(str(path.absolute().parent))
-        hint = f"git -C {folder} lfs pull --include={shlex.quote(path.name)} (once before: git lfs install)"
+        hint = f"run git -C {folder} lfs pull --include={shlex.quote(path.name)} (before it, once: git lfs install)"
         raise N6Error("N6-FILE-006", what, where=str(path), hint=hint)
 
 

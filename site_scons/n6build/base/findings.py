@@ -32,7 +32,7 @@ def refusal(id: str, finding: Finding, others: int = 0) -> N6Error:
         others: Number of findings that are not shown.
     """
     what = finding.what + (f" (and {others} more)" if others else "")
-    hint = f"{finding.hint}; or accept it: checks.waive.{id} in model.yaml, with a reason"
+    hint = f"{finding.hint}; or accept it with a reason: checks.waive.{id} in model.yaml"
     return N6Error(id, what, where=finding.where, hint=hint)
 
 

@@ -17,7 +17,7 @@ FORMATS_FLAG = "-D__int64_t_defined=1"
 UNKNOWN_FLAGS = ("-fcyclomatic-complexity",)
 # Flags that make ST's sources compile with another compiler.
 ADDED_FLAGS = (FLOAT_T_FLAG, FORMATS_FLAG)
-SWITCH = "n6build adopt . --gcc build/gcc makes a compiler that the project can use as it is"
+SWITCH = "or run n6build adopt . --gcc build/gcc, which writes a compiler that accepts these flags"
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class _Trouble:
 _TROUBLES = (
     _Trouble(
         re.compile(r"|".join(f"{re.escape(flag)}\\b" for flag in UNKNOWN_FLAGS)),
-        f"only the compiler in STM32CubeIDE knows {UNKNOWN_FLAGS[0]}: leave it out; {SWITCH}",
+        f"remove {UNKNOWN_FLAGS[0]}: only the compiler of STM32CubeIDE accepts it; {SWITCH}",
     ),
-    _Trouble(re.compile(r"\bfloat_t\b"), f"newlib hides float_t from this compiler: add {FLOAT_T_FLAG}; {SWITCH}"),
+    _Trouble(re.compile(r"\bfloat_t\b"), f"add {FLOAT_T_FLAG}: newlib hides float_t from this compiler; {SWITCH}"),
     _Trouble(
         re.compile(r"\b(?:PRI|SCN)[xXudio]64\b"),
-        f"newlib's inttypes.h has no formats for 64 bits with this compiler: add {FORMATS_FLAG}; {SWITCH}",
+        f"add {FORMATS_FLAG}: newlib's inttypes.h has no formats for 64 bits with this compiler; {SWITCH}",
     ),
 )
 # Patterns would be slow on megabytes of text, and the first errors are enough.

@@ -126,7 +126,7 @@ def read_intel_hex(path: Path, most: int) -> HexMemory:
                 base = int.from_bytes(data, "big") << (4 if kind == _SEGMENT else 16)
         except ValueError as error:
             what = f"is not an Intel hex file: {error}"
-            raise N6Error("N6-HEX-001", what, where=f"{path.name}:{number}", hint="make the file again") from error
+            raise N6Error("N6-HEX-001", what, where=f"{path.name}:{number}", hint="generate the file again") from error
     return memory
 
 
@@ -148,7 +148,9 @@ def _record(text: bytes) -> tuple[int, int, bytes]:
         raise ValueError("the line is not in hexadecimal digits")
     record = bytes.fromhex(text[1:].decode("ascii"))
     if len(record) < 5 or len(record) != record[0] + 5:
-        raise ValueError(f"the line has {len(record)} bytes, its length says {record[0] + 5 if record else 5}")
+        raise ValueError(
+            f"the line has {len(record)} bytes, but its length field means {record[0] + 5 if record else 5}"
+        )
     if sum(record) & 0xFF:
         raise ValueError("the line has an invalid checksum")
     kind, data = record[3], record[4:-1]

@@ -35,7 +35,7 @@ class JsonValue:
             "N6-NET-020",
             what,
             where=f"{self.file}: {self.path}" if self.path else self.file,
-            hint="compile the network again: this is not a description that ST Edge AI Core writes",
+            hint="compile the network again: ST Edge AI Core does not write such a description",
         )
 
     def __getitem__(self, key: str) -> JsonValue:
@@ -61,7 +61,7 @@ class JsonValue:
             count: Most items that are read.
         """
         if isinstance(self.data, list) and len(self.data) > count:
-            raise self.error(f"has {len(self.data)} entries, {len(self.data) - count} more than is read")
+            raise self.error(f"has {len(self.data)} entries, {len(self.data) - count} more than the limit")
         return iter(self)
 
     def first(self) -> JsonValue:
@@ -124,6 +124,11 @@ def parse_json(text: bytes, file: str) -> JsonValue:
         return JsonValue(bounded.parse_json(text, MAX_BYTES), file)
     except json.JSONDecodeError as error:
         where = f"{file}:{error.lineno}:{error.colno}"
-        raise N6Error("N6-NET-020", f"is not JSON: {error.msg}", where=where, hint="is the file complete?") from error
+        raise N6Error(
+            "N6-NET-020",
+            f"is not JSON: {error.msg}",
+            where=where,
+            hint="compile the network again: the file may be incomplete",
+        ) from error
     except ValueError as error:
         raise N6Error("N6-NET-020", f"is not JSON: {error}", where=file) from error

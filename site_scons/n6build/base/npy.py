@@ -61,7 +61,7 @@ def arrays_of(data: bytes) -> dict[str, NDArray[np.generic]]:
         with zipfile.ZipFile(io.BytesIO(data)) as found:
             members = found.infolist()
             if sum(each.file_size for each in members) > len(data):
-                raise ValueError("has members that are compressed")
+                raise ValueError("has compressed members")
             return {each.filename.removesuffix(".npy"): _array_of(found.read(each)) for each in members}
     except _DAMAGE as error:
         raise ValueError(str(error) or type(error).__name__) from error
@@ -75,12 +75,12 @@ def _array_of(data: bytes) -> NDArray[np.generic]:
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     version = npy.read_magic(file)
     if version not in readers:
-        raise ValueError(f"version {version[0]}.{version[1]} of the format is not known")
+        raise ValueError(f"version {version[0]}.{version[1]} of the format is unsupported")
     shape, is_fortran, dtype = readers[version](file)
     if dtype.hasobject or min(shape, default=0) < 0:
         raise ValueError(f"has values of type {dtype} and shape {shape}")
     size, found = math.prod(shape) * dtype.itemsize, len(data) - file.tell()
     if size != found:
-        raise ValueError(f"says that it has {size} bytes of values, and has {found}")
+        raise ValueError(f"announces {size} bytes of values, but has {found}")
     flat = np.frombuffer(data, dtype, offset=file.tell()) if size else np.empty(math.prod(shape), dtype)
     return flat.reshape(shape, order="F" if is_fortran else "C")

@@ -30,7 +30,7 @@ def check_python() -> None:
     """
     if sys.version_info[:2] < OLDEST_PYTHON:
         have, wanted = sys.version.split()[0], ".".join(map(str, OLDEST_PYTHON))
-        raise N6Error("N6-SETUP-002", f"Python {have} is too old", hint=f"n6build needs Python {wanted} or newer")
+        raise N6Error("N6-SETUP-002", f"Python {have} is too old", hint=f"install Python {wanted} or newer")
 
 
 def missing_package(error: ModuleNotFoundError) -> N6Error:
@@ -43,11 +43,11 @@ def missing_package(error: ModuleNotFoundError) -> N6Error:
     if name.startswith("n6"):
         raise error
     if name in _REMOTE:
-        what = f"Python package '{name}', which servers need, is missing in {sys.prefix}"
-        return N6Error("N6-SETUP-003", what, hint=f"{sys.executable} -m pip install {' '.join(_REMOTE.values())}")
+        what = f"Python package '{name}' is missing in {sys.prefix}: remote caches and workers need it"
+        return N6Error("N6-SETUP-003", what, hint=f"run {sys.executable} -m pip install {' '.join(_REMOTE.values())}")
     install = f"-r {_LOCK}" if _LOCK.is_file() else "--force-reinstall n6build"
     what = f"Python package '{name}' is missing in {sys.prefix}"
-    return N6Error("N6-SETUP-003", what, hint=f"{sys.executable} -m pip install {install}")
+    return N6Error("N6-SETUP-003", what, hint=f"run {sys.executable} -m pip install {install}")
 
 
 def check_scons(version: str) -> None:
@@ -62,4 +62,4 @@ def check_scons(version: str) -> None:
     found = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
     if found < OLDEST_SCONS:
         wanted = ".".join(map(str, OLDEST_SCONS))
-        raise N6Error("N6-SETUP-004", f"SCons {version} is too old", hint=f"n6build needs SCons {wanted} or newer")
+        raise N6Error("N6-SETUP-004", f"SCons {version} is too old", hint=f"install SCons {wanted} or newer")

@@ -81,7 +81,7 @@ def _environment(folder: Path) -> Environment:
 
 def _wrong(message: str | None, path: str, line: int | None) -> N6Error:
     what = f"the template cannot be filled in: {message}"
-    hint = "correct it there; the function that fills it in has its values"
+    hint = "correct the template; its values come from the function that renders it"
     return N6Error("N6-FILE-005", what, where=f"{path}:{line}", hint=hint)
 
 

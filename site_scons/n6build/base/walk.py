@@ -98,7 +98,7 @@ def walk(root: Path) -> Tree:
         left -= len(folder.files) + len(folder.links) + len(inner)
         if left < 0:
             what = f"has more than {MAX_ENTRIES:,} files and folders"
-            raise N6Error("N6-FILE-007", what, where=str(root), hint="name the folder of one project")
+            raise N6Error("N6-FILE-007", what, where=str(root), hint="name the folder of a single project")
         if _BUILD_MARK in folder.files and path != root:
             continue
         found.append(folder)

@@ -257,7 +257,7 @@ def _missing(document: Document, path: tuple[str | int, ...], name: str, hint: A
     since = next((note for note in typing.get_args(hint) if isinstance(note, Since)), None)
     if since is None:
         return _fail(document, path, f"key '{name}' is missing", id="N6-YAML-006")
-    what = f"key '{name}' is missing: this file is for an n6build before {since.version}"
+    what = f"key '{name}' is missing: this file was written for n6build before {since.version}"
     return _fail(document, path, what, f"add it: {since.write}", "N6-YAML-006")
 
 
@@ -295,7 +295,7 @@ def _convert_literal(document: Document, kind: Any, node: yaml.Node, path: tuple
             return choice
     shown = node.value if isinstance(node, yaml.ScalarNode) else "this value"
     raise _fail(
-        document, path, f"'{clipped(shown, _SHOWN)}' is not possible here", did_you_mean(str(shown), map(str, choices))
+        document, path, f"invalid value '{clipped(shown, _SHOWN)}'", did_you_mean(str(shown), map(str, choices))
     )
 
 

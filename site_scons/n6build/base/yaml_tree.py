@@ -122,11 +122,11 @@ def _included(path: Path, value: yaml.Node, where: str, chain: tuple[Path, ...])
     name = value.value if isinstance(value, yaml.ScalarNode) else ""
     if not re.fullmatch(_FILE_NAME, name, re.ASCII):
         what = "must name a YAML file in the folder of this one"
-        raise N6Error("N6-YAML-007", what, where=where, hint="include: family.yaml")
+        raise N6Error("N6-YAML-007", what, where=where, hint="write a line such as include: family.yaml")
     included = path.with_name(name)
     if not is_file(included):
         others = [each.name for each in files_in(path.parent, "*.yaml") if each != path]
-        raise N6Error("N6-YAML-007", f"there is no file '{name}'", where=where, hint=did_you_mean(name, others))
+        raise N6Error("N6-YAML-007", f"file '{name}' does not exist", where=where, hint=did_you_mean(name, others))
     if included in chain:
         what = f"'{name}' includes this file: {' -> '.join(each.name for each in (*chain, included))}"
         raise N6Error("N6-YAML-007", what, where=where)

@@ -118,7 +118,7 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 def summary(results: Sequence[Result]) -> str:
     """Return the counts in words."""
-    words = {"not applicable": "had nothing to look at"}
+    words = {"not applicable": "had nothing to check"}
     parts = [(what, number) for what, number in counts(results).items() if number or what == "passed"]
     return ", ".join(f"{number} {words.get(what, what)}" for what, number in parts)
 
@@ -132,7 +132,7 @@ def read_results(path: Path) -> list[Result]:
     try:
         return decode_json(read_bytes(path), list[Result])
     except ValueError as error:
-        raise N6Error("N6-CHECK-101", f"does not hold results of checks: {error}", where=path.name) from error
+        raise N6Error("N6-CHECK-101", f"contains no results of checks: {error}", where=path.name) from error
 
 
 def raise_if_failed(results: Sequence[Result]) -> None:

@@ -13,9 +13,7 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.cli.arguments import CommandParser
 
 NAME = "adopt"
-HELP = (
-    "reads an STM32N6 project as it lies on the disk, says what it has and lacks, and adds n6build to its build script"
-)
+HELP = "reads an existing STM32N6 project, lists its parts and the missing ones, and adds n6build to its build script"
 _OPTIONS = ("board", "model", "appli")
 
 
@@ -48,19 +46,22 @@ def adopt(words: Sequence[str]) -> None:
 def adopt_parser() -> CommandParser:
     """Return the parser of the words behind `n6build adopt`."""
     parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
-    parser.add_argument("folder", metavar="FOLDER", help="of the project, such as the root of its repository")
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="folder of the project, for example the root of its repository"
+    )
     parser.add_argument(
         "options",
         nargs="*",
         metavar="OPTION=VALUE",
-        help="board=NAME and model=FILE in place of what is found; appli=PROGRAM of a script that builds several",
+        help="board=NAME and model=FILE replace the detected ones; appli=PROGRAM selects one of several programs of "
+        "a script",
     )
-    parser.add_argument("--print", dest="only_print", action="store_true", help="shows the lines, and writes nothing")
-    parser.add_argument("--for", dest="kind", choices=KINDS, help="the build system, where a program has several")
+    parser.add_argument("--print", dest="only_print", action="store_true", help="shows the lines, but writes no file")
+    parser.add_argument("--for", dest="kind", choices=KINDS, help="the build system, if a program has several")
     parser.add_argument(
         "--gcc",
         metavar="FOLDER",
-        help="writes a compiler there that takes the flags of ST's projects, such as build/gcc, from FOLDER of the project",
+        help="folder inside the project, for example build/gcc, for a compiler that accepts the flags of ST's projects",
     )
     return parser
 

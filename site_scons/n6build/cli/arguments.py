@@ -65,7 +65,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise N6-OPTION-019 with a message of argparse."""
-        raise N6Error("N6-OPTION-019", message, hint=f"{self.prog} --help")
+        raise N6Error("N6-OPTION-019", message, hint=f"run {self.prog} --help")
 
 
 def read_call(words: Sequence[str]) -> Asked:
@@ -77,7 +77,7 @@ def read_call(words: Sequence[str]) -> Asked:
         N6Error: N6-OPTION-019 if nothing to do is named; errors of `read_words`.
     """
     if not words:
-        raise N6Error("N6-OPTION-019", "nothing to do is named", hint="n6build --help")
+        raise N6Error("N6-OPTION-019", "no command and no model is given", hint="run n6build --help")
     if words[0] in COMMANDS:
         return read_words(words[0], words[1:])
     if not _begins_a_build(words[0]):
@@ -86,7 +86,7 @@ def read_call(words: Sequence[str]) -> Asked:
     found = parser_of("build").parse_known_intermixed_args(words)[0]
     named = found.words
     if not named and _NAMES.isdisjoint(vars(found)):
-        raise N6Error("N6-OPTION-019", "nothing to do is named", hint="n6build --help")
+        raise N6Error("N6-OPTION-019", "no command and no model is given", hint="run n6build --help")
     command = next((word for word in named if word in COMMANDS), "build")
     rest = [*words]
     if command in named:
@@ -134,8 +134,8 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
     goals, models = _goals_and_models(command, found.words, found.build, given)
     if models:
         if "model" in given:
-            what = f"two models are named: '{models[0]}' and 'model={given['model']}'"
-            raise N6Error("N6-OPTION-019", what, hint="several networks of one application: model=a,b")
+            what = f"two models are given: '{models[0]}' and 'model={given['model']}'"
+            raise N6Error("N6-OPTION-019", what, hint="write model=a,b for several networks in one application")
         given["model"] = ",".join(models)
     if command == "build" and goals[1:] and COMMANDS.keys().isdisjoint(goals[1:]):
         # Only these files are made, as with scons, and not all that target build makes.
@@ -144,10 +144,10 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
         name = word.lstrip("-").partition("=")[0].replace("-", "_")
         raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, _NAMES))
     for name in sorted(_OPTIONS_OF_SCONS & set(given)):
-        hint = "n6build adopt FOLDER" if name == "adopt" else f"scons matrix {name}=..."
+        hint = "run n6build adopt FOLDER" if name == "adopt" else f"run scons matrix {name}=..."
         raise N6Error("N6-OPTION-019", f"option '{name}' has no effect here", hint=hint)
     if command in LISTS and goals:
-        raise N6Error("N6-OPTION-019", f"'n6build {command}' takes no targets", hint=f"n6build {command} --help")
+        raise N6Error("N6-OPTION-019", f"'n6build {command}' takes no targets", hint=f"run n6build {command} --help")
     return Asked(
         command,
         tuple(goals),
@@ -207,13 +207,13 @@ def _refuse_misspelt_model(word: str, build: str = "") -> None:
 
 def _no_command(word: str) -> N6Error:
     if word in _OF_SCONS:
-        return N6Error("N6-OPTION-019", f"target '{word}' is built by SCons", hint=_hint_for(word))
+        return N6Error("N6-OPTION-019", f"target '{word}' needs SCons", hint=_hint_for(word))
     own = ("adopt", "matrix-merge", "prove", "new", "clean", "help")
     return N6Error("N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, *own]))
 
 
 def _hint_for(word: str) -> str:
-    return f"scons {word}" if word in _OF_SCONS else f"n6build {word}, alone"
+    return f"run scons {word}" if word in _OF_SCONS else f"run n6build {word} without other targets"
 
 
 # Options that the command line of n6build takes.
@@ -227,7 +227,7 @@ def further_targets(command: str) -> list[str]:
 
 
 def shown_options(command: str) -> list[Option]:
-    """Return the options that the help of a command lists.
+    """Return the options that help for a command lists.
 
     These are the options that the command uses. Those of relocatable models are left out unless it
     is about such models.
@@ -247,35 +247,33 @@ def parser_of(command: str) -> CommandParser:
     targets = "" if command in LISTS else " [TARGET ...]"
     shown = {option.name for option in shown_options(command)}
     hidden = [option.name for option in SHOWN if option.loader and option.name not in shown]
-    more = f" With loader=reloc there are more: {', '.join(hidden)}; n6build reloc --help." if shown and hidden else ""
+    more = f" loader=reloc has more options: {', '.join(hidden)}; see n6build reloc --help." if shown and hidden else ""
     parser = CommandParser(
         prog=f"n6build {command}",
         usage=f"n6build {command}{targets} [OPTION=VALUE ...]",
         description=f"{COMMANDS[command].replace('%', '%%')}.",
-        epilog="Each option may be given as --option value or as option=value; values also come from n6build.local.yaml, from "
-        f"settings.yaml in the user's n6build folder, and from the environment.{more}",
+        epilog="Write an option as --option value or option=value. n6build also reads n6build.local.yaml, "
+        f"settings.yaml in your n6build folder, and the environment.{more}",
         allow_abbrev=False,
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     add_build(parser)
     parser.add_argument(
-        "-j", "--jobs", metavar="N", type=_count, help="steps at a time; default: as make's -j says, or one per CPU"
+        "-j", "--jobs", metavar="N", type=_count, help="number of parallel steps; default: make's -j, or one per CPU"
     )
     parser.add_argument(
         "-q",
         "--question",
         action="store_true",
-        help="does nothing: the exit status is 1 if something is not up to date",
+        help="only checks: exit status 1 if something is not up to date",
     )
-    parser.add_argument(
-        "--host", metavar="FILES", help="build scripts of the project that calls this: errors name their line"
-    )
+    parser.add_argument("--host", metavar="FILES", help="build scripts of the calling project; errors name their lines")
     if command == "plan":
         parser.add_argument(
-            "--write", metavar="FILE", type=Path, help="writes the plan of these targets as JSON, and prints nothing"
+            "--write", metavar="FILE", type=Path, help="writes the plan of these targets as JSON instead of printing it"
         )
     add_output(parser)
-    options = parser.add_argument_group("options of the build, as with scons")
+    options = parser.add_argument_group("options of the build, the same as with scons")
     for option in SHOWN:
         options.add_argument(
             f"--{option.name.replace('_', '-')}",
@@ -292,19 +290,19 @@ def parser_of(command: str) -> CommandParser:
 def add_build(parser: argparse.ArgumentParser) -> None:
     """Add the option for the folder of all build products."""
     parser.add_argument(
-        "--build", metavar="FOLDER", default="build", help="folder of all build products; default: build"
+        "--build", metavar="FOLDER", default="build", help="folder for all build products; default: build"
     )
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """Add the option that leaves only errors on the console."""
-    parser.add_argument("--quiet", action="store_true", help="prints errors alone")
+    parser.add_argument("--quiet", action="store_true", help="prints errors only")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add the options of a command that prints tables."""
     add_quiet(parser)
-    parser.add_argument("--json", action="store_true", help="prints the tables as one JSON document, and nothing else")
+    parser.add_argument("--json", action="store_true", help="prints the tables as one JSON document only")
 
 
 def _count(text: str) -> int:

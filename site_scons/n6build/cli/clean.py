@@ -16,7 +16,7 @@ from n6build.engine.lock import locked_build_folder
 from n6build.engine.progress import say_kept
 
 NAME = "clean"
-HELP = "removes what n6build has made; what virtual boards hold, and files of others, stay"
+HELP = "removes all files that n6build made; keeps the memories of virtual boards, and other files"
 
 
 def clean(words: Sequence[str]) -> None:

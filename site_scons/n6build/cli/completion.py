@@ -66,9 +66,7 @@ def whole_parser() -> argparse.ArgumentParser:
         commands.add_parser(name, parents=[own], add_help=False, help=what.replace("%", "%%"))
     for name, (parser_of_own, what) in OWN_COMMANDS.items():
         commands.add_parser(name, parents=[parser_of_own()], add_help=False, help=what)
-    commands.add_parser("help", help="the help of a command").add_argument(
-        "command", choices=[*COMMANDS, *OWN_COMMANDS]
-    )
+    commands.add_parser("help", help="help for a command").add_argument("command", choices=[*COMMANDS, *OWN_COMMANDS])
     return parser
 
 

@@ -64,7 +64,7 @@ def not_modelled() -> list[str]:
 
 def virtual_npu() -> list[str]:
     """Return the lines of `not_modelled` for a console, under a heading."""
-    lines = ["  what the virtual NPU does not model; a network that uses it is refused before it runs:"]
+    lines = ["  not modelled by the virtual NPU; n6build rejects a network that uses it before the run:"]
     for each in not_modelled():
         lines += textwrap.wrap(each, 118, initial_indent="    ", subsequent_indent="      ")
     return lines
@@ -92,9 +92,7 @@ def _interpreter(name: str, models: str) -> Callable[[], ToolStatus]:
     """
 
     def check() -> ToolStatus:
-        status = _package(
-            name, f"the reference interpreter of {models} models, which results of runs are compared with"
-        )()
+        status = _package(name, f"the reference interpreter of {models} models, for the comparison with runs")()
         return replace(status, fix=INSTALL, needed="if you have it")
 
     return check
@@ -121,7 +119,7 @@ def _version(command: str, option: str) -> str | None:
             [command, option], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired):
-        return "found, but does not answer"
+        return "found, but does not start"
     match = re.search(r"\d+\.\d+(?:\.\d+)*", result.stdout + result.stderr)
     return match[0] if match else "found, version unknown"
 
@@ -158,7 +156,7 @@ def _st_edge_ai() -> ToolStatus:
     """Return the place of ST Edge AI Core; getting its version would take seconds."""
     installation = find_tool(read_environment())
     found = str(installation.root or installation.executable) if installation else None
-    fix = f"{CORE_DIR} names its root; without it the reference backend runs every epoch on the Cortex-M55"
+    fix = f"set {CORE_DIR} to its root; without it, the reference backend runs every epoch on the Cortex-M55"
     return ToolStatus("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
 
 
@@ -170,7 +168,7 @@ def _device_headers(cmsis: Sequence[str]) -> ToolStatus:
             found = f"in {len(folders)} folders"
     except N6Error as error:
         fix = f"{error.where}: {error.what} ({error.id}); {HINT}"
-    why = "CMSIS, device and HAL, for an Appli with ST's runtime; relocatable models do without"
+    why = "CMSIS, device and HAL, for an Appli with ST's runtime; relocatable models do not need them"
     return ToolStatus("device headers", found, why, fix, "for ST's runtime")
 
 

@@ -23,7 +23,7 @@ from n6build.engine.local import local_site
 from n6build.engine.lock import locked_build_folder
 from n6build.steps.planning import planned
 
-HELP = "checks the options of a CMake project, and writes how its build calls n6build"
+HELP = "checks the options of a CMake project, and writes the script that calls n6build"
 # The build has the same goals, and so finds the plan that is remembered here.
 _GOALS = ("library", "build")
 
@@ -56,7 +56,9 @@ def embed(words: Sequence[str]) -> None:
 def _parser() -> CommandParser:
     parser = CommandParser(prog="n6build embed", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument("options", nargs="*", metavar="option=value")
-    parser.add_argument("--build", metavar="FOLDER", required=True, help="folder of all that n6build makes, its alone")
+    parser.add_argument(
+        "--build", metavar="FOLDER", required=True, help="folder for the products of n6build, used by n6build only"
+    )
     parser.add_argument("--script", metavar="FILE", required=True, help="script with which the build calls n6build")
     parser.add_argument("--command", metavar="FILE", default="n6build", help="how the build calls n6build")
     return parser

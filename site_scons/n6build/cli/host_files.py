@@ -91,7 +91,7 @@ def make_name(path: str) -> str:
     """
     bad = _REFUSED.search(path)
     if bad:
-        what = f"{path!a} cannot be named in a makefile: it contains {bad[0]!a}"
+        what = f"a makefile cannot name {path!a}: it contains {bad[0]!a}"
         raise N6Error("N6-EMBED-001", what, hint="rename the file or its folder")
     return re.sub(r"[ #]", lambda found: f"\\{found[0]}", path.replace("$", "$$"))
 

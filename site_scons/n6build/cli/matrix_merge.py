@@ -15,7 +15,7 @@ from n6build.cli.arguments import CommandParser, add_build, add_output
 from n6build.cli.json_output import print_json
 
 NAME = "matrix-merge"
-HELP = "joins the results of the parts of a matrix (scons matrix shard=3/8): tables, history, trends, regressions"
+HELP = "joins the results of the shards of a matrix (scons matrix shard=3/8): tables, history, trends, regressions"
 
 
 def matrix_merge(words: Sequence[str]) -> None:
@@ -48,7 +48,13 @@ def matrix_merge(words: Sequence[str]) -> None:
 def merge_parser() -> CommandParser:
     """Return the parser of the words behind `n6build matrix-merge`."""
     parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="such as build/matrix/shard-3-of-8.json")
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        type=Path,
+        help="result of a shard, for example build/matrix/shard-3-of-8.json",
+    )
     add_build(parser)
     add_output(parser)
     return parser

@@ -20,7 +20,7 @@ from n6build.describe.choices import Choices
 from n6build.describe.folder_name import folder_name
 
 NAME = "new"
-HELP = "makes a project that builds, in a new folder: n6build new my_app net.tflite --with cmake"
+HELP = "creates a complete project in a new folder: n6build new my_app net.tflite --with cmake"
 # Board and model in the build scripts of the examples.
 _BOARD, _MODEL = "nucleo-n657", "keyword"
 _SOURCES = ("src/main.c", "src/sensor.c", "src/sensor.h", "drivers/uart.c", "drivers/uart.h")
@@ -98,7 +98,7 @@ def new(words: Sequence[str]) -> None:
     given = _given(options.words)
     folder, kind = Path(options.folder), KINDS[options.kind]
     if is_file(folder) or (is_folder(folder) and files_in(folder)):
-        what = f"'{folder}' is there already, and not empty"
+        what = f"'{folder}' exists and is not empty"
         raise N6Error("N6-NEW-001", what, hint="name a new folder")
     board = load_board(given["board"], home_of_board(given["board"])).name
     # A faulty model is refused before anything is written.
@@ -131,11 +131,15 @@ def _given(words: Sequence[str]) -> dict[str, str]:
         if not equals and is_model(word):
             found["model"] = word
         elif not equals:
-            raise N6Error("N6-OPTION-019", f"'{word}' is neither a model nor an option", hint=f"n6build {NAME} --help")
+            raise N6Error(
+                "N6-OPTION-019", f"'{word}' is neither a model nor an option", hint=f"run n6build {NAME} --help"
+            )
         elif name not in found:
             raise N6Error("N6-OPTION-001", f"unknown option '{name}'", hint=did_you_mean(name, found))
         elif not value:
-            raise N6Error("N6-OPTION-002", f"'{name}=' names nothing", hint=f"such as {name}={found[name]}")
+            raise N6Error(
+                "N6-OPTION-002", f"'{name}=' has an empty value", hint=f"write for example {name}={found[name]}"
+            )
         else:
             found[name] = value
     return found
@@ -168,10 +172,10 @@ def new_parser() -> CommandParser:
     parser = CommandParser(
         prog=f"n6build {NAME}",
         usage=f"n6build {NAME} FOLDER [MODEL_FILE] [board=BOARD] [model=MODEL] [--with {'|'.join(KINDS)}]",
-        description=f"{HELP}. Without a model it takes one that comes with n6build.",
+        description=f"{HELP}. Without a model, the project gets one of n6build's models.",
         allow_abbrev=False,
     )
-    parser.add_argument("folder", metavar="FOLDER", help="of the project; it must not exist, or be empty")
+    parser.add_argument("folder", metavar="FOLDER", help="folder of the project; it must be new or empty")
     parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
     parser.add_argument("--with", dest="kind", choices=[*KINDS], default="make", help="the build system; default: make")
     return parser

@@ -58,17 +58,17 @@ def _overview() -> str:
     commands = {
         **COMMANDS,
         **{name: what for name, (_, what) in OWN_COMMANDS.items()},
-        "help": "the help of a command: n6build help flash",
-        "--print-completion": "bash, zsh or fish: a script that completes what is typed",
+        "help": "help for a command: n6build help flash",
+        "--print-completion": "completion script for bash, zsh or fish",
     }
     return "\n".join(
         [
             "n6build: a neural network from its model file to a running STM32N6 board",
             "",
-            "  n6build MODEL_FILE                                  builds it: n6build net.tflite",
+            "  n6build MODEL_FILE                                  builds it, for example: n6build net.tflite",
             "  n6build COMMAND [TARGET ...] [MODEL_FILE] [OPTION=VALUE ...]",
             "",
-            "Commands, of which several may follow each other (n6build flash run); each has a --help",
+            "Commands; you can combine several (n6build flash run), and each has --help",
             *(entry(name, what) for name, what in commands.items()),
         ]
     )

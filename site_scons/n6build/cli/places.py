@@ -31,8 +31,12 @@ def check_folder(folder: str) -> None:
         N6Error: N6-EMBED-002 for such a folder.
     """
     if not _PLAIN.fullmatch(folder) or folder.startswith("-"):
-        what = f"the build folder {folder!a} is named in rules, and may contain letters, digits and ./+@_- only"
+        what = f"the name of the build folder {folder!a} has other characters than letters, digits and ./+@_-"
         raise N6Error("N6-EMBED-002", what, hint="N6_BUILD=build/n6build")
     if os.path.commonpath([os.path.abspath(folder), os.getcwd()]) == os.path.abspath(folder):
         what = f"the build folder {folder!a} contains the project"
-        raise N6Error("N6-EMBED-002", what, hint="N6_BUILD=build/n6build, which is n6build's alone")
+        raise N6Error(
+            "N6-EMBED-002",
+            what,
+            hint="set N6_BUILD to a folder that only n6build uses, for example N6_BUILD=build/n6build",
+        )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from n6build.prove.trial import Verdict
 
 NAME = "prove"
-HELP = "makes random edits in a copy of the project, and compares each incremental build with a clean one"
+HELP = "edits a copy of the project at random, and compares each incremental build with a clean one"
 # These targets need no board, and their outputs contain nothing about the build itself.
 _GOALS = ("build", "network", "check", "library", "reloc", "romfs", "hex", "image")
 
@@ -55,7 +55,9 @@ def prove(words: Sequence[str]) -> None:
         inputs = matching(trial.inputs, options.only)
         if inputs is None:
             raise N6Error(
-                "N6-OPTION-019", f"'--only {options.only}' matches no input", hint="such as 'firmware/fsbl/*'"
+                "N6-OPTION-019",
+                f"'--only {options.only}' matches no input",
+                hint="write a pattern of paths, for example 'firmware/fsbl/*'",
             )
         say("Prove", " ".join(goals), f"seed {options.seed}: {len(inputs.files)} files, {len(trial.first)} outputs")
         if _told("without an edit", "", trial.without_edit()):
@@ -78,7 +80,7 @@ def prove(words: Sequence[str]) -> None:
     if found:
         what = f"the build is wrong: {', '.join(found)}"
         again = f"--seed {options.seed} --only {shlex.quote(options.only)} --client {options.client}"
-        hint = f"n6build prove {shlex.join(goals)} {again} --edits 1 --first N repeats edit N"
+        hint = f"run n6build prove {shlex.join(goals)} {again} --edits 1 --first N to repeat edit N"
         raise N6Error("N6-PROVE-002", what, where=str(copy.project), hint=hint)
 
 
@@ -91,7 +93,7 @@ def _checked(words: Sequence[str]) -> tuple[str, ...]:
     goals = [word for word in words if "=" not in word] or ["build"]
     for goal in goals:
         if goal not in _GOALS:
-            raise N6Error("N6-OPTION-019", f"'{goal}' cannot be proved", hint=f"one of {', '.join(_GOALS)}")
+            raise N6Error("N6-OPTION-019", f"'{goal}' cannot be proved", hint=f"use one of {', '.join(_GOALS)}")
     options = [word for word in words if "=" in word]
     read_words(goals[0], [*goals[1:], *options])
     return (*goals, *options)
@@ -121,19 +123,22 @@ def prove_parser() -> CommandParser:
         prog=f"n6build {NAME}",
         usage=f"n6build {NAME} [TARGET ...] [OPTION=VALUE ...]",
         description=f"{HELP}. Targets: {', '.join(_GOALS)}; default: build.",
-        epilog="Exit status: 0, or 2 if a build was wrong; the copy is kept then.",
+        epilog="Exit status: 0, or 2 if a build was wrong; n6build then keeps the copy.",
         allow_abbrev=False,
     )
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-    parser.add_argument("--seed", metavar="N", default="1", help="chooses the edits; default: 1")
-    parser.add_argument("--edits", metavar="N", type=_number, default=60, help="how many; default: 60")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the random edits; default: 1")
+    parser.add_argument("--edits", metavar="N", type=_number, default=60, help="number of edits; default: 60")
     parser.add_argument("--first", metavar="N", type=_number, default=1, help="number of the first edit; default: 1")
     parser.add_argument(
-        "--minutes", metavar="N", type=_number, default=10, help="no edit begins later than this; default: 10"
+        "--minutes", metavar="N", type=_number, default=10, help="no edit starts after this time; default: 10"
     )
-    parser.add_argument("--only", metavar="PATTERN", default="*", help="edits these inputs alone, such as '*.yaml'")
+    parser.add_argument("--only", metavar="PATTERN", default="*", help="edits only these inputs, for example '*.yaml'")
     parser.add_argument(
-        "--client", choices=("n6build", "scons"), default="n6build", help="builds incrementally; default: n6build"
+        "--client",
+        choices=("n6build", "scons"),
+        default="n6build",
+        help="the program that builds incrementally; default: n6build",
     )
     return parser
 

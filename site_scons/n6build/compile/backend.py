@@ -110,7 +110,7 @@ def has_no_options(section: Section) -> None:
     Raises:
         N6Error: N6-YAML-003 always.
     """
-    raise N6Error("N6-YAML-003", "this backend has no options", where=section.where(), hint="omit the key")
+    raise N6Error("N6-YAML-003", "this backend has no options", where=section.where(), hint="remove the key")
 
 
 def require_file(name: str, source: ModelSource) -> Path:
@@ -124,7 +124,7 @@ def require_file(name: str, source: ModelSource) -> Path:
         N6Error: N6-NET-024 if there is no model file.
     """
     if source.file is None:
-        hint = "backend=prebuilt takes the compiled network"
+        hint = "pass the model file, or use backend=prebuilt with the compiled network"
         raise N6Error("N6-NET-024", f"backend {name} needs the model file", where=source.name, hint=hint)
     return source.file
 
@@ -148,5 +148,5 @@ def check_sha256(file: Path, described: str | None) -> None:
             "N6-MODEL-006",
             f"is not the file that model.yaml describes (sha256 {described[:12]}...)",
             where=file.name,
-            hint=f"if it was trained again, write sha256: {found}",
+            hint=f"write sha256: {found} if you trained the model again; otherwise restore the file",
         )

@@ -67,7 +67,9 @@ def external_regions(board: Board, sizes: Mapping[str, int] | None = None) -> di
             what = (
                 f"pool {largest} needs {kib(size)} of region '{name}', {kib(size - region.limit)} more than its limit"
             )
-            raise N6Error("N6-POOL-003", what, where=_key(board, "external_ram"), hint=f"{kib(region.limit)} at most")
+            raise N6Error(
+                "N6-POOL-003", what, where=_key(board, "external_ram"), hint=f"reduce it to {kib(region.limit)} at most"
+            )
         spans[name] = Span(start, size)
         start += size
     over = start - board.soc.memories[ram.memory].base - ram.size
@@ -198,7 +200,7 @@ def _resized(name: str, whole: Span, size: int | None, memory: str) -> Span:
         return whole
     if size > whole.size:
         what = f"memory pool {name} is set to {kib(size)}, {kib(size - whole.size)} more than {memory} has"
-        raise N6Error("N6-POOL-002", what, hint=f"{kib(whole.size)} at most")
+        raise N6Error("N6-POOL-002", what, hint=f"set {kib(whole.size)} at most")
     return Span(whole.address, size)
 
 

@@ -42,8 +42,9 @@ _STAND_IN = FIRMWARE / "st" / "device"
 _PLATFORM = "ll_aton_platform.h"
 _DEVICE_HEADER = "stm32n6xx.h"
 HINT = (
-    f"cmsis=FOLDER, or {CMSIS}, names STM32Cube_FW_N6 (ST's package for STM32CubeMX and STM32CubeIDE, also on its own), a "
-    "project for an STM32N6, or the include folders of CMSIS, device and HAL; cmsis=auto takes the project that you are in"
+    f"set cmsis=FOLDER, or {CMSIS}, to STM32Cube_FW_N6 (ST's package for STM32CubeMX and STM32CubeIDE, also on its "
+    f"own), a project for an STM32N6, or the include folders of CMSIS, device and HAL; cmsis=auto uses the project "
+    f"of your working directory"
 )
 
 
@@ -110,7 +111,7 @@ def _completed(folders: tuple[Path, ...]) -> tuple[DeviceHeaders, str]:
     drivers = [folder.parent / "Src" / _HAL_CACHE for folder in folders]
     sources = [path for path in drivers if is_file(path)][:1]
     if not sources:
-        return DeviceHeaders(), f"no folder Inc has Src/{_HAL_CACHE} beside it, of the HAL"
+        return DeviceHeaders(), f"no folder Inc of the HAL has Src/{_HAL_CACHE} beside it"
     return DeviceHeaders(folders, tuple(sources)), ""
 
 
@@ -130,7 +131,7 @@ def check_device_header(folders: Sequence[Path], flags: Sequence[str]) -> None:
     named = [flag.removeprefix("-I") for flag in flags if flag.startswith("-I") and flag != "-I"]
     named += [after for flag, after in itertools.pairwise(flags) if flag in ("-I", "-isystem", "-idirafter")]
     if not any(is_file(folder / _DEVICE_HEADER) for folder in (*map(Path, named), *folders)):
-        what = f"includes {_DEVICE_HEADER}, which ST Edge AI Core does not have: no device headers are named"
+        what = f"includes {_DEVICE_HEADER}, which is not part of ST Edge AI Core, and no device headers are set"
         raise N6Error("N6-LLATON-005", what, where=str(platform), hint=HINT)
 
 

@@ -51,7 +51,7 @@ def read_ll_aton_version(header: Path) -> Version:
         )
     )
     if len(found) != 4:
-        raise N6Error("N6-LLATON-001", "does not name the four numbers of its version", where=str(header))
+        raise N6Error("N6-LLATON-001", "does not define the four numbers of its version", where=str(header))
     return (int(found["MAJOR"]), int(found["MINOR"]), int(found["MICRO"]), int(found["DEV"]))
 
 

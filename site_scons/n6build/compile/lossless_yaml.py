@@ -80,7 +80,10 @@ def from_yaml(text: str, file: str) -> tuple[str, object]:
         raise N6Error("N6-MPOOL-003", f"is not YAML: {error}", where=file) from error
     if not isinstance(document, dict) or len(document) != 1 or not isinstance(next(iter(document)), str):
         raise N6Error(
-            "N6-MPOOL-003", "is not a descriptor of memory pools or profiles", where=file, hint="tools/pools.py import"
+            "N6-MPOOL-003",
+            "is not a descriptor of memory pools or profiles",
+            where=file,
+            hint="convert the file with tools/pools.py import",
         )
     kind, inner = next(iter(document.items()))
     return kind, inner

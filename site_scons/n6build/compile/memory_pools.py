@@ -126,8 +126,8 @@ def check_pools(pools: Sequence[MemoryPool], alignment: int) -> None:
         if pool.address % alignment or pool.size < 0 or (pool.end > 1 << 32):
             raise N6Error(
                 "N6-NET-011",
-                f"memory pool {pool.name} (0x{pool.address:08X}, {pool.size} bytes) has to begin at a multiple of "
-                f"{alignment} and to end within 32 bits",
+                f"memory pool {pool.name} (0x{pool.address:08X}, {pool.size} bytes) must begin at a multiple of "
+                f"{alignment} and end within 32 bits",
             )
     for a, b in combinations([pool for pool in pools if pool.size > 0], 2):
         if a.name == b.name or a.fname == b.fname:

@@ -81,7 +81,7 @@ def float_model(facts: ModelFacts, where: str) -> Finding | None:
         return None
     return Finding(
         where,
-        f"all {facts.float_operators} operators with weights compute in float, the NPU computes in integers",
+        f"all {facts.float_operators} operators with weights compute in float, but the NPU computes in integers",
         "quantise the model to int8 (post-training quantisation with representative data)",
     )
 
@@ -98,7 +98,7 @@ def unread_ir_version(facts: ModelFacts, core: str, where: str) -> Finding | Non
         return None
     return Finding(
         where,
-        f"the model has ONNX IR version {facts.ir_version}, ST Edge AI Core up to 2.2 reads {MAX_IR_VERSION}",
+        f"the model has ONNX IR version {facts.ir_version}, but ST Edge AI Core up to 2.2 reads {MAX_IR_VERSION}",
         f"save the model with ir_version {MAX_IR_VERSION}, or use ST Edge AI Core 3.0 or newer",
     )
 
@@ -115,7 +115,7 @@ def read_model_facts(path: Path) -> ModelFacts:
 
 
 def _damaged(path: Path, why: str) -> N6Error:
-    hint = "is the file complete? save or download it again"
+    hint = "save or download the file again: it may be incomplete"
     return N6Error("N6-MODEL-020", f"is not a valid {path.suffix.lstrip('.')} model: {why}", where=path.name, hint=hint)
 
 

@@ -33,8 +33,8 @@ _ARCHIVE_MARK = b"!<arch>\n"
 # A checkout without symbolic links writes a link as a short text file.
 _LONGEST_LINK = 200
 WHERE_TO_LOOK = (
-    "core=FOLDER, or STEDGEAI_CORE_DIR, names ST Edge AI Core, an X-CUBE-AI pack or a project that has ST's runtime, wherever "
-    "it lies in it; core=auto takes the project that you are in"
+    "set core=FOLDER, or STEDGEAI_CORE_DIR, to ST Edge AI Core, an X-CUBE-AI pack or a project with ST's runtime; "
+    "core=auto uses the project of your working directory"
 )
 
 
@@ -106,8 +106,8 @@ def project_around(start: Path) -> Path:
             break
         if is_folder(tried / ".git") or is_file(tried / ".git"):
             break
-    what = f"is in no project with ST's runtime or HAL, up to {tried}"
-    raise N6Error("N6-LLATON-002", what, where=str(start), hint="core=FOLDER and cmsis=FOLDER name where they are")
+    what = f"is not inside a project with ST's runtime or HAL; searched up to {tried}"
+    raise N6Error("N6-LLATON-002", what, where=str(start), hint="name their folders with core=FOLDER and cmsis=FOLDER")
 
 
 def runtime_in(tree: Tree) -> RuntimeFiles:
@@ -124,9 +124,9 @@ def runtime_in(tree: Tree) -> RuntimeFiles:
         places = ", ".join(
             f"{release_name(version)} in {folder.relative_to(tree.root)}" for folder, version in versions.items()
         )
-        hint = f"core={folders[0]}, or the folder above it that has its library, too"
+        hint = f"select one: core={folders[0]}, or the folder above it that also has its library"
         raise N6Error(
-            "N6-LLATON-006", f"holds several releases of ST's runtime: {places}", where=str(tree.root), hint=hint
+            "N6-LLATON-006", f"contains several releases of ST's runtime: {places}", where=str(tree.root), hint=hint
         )
     ll_aton = folders[0]
     libraries = [path for path in tree.ending(".a") if _LIBRARY.fullmatch(path.name)]
@@ -155,7 +155,7 @@ def missing_parts(found: RuntimeFiles) -> tuple[str, ...]:
     if found.registers is None:
         missing.append(f"{_REGISTERS}: the NPU's registers")
     if found.headers is None:
-        missing.append(f"{_LIBRARY_HEADER} and the headers beside it: of the library for the CPU's layers")
+        missing.append(f"{_LIBRARY_HEADER} and the headers beside it, for the library of the CPU's layers")
     if found.mcu_cache is None:
         missing.append(f"{_CACHES[0]}: the driver of the CPU's cache")
     if found.library is None:
@@ -206,7 +206,7 @@ def _nothing(tree: Tree) -> N6Error:
     links = [*tree.links, *(path for path in _texts_of_links(tree))]
     if links:
         named = ", ".join(str(path.relative_to(tree.root)) for path in links[:3])
-        what += f"; links that are not followed: {named}"
+        what += f"; n6build does not follow these links: {named}"
     return N6Error("N6-LLATON-002", what, where=str(tree.root), hint=WHERE_TO_LOOK)
 
 

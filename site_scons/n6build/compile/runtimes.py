@@ -183,7 +183,7 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
     absent = [path.name for path in sources if not is_file(path)]
     lacking = (*absent, *missing_parts(found))
     if lacking:
-        what = f"{describe(found)} lacks {lacking[0]}" + (f", and {len(lacking) - 1} more" if lacking[1:] else "")
+        what = f"{describe(found)} has no {lacking[0]}" + (f", and {len(lacking) - 1} more" if lacking[1:] else "")
         raise N6Error("N6-LLATON-002", what, where=str(core), hint=WHERE_TO_LOOK)
     assert found.registers and found.headers and found.mcu_cache and found.library
     headers = find_device_headers(cmsis) if cmsis else headers_of_project(core, found.ll_aton)
@@ -254,7 +254,8 @@ def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, w
     whose = "ST's" if runtime.name == "st" else "n6build's own"
     return Finding(
         where,
-        f"asks for ll_aton {version_text(asked)} ({release_name(asked)}), {whose} runtime is {version_text(runtime.version)} "
+        f"asks for ll_aton {version_text(asked)} ({release_name(asked)}), but {whose} runtime is "
+        f"{version_text(runtime.version)} "
         f"({release_name(runtime.version)})",
         f"compile the network with {release_name(runtime.version)}, or point STEDGEAI_CORE_DIR to {release_name(asked)}",
     )
@@ -299,5 +300,5 @@ def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion,
         "N6-LLATON-004",
         f"the network needs ST's runtime: {why}",
         where=artifacts.source.name,
-        hint=f"{WHERE_TO_LOOK}; or compile the model with backend=reference, for the CPU",
+        hint=f"{WHERE_TO_LOOK}; or compile the model for the CPU with backend=reference",
     )

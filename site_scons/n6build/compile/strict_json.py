@@ -32,7 +32,7 @@ def parse_strict(data: bytes, file: str, id: str) -> object:
         N6Error: `id` with file, line and column for anything that is not strict JSON, for non-ASCII
             characters, for a key that appears twice, for more than 4 MiB.
     """
-    hint = "the network compiler would stop with 'memory pool JSON ERROR': no comments, no non-ASCII characters"
+    hint = "remove comments and non-ASCII characters: the network compiler stops at them with 'memory pool JSON ERROR'"
     wrong = next((position for position, byte in enumerate(data) if byte > 0x7F), None) if not data.isascii() else None
     if wrong is not None:
         raise N6Error(id, f"byte 0x{data[wrong]:02X} is not ASCII", where=_position(data, wrong, file), hint=hint)

@@ -105,7 +105,10 @@ def find_compiler(path: str) -> Path:
     """
     driver = _compiler(path)
     if driver is None:
-        hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
+        hint = (
+            "run `make setup`, which installs gcc-arm-none-eabi and libnewlib-arm-none-eabi; `scons doctor` "
+            "lists the installed tools"
+        )
         raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
     return driver
 
@@ -133,7 +136,7 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
     if any(not digest for _, digest in digests):
         missing = next(path for _, path in files if not digest_of(Path(path)))
         raise N6Error(
-            "N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again"
+            "N6-TOOL-002", f"{COMPILER} names a file that n6build cannot read", where=missing, hint="install it again"
         )
     digest = hashlib.sha256(canonical([*digests, *places]).encode()).hexdigest()
     return Toolchain(COMPILER, Tool(COMPILER, digest))

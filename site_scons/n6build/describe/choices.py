@@ -75,7 +75,7 @@ def _counters(setting: Setting) -> tuple[str, ...]:
         kind, _, number = part.partition(":")
         if kind not in COUNTED or not re.fullmatch(r"[0-9]{1,2}", number) or int(number) > _MOST_UPDATES:
             what = f"'{part}' is not a security counter"
-            hint = f"such as appli:3,model:1; of {', '.join(COUNTED)}, from 0 to {_MOST_UPDATES}"
+            hint = f"write counters of {', '.join(COUNTED)}, from 0 to {_MOST_UPDATES}, for example appli:3,model:1"
             raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
         found[kind] = f"{kind}:{int(number)}"
     return tuple(sorted(found.values()))
@@ -116,26 +116,25 @@ class Choices:
     )
     backend: str = word(
         "auto",
-        f"the network compiler: {', '.join(backend_names())}; auto takes ST's tool if it is found, else the reference "
-        "backend, which runs every epoch on the CPU",
+        f"the network compiler: {', '.join(backend_names())}; auto uses ST's tool if n6build finds it, else the "
+        f"reference backend, which runs every epoch on the CPU",
         ("auto", *backend_names()),
         environment="N6BUILD_BACKEND",
     )
     core: str = folder(
-        "ST's runtime, and ST's compiler if it is there: root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project that "
-        "has the runtime in whatever layout; auto is the project around the folder in which the command is typed; default: "
-        "STEDGEAI_CORE_DIR",
+        "ST's runtime, and ST's compiler if present: root of ST Edge AI Core, of an X-CUBE-AI pack, or of a project "
+        "with the runtime; auto is the project around the working directory; default: STEDGEAI_CORE_DIR",
         automatic=AUTO,
     )
     cmsis: tuple[str, ...] = paths(
-        "device headers and HAL, which ST's runtime includes: STM32Cube_FW_N6, a project for an STM32N6, auto as for core, or "
+        "device headers and HAL for ST's runtime: STM32Cube_FW_N6, a project for an STM32N6, auto as for core, or "
         "the include folders of CMSIS, device and HAL, separated as in PATH; default: those of core, if it has them",
         automatic=AUTO,
         environment=CMSIS,
     )
     loader: Loader = word(
         "linked",
-        "how a network gets into the Appli: linked into it, or as a relocatable model (reloc) that it installs from flash",
+        "linked puts the network into the Appli; reloc makes a relocatable model that the Appli installs from flash",
         ("linked", "reloc"),
         environment="N6BUILD_LOADER",
     )
@@ -144,25 +143,25 @@ class Choices:
     )
     split: bool = switch(False, "1 puts the weights into a separate file", loader="reloc")
     secure: bool = switch(True, "0 compiles for the non-secure state, with pools in that alias", loader="reloc")
-    slots: int = number(1, "2 keeps an older model (A/B) until a new one has proved itself", ("1", "2"), loader="reloc")
+    slots: int = number(1, "2 keeps the older model (A/B) until the new one is confirmed", ("1", "2"), loader="reloc")
     addresses: str = word(
-        "", "where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000", loader="reloc"
+        "", "flash address of the model, and with split=1 of its weights: 0x71000000,0x71800000", loader="reloc"
     )
-    name: str = word("", "name of the only network: of its files, its symbols, and in the model", loader="reloc")
+    name: str = word("", "name of a single network, for its files, its symbols and its model", loader="reloc")
     parse_only: bool = switch(
         False, "1 ends target reloc with the table of memory pools", loader="reloc", targets=("reloc",)
     )
     gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
     trial: Literal["off", "on"] = word(
         "off",
-        "on starts a new model or Appli on trial, with the watchdog running, and takes the older one again if it is not "
+        "on starts a new model or Appli on trial with the watchdog, and returns to the older one if it is not "
         "confirmed",
         ("off", "on"),
         loader="reloc",
     )
     confine: Literal["off", "on"] = word(
         "off",
-        "on runs the code of models unprivileged, under the MPU: it reaches its own memory and nothing else",
+        "on runs the code of models unprivileged under the MPU, with access to its own memory only",
         ("off", "on"),
         loader="reloc",
     )
@@ -170,54 +169,53 @@ class Choices:
     firmware: str = word(
         "",
         "the OpenMV firmware that installs the models: openmv-5.0.0 or another release, its image, or the folder of its "
-        "sources; by default the sources that the description of romfs is in, else OpenMV 5.0.0",
+        "sources; default: the source tree around the description of romfs, else OpenMV 5.0.0",
         targets=("romfs", "reloc"),
     )
     probe: str = word(
         "auto",
-        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer "
+        "the board to program: auto (the only attached probe), virtual, a serial number, or a programmer "
         f"({', '.join(PROGRAMMERS)}), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
         targets=(*ON_A_BOARD, "vscode", "matrix"),
     )
-    fsbl: str = path(
-        "an FSBL of your own in place of this project's: a signed image, or elf, hex or bin, which get a header"
-    )
-    appli: str = path(
-        "an Appli of your own, as fsbl; without option model there is no network, and nothing of this project in it"
-    )
+    fsbl: str = path("your own FSBL instead of n6build's: a signed image, or elf, hex or bin, which get a header")
+    appli: str = path("your own Appli, in the formats of fsbl; without option model, n6build adds no network to it")
     linker_map: str = path(
-        "the linker map of that Appli, else of that FSBL: checks name object files of what has no debug information"
+        "linker map of that Appli, else of that FSBL: checks name object files without debug information"
     )
-    linker_script: str = path("its linker script: checks compare MEMORY with the board and name lines")
+    linker_script: str = path("its linker script: checks compare its MEMORY with the board")
     data: tuple[PlacedFile, ...] = placed_files(
-        "more files for the NOR: FILE@0x70180000, or hex files, which say where; several: a@0x70180000,b.hex"
+        "more files for the NOR: FILE@0x70180000, or hex files with addresses; several: a@0x70180000,b.hex"
     )
     sign: str = word(
         "",
-        "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
+        "makes images with ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and "
+        "privateKey*.pem",
         environment="N6BUILD_SIGN",
     )
     trust: Literal["off", "code", "full"] = word(
         "off",
-        "what a board verifies: code is the Appli and the code of models, before they run; full is all weights, too, at every "
-        "start; off is nothing",
+        "signatures that a board verifies: code verifies the Appli and the code of models before they run; full "
+        "also verifies all weights at every start; off verifies nothing",
         ("off", "code", "full"),
         environment="N6BUILD_TRUST",
     )
     trust_key: str = path(
-        "private key that Appli, models and weights are signed with: P-256, PEM; its password is in N6BUILD_KEY_PASSWORD",
+        "private key for Appli, models and weights: P-256, PEM; n6build reads its password from N6BUILD_KEY_PASSWORD",
         environment="N6BUILD_TRUST_KEY",
     )
     trust_counter: tuple[str, ...] = parsed(
         (),
-        "security counters of signed images: appli:3,model:1,data:2; a board whose fuses count further refuses them; default: 0",
+        "security counters of signed images: appli:3,model:1,data:2; a board with higher counters in its fuses "
+        "rejects them; default: 0",
         _counters,
         name="trust_counter",
     )
-    dry: bool = switch(False, "1 only prints what would be programmed", targets=FLASHING)
+    dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)
     inputs: str = path(
-        ".npy with a row for each inference, sent over the console; compare: the inputs of the board; default: the test vectors",
+        ".npy with a row for each inference, sent over the console; for target compare the board's inputs; default: "
+        "the test vectors",
         targets=("run", "compare"),
     )
     captured: tuple[str, ...] = listed_paths(
@@ -225,7 +223,8 @@ class Choices:
         targets=("compare",),
     )
     expected: str = path(
-        ".npy with the right outputs for each row of inputs; default: the model's own, for its own inputs", targets=_RUN
+        ".npy with the expected outputs for each row of inputs; default: the model's outputs for its own inputs",
+        targets=_RUN,
     )
     console: str = word(
         "",
@@ -234,56 +233,56 @@ class Choices:
         targets=TALKING,
     )
     audio: str = path(
-        "WAV file that the virtual board's microphone hears, as long as the inputs are those in flash; default: silence",
+        "WAV file for the virtual board's microphone, with the inputs in flash only; default: silence",
         targets=_RUN,
     )
     runs: int = count(
-        "this many inferences over the console, the inputs in turn; default: each input once",
+        "number of inferences over the console, with the inputs in turn; default: each input once",
         "inferences",
         targets=_RUN,
     )
     modes: tuple[str, ...] = parsed(
         (),
-        "a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
-        "every board of this kind can do, which is the default of option clock), copy or xip (as option load)",
+        "a,b of no-flash (run the programs in flash), no-run (start them without inference), max-speed (the "
+        "fastest clock profile of every board of this kind, the default of option clock), copy or xip (as option load)",
         _modes,
         name="mode",
     )
     start: Literal["flash", "ram"] = word(
         "flash",
-        "how a real board starts: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for "
-        "programming",
+        "how a real board starts: flash resets it; ram lets the debugger start the FSBL, with the boot selectors "
+        "for programming",
         ("flash", "ram"),
         targets=ON_A_BOARD,
     )
     until: Until | None = parsed(
         None,
         "virtual board: ends at text:PART OF A LINE, symbol:NAME (symbol:fsbl:main of that program), address:0x34000400 or "
-        "instructions:N; nothing is compared then; default with appli: instructions:1_000_000_000",
+        "instructions:N; without comparison; default with appli: instructions:1_000_000_000",
         parse_until,
         name="until",
         targets=_RUN,
     )
     epochs: bool = switch(
         False,
-        "virtual board: 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
+        "virtual board: 1 feeds each epoch the reference interpreter's tensors, and compares its outputs",
         targets=_RUN,
     )
     trace: Literal["none", "npu"] = word(
         "none",
-        "virtual board: npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
+        "virtual board: npu writes every write to the NPU's registers, and its blobs, to npu_trace.txt beside run.json",
         ("none", "npu"),
         targets=_RUN,
     )
     clock: str = word(
         "",
-        "clock profile of the chip, such as hsi (all of it at 64 MHz) or overdrive; default: the fastest that the board is rated "
-        "for",
+        "clock profile of the chip, for example hsi (64 MHz) or overdrive; default: the fastest profile of the "
+        "board's rating",
         environment="N6BUILD_CLOCK",
     )
-    flash: str = word("", "another clock of the NOR in MHz, such as 200", targets=("time",))
+    flash: str = word("", "another clock of the NOR in MHz, for example 200", targets=("time",))
     base: str = path(
-        "sizes.json or merge_report.json of the base branch, which this build is compared with",
+        "sizes.json or merge_report.json of the base branch, for the comparison with this build",
         targets=("merge-report", "matrix"),
     )
     gdb: bool = switch(
@@ -295,7 +294,7 @@ class Choices:
         "description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD", targets=("vscode",)
     )
     verbosity: int = number(
-        0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
+        0, "1 shows the summary of target reloc, 2 also shows whole command lines", ("0", "1", "2"), loader="reloc"
     )
     log: str = path("file for the summary of target reloc", loader="reloc", targets=("reloc",))
     debug_info: bool = True
@@ -346,10 +345,10 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
         choices = replace(choices, models=())
     if choices.clock and "max-speed" in choices.modes:
         what = f"'mode=max-speed' and 'clock={choices.clock}' both choose the clock"
-        raise N6Error("N6-OPTION-002", what, where=settings["clock"].origin, hint="omit one of them")
+        raise N6Error("N6-OPTION-002", what, where=settings["clock"].origin, hint="remove one of them")
     if choices.name and (len(choices.models) > 1 or not choices.name.isidentifier()):
-        what = f"'name={choices.name}' names a single network, with letters, digits and _"
-        raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")
+        what = f"'name={choices.name}' must name a single network with letters, digits and _"
+        raise N6Error("N6-OPTION-005", what, hint="set network.name in each model.yaml to name several networks")
     for mode in ("copy", "xip"):
         if mode in choices.modes:
             choices = _loaded_as(mode, choices, settings)

@@ -111,7 +111,7 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
         name = _only_network(folder, networks)
     if not (name.isascii() and name.isidentifier()):
         what = f"'{name}' is not a valid name for a network: a C identifier"
-        raise N6Error("N6-MODEL-007", what, where=str(found[name]), hint="rename the file as its symbols are called")
+        raise N6Error("N6-MODEL-007", what, where=str(found[name]), hint="rename the file after its symbols")
     listed = (folder / pattern.format(name=name) for pattern in _COPIED)
     weights = _weights(folder, name, {*networks, name})
     pools = {each.pool for each in weights} - {""}
@@ -179,12 +179,12 @@ def _is_network(path: Path) -> bool:
 
 def _only_network(folder: Path, networks: Sequence[str]) -> str:
     if not networks:
-        hint = "give the folder that ST's tool wrote network.c to"
-        raise N6Error("N6-PRE-001", "holds no compiled network", where=str(folder), hint=hint)
+        hint = "pass the folder in which ST's tool wrote network.c"
+        raise N6Error("N6-PRE-001", "contains no compiled network", where=str(folder), hint=hint)
     if len(networks) > 1:
         shown = next((name for name in networks if _is_complete(folder, name, networks)), networks[0])
-        hint = f"name the file: model={folder / shown}.c, or set network.name in a model.yaml"
-        raise N6Error("N6-PRE-002", f"holds several networks: {', '.join(networks)}", where=str(folder), hint=hint)
+        hint = f"select one: model={folder / shown}.c, or set network.name in a model.yaml"
+        raise N6Error("N6-PRE-002", f"contains several networks: {', '.join(networks)}", where=str(folder), hint=hint)
     return networks[0]
 
 

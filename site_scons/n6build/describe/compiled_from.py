@@ -25,7 +25,7 @@ _CORE = "ST.EdgeAI.Core"
 _MOST_TOOLS = 16
 # Linux allows names of at most this number of bytes.
 _LONGEST_LINK = 255
-_NAME_IT = "a model.yaml can name it: reference.model"
+_NAME_IT = "name it in a model.yaml: reference.model"
 
 
 @remembered
@@ -73,12 +73,12 @@ def origin_of(folder: Path, name: str | None, suffixes: tuple[str, ...]) -> Orig
     source = source_of(folder, name)
     model = origin_name(source) if source else ""
     if source is None or not model:
-        return Origin(None, f"network.c does not say which model it was compiled from; {_NAME_IT}")
+        return Origin(None, f"network.c does not name its model; {_NAME_IT}")
     # If network.c is a link, as `n6build adopt` makes them, the model may be beside the link's target.
     places = dict.fromkeys(near for each in (folder, source.resolve().parent) for near in (each, each.parent))
     beside = [path for each in places for suffix in suffixes if is_file(path := each / (model + suffix))]
     if not beside:
-        return Origin(None, f"the model that it was compiled from, {model}, is not beside it; {_NAME_IT}")
+        return Origin(None, f"its model {model} is not in the same folder; {_NAME_IT}")
     damage = {path: _placeholder(path) for path in beside}
     whole = next((path for path, why in damage.items() if not why), None)
     return Origin(whole, "" if whole else f"{beside[0].name} {damage[beside[0]]}")
@@ -92,7 +92,7 @@ def _placeholder(path: Path) -> str:
         return ""
     text = read_bytes(path).decode("utf-8", "replace")
     is_link = text.isprintable() and is_file(path.parent / text)
-    return "is a file with the path of another, as Git writes a link where it may not make one" if is_link else ""
+    return "contains only a path: Git wrote it in place of a link" if is_link else ""
 
 
 def require_origin(c_info: Path, model: Path) -> None:
@@ -116,10 +116,10 @@ def require_origin(c_info: Path, model: Path) -> None:
         return
     raise N6Error(
         "N6-PRE-005",
-        f"is not the model that the network was compiled from: {c_info.name} names {named[0]} with the MD5 {named[1]}, "
-        f"this file has {digest.hexdigest()}",
+        f"is not the model of the network: {c_info.name} names {named[0]} with the MD5 {named[1]}, but this file "
+        f"has {digest.hexdigest()}",
         where=model.name,
-        hint="compile the model again, or bring back the file that the network was compiled from",
+        hint="compile the model again, or restore the file that the network was compiled from",
     )
 
 

@@ -54,8 +54,8 @@ def refuse_unnamed_target(name: str) -> NoReturn:
     Raises:
         N6Error: N6-HOST-003 always.
     """
-    what = f"'{name}' needs a board, which is looked for only when the command line names this target"
-    raise N6Error("N6-HOST-003", what, hint="name it there, beside what depends on it")
+    what = f"'{name}' needs a board, so it only works if the command line names this target"
+    raise N6Error("N6-HOST-003", what, hint="name it on the command line, together with the targets that depend on it")
 
 
 def refuse_options_of_network(given: Iterable[str], where: str) -> None:
@@ -69,7 +69,7 @@ def refuse_options_of_network(given: Iterable[str], where: str) -> None:
         N6Error: N6-HOST-004 for an option other than linker_map and linker_script.
     """
     for option in sorted({*given} - {"linker_map", "linker_script"}):
-        what = f"N6Image has option '{option}', but a network, whose options hold"
+        what = f"N6Image has option '{option}', but also a network, whose options apply"
         raise N6Error("N6-HOST-004", what, where=where, hint="give it to N6Network")
 
 
@@ -85,5 +85,10 @@ def refuse_two_libraries(linked: Iterable[str], where: str) -> None:
     """
     libraries = sorted({each for each in linked if each.rpartition("/")[2] == LIBRARY})
     if len(libraries) > 1:
-        what = f"the program is linked with {' and '.join(libraries)}: the linker takes the networks of one and drops the other"
-        raise N6Error("N6-HOST-005", what, where=where, hint='one N6Network has several: model=["one", "two"]')
+        what = (
+            f"the program is linked with {' and '.join(libraries)}: the linker would use the networks of one and "
+            f"drop the other"
+        )
+        raise N6Error(
+            "N6-HOST-005", what, where=where, hint='use one N6Network with several models: model=["one", "two"]'
+        )

@@ -218,7 +218,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
             "N6-MODEL-002",
             f"'{path.suffix}' is not a supported model format",
             where=name,
-            hint="give a .tflite or .onnx file, the network.c of a compiled network, or a network_rel.bin",
+            hint="pass a .tflite or .onnx file, the network.c of a compiled network, or a network_rel.bin",
         )
     if is_folder(path) or "/" in name or "." in name:
         raise N6Error(
@@ -226,7 +226,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
             f"no model in folder '{name}'" if is_folder(path) else f"no model file or folder '{name}'",
             hint=_like(name, relative_to or Path())
             or _below(name, relative_to or Path())
-            or "a .tflite or .onnx file, a network_rel.bin, a folder with a model.yaml, or one with network.c or od.c",
+            or "pass a .tflite or .onnx file, a network_rel.bin, or a folder with a model.yaml, network.c or od.c",
         )
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
 
@@ -235,7 +235,7 @@ def _below(name: str, start: Path) -> str:
     """Return a hint that names compiled networks below a folder, such as Model/NAME."""
     below = [path.relative_to(start / name) for path in folders_with_networks(start / name)[:_MOST_NAMED]]
     found = [repr(str(Path(name) / path)) for path in below]
-    return f"compiled networks are in its folders: model={' or model='.join(found)}" if found else ""
+    return f"use a compiled network in one of its folders: model={' or model='.join(found)}" if found else ""
 
 
 def _like(name: str, start: Path) -> str:
@@ -315,7 +315,7 @@ def _reference(described: ModelFile, folder: Path, file: Path | None) -> Path | 
 
 def _check(model: ModelFile, folder: Path, document: Document) -> None:
     if not is_folder_name(model.name):
-        hint = f"up to 80 letters, digits, '_', '.' and '-'; not {', '.join(sorted(RESERVED))}"
+        hint = f"use up to 80 letters, digits, '_', '.' and '-', but not {', '.join(sorted(RESERVED))}"
         raise N6Error(
             "N6-MODEL-007", f"'{model.name}' is not a valid name for a model", where=document.where("name"), hint=hint
         )
@@ -335,7 +335,7 @@ def _check_files(model: ModelFile, folder: Path, document: Document) -> None:
     if model.file:
         named[("file",)] = model.file
     elif not model.network.folder:
-        hint = "name the model file, or the folder of a compiled network (network.folder)"
+        hint = "add 'file' with the model file, or network.folder with a compiled network"
         raise N6Error("N6-MODEL-008", "key 'file' is missing", where=document.where(), hint=hint)
     if model.reference.model:
         named[("reference", "model")] = model.reference.model
@@ -355,10 +355,10 @@ def _check_reference(model: ModelFile, document: Document) -> None:
     reference = model.reference
     where = document.where("reference", "model")
     if reference.model and not reference.model.endswith(MODEL_SUFFIXES):
-        hint = "give a .tflite or .onnx file"
-        raise N6Error("N6-MODEL-011", f"no interpreter runs '{reference.model}'", where=where, hint=hint)
+        hint = "name a .tflite or .onnx file"
+        raise N6Error("N6-MODEL-011", f"no interpreter supports '{reference.model}'", where=where, hint=hint)
     if reference.model and reference.waive:
-        what = "either a model is compared with, or a reason says why none is"
+        what = "reference.model and reference.waive exclude each other"
         raise N6Error("N6-MODEL-011", what, where=where, hint="omit reference.waive")
 
 
@@ -387,7 +387,7 @@ def _check_classes(model: ModelFile, document: Document) -> None:
     if model.result == "classification" and not model.classes:
         raise N6Error(
             "N6-MODEL-004",
-            "a classification needs its classes",
+            "a classification needs the names of its classes",
             where=document.where("result"),
             hint="add the key 'classes'",
         )

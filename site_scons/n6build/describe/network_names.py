@@ -26,14 +26,14 @@ def network_names(models: Sequence[Model]) -> list[str]:
     names = [_name(model, alone=len(models) == 1) for model in models]
     for number, name in enumerate(names):
         if name in names[:number]:
-            what = f"two networks of the application are called '{name}'"
+            what = f"two networks of the application have the name '{name}'"
             raise N6Error("N6-NET-023", what, where=models[number].name, hint=_other_name(models[number]))
     return names
 
 
 def _other_name(model: Model) -> str:
     """Return a hint how to rename; a compiled network keeps its compiler's name."""
-    return "compile it again with --name" if model.prebuilt else "set network.name in model.yaml"
+    return "compile one of them again with --name" if model.prebuilt else "set network.name in model.yaml"
 
 
 def _name(model: Model, *, alone: bool) -> str:

@@ -176,8 +176,12 @@ def names(default: str, help: str, *, name: str = "", environment: str | None = 
     def parse(setting: Setting, _: Path) -> tuple[str, ...]:
         found = tuple(setting.value.split(","))
         if not all(each.strip() for each in found):
-            what = f"'{setting.option}={setting.value}' names nothing" + (" between its commas" if found[1:] else "")
-            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=f"such as {setting.option}={default}")
+            what = f"'{setting.option}={setting.value}' has an empty value" + (
+                " between its commas" if found[1:] else ""
+            )
+            raise N6Error(
+                "N6-OPTION-002", what, where=setting.origin, hint=f"write for example {setting.option}={default}"
+            )
         return found
 
     return _field(
@@ -234,7 +238,7 @@ def count(help: str, of: str, *, targets: tuple[str, ...] = ()) -> Any:
     def parse(setting: Setting, _: Path) -> int:
         if setting.value and not re.fullmatch("[0-9]{1,18}", setting.value):
             what = f"'{setting.option}={setting.value}' is not a number of {of}"
-            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number such as 100")
+            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="write a number, for example 100")
         return int(setting.value or 0)
 
     return _field(0, "", help, parse, (), None, None, targets=targets)
@@ -250,7 +254,9 @@ def size(default: str, help: str, *, environment: str | None = None) -> Any:
         found = bytes_of(setting.value)
         if found is None:
             what = f"'{setting.option}={setting.value}' is not a size"
-            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number of bytes such as 500M or 20G")
+            raise N6Error(
+                "N6-OPTION-002", what, where=setting.origin, hint="write a number of bytes, for example 500M or 20G"
+            )
         return found
 
     return _field(bytes_of(default), default, help, parse, (), environment, None)

@@ -98,7 +98,7 @@ def _check(option: Option, setting: Setting, loader: str) -> None:
     """
     if option.choices and setting.value not in option.choices:
         hint = did_you_mean(setting.value, option.choices)
-        what = f"'{option.name}={setting.value}' is not possible"
+        what = f"invalid value '{setting.value}' for option '{option.name}'"
         raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
     if option.loader and loader != option.loader and setting.value != option.default:
         what = f"'{option.name}={setting.value}' is for relocatable models"
@@ -144,7 +144,7 @@ def check_effect(settings: Mapping[str, Setting], targets: Collection[str]) -> N
         if not any(uses(option, each) for each in wanted) or (for_run and wanted.isdisjoint(ON_A_BOARD)):
             named = ON_A_BOARD if for_run else option.targets
             what = f"'{option.name}={setting.value}' has no effect on {', '.join(sorted(wanted))}"
-            hint = f"it is for {', '.join(named)}" if named else "omit it"
+            hint = f"use it with {', '.join(named)}" if named else "omit it"
             raise N6Error("N6-OPTION-020", what, where=setting.origin, hint=hint)
 
 

@@ -47,7 +47,7 @@ def parse_shard(setting: Setting) -> Shard | None:
     found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", setting.value)
     number, count = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 0 < number <= count <= MOST_SHARDS:
-        what = f"'{setting.value}' is not a part of a matrix"
-        hint = f"shard=3/8 is the third of eight parts; at most {MOST_SHARDS}"
+        what = f"'{setting.value}' is not a shard of a matrix"
+        hint = f"write for example shard=3/8, the third of eight shards; at most {MOST_SHARDS}"
         raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
     return Shard(number, count)

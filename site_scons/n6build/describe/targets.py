@@ -9,34 +9,37 @@ from n6build.base.errors import N6Error, did_you_mean
 
 COMPILE_COMMANDS = "compile_commands.json"
 TARGETS = {
-    "build": "everything that goes to flash, and the table of sizes (default)",
-    "network": "stage 1 only: network.c, pool images, report",
+    "build": "all images for the flash, and the table of sizes (default)",
+    "network": "stage 1 only: network.c, images of the memory pools, report",
     "check": "the pre-flight checks, which also run before flash",
-    "library": "the networks as libn6networks.a and linker symbols, for a program with a main of its own",
+    "library": "the networks as libn6networks.a and linker symbols, for a program with its own main",
     "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
-    "romfs": "the file system that option romfs describes, with its models",
+    "romfs": "the file system of option romfs, with its models",
     "hex": "one Intel hex file of the whole flash",
     "image": "stage 3 only: images with boot header, flash manifest, table of sizes",
-    "flash": "program what the board does not hold yet",
-    "flash-all": "program everything, whatever the board is believed to hold",
-    "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
-    "verify": "read back all that the flash manifest names, and say which sectors of the board differ; writes nothing to it",
+    "flash": "program the sectors that differ on the board",
+    "flash-all": "program all sectors, even those that n6build knows to be equal",
+    "flash-model": "program only the models (with loader=reloc); with slots=2 into the unused slot",
+    "verify": "read back the flash, and list the sectors that differ from the flash manifest; does not write",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
-    "compare": "how far a board is from the reference interpreter: its captured outputs (option captured), and which known cause "
-    "explains them; needs no board and builds nothing",
-    "field-report": "programs and runs the board once, and writes what only a real board knows into one file, to send or to keep",
-    "ladder": "with backend=neural_art: small networks for the NPU, from one unit to a whole network, one after the other on the "
-    "board until one differs; what that tells goes into a file, and into field-report",
-    "time": "expected milliseconds of each epoch and in all, with their range, and what would help (clock, flash, board=all)",
-    "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
-    COMPILE_COMMANDS: "how each C file is compiled, for editors and analysers",
-    "merge-report": "sizes and memory with the change against a base branch (option base), as Markdown for a merge request",
+    "compare": "compare captured outputs of a board (option captured) with the reference interpreter, and name "
+    "known causes of differences; needs no board and builds nothing",
+    "field-report": "program and run the board once, and write a report file with facts that only a real board can "
+    "show",
+    "ladder": "with backend=neural_art: run small networks for the NPU on the board, from one unit to a whole "
+    "network, until one differs; writes the result to a file, and to field-report",
+    "time": "expected milliseconds of each epoch and of the whole inference, with their range, and possible "
+    "improvements (clock, flash, board=all)",
+    "report": "one page about the build: memory, epochs, flash, checks, versions, rebuilt files",
+    COMPILE_COMMANDS: "compile commands of each C file, for editors and analysers",
+    "merge-report": "sizes and memory, with changes against a base branch (option base), as Markdown for a merge "
+    "request",
     "matrix": "every board with every model: build, check, flash (virtual), run; goes on after failures, ends with a table",
-    "vscode": "tasks and debug configurations for VS Code (cortex-debug), added to .vscode/ without changing what is there",
-    "plan": "what would be done and why, as text, as plan.json and as a picture; nothing is built",
+    "vscode": "tasks and debug configurations for VS Code (cortex-debug), added to .vscode/; keeps existing entries",
+    "plan": "the steps of the build and their reasons, as text, plan.json and a picture; builds nothing",
     "boards": "list the boards",
     "models": "list the models",
-    "doctor": "which tools were found, what is missing and why it matters",
+    "doctor": "installed tools, missing tools, and their purposes",
 }
 
 # Targets that work without a compiler.
@@ -72,5 +75,5 @@ def check_targets(targets: Collection[str], files: Collection[str], *, explain: 
         if target not in TARGETS and target not in files and "/" not in target:
             raise N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS))
     if "matrix" in targets and ("plan" in targets or explain):
-        what = "a plan covers one application, but target matrix builds many"
+        what = "a plan covers one application, but target matrix builds several"
         raise N6Error("N6-OPTION-010", what, hint="omit matrix, and name board and model")

@@ -56,10 +56,11 @@ def parse_until(setting: Setting) -> Until | None:
     word, colon, value = setting.value.partition(":")
     kind = _KINDS.get(word)
     hint = (
-        "until=text:'network ready', until=symbol:main, until=address:0x34000400, or until=instructions:2_000_000_000"
+        "write until=text:'network ready', until=symbol:main, until=address:0x34000400, or "
+        "until=instructions:2_000_000_000"
     )
     if kind is None or not colon or not value:
-        what = f"'{setting.option}={setting.value}' names nothing that ends a run"
+        what = f"'{setting.option}={setting.value}' does not name an end of the run"
         raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
     if kind in ("address", "instructions"):
         if not _NUMBER.fullmatch(value) or value.endswith("_") or "__" in value:

@@ -111,7 +111,7 @@ class Cache:
             found = False
             if error.id not in _ONE_IS_WRONG:
                 self.may_read = self.may_write = False
-            self._say(error, "the step is done here" if self.may_read else "going on without this cache")
+            self._say(error, "this computer runs the step" if self.may_read else "continuing without this cache")
         with self._lock:
             self.fetched += found
             self.missed += not found
@@ -159,7 +159,7 @@ class Cache:
             sent = self._sent(work, site, headers)
         except N6Error as error:
             self.may_write = False
-            self._say(error, "nothing more is stored in this cache")
+            self._say(error, "no further results go into this cache")
             return
         with self._lock:
             self.kept += 1
@@ -226,7 +226,7 @@ def open_cache(name: str, open_store: Callable[[], Store], *, may_write: bool) -
     except N6Error as error:
         if error.id not in _GOES_ON:
             raise
-        say("Cache", f"{error.where or name}: {error.id}: {error.what}", "going on without this cache", "bad")
+        say("Cache", f"{error.where or name}: {error.id}: {error.what}", "continuing without this cache", "bad")
         return None
 
 

@@ -159,6 +159,6 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
             "N6-STEP-010",
             f"{Path(command[0]).name} {how}",
             where=where,
-            hint=hint_from(output) or "its output is above",
+            hint=hint_from(output) or "read its output above",
         )
     make_map_portable(step)

@@ -57,5 +57,5 @@ def write_compile_commands(path: Path, plan: Plan, top: Path, others: Iterable[P
 
 
 def _not_one(path: Path) -> N6Error:
-    hint = "SCons' tool compilation_db writes it: env.CompilationDatabase()"
+    hint = "write the file with SCons' tool compilation_db: env.CompilationDatabase()"
     return N6Error("N6-STEP-016", "is not a list of compile commands", where=str(path), hint=hint)

@@ -75,4 +75,6 @@ def _check_incbin(step: Step, path: str, expected: set[str]) -> None:
         if not named or not any(os.path.realpath(os.path.join(each, file)) in expected for each in folders):
             line = data.count(b"\n", 0, match.start()) + 1
             what = f"step {step.name} includes the file {file or 'of an .incbin'}, which is not one of its sources"
-            raise N6Error("N6-STEP-013", what, where=f"{path}:{line}", hint="make it one, or use a C array")
+            raise N6Error(
+                "N6-STEP-013", what, where=f"{path}:{line}", hint="make it a source of the step, or use a C array"
+            )

@@ -70,7 +70,7 @@ def _status(
     if reasons:
         return Status(step, "to do", reasons)
     if step.always:
-        return Status(step, "to do", ("it runs whenever it is asked for",))
+        return Status(step, "to do", ("it runs on every request",))
     taken = {*step.sources, *step.templates, *_headers_of(step, ledger)}
     used = [name for name in sorted(waiting) if not taken.isdisjoint(plan.makers[name].outputs)]
     if used:
@@ -114,7 +114,7 @@ def reasons_for(
     """
     entry = ledger.entries.get(step.name)
     if entry is None:
-        yield "it has never been made in this build folder"
+        yield "it was never built in this build folder"
         return
     yield from _changed_parts(entry.parts, parts)
     for file, was in entry.inputs.items():
@@ -128,9 +128,9 @@ def _changed_file(file: str, was: str, now: str) -> str:
     if was == UNSTABLE:
         return f"{file} changed while it was read"
     if not was:
-        return f"{file} is there now"
+        return f"{file} is new"
     if not now:
-        return f"{file} is gone"
+        return f"{file} was removed"
     return f"{file} has changed, from {was[:_SHOWN_DIGITS]} to {now[:_SHOWN_DIGITS]}"
 
 
@@ -142,7 +142,7 @@ def _changed_parts(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterato
         if name == "parameters":
             yield from _changed_parameters(_parsed(old), _parsed(new))
         elif name == "code":
-            yield "the code that makes it has changed"
+            yield "the code of its step has changed"
         elif name == "tools":
             known = dict(old) if old and isinstance(old[0], list) else {}
             for tool, digest in new:

@@ -11,7 +11,7 @@ from n6build.engine.progress import LAST_ERROR
 
 # Files that no step makes.
 _BESIDE_STEPS = (LAST_ERROR, "plan.json", "plan.svg")
-_WHY = {"virtual_board": "what the virtual boards hold", FOLDER: "records, and the lock that builds wait for"}
+_WHY = {"virtual_board": "memories of the virtual boards", FOLDER: "records and the lock of builds"}
 
 
 def tidied(build: Path) -> list[tuple[str, str]]:

@@ -106,7 +106,7 @@ def reasons_now(step: Step, site: Site) -> Iterator[str]:
     """
     yield from reasons_for(step, site.ledger, signed_parts(step, site.code, str(site.top)))
     if step.always:
-        yield "it runs whenever it is asked for"
+        yield "it runs on every request"
 
 
 def is_current(step: Step, site: Site) -> bool:
@@ -132,7 +132,7 @@ def perform(step: Step, site: Site) -> None:
     global _site  # noqa: PLW0603 - one build a process
     _site = site
     parts = signed_parts(step, site.code, str(site.top))
-    reasons = list(reasons_for(step, site.ledger, parts)) or ["it was asked for"]
+    reasons = list(reasons_for(step, site.ledger, parts)) or ["it was requested"]
     declared = digests((*step.sources, *step.templates))
     began, clock = time.monotonic(), _file_clock()
     times = _times(step, site.ledger)

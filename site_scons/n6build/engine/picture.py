@@ -47,7 +47,7 @@ _STYLE = """
 """
 
 _GRAPH = r"""digraph {{
-graph [label="{}. Solid arrow: is made into. Dashed arrow: has to be there first.\l"]
+graph [label="{}. Solid arrow: is made into. Dashed arrow: must exist first.\l"]
 graph [labelloc=t, labeljust=l, fontname=Courier, nodesep=0.17, pad=0.15]
 node [shape=box, style=rounded, fixedsize=true, height=0.58]
 edge [arrowsize=0.6]

@@ -90,7 +90,7 @@ def step_for(file: str, plan: Plan) -> Step:
     step = plan.makers.get(name)
     if step is None:
         near = did_you_mean(name, plan.makers)
-        hint = near if near.startswith("did you mean") else "scons plan lists the files that steps make"
+        hint = near if near.startswith("did you mean") else "run scons plan, which lists the outputs of all steps"
         raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=hint)
     return step
 
@@ -130,7 +130,7 @@ def _check_function(step: Step) -> None:
         return
     source = _source_of(module)
     if source is None:
-        what = f"step {step.name}: there is no module '{module}'"
+        what = f"step {step.name}: module '{module}' does not exist"
         raise N6Error("N6-STEP-007", what, where=step.made_at or None, hint="name it as 'module:function'")
     if not re.search(rf"^def {re.escape(name)}\(".encode(), source, re.MULTILINE):
         what = f"step {step.name}: module '{module}' has no function '{name}'"
@@ -181,7 +181,7 @@ def _visit(first: Step, makers: Mapping[str, Step], done: dict[Step, None]) -> N
                     "N6-STEP-004",
                     what,
                     where=step.made_at or None,
-                    hint="a step may only need outputs of earlier steps",
+                    hint="use outputs of earlier steps only",
                 )
             path[below.name] = (below, iter(needs_of(below)))
             break
@@ -225,7 +225,7 @@ def read_plan_json(values: object) -> Plan:
     document: Any = values
     try:
         if document["format"] != FORMAT:
-            raise ValueError(f"it is in format {document['format']}, of another n6build; this one reads {FORMAT}")
+            raise ValueError(f"it has format {document['format']} of another n6build; this one reads {FORMAT}")
         steps = []
         for each in document["steps"]:
             given: dict[str, Any] = {
@@ -236,4 +236,4 @@ def read_plan_json(values: object) -> Plan:
             steps.append(Step(**given, made_at="plan.json"))
         return Plan(tuple(steps), {str(name): tuple(map(str, files)) for name, files in document["goals"].items()})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise N6Error("N6-STEP-009", f"is not a plan: {error}", hint="scons plan writes it again") from error
+        raise N6Error("N6-STEP-009", f"is not a plan: {error}", hint="run scons plan, which writes it again") from error

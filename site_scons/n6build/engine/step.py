@@ -164,7 +164,7 @@ def outputs_of(steps: Sequence[Step]) -> tuple[str, ...]:
 
 def _check(step: Step) -> None:
     if not step.outputs:
-        raise _wrong(step, "N6-STEP-005", "makes nothing: a step has at least one output")
+        raise _wrong(step, "N6-STEP-005", "has no output: a step needs at least one")
     for listed in (
         step.outputs,
         step.sources,
@@ -183,12 +183,14 @@ def _check(step: Step) -> None:
         what = f"'{step.function}' is not a function of a module"
         raise _wrong(step, "N6-STEP-007", what, "name a top-level function of a module as 'module:name'")
     if isinstance(step.command, str) or not all(isinstance(each, str) for each in step.command):
-        raise _wrong(step, "N6-STEP-007", "a command is a tuple of strings", "it is run without a shell")
+        raise _wrong(
+            step, "N6-STEP-007", "a command is a tuple of strings", "write it as a tuple: it runs without a shell"
+        )
     if not _is_canonical(step.parameters):
-        raise _wrong(step, "N6-STEP-006", "its parameters are not canonical JSON", "make them with to_parameters")
+        raise _wrong(step, "N6-STEP-006", "its parameters are not canonical JSON", "create them with to_parameters")
     for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state, *step.consulted):
         if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
-            raise _wrong(step, "N6-STEP-008", f"{path!r} is not a file path", "paths have no '.', '..' or '//' in them")
+            raise _wrong(step, "N6-STEP-008", f"{path!r} is not a file path", "write paths without '.', '..' and '//'")
 
 
 def _is_canonical(text: str) -> bool:

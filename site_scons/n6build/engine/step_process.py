@@ -48,7 +48,7 @@ def main(plan: str, build: str) -> int:
         return 2
     changed = [path for path, pieces in consulted.items() if not _consists_of(path, pieces)]
     if changed:
-        sys.stderr.write(f"the step has changed {changed[0]}, which is not here\n")
+        sys.stderr.write(f"the step changed {changed[0]}, which does not exist here\n")
         return 2
     return 0
 

@@ -118,9 +118,9 @@ class _View:
         did = {"content": "reads", "existence": "looks for", "listing": "lists"}[use.kind]
         raise N6Error(
             "N6-STEP-001",
-            f"step {self.step.name} {did} {_shown(path, self.top)}, which it does not declare",
+            f"step {self.step.name} {did} {_shown(path, self.top)} without declaring it",
             where=line or self.step.made_at or None,
-            hint="make it a source of the step: otherwise a change to it would not cause a rebuild",
+            hint="declare it as a source of the step: otherwise a change of the file causes no rebuild",
         )
 
     def _lists_declared(self, use: Use) -> bool:
@@ -144,9 +144,9 @@ class _View:
             return
         raise N6Error(
             "N6-STEP-002",
-            f"step {self.step.name} writes {_shown(path, self.top)}, which it does not declare",
+            f"step {self.step.name} writes {_shown(path, self.top)} without declaring it",
             where=opened.line or self.step.made_at or None,
-            hint="make it an output of the step: otherwise nothing records what it was made from",
+            hint="declare it as an output of the step: otherwise n6build does not record its inputs",
         )
 
     def _declared(self) -> frozenset[str]:

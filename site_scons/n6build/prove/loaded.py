@@ -42,7 +42,7 @@ def main(plan: str) -> int:
             lacking.append(f"{module} fails when it is called again")
         else:
             names = set(_named(loaded, distributions)) - set(code.parts_of(module)) - signed
-            lacking += [f"{module} loads {name}, which its signature lacks" for name in sorted(names)]
+            lacking += [f"{module} loads {name}, which is not in its signature" for name in sorted(names)]
     print("\n".join(lacking))
     return 2 if lacking else 0
 

@@ -69,11 +69,11 @@ class Trial:
         self.copy.forget(edit.files)
         if not found.is_found:
             again = self.copy.incremental(self.words)
-            wrong = (f"it ends with {again} after the edit was taken back",) if again.error else ()
+            wrong = (f"it ends with {again} after the edit was undone",) if again.error else ()
             after = self._compared(again, self.first, wrong)
             if not after.is_found:
                 return found
-            found = Verdict(after.built, after.changed, after.stale, after.wrong or ("the edit was taken back",))
+            found = Verdict(after.built, after.changed, after.stale, after.wrong or ("the edit was undone",))
         self.without_edit()
         return found
 
@@ -119,7 +119,7 @@ def begin(copy: Copy, words: tuple[str, ...]) -> Trial:
         what = f"the project does not build before any edit: {first.error}"
         raise N6Error("N6-PROVE-001", what, where=str(copy.project), hint=first.output.strip()[-2000:])
     if f"{copy.path / 'n6build/engine/perform.py'}\n" not in opened.read_text(encoding="utf-8", errors="replace"):
-        raise N6Error("N6-PROVE-001", "the copy is built by another library", where=str(copy.path))
+        raise N6Error("N6-PROVE-001", "another library builds the copy", where=str(copy.path))
     plan, lacking = lacking_in(copy, words)
     copy.share_byte_code()
     return Trial(copy, words, inputs_of(copy, words, opened, plan), lacking, first.digests)

@@ -31,7 +31,7 @@ def check_compare(choices: Choices, goals: frozenset[str]) -> None:
         return
     what = ""
     if goals != {COMPARE}:
-        what = "target compare is asked for alone: it needs no board and builds nothing"
+        what = "target compare does not go with other targets: it needs no board and builds nothing"
     elif not choices.captured:
         what = "no captured outputs are named"
     elif len(choices.models) != 1:
@@ -53,13 +53,13 @@ def compare_plan(choices: Choices) -> Plan:
     (name,) = choices.models
     model = load_model(name, models_folder(name), relative_to=Path(choices.launched))
     if model.reference is None:
-        what = f"no interpreter runs {model.name}: {model.not_compared or 'model.yaml names no model for it'}"
-        raise N6Error("N6-CAPTURE-005", what, hint="reference.model in model.yaml, or model=net.tflite")
+        what = f"no interpreter can run {model.name}: {model.not_compared or 'model.yaml names no model for it'}"
+        raise N6Error("N6-CAPTURE-005", what, hint="set reference.model in model.yaml, or model=net.tflite")
     for option, files in {"captured": choices.captured, "inputs": (choices.inputs,)}.items():
         for file in files:
             if file and not is_file(Path(file)):
                 raise N6Error(
-                    "N6-CAPTURE-001", "there is no such file", where=project_path(file), hint=f"option {option}"
+                    "N6-CAPTURE-001", "the file does not exist", where=project_path(file), hint=f"option {option}"
                 )
     inputs = choices.inputs or (str(model.inputs) if model.inputs else "")
     parameters = CompareBoardParameters(

@@ -124,7 +124,11 @@ def _write(path: Path, version: str, lists: Sequence[EntryList]) -> list[str]:
     if result.text is not None:
         write_atomically(target, result.text)
     for name in result.kept:
-        say("Kept", f"'{name}' in {path}", "it is not what n6build would write; delete it there to get that")
+        say(
+            "Kept",
+            f"'{name}' in {path}",
+            "kept although it differs from n6build's entry; delete it there to get n6build's",
+        )
     say("Wrote" if result.added else "Kept", str(path), f"{len(result.added)} entries added")
     return list(result.added)
 

@@ -300,7 +300,7 @@ def _object_name(source: str) -> str:
     path = Path(source)
     if path.suffix not in (".c", ".S"):
         what = f"{path.name} is not a C source"
-        hint = "N6Appli compiles .c and .S; other languages link with the objects of N6Network in your own Program"
+        hint = "use .c and .S files; link other languages with the objects of N6Network in your own Program"
         raise N6Error("N6-HOST-001", what, where=source, hint=hint)
     parts = [part for part in path.with_suffix(".o").parts if part not in ("/", "..")]
     return "/".join(parts)

@@ -116,6 +116,6 @@ def placed_files(image: Path, listed: Path) -> list[FlashFile]:
     try:
         placed = decode_json(read_bytes(listed), Placed)
     except ValueError as error:
-        what = f"is not a list of what is placed in flash: {error}"
-        raise N6Error("N6-IMAGE-007", what, where=listed.name, hint="remove it, and build again") from error
+        what = f"is not a list of placed files: {error}"
+        raise N6Error("N6-IMAGE-007", what, where=listed.name, hint="remove the file and build again") from error
     return [FlashFile(each.slot, image, each.address, each.offset, each.length) for each in placed.pieces]

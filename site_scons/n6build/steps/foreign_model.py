@@ -101,9 +101,9 @@ def _params_of(model: Path) -> Path:
     if not is_file(params):
         raise N6Error(
             "N6-RELOC-042",
-            f"its weights are a separate file, '{params.name}', which is not beside it",
+            f"its weights file '{params.name}' is missing in the same folder",
             where=str(model),
-            hint="npu_driver.py --split writes both: keep them together, under their names",
+            hint="keep both files of npu_driver.py --split in one folder, under their names",
         )
     return params
 
@@ -161,6 +161,7 @@ def _check_version(model: RelocFile, runtime: RuntimeVersion, file: str) -> None
     found = version_mismatch(model.version, runtime, file)
     if found:
         hint = (
-            f"point STEDGEAI_CORE_DIR to ST Edge AI Core {model.abi.core}, whose ABI it has, or make it with the other"
+            f"set STEDGEAI_CORE_DIR to ST Edge AI Core {model.abi.core}, which has its ABI, or make the model with "
+            f"the other release"
         )
         raise N6Error("N6-RELOC-044", found.what, where=file, hint=hint)

@@ -29,7 +29,7 @@ def as_the_models_are(choices: Choices, models: Sequence[Model]) -> Choices:
         return choices
     first = next(iter(given))
     if choices.loader != "reloc":
-        what = f"model {first} is a relocatable model, which no Appli is linked with"
+        what = f"model {first} is a relocatable model, which cannot be linked into an Appli"
         raise N6Error("N6-OPTION-004", what, hint="loader=reloc")
     refused = {
         f"backend={choices.backend}": choices.backend != "auto",
@@ -40,11 +40,14 @@ def as_the_models_are(choices: Choices, models: Sequence[Model]) -> Choices:
     }
     for option, has_effect in refused.items():
         if has_effect:
-            what = f"'{option}' is for a network that is compiled here, and this one is compiled and linked"
+            what = f"'{option}' is for a network that n6build compiles, but this one is already compiled and linked"
             raise N6Error("N6-RELOC-043", what, where=first, hint="omit it")
     for name, file in given.items():
         if kind_of(file) != kind_of(given[first]):
-            what = f"one application installs models of one kind: {first} is {words_of(given[first])}, {name} {words_of(file)}"
+            what = (
+                f"one application needs models of one kind: {first} is {words_of(given[first])}, {name} "
+                f"{words_of(file)}"
+            )
             raise N6Error("N6-RELOC-043", what, where=name, hint="make both with the same options of npu_driver.py")
     is_split, is_secure, debug_info = kind_of(given[first])
     return replace(choices, split=is_split, secure=is_secure, debug_info=debug_info)

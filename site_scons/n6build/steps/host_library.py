@@ -76,6 +76,6 @@ def check_library(choices: Choices, networks: Sequence[NetworkSteps]) -> None:
         N6Error: N6-OPTION-021 if there is no network to link.
     """
     if choices.loader == "reloc" or not networks:
-        what = "target library is made of networks that are linked into a program"
-        hint = "loader=linked" if choices.loader == "reloc" else "name a model: model=keyword"
+        what = "target library needs networks that are linked into a program"
+        hint = "loader=linked" if choices.loader == "reloc" else "name a model, for example model=keyword"
         raise N6Error("N6-OPTION-021", what, hint=hint)

@@ -215,28 +215,32 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     """
     # One rule after another, each with its own error: the order decides which one is reported.
     if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
-        raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
+        raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="remove the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:
-        what = "dry=1 programs nothing, and 'run' would run what was there before"
-        raise N6Error("N6-OPTION-006", what, hint="mode=no-flash, if that is intended")
+        what = "dry=1 programs nothing, so 'run' would run the old programs"
+        raise N6Error("N6-OPTION-006", what, hint="add mode=no-flash, if you want that")
     if choices.loader != "reloc" and "flash-model" in goals:
-        raise N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc")
+        raise N6Error(
+            "N6-FLASH-023", "the network is linked into the Appli", hint="set loader=reloc, or run scons flash"
+        )
     if choices.appli and {"flash-model"} & set(goals):
-        raise N6Error("N6-FLASH-023", "the Appli is somebody else's", hint="omit appli, or flash all of it")
+        raise N6Error(
+            "N6-FLASH-023", "the Appli is a third-party program", hint="remove option appli, or run scons flash"
+        )
     if choices.firmware:
         _check_firmware(choices, goals)
     if "romfs" in goals and not choices.romfs:
         what = "target romfs needs the description of a file system"
-        raise N6Error("N6-ROMFS-007", what, hint="romfs=romfs_config.json")
+        raise N6Error("N6-ROMFS-007", what, hint="add romfs=romfs_config.json")
     program = choices.program
     if choices.loader == "reloc" and program is not None and not program.elf:
-        what = f"'{program.name}' links its networks, but loader=reloc has them installed from flash"
-        raise N6Error("N6-HOST-002", what, hint="loader=linked")
+        what = f"'{program.name}' links its networks, but loader=reloc installs them from flash"
+        raise N6Error("N6-HOST-002", what, hint="set loader=linked")
     if choices.board == ALL_BOARDS and set(goals) - {"time", "network"}:
-        raise N6Error("N6-TIME-004", "board=all only says what to expect of each board", hint="scons time board=all")
+        raise N6Error("N6-TIME-004", "board=all only works with target time", hint="run scons time board=all")
     if FIELD_REPORT in goals and (choices.is_foreign or program):
-        what = "a field report is made by this project's FSBL and Appli, which know what to ask the board"
-        raise N6Error("N6-FIELD-001", what, hint="omit fsbl and appli")
+        what = "a field report needs n6build's own FSBL and Appli"
+        raise N6Error("N6-FIELD-001", what, hint="remove options fsbl and appli")
     if LADDER in goals:
         check_ladder(choices, goals)
     if not {*TALKING}.isdisjoint(goals):
@@ -250,9 +254,9 @@ def _check_firmware(choices: Choices, goals: Collection[str]) -> None:
     """
     others = sorted(goal for goal in {*goals} - {"romfs", "reloc", "network"} if "/" not in goal)
     if not goals or others or ("reloc" in goals and choices.loader != "reloc"):
-        what = f"'firmware={choices.firmware}' is for the models of another firmware alone"
-        what += f", and target {others[0]} makes this project's" if others else ""
-        hint = "scons romfs=romfs_config.json romfs, or loader=reloc reloc"
+        what = f"'firmware={choices.firmware}' is only for the models of another firmware"
+        what += f", but target {others[0]} makes n6build's own" if others else ""
+        hint = "run scons romfs=romfs_config.json romfs, or scons loader=reloc reloc"
         raise N6Error("N6-ROMFS-011", what, hint=hint)
 
 
@@ -263,8 +267,8 @@ def check_ladder(choices: Choices, goals: Collection[str]) -> None:
         N6Error: N6-LADDER-003 if a goal or option does not fit.
     """
     if choices.backend != "neural_art":
-        what = "target ladder tries what backend neural_art makes, which is never chosen by itself"
-        raise N6Error("N6-LADDER-003", what, hint="backend=neural_art")
+        what = "target ladder needs backend neural_art, which is never selected automatically"
+        raise N6Error("N6-LADDER-003", what, hint="add backend=neural_art")
     others = {
         **{f"target {each}": True for each in sorted(set(goals) - {LADDER, *FLASHING})},
         "fsbl, appli or a program": choices.is_foreign,
@@ -281,8 +285,10 @@ def check_ladder(choices: Choices, goals: Collection[str]) -> None:
     }
     for name, given in others.items():
         if given:
-            what = f"target ladder programs and runs networks of its own, with which {name} does not go"
-            raise N6Error("N6-LADDER-003", what, hint="scons backend=neural_art ladder, with board and probe")
+            what = f"target ladder runs its own networks, so it does not accept {name}"
+            raise N6Error(
+                "N6-LADDER-003", what, hint="run scons backend=neural_art ladder, with options board and probe only"
+            )
 
 
 def boards_of(choices: Choices) -> tuple[str, ...]:
@@ -337,8 +343,8 @@ def _check_debugger(choices: Choices) -> None:
     }
     for name, value in wanted.items():
         if value:
-            what = f"with 'gdb=1' on a real board, nothing is run but what the debugger starts, so that '{name}' has no effect"
-            raise N6Error("N6-OPTION-009", what, hint=f"omit {name}")
+            what = f"with 'gdb=1' on a real board, only the debugger starts programs, so '{name}' has no effect"
+            raise N6Error("N6-OPTION-009", what, hint=f"remove {name}")
 
 
 def _check_run(choices: Choices) -> None:
@@ -348,28 +354,28 @@ def _check_run(choices: Choices) -> None:
         _check_debugger(choices)
         return
     if choices.trace != "none" and not is_virtual:
-        what = "'trace=npu' is of the virtual board: a real one tells nobody what is written to its NPU"
-        raise N6Error("N6-OPTION-016", what, hint="probe=virtual, or omit it")
+        what = "'trace=npu' only works on the virtual board: a real board cannot trace its NPU"
+        raise N6Error("N6-OPTION-016", what, hint="set probe=virtual, or remove trace=npu")
     if runs_until(choices):
         if not is_virtual and "no-run" not in choices.modes:
-            what = "a program of somebody else, or a run with 'until', is watched on the virtual board only"
-            raise N6Error("N6-OPTION-012", what, hint="probe=virtual, or mode=no-run to start it on this board")
+            what = "a third-party program, or a run with 'until', only runs on the virtual board"
+            raise N6Error("N6-OPTION-012", what, hint="set probe=virtual, or mode=no-run to start it on this board")
         if choices.inputs or choices.expected or choices.runs:
-            what = "'inputs', 'expected' and 'runs' are for a run of this project's Appli to its end"
-            raise N6Error("N6-OPTION-013", what, hint="omit them, or appli and until")
+            what = "'inputs', 'expected' and 'runs' need n6build's Appli, and a run to its end"
+            raise N6Error("N6-OPTION-013", what, hint="remove them, or options appli and until")
         return
     linked = bool(choices.inputs or choices.expected or choices.runs) or not is_virtual
     if (choices.inputs or choices.expected) and len(choices.models) > 1:
         what = "'inputs' and 'expected' are for a single network"
-        raise N6Error("N6-OPTION-007", what, hint="omit them, or name a single model")
+        raise N6Error("N6-OPTION-007", what, hint="remove them, or name a single model")
     if choices.gdb and linked:
-        what = "'gdb=1' is for a run with the test vectors in flash"
-        raise N6Error("N6-OPTION-009", what, hint="omit inputs, expected and runs")
+        what = "'gdb=1' needs the test vectors in flash"
+        raise N6Error("N6-OPTION-009", what, hint="remove inputs, expected and runs")
     if choices.audio and linked:
-        what = "'audio' is for a run on the virtual board with the test vectors in flash"
-        raise N6Error("N6-OPTION-015", what, hint="probe=virtual, without inputs, expected and runs")
+        what = "'audio' needs the virtual board, and the test vectors in flash"
+        raise N6Error("N6-OPTION-015", what, hint="set probe=virtual, and remove inputs, expected and runs")
     if choices.epochs and (linked or choices.gdb or choices.audio):
-        what = "'epochs=1' is for a run on the virtual board with the test vectors in flash"
-        raise N6Error("N6-OPTION-017", what, hint="probe=virtual, without inputs, expected, runs, gdb and audio")
+        what = "'epochs=1' needs the virtual board, and the test vectors in flash"
+        raise N6Error("N6-OPTION-017", what, hint="set probe=virtual, and remove inputs, expected, runs, gdb and audio")
     if choices.start == "ram" and is_virtual and not choices.pair:
-        raise N6Error("N6-OPTION-011", "'start=ram' is for a board on a cable", hint="omit it")
+        raise N6Error("N6-OPTION-011", "'start=ram' needs a real board", hint="remove start=ram")

@@ -60,9 +60,9 @@ def make_missing_sectors(call: Call) -> None:
     everything = f"{counted(len(wanted), 'sector')} ({kib(bytes_of(wanted))})"
     found = lacking_now(wanted, manifest.board, [folder / VIRTUAL_RECORD, *records_folder().glob("*.json")])
     if found is None:
-        say("To flash", f"{everything}, all of it: no such board has been programmed from here")
+        say("To flash", f"{everything}, all of it: n6build has no record of such a board")
     else:
         name, sectors, size = found
-        lacking = f"{counted(sectors, 'sector')} ({kib(size)}) that board {name} does not hold yet"
-        say("To flash", lacking if sectors else f"nothing: board {name} holds all of it")
+        lacking = f"{counted(sectors, 'sector')} ({kib(size)}) that differ on board {name}"
+        say("To flash", lacking if sectors else f"nothing: board {name} is up to date")
     write_atomically(call.outputs[0], f"{everything} of {manifest.board}'s flash\n")

@@ -142,8 +142,8 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
         return [models, flashed("models", models, images.weights)]
     if choices.dry:
         why = "slots=2" if updates_models else "trial=on"
-        what = f"with {why}, what is programmed depends on what the board holds, and dry=1 does not ask the board"
-        raise N6Error("N6-OPTION-006", what, hint=f"omit dry=1, or {why}")
+        what = f"with {why}, the programmed sectors depend on the board, which dry=1 does not read"
+        raise N6Error("N6-OPTION-006", what, hint=f"remove dry=1, or {why}")
     steps: list[Step] = []
     if not alone:
         in_place = [part for part in (images.programs if updates_models else images.parts) if part != appli]

@@ -251,8 +251,11 @@ def trial_of(job: Job) -> Trial | None:
     if job.choices.trial == "off":
         return None
     if job.board.trial is None:
-        what = f"{job.board.title} has no place to remember which models work"
-        hint = "trial: {journal: {address: ..., size: 128K}, starts: 3, watchdog_ms: 20_000}: two sectors outside the slots"
+        what = f"{job.board.title} has no journal in flash for the state of models"
+        hint = (
+            "add trial: {journal: {address: ..., size: 128K}, starts: 3, watchdog_ms: 20_000} to board.yaml, two "
+            "sectors outside the slots"
+        )
         raise N6Error("N6-TRIAL-001", what, where=f"boards/{job.board.name}/board.yaml", hint=hint)
     return replace(job.board.trial, appli=None) if job.choices.is_foreign else job.board.trial
 
@@ -263,8 +266,8 @@ def _is_confined(job: Job) -> bool:
     A runtime that calls models itself is rejected with N6-CONFINE-001.
     """
     if job.choices.confine == "on" and job.runtime.name != "n6build":
-        what = "'confine=on' is for models on n6build's runtime: ST's calls them in its own way, and lets them drive the NPU"
-        raise N6Error("N6-CONFINE-001", what, hint="confine=off, or without STEDGEAI_CORE_DIR")
+        what = "'confine=on' needs n6build's runtime: ST's runtime lets models drive the NPU"
+        raise N6Error("N6-CONFINE-001", what, hint="set confine=off, or unset STEDGEAI_CORE_DIR")
     return job.choices.confine == "on"
 
 

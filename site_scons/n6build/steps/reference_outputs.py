@@ -71,10 +71,12 @@ def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: 
     if model.not_compared:
         return Expected(not_compared=model.not_compared)
     if model.reference is None:
-        return Expected(not_compared="model.yaml names no model for an interpreter (reference.model)")
+        return Expected(not_compared="model.yaml names no model for the interpreter (reference.model)")
     missing = missing_interpreter(model.reference)
     if missing:
-        return Expected(not_compared=f"{missing} is not installed, which runs {model.reference.name}; {INSTALL}")
+        return Expected(
+            not_compared=f"package {missing}, which runs {model.reference.name}, is not installed; {INSTALL}"
+        )
     # Seeded inputs do not request a comparison, so that an impossible one is a reason and not an error.
     why_not = "" if inputs or not network.seeded else f"{folder}/reference/{network.name}.txt"
     outputs = (f"{folder}/reference/{network.name}.npy", *([why_not] if why_not else []))
@@ -118,6 +120,6 @@ def make_reference_outputs(call: Call) -> None:
     for path, content in zip(call.outputs, (outputs, why_not.encode()), strict=False):
         write_atomically(path, content)
     if why_not:
-        say("Note", f"nothing to compare with: {why_not}")
+        say("Note", f"no reference for a comparison: {why_not}")
         return
     say("Interpreted", model.name, f"{vectors.count} inferences on {package_of(model)}")

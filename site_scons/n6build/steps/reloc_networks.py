@@ -327,8 +327,8 @@ def reloc_plan(
             N6-POOL-00x if the regions of the external RAM cannot be laid out.
     """
     if addresses and (len(models) > 1 or slots > 1):
-        what = f"'addresses' places one model in one slot, but there are {len(models)} with {slots} each"
-        raise N6Error("N6-SLOT-002", what, hint="omit it, or slots=1 and a single model")
+        what = f"'addresses' is for one model in one slot, but this build has {len(models)} with {slots} each"
+        raise N6Error("N6-SLOT-002", what, hint="remove it, or use slots=1 and a single model")
     places = (
         slots_at(board, addresses, split=split)
         if addresses

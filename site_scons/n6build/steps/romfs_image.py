@@ -99,5 +99,5 @@ def make_romfs_image(call: Call) -> None:
         say("Romfs", firmware.title, f"{len(models)} models for its ll_aton {version_text(firmware.ll_aton)}")
         heap = given.file_heap
         if heap and (in_place := sum(bool(refused_in_heap(model, heap)) for model in models.values())):
-            what = f"load from /rom only: as files of less than {kib(heap.size)} the camera reads them to SRAM2"
+            what = f"load from /rom only: the camera reads files of less than {kib(heap.size)} to SRAM2"
             say("Note", f"{in_place} models", what)

@@ -330,6 +330,6 @@ def linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Sessio
     expected = read_vectors(model.expected) if model.expected else None
     if expected and expected.count != inputs.count:
         what = f"has {expected.count} rows, but the inputs have {inputs.count}"
-        raise N6Error("N6-VEC-004", what, where=expected.name, hint="a row of outputs for each row of inputs")
+        raise N6Error("N6-VEC-004", what, where=expected.name, hint="write a row of outputs for each row of inputs")
     labels = () if session.inputs else model.labels
     return LinkedNetwork(model, artifacts, inputs, expected, labels, session.runs or inputs.count)

@@ -100,12 +100,12 @@ def run_epochs_step(
 def _network(steps: NetworkSteps) -> _Network:
     model = steps.model
     if model.reference is None:
-        what = model.not_compared or f"nothing says which model {model.name} was compiled from"
-        hint = "reference.model in model.yaml: the .tflite or .onnx file"
+        what = model.not_compared or f"the model behind network {model.name} is unknown"
+        hint = "set reference.model in model.yaml to the .tflite or .onnx file"
         raise N6Error("N6-OPTION-018", what, where="option epochs", hint=hint)
     missing = missing_interpreter(model.reference)
     if missing:
-        what = f"{missing} is not installed, which runs {model.reference.name}"
+        what = f"package {missing}, which runs {model.reference.name}, is not installed"
         raise N6Error("N6-OPTION-018", what, where="option epochs", hint=INSTALL)
     tolerance = (model.tolerance or Tolerance()).epoch
     return _Network(model.name, steps.name, steps.folder, project_path(model.reference), steps.inputs, tolerance)

@@ -173,9 +173,9 @@ def perform_run_field_report(call: Call) -> None:
     write_atomically(file, field_report_text(report))
     _say(report, file)
     if stopped:
-        what = f"the run did not get to its end: {stopped.id}: {stopped.what}"
+        what = f"the run did not reach its end: {stopped.id}: {stopped.what}"
         hint = f"{stopped.hint}; " if stopped.hint else ""
-        hint += f"what was seen until then is in {file}, which is worth keeping"
+        hint += f"keep {file}, which has all observations up to then"
         raise N6Error("N6-FIELD-002", what, where=stopped.where, hint=hint) from stopped
     write_atomically(call.outputs[0], "")
 
@@ -188,7 +188,7 @@ def ladder_of(record: Path, board: str, probe: str, *, is_virtual: bool) -> Ladd
     try:
         ladder = read_ladder(record)
     except N6Error as error:
-        say("Note", f"{record.name}: {error.what}", "the report goes without it")
+        say("Note", f"{record.name}: {error.what}", "the report does not include it")
         return None
     same = ladder and (ladder.board, ladder.virtual, ladder.probe) == (board, is_virtual, probe)
     return ladder if same else None
@@ -207,9 +207,7 @@ def _programmer_version(programmer: Programmer) -> str:
     except N6Error:
         said = ""
     number = re.search(r"\d+\.\d+(\.\d+)?\S{0,20}", said)
-    return (
-        f"{programmer.kind.name} {number[0]}" if number else f"{programmer.kind.name}, which does not tell its version"
-    )
+    return f"{programmer.kind.name} {number[0]}" if number else f"{programmer.kind.name}, version unknown"
 
 
 def _device(programmer: Programmer) -> str:
@@ -231,4 +229,4 @@ def _say(report: FieldReport, path: Path) -> None:
     counted = [f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts)]
     say("Report", str(path), f"{len(report.readings)} registers; facts: {', '.join(counted)}")
     if report.virtual:
-        say("Note", "these are values of the virtual board's models", "they settle nothing about the chip")
+        say("Note", "values of the virtual board's models", "they prove nothing about the chip")

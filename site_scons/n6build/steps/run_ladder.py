@@ -159,7 +159,7 @@ def perform_run_ladder(call: Call) -> None:
     write_atomically(Path(given.record), to_json(asdict(ladder)))
     for line in epoch_counts(ladder):
         say("Epochs", line)
-    say("Record", given.record, in_words_of_caller("scons field-report takes it along"))
+    say("Record", given.record, in_words_of_caller("scons field-report includes it"))
     if is_virtual:
         say("Note", "this is the virtual board", "it settles nothing about the chip")
     if stopped:
@@ -171,7 +171,7 @@ def _say(index: int, outcome: NetworkOutcome) -> None:
     verdicts = outcome.verdicts
     different = sum(each.different_bytes for each in verdicts)
     equal = "equal" if not different else f"{different} bytes differ"
-    within = ", as near as the facts say" if different and all(each.passes for each in verdicts) else ""
+    within = ", within the tolerance" if different and all(each.passes for each in verdicts) else ""
     say(
         "Rung",
         f"{index + 1} of {len(NETWORKS)}, {outcome.model}",

@@ -57,4 +57,4 @@ def make_seeded_inputs(call: Call) -> None:
     given = call.parameters_as(SeededInputsParameters)
     array = seeded_array(read_artifacts(Path(given.folder), given.name, given.weights).inputs)
     write_atomically(call.outputs[0], npy_of(array))
-    say("Seeded", given.name, f"{len(array)} {SEEDED}; vectors.inputs in model.yaml takes others")
+    say("Seeded", given.name, f"{len(array)} {SEEDED}; set vectors.inputs in model.yaml for other inputs")

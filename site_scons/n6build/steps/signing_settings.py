@@ -34,18 +34,18 @@ def trust_of(choices: Choices) -> Trust | None:
     if choices.trust == "off":
         if choices.trust_key or choices.trust_counter:
             what = "'trust_key' and 'trust_counter' have no effect without 'trust'"
-            raise N6Error("N6-TRUST-005", what, hint="trust=code or trust=full")
+            raise N6Error("N6-TRUST-005", what, hint="set trust=code or trust=full")
         return None
     if not choices.trust_key:
-        what = f"'trust={choices.trust}' needs the private key that images are signed with"
+        what = f"'trust={choices.trust}' needs a private key for the signatures"
         raise N6Error("N6-TRUST-005", what, hint="trust_key=FILE")
     _check_possible(choices)
     if "pkcs11:" in choices.trust_key:
-        what = "keys in a PKCS#11 token cannot be used: no library for them comes with n6build"
-        raise N6Error("N6-TRUST-006", what, where="trust_key", hint="a file in PEM, readable by you alone")
+        what = "n6build cannot use keys in a PKCS#11 token"
+        raise N6Error("N6-TRUST-006", what, where="trust_key", hint="use a PEM file that only you can read")
     key = Path(choices.trust_key)
     if Path(choices.launched, choices.build).resolve() in key.resolve().parents:
-        what = "is inside the build folder, which is copied and shared"
+        what = "is inside the build folder, whose files are copied and shared"
         raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
     return Trust(choices.trust, project_path(key), public_point(key).hex(), _counters(choices.trust_counter))
 
@@ -59,13 +59,11 @@ def _counters(given: Sequence[str]) -> Counters:
 def _check_possible(choices: Choices) -> None:
     program = choices.program
     if choices.fsbl or choices.appli or (program is not None and not program.sources):
-        what = (
-            "'trust' is for this project's FSBL and Appli: it neither signs other programs nor knows what they verify"
-        )
-        raise N6Error("N6-TRUST-007", what, hint="omit fsbl, appli, or trust")
+        what = "'trust' needs n6build's own FSBL and Appli: it does not sign other programs"
+        raise N6Error("N6-TRUST-007", what, hint="remove options fsbl and appli, or trust")
     if choices.loader == "reloc" and choices.load == "xip":
-        what = "code that runs in place is read again after it was verified"
-        raise N6Error("N6-TRUST-007", what, hint="load=copy, or trust=off")
+        what = "code that runs in place is read again after its verification"
+        raise N6Error("N6-TRUST-007", what, hint="set load=copy, or trust=off")
 
 
 def trusting(how: Compilation, trust: Trust) -> Compilation:

@@ -52,7 +52,7 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
 
 def no_elf() -> N6Error:
     """Return the error for a start from RAM without a program to load."""
-    what = "'start=ram' loads the FSBL from its ELF file, which is not at hand"
+    what = "'start=ram' loads the FSBL from its ELF file, which is missing"
     return N6Error("N6-OPTION-014", what, hint="fsbl=FILE.elf")
 
 
@@ -61,7 +61,7 @@ def perform_start_board(call: Call) -> None:
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     if target.probe == VIRTUAL:
-        say("Ready", f"{board.name} (virtual)", "it is only on during a run; mode=no-run")
+        say("Ready", f"{board.name} (virtual)", "it only runs during target run; mode=no-run")
     else:
         programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
         with board_lock(programmer):

@@ -109,7 +109,7 @@ def perform_verify_board(call: Call) -> None:
     say(
         "Verified",
         _described(board, programmer),
-        f"{counted(sectors, 'sector')}, {size:,} bytes, as the flash manifest has them",
+        f"{counted(sectors, 'sector')}, {size:,} bytes, equal to the flash manifest",
     )
     note = {
         "board": board.name,

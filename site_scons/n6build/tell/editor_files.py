@@ -86,7 +86,7 @@ def merged(existing: bytes, where: str, version: str, lists: Sequence[EntryList]
 
 def _read(data: bytes, where: str) -> dict[str, Any]:
     if len(data) > _MOST_BYTES:
-        what = f"has {len(data)} bytes, more than anybody's tasks"
+        what = f"has {len(data)} bytes, more than n6build reads"
         raise N6Error("N6-EDITOR-002", what, where=where, hint="correct it; nothing was written")
     try:
         text = data.decode("utf-8-sig")
@@ -103,7 +103,7 @@ def _read(data: bytes, where: str) -> dict[str, Any]:
 
 
 def _not_json(where: str, why: str) -> N6Error:
-    what = f"is not plain JSON ({why}): comments and trailing commas would be lost if it were written again"
+    what = f"is not plain JSON ({why}): n6build would lose comments and trailing commas"
     return N6Error("N6-EDITOR-001", what, where=where)
 
 

@@ -141,7 +141,7 @@ def read_sizes(path: Path) -> SizesFile:
             what = (
                 f"version {head.version} of the format, by n6build {printable(head.n6build)}; this one reads {VERSION}"
             )
-            hint = "build the base branch again with this n6build, and give its sizes.json or merge_report.json"
+            hint = "build the base branch again with this n6build, and pass its sizes.json or merge_report.json"
             raise N6Error("N6-SIZES-002", what, where=str(path), hint=hint)
         if head.format != FORMAT:
             raise ValueError(f"its format is '{printable(clipped(head.format, 40))}'")
@@ -150,6 +150,6 @@ def read_sizes(path: Path) -> SizesFile:
             raise ValueError("an application is listed twice")
         return found
     except ValueError as error:
-        hint = "sizes.json of a build of the base branch, or merge_report.json"
+        hint = "pass sizes.json or merge_report.json of a build of the base branch"
         what = f"is not a file of sizes: {printable(str(error))}"
         raise N6Error("N6-SIZES-001", what, where=str(path), hint=hint) from error

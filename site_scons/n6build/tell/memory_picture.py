@@ -130,7 +130,7 @@ def memory_svg(lives: Sequence[BufferLife], pools: Sequence[Part]) -> str:
     bands = _laid_out(_bands(shown, pools), bands_at)
     bottom = bands[-1].y(bands[-1].start)
     width = max(_GUTTER + column * (last + 1) + 2 * _MARGIN, 560.0)
-    label = f"{len(shown)} buffers in {last} epochs; each has a tip, and the table has those of the fullest epoch"
+    label = f"{len(shown)} buffers in {last} epochs; each has a tooltip, and the table lists those of the fullest epoch"
     root = picture("n6-memory", width, bottom + _AXIS + _MARGIN, label, _STYLE)
     _legend(root, shown)
     _ticks(root, last, column, bottom)

@@ -83,7 +83,7 @@ def _compared(now: Sizes, before: Sizes | None) -> Compared:
 def verdict(compared: Collection[Compared], base: SizesFile | None) -> str:
     """Return one sentence on the comparison."""
     if base is None:
-        return "Nothing to compare with: base=FILE names sizes.json or merge_report.json of the base branch"
+        return "No comparison: set base=FILE to sizes.json or merge_report.json of the base branch"
     known = [each for each in compared if each.known]
     if not known:
         return f"The base has none of these: {counted(len(compared), 'application')} new"
@@ -205,8 +205,8 @@ def check_base(base: str, made: tuple[str, ...]) -> None:
         N6Error: N6-SIZES-003 if the base is one of them.
     """
     if base and Path(base).resolve() in {Path(file).resolve() for file in made}:
-        what = "is written by this build, which would be compared with itself"
-        hint = "copy the one of the base branch to another place: base=FILE"
+        what = "is an output of this build: the comparison would have no effect"
+        hint = "copy the file of the base branch to another place, and set base=FILE"
         raise N6Error("N6-SIZES-003", what, where=project_path(base), hint=hint)
 
 

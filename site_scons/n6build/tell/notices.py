@@ -56,7 +56,7 @@ def notices_text(application: str, texts: Texts, archives: Sequence[LinkedArchiv
         sections.append(_section(title, licence + library.about))
     sections += [_section(name, text) for name, text in sorted(texts.licences.items())]
     if texts.foreign:
-        what = "These programs were linked elsewhere. Their notices are to be had from who made them."
+        what = "These programs were linked elsewhere. Ask their authors for the notices."
         sections.append(_section("\n".join(sorted(texts.foreign)), what))
     return "\n".join(sections)
 

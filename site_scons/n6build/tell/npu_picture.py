@@ -30,7 +30,7 @@ _FAINTEST = 0.16
 _KINDS = ("STRENG", "CONVACC", "DECUN", "ACTIV", "ARITH", "POOL", "RECBUF")
 _NAME = re.compile(r"([A-Z]+)(\d*)")
 _SHADES = (0.01, 0.25, 1.0)
-_SHADES_MEAN = "stronger: a larger share of the most that a unit does in any epoch (bytes, MACs, elements)"
+_SHADES_MEAN = "darker: a larger share of the unit's maximum in any epoch (bytes, MACs, elements)"
 _SAMPLES = (
     ("reads", "read"),
     ("writes", "write"),
@@ -140,7 +140,7 @@ def _most(epochs: Iterable[HardwareEpoch]) -> dict[str, int]:
 
 
 def _root(width: float, height: float, rows: int, epochs: int) -> Element:
-    label = f"{rows} units of the NPU in {epochs} epochs; each cell has a tip, and the table has the numbers"
+    label = f"{rows} units of the NPU in {epochs} epochs; each cell has a tooltip, and the table has the numbers"
     return picture("n6-npu", width, height, label, _STYLE)
 
 

@@ -125,10 +125,10 @@ def read_provenance(path: Path) -> Provenance:
     try:
         document: Any = parse_json(read_at_most(path, _MAX_BYTES))
         if (document["_type"], document["predicateType"]) != (STATEMENT, PREDICATE):
-            raise ValueError("it is of another type")
+            raise ValueError("it has another type")
         definition = document["predicate"]["buildDefinition"]
         if definition["buildType"] != BUILD_TYPE:
-            raise ValueError(f"its build is of type {definition['buildType']}, this n6build knows {BUILD_TYPE}")
+            raise ValueError(f"its build has type {definition['buildType']}, but this n6build reads {BUILD_TYPE}")
         materials = tuple(_material(each) for each in definition["resolvedDependencies"])
         return Provenance(
             {str(each["name"]): _sha256(each) for each in document["subject"]},
@@ -140,14 +140,14 @@ def read_provenance(path: Path) -> Provenance:
     except WRONG_FIELDS as error:
         what = f"is not the provenance of an image: {error}"
         raise N6Error(
-            "N6-ORIGIN-001", what, where=path.name, hint="provenance.json lies beside flash_manifest.json"
+            "N6-ORIGIN-001", what, where=path.name, hint="pass the provenance.json beside flash_manifest.json"
         ) from error
 
 
 def _material(value: Any) -> Material:
     kind = value["annotations"]["kind"]
     if kind not in get_args(Kind):
-        raise ValueError(f"'{kind}' is no kind of material")
+        raise ValueError(f"'{kind}' is not a kind of material")
     return Material(str(value["name"]), _sha256(value), kind)
 
 

@@ -30,7 +30,7 @@ def report_text(report: Report) -> str:
     for axis in (*report.memory, report.flash):
         lines += [*_axis(axis), ""]
     if report.elsewhere:
-        lines += ["Not wholly inside a memory of the board", *map(_part, report.elsewhere), ""]
+        lines += ["Not completely inside a memory of the board", *map(_part, report.elsewhere), ""]
     lines += [*_checks(report), ""]
     if report.run:
         lines += [*_run(report.run), ""]
@@ -103,7 +103,7 @@ def _npu(npu: NpuSection) -> Iterator[str]:
     if len(npu.warned) > _EPOCHS_SHOWN:
         yield f"    and {len(npu.warned) - _EPOCHS_SHOWN} more"
     if npu.use is None:
-        why = f"NPU  what the network uses of it cannot be read: {npu.problem}"
+        why = f"NPU  its use by the network cannot be read: {npu.problem}"
         yield from textwrap.wrap(why, _COLUMNS, initial_indent="  ", subsequent_indent=" " * 7)
     else:
         kinds = ", ".join(f"{len(kind.units)} {kind.kind}" for kind in npu.use.kinds)
@@ -164,7 +164,7 @@ def _checks(report: Report) -> Iterator[str]:
 
 
 def _run(run: RunSection) -> Iterator[str]:
-    registers = f"{len(run.registers)} registers that no model answers"
+    registers = f"{len(run.registers)} registers without a model"
     yield f"Run: {run.ended or 'inferences made'}; {len(run.findings)} findings, {registers}"
     for finding in run.findings:
         yield from textwrap.wrap(f"finding  {finding}", _COLUMNS, initial_indent="  ", subsequent_indent=" " * 10)

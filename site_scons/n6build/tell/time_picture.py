@@ -64,7 +64,8 @@ def time_line_svg(time: NetworkTime) -> str:
     height = top + 3 * (_LANE + _GAP) + _AXIS
     drawn = time.epochs[:_MOST_EPOCHS]
     label = (
-        f"{len(drawn)} epochs in {time.ms:.3g} ms, by NPU, flash and CPU; each has a tip, and the table has the numbers"
+        f"{len(drawn)} epochs in {time.ms:.3g} ms, by NPU, flash and CPU; each has a tooltip, and the table has the "
+        f"numbers"
     )
     root = picture("n6-time", _WIDTH, height, label, _STYLE)
     _legend(root)
@@ -134,7 +135,7 @@ def roofline_svg(time: NetworkTime) -> str:
     low, high = min([*ratios, knee / 10]), max([*ratios, knee * 10]) * _BEYOND
     slow = min([each.elements / each.ms for each in dots] + [rate * low])
     chart = _Chart(low, high * _BEYOND, slow / 2, peak * 2)
-    label = f"{len(dots)} epochs under a roof of {time.at.text}; each has a tip, and the table has the numbers"
+    label = f"{len(dots)} epochs under a roof of {time.at.text}; each has a tooltip, and the table has the numbers"
     root = picture("n6-time", _WIDTH, _HEIGHT, label, _STYLE)
     _grid(root, chart, high * 2)
     points = [(low, rate * low), (knee, peak), (high * _BEYOND, peak)]

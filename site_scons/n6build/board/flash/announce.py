@@ -38,6 +38,6 @@ def say_flashed(plan: FlashPlan, programmer: Programmer, board: Board, *, starts
     """
     size = kib(bytes_of(plan.lacking))
     what = f"{len(plan.lacking)} of {counted(len(plan.wanted), 'sector')} programmed and verified ({size})"
-    say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
+    say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "already up to date")
     if plan.lacking and programmer.name != VIRTUAL and not starts_from_ram:
-        say("To run", f"boot selectors: {board.programmer.flash_boot}", "then switch the power off and on")
+        say("To run", f"boot selectors: {board.programmer.flash_boot}", "then switch the power off and on again")

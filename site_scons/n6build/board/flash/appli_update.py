@@ -108,8 +108,13 @@ def _trailer_offset(image_bytes: int) -> int:
 def _check_room(image: bytes, slot: Slot, where: str) -> None:
     beyond = _trailer_offset(len(image)) + TRAILER.size - slot.size
     if beyond > 0:
-        what = f"has {len(image)} bytes, with its trailer {beyond} more than slot 'appli' ({slot.size})"
-        raise N6Error("N6-TRIAL-003", what, where=where, hint="make both slots larger, or the image smaller")
+        what = f"has {len(image)} bytes; with its trailer it is {beyond} bytes larger than slot 'appli' ({slot.size})"
+        raise N6Error(
+            "N6-TRIAL-003",
+            what,
+            where=where,
+            hint="enlarge both slots (slots in board.yaml), or make the image smaller",
+        )
 
 
 def _content(slot: Slot, read: Read) -> _Content | None:

@@ -35,8 +35,8 @@ def serve_debugger(programmer: ProbeProgrammer, port: int, when_ready: Callable[
     """
     server = programmer.kind.debug
     if server is None:
-        what = f"{programmer.kind.name} has no server for GDB that n6build knows"
-        raise N6Error("N6-DEBUG-001", what, hint="another programmer: probe=openocd")
+        what = f"n6build cannot debug with {programmer.kind.name}: it has no GDB server"
+        raise N6Error("N6-DEBUG-001", what, hint="use another programmer: probe=openocd")
     command = _installed(server, programmer.command)
     with tempfile.TemporaryDirectory() as folder:
         arguments = server.arguments(
@@ -54,7 +54,7 @@ def _installed(server: DebugServer, programmer: Path) -> Path:
     if found := shutil.which(server.command):
         return Path(found)
     what = f"{server.command} is neither in PATH nor beside {programmer.name}"
-    hint = "STM32CubeCLT and STM32CubeIDE have it; or another programmer: probe=openocd"
+    hint = "install STM32CubeCLT or STM32CubeIDE, which contain it, or use another programmer: probe=openocd"
     raise N6Error("N6-DEBUG-002", what, hint=hint)
 
 
@@ -91,6 +91,6 @@ def _serve(command: Sequence[str], server: DebugServer, serial: str, when_ready:
         process.wait()
     if not ready:
         said = Said("".join(lines), status)
-        what = f"the server for GDB did not get ready: {said.complaint('it ended without an error')}"
-        hint = f"is port {PORT} free, and no other program at the probe?"
+        what = f"the GDB server did not start: {said.complaint('it ended without an error')}"
+        hint = f"close other programs that use port {PORT} or the probe"
         raise N6Error("N6-DEBUG-003", what, where=f"probe {serial}", hint=hint)

@@ -215,7 +215,9 @@ def _image(planned: PlannedModel, folder: Path) -> _Content:
     model = parse_reloc_file(file, planned.file)
     trailer = read_trailer(file, model.file_bytes)
     if trailer is None:
-        raise N6Error("N6-FLASH-022", "is not an image of a model's flash slot", where=planned.file, hint="build again")
+        raise N6Error(
+            "N6-FLASH-022", "is not an image for the flash slot of a model", where=planned.file, hint="build again"
+        )
     return _Content(file, params, model.file_bytes, trailer)
 
 
@@ -230,8 +232,8 @@ def _content(slot: ModelSlot, read: Read) -> _Content | None:
     data = _stored(model.data, slot.file, slot.file_bytes, model.file_bytes, read)
     layout = newer_layout(data, model.file_bytes)
     if layout is not None:
-        what = f"holds a model that a newer n6build put there (layout {layout}, this one writes {LAYOUT})"
-        hint = "use that n6build; or scons flash-all programs everything anew, with nothing left of it"
+        what = f"contains a model of a newer n6build (layout {layout}; this one writes {LAYOUT})"
+        hint = "use the newer n6build, or run scons flash-all, which overwrites the whole flash"
         raise N6Error("N6-SLOT-004", what, where=f"slot at 0x{slot.file:08X}", hint=hint)
     trailer = read_trailer(data, model.file_bytes)
     if trailer is None:
@@ -342,10 +344,11 @@ def check_running(
         stays = models.get(update.model)
         if stays == (update.slot, update.revision):
             continue
-        why = refused.get((update.model, update.slot), "it gives no reason")
+        why = refused.get((update.model, update.slot), "no reason given")
         still = f"it still runs slot {LETTERS[stays[0]]}, revision {stays[1]}" if stays else "no model is left"
         raise N6Error(
             "N6-FLASH-020",
-            f"the board refuses model {update.model} in slot {update.letter}, revision {update.revision}: {why}; {still}",
-            hint="the older model was not touched; program another one",
+            f"the board rejects model {update.model} in slot {update.letter}, revision {update.revision}: {why}; "
+            f"{still}",
+            hint="correct the model and run scons flash-model; the older model is still on the board",
         )

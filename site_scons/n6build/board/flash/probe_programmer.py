@@ -94,7 +94,7 @@ class ProbeProgrammer:
             data = [path.read_bytes() if path.is_file() else b"" for _, path in files]
         for span, each in zip(spans, data, strict=True):
             if len(each) != span.size:
-                what = f"reading gave {len(each)} of {span.size} bytes at 0x{span.address:08X}"
+                what = f"the programmer read {len(each)} of {span.size} bytes at 0x{span.address:08X}"
                 raise N6Error("N6-FLASH-008", what, where=f"probe {self.name}", hint=programming(self.board))
         return data
 

@@ -53,9 +53,9 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
     if serial in ("", AUTO):
         serial = _only(probes, kind, board)
     if serial not in probes:
-        attached = f"attached: {', '.join(sorted(probes)) or 'none that it can see'}"
+        attached = f"choose an attached probe: {', '.join(sorted(probes)) or 'none found'}"
         hint = did_you_mean(serial, [VIRTUAL]) if difflib.get_close_matches(serial, [VIRTUAL]) else attached
-        raise N6Error("N6-FLASH-012", f"probe '{serial}' is not attached, says {kind.command}", hint=hint)
+        raise N6Error("N6-FLASH-012", f"{kind.command} does not find probe '{serial}'", hint=hint)
     check_board(probes[serial], board, serial)
     return _attached(kind, command, serial, board)
 
@@ -86,7 +86,7 @@ def _attached(kind: CommandLine, command: Path, serial: str, board: Board) -> Pr
     """
     if not _SERIAL.fullmatch(serial):
         what = f"{serial!a} is not a serial number: letters, digits, '_', '.' and '-'"
-        raise N6Error("N6-FLASH-029", what, where=kind.command, hint="unplug what calls itself so")
+        raise N6Error("N6-FLASH-029", what, where=kind.command, hint="unplug the device with this serial number")
     return ProbeProgrammer(kind, command, serial, board, record_of_probe(serial))
 
 
@@ -102,20 +102,19 @@ def _installed(named: str, serial: str) -> tuple[CommandLine, Path]:
     for kind in [PROGRAMMERS[named]] if named else PROGRAMMERS.values():
         if command := shutil.which(kind.command):
             return kind, Path(command)
-    hint = "program the virtual board: probe=virtual; scons doctor says what to install for a real one"
+    hint = "use the virtual board (probe=virtual), or run scons doctor, which lists the tools for a real one"
     if named:
         raise N6Error("N6-FLASH-018", f"{PROGRAMMERS[named].command} is not in PATH; nothing was programmed", hint=hint)
     commands = ", ".join(kind.command for kind in PROGRAMMERS.values())
-    code, probe = ("N6-FLASH-012", f"probe '{serial}'") if serial else ("N6-FLASH-010", "no debug probe")
-    was = "was not" if serial else "was"
-    what = f"{probe} {was} looked for: none of {commands} is in PATH; nothing was programmed"
+    code, probe = ("N6-FLASH-012", f"probe '{serial}'") if serial else ("N6-FLASH-010", "a debug probe")
+    what = f"cannot look for {probe}: none of {commands} is in PATH; nothing was programmed"
     raise N6Error(code, what, hint=hint)
 
 
 def _only(probes: dict[str, str], kind: CommandLine, board: Board) -> str:
     if not probes:
-        what = f"no debug probe is attached, says {kind.command}; nothing was programmed"
-        hint = "plug the board in (USB), and give it some seconds, or program the virtual board: probe=virtual"
+        what = f"{kind.command} finds no debug probe; nothing was programmed"
+        hint = "connect the board by USB and wait some seconds, or use the virtual board: probe=virtual"
         raise N6Error("N6-FLASH-010", what, hint=hint)
     if len(probes) > 1:
         listed = "".join(f"\n  {serial}  {what}".rstrip() for serial, what in sorted(probes.items()))

@@ -143,8 +143,8 @@ def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:
     for (address, data), held in zip(edges, found, strict=True):
         if held != data:
             write_record(programmer.record, BoardRecord(plan.record.board))
-            what = f"programming changed 0x{address:08X}, which it must not touch"
-            hint = "the programmer erases more at once than nor.sector in board.yaml; flash again, then correct it"
+            what = f"programming changed 0x{address:08X}, which is outside the programmed sectors"
+            hint = "correct nor.sector in board.yaml: the programmer erases more at once; then run scons flash again"
             raise N6Error("N6-FLASH-015", what, where=f"probe {programmer.name}", hint=hint)
 
 
@@ -160,6 +160,8 @@ def board_lock(programmer: Programmer) -> Iterator[None]:
     with path.open("w") as file:
         if not try_lock(file.fileno()):
             raise N6Error(
-                "N6-FLASH-002", f"another build is using board '{programmer.name}'", hint="wait for it to end"
+                "N6-FLASH-002",
+                f"another build is using board '{programmer.name}'",
+                hint="wait until it ends, then run the command again",
             )
         yield

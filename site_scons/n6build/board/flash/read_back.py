@@ -53,4 +53,6 @@ def check_read_back(sectors: Sequence[Sector], read: Read, where: str) -> None:
     for sector, data in zip(sectors, read_sectors(sectors, read), strict=True):
         if sha256(data) != sector.sha256:
             what = f"sector 0x{sector.address:08X} reads back differently"
-            raise N6Error("N6-FLASH-004", what, where=where, hint="flash again: it will be programmed again")
+            raise N6Error(
+                "N6-FLASH-004", what, where=where, hint="run scons flash again, which programs this sector again"
+            )

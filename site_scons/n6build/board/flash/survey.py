@@ -33,8 +33,15 @@ def checked_identity(programmer: Programmer, board: Board) -> Identity:
     identity = programmer.identify()
     where = f"probe {programmer.name}"
     if identity.device_id is not None and identity.device_id != board.soc.device_id:
-        what = f"the chip has device id 0x{identity.device_id:03X}, {board.soc.name} has 0x{board.soc.device_id:03X}"
-        raise N6Error("N6-FLASH-013", what, where=where, hint="another board? scons boards lists them")
+        what = (
+            f"the chip has device id 0x{identity.device_id:03X}, but {board.soc.name} has 0x{board.soc.device_id:03X}"
+        )
+        raise N6Error(
+            "N6-FLASH-013",
+            what,
+            where=where,
+            hint="select the attached board with board=NAME; scons boards lists the names",
+        )
     check_board(identity.board, board, programmer.name)
     return identity
 
@@ -54,7 +61,7 @@ def check_board(seen: str, board: Board, probe: str) -> None:
         names = {name.casefold() for name in (other.title, other.name, *other.aliases)}
         if other.name != board.name and seen.casefold() in names:
             what = f"this is a {other.title}, not a {board.title}; nothing was programmed"
-            hint = f"board={other.name}, or another probe="
+            hint = f"set board={other.name}, or select another probe with probe="
             raise N6Error("N6-FLASH-014", what, where=f"probe {probe}", hint=hint)
 
 
@@ -133,17 +140,17 @@ def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, id
 def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> str:
     """Return the reason why the record may be wrong, empty if there is none."""
     if not record.witnesses or not record.sectors:
-        return other_format(programmer.record) or "there is no record of it"
+        return other_format(programmer.record) or "n6build has no record of it"
     if record.doubt:
         return record.doubt
     if record.memory_state != programmer.memory_state():
-        return "its memory has been written to since"
+        return "its memory was written since the record"
     if _differ(record.identity.board, identity.board) or _differ(record.identity.device_id, identity.device_id):
         return "its record is of another board"
     found = programmer.read([witness.span for witness in record.witnesses])
     for witness, data in zip(record.witnesses, found, strict=True):
         if sha256(data) != witness.sha256:
-            return f"it does not hold what its record says at 0x{witness.span.address:08X}"
+            return f"its content differs from its record at 0x{witness.span.address:08X}"
     return ""
 
 

@@ -113,4 +113,4 @@ def raise_if_different(different: Sequence[Difference], sectors: int, board: str
     slots = ", ".join(dict.fromkeys(each.name for each in different))
     size = "1 byte" if wrong == 1 else f"{wrong:,} bytes in all"
     what = f"{len(different)} of {counted(sectors, 'sector')} differ from the flash manifest, {size}, slot {slots}"
-    raise N6Error("N6-FLASH-024", what, where=board, hint="scons flash programs these sectors again")
+    raise N6Error("N6-FLASH-024", what, where=board, hint="run scons flash, which programs these sectors again")

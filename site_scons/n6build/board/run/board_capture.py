@@ -31,7 +31,7 @@ from n6build.place.memory_plan.seeded_vectors import seeded_array
 
 # Limit of inferences on changed inputs, each vector of a change being one: more take too long.
 _MOST_INFERENCES = 300
-_HINT = "a row for each vector, in the type and shape of the model's input, or real numbers for a quantised one"
+_HINT = "write a row for each vector, in the type and shape of the model's input, or real numbers for a quantised input"
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _vectors(pieces: Sequence[Piece], takes: Sequence[Port], name: str) -> list[
             for part, port in zip(parts, takes, strict=True)
         ]
     if len(pieces) != len(takes):
-        what = f"holds {len(pieces)} arrays or dumps, and the model has {len(takes)} inputs"
+        what = f"contains {len(pieces)} arrays or dumps, but the model has {len(takes)} inputs"
         raise N6Error("N6-CAPTURE-004", what, where=name, hint=_HINT)
     tables = [_table(piece, port, takes, name) for piece, port in zip(pieces, takes, strict=True)]
     if len({len(each) for each in tables}) != 1:
@@ -212,7 +212,7 @@ def _converted(values: NDArray[Any], port: Port) -> Any:
 
 def _other_inputs(piece: Piece, takes: Sequence[Port], name: str) -> N6Error:
     wanted = ", ".join(f"{port.type} {list(port.shape)}" for port in takes)
-    what = f"{piece.values.size} values of type {piece.values.dtype} are no vectors for the model, which takes {wanted}"
+    what = f"{piece.values.size} values of type {piece.values.dtype} do not fit the model, whose input is {wanted}"
     return N6Error("N6-CAPTURE-004", what, where=name, hint=_HINT)
 
 

@@ -8,22 +8,23 @@ from n6build.judge.compare.diagnosis import Diagnosis, Fit
 
 # Remedies by the first words of a cause.
 _REMEDIES = {
-    "uint8/int8 mix of the input": "add or subtract 128 where the input is written, or compile with --input-data-type",
-    "uint8/int8 mix": "read the output as the type that the network has: --output-data-type of ST's compiler changes it",
+    "uint8/int8 mix of the input": "add or subtract 128 where you write the input, or compile with --input-data-type",
+    "uint8/int8 mix": "read the output in the network's type, which --output-data-type of ST's compiler sets",
     "channel order": "transpose, or compile with --inputs-ch-position and --outputs-ch-position",
-    "RGB/BGR": "swap the channels where the picture is written: the camera's pixel packer has a setting for it",
-    "normalisation": "scale the input as the training did",
+    "RGB/BGR": "swap the channels where you write the picture, for example in the camera's pixel packer",
+    "normalisation": "scale the input as in the training",
     "quantisation of the input": "write round(real / scale) + zero point",
-    "quantisation of the output": "real = scale * (value - zero point)",
-    "stale": "invalidate the CPU's data cache before the output is read, and wait for the end of the inference",
-    "input never written": "clean the CPU's data cache behind the input, and check the address of the input buffer",
-    "softmax": "apply softmax once: in the model, or behind it",
+    "quantisation of the output": "compute real = scale * (value - zero point)",
+    "stale": "invalidate the CPU's data cache before you read the output, and wait for the end of the inference",
+    "input never written": "clean the CPU's data cache after you write the input, and check the address of the "
+    "input buffer",
+    "softmax": "apply softmax once: in the model or after it",
     "byte order": "read words with the least significant byte first",
-    "float16": "read the output as the type that it has",
-    "integers of": "read the output as the type that it has",
+    "float16": "read the output in its own type",
+    "integers of": "read the output in its own type",
     "rows of": "look up the order in which the network lists its rows",
     "outputs in": "look up the order of the network's outputs by name",
-    "vectors in": "give inputs= in the order of the captured outputs",
+    "vectors in": "pass inputs= in the order of the captured outputs",
 }
 
 
@@ -43,15 +44,15 @@ def output_lines(output: Diagnosis, compared: Compared) -> list[tuple[str, str, 
             (
                 "Cause",
                 "never written",
-                f"every byte is {output.written}: is the RAM on, and is this the output's address?",
+                f"every byte is {output.written}: check that the RAM is on, and the address of the output",
             )
         )
     for fit in output.fits:
         near = "equal to the reference" if fit.near.max == 0 else f"{_near(fit)} of the reference"
-        lines.append(("Cause", " and ".join(fit.causes), f"{'; '.join(fit.what)}; without that, it is {near}"))
+        lines.append(("Cause", " and ".join(fit.causes), f"{'; '.join(fit.what)}; without this cause, it is {near}"))
         lines += [("Remedy", remedy, "") for remedy in dict.fromkeys(map(remedy_of, fit.causes)) if remedy]
     if len(output.fits) > 1:
-        lines.append(("Note", "these causes give the same here", "capture vectors in which they differ"))
+        lines.append(("Note", "these causes have the same effect here", "capture vectors in which they differ"))
     if not output.within and not output.fits and not output.written:
         lines += _not_named(output, compared)
     return lines
@@ -59,18 +60,18 @@ def output_lines(output: Diagnosis, compared: Compared) -> list[tuple[str, str, 
 
 def _not_named(output: Diagnosis, compared: Compared) -> list[tuple[str, str, str]]:
     if not output.unproved:
-        what = f"none of the known causes fits, {compared.tried} of them changes of the input"
-        return [("Cause", "unknown", f"{what}; capture the input buffer, too, and give it as inputs=")]
+        what = f"no known cause fits; n6build tried {compared.tried} changes of the input"
+        return [("Cause", "unknown", f"{what}; also capture the input buffer, and pass it with inputs=")]
     causes = " or ".join(dict.fromkeys(" and ".join(fit.causes) for fit in output.unproved))
-    what = f"{causes} would fit, which may be an accident: {output.rows} vectors of this output prove too little"
-    return [("Cause", "not sure", f"{what}; capture more of them")]
+    what = f"{causes} would fit, but {output.rows} vectors of this output do not prove it"
+    return [("Cause", "not sure", f"{what}; capture more vectors")]
 
 
 def _far(output: Diagnosis) -> str:
     if output.near.max == 0:
         return "equal to the reference"
     steps = f"max {output.near.max:.4g} steps" if output.type != "float32" else f"max {output.near.max:.3g}"
-    top = f", another largest element in {output.other_top} of {output.rows}" if output.other_top else ""
+    top = f", a different largest element in {output.other_top} of {output.rows}" if output.other_top else ""
     return f"{_share(output.near.equal)} equal, {steps}, cosine {cosine_text(output.cosine)}{top}"
 
 

@@ -204,8 +204,8 @@ def check_appli(log: ConsoleLog) -> None:
         N6Error: N6-RUN-013 if the FSBL refused it, so that an older Appli ran.
     """
     for slot, (id_, words) in log.refused_appli.items():
-        what = f"the board refuses the Appli in slot {'ab'[slot]}, {id_} {words}; slot {'ab'[1 - slot]} runs"
-        raise N6Error("N6-RUN-013", what, hint="scons flash programs it anew, and it is tried again")
+        what = f"the board rejects the Appli in slot {'ab'[slot]}, {id_} {words}; slot {'ab'[1 - slot]} runs"
+        raise N6Error("N6-RUN-013", what, hint="run scons flash, which programs it again for a new trial")
 
 
 def check_complete(log: ConsoleLog, count: int) -> None:
@@ -221,33 +221,37 @@ def check_complete(log: ConsoleLog, count: int) -> None:
     """
     check_going(log)
     if log.done is None:
-        raise N6Error("N6-RUN-002", f"the firmware fell silent after {len(log.inferences)} of {count} inferences")
+        raise N6Error("N6-RUN-002", f"the firmware printed nothing after {len(log.inferences)} of {count} inferences")
     if log.done != len(log.inferences) or log.done < count:
         raise N6Error(
-            "N6-RUN-003", f"{len(log.inferences)} of {count} inferences arrived, the firmware counted {log.done}"
+            "N6-RUN-003", f"{len(log.inferences)} of {count} inferences arrived, but the firmware counted {log.done}"
         )
 
 
 # Hints for errors that the firmware reports by id (firmware/fsbl/main.c, firmware/appli).
 _FIRMWARE_HINTS = {
-    "N6-FW-003": "nor.mode spi in board.yaml reads the NOR slowly, but without a mode to switch",
-    "N6-FW-005": "clock=hsi-only needs no PLL",
-    "N6-FW-006": "clock=hsi needs one PLL only",
-    "N6-FW-010": "scons flash programs it",
-    "N6-FW-020": "scons flash programs it",
-    "N6-FW-021": "scons flash programs it again",
-    "N6-FW-022": "scons flash programs the weights of this network",
-    "N6-FW-023": "scons flash programs it again; if that does not help, the NOR's clock may be too high (nor.max_clock_hz)",
-    "N6-FW-031": "external_ram.psram in board.yaml describes the part and its pins",
-    "N6-FW-033": "external_ram.psram.max_clock_hz in board.yaml: a lower one",
-    "N6-FW-056": "the lines 'n6 model' above say why; scons flash-model programs another one",
-    "N6-FW-060": "switch the power off and on; are clock and reset of the NPU on?",
-    "N6-FW-061": "backend=reference runs the network on the CPU; scons field-report writes down the versions of all units",
-    "N6-FW-062": "scons flash programs the Appli again",
-    "N6-FW-063": "scons backend=neural_art ladder says what the chip does not take; backend=reference needs no NPU",
-    "N6-FW-064": "scons backend=neural_art ladder says what the chip does not take; backend=reference needs no NPU",
-    "N6-FW-090": "scons flash with option trust programs it signed",
-    "N6-FW-091": "scons flash programs it again, if it is your key",
-    "N6-FW-093": "option trust_counter raises its security counter",
-    "N6-FW-024": "RCC MEMENR and RAMCFG SRAMSD of that bank, through their secure aliases",
+    "N6-FW-003": "set nor.mode to spi in board.yaml: it is slow, but needs no change of mode",
+    "N6-FW-005": "try clock=hsi-only, which needs no PLL",
+    "N6-FW-006": "try clock=hsi, which needs only one PLL",
+    "N6-FW-010": "run scons flash to program it",
+    "N6-FW-020": "run scons flash to program it",
+    "N6-FW-021": "run scons flash to program it again",
+    "N6-FW-022": "run scons flash to program the weights of this network",
+    "N6-FW-023": "run scons flash to program it again; if that does not help, lower the NOR's clock "
+    "(nor.max_clock_hz in board.yaml)",
+    "N6-FW-031": "correct the part and its pins in external_ram.psram of board.yaml",
+    "N6-FW-033": "lower external_ram.psram.max_clock_hz in board.yaml",
+    "N6-FW-056": "read the lines 'n6 model' above for the reason, and run scons flash-model with another model",
+    "N6-FW-060": "switch the power off and on again, and check clock and reset of the NPU",
+    "N6-FW-061": "use backend=reference, which runs the network on the CPU; run scons field-report to record the "
+    "versions of all units",
+    "N6-FW-062": "run scons flash to program the Appli again",
+    "N6-FW-063": "run scons backend=neural_art ladder to find the feature that fails, or use backend=reference, "
+    "which needs no NPU",
+    "N6-FW-064": "run scons backend=neural_art ladder to find the feature that fails, or use backend=reference, "
+    "which needs no NPU",
+    "N6-FW-090": "run scons flash with option trust, which programs a signed image",
+    "N6-FW-091": "run scons flash to program it again, if the key is yours",
+    "N6-FW-093": "raise its security counter with option trust_counter",
+    "N6-FW-024": "switch that bank on with RCC MEMENR and RAMCFG SRAMSD, through their secure aliases",
 }

@@ -62,10 +62,10 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
     for network in networks:
         if not _is_compared(network):
             why = f": {network.not_compared}" if network.not_compared else ""
-            lines.append(f"{len(network.verdicts)} inferences, no expected outputs to compare with{why}")
+            lines.append(f"{len(network.verdicts)} inferences, but no expected outputs for a comparison{why}")
     seeded = " and ".join(network.model for network in networks if network.is_seeded)
     if seeded:
-        lines.append(f"{seeded} ran on {SEEDED}: vectors.inputs in model.yaml names others")
+        lines.append(f"{seeded} ran on {SEEDED}: set vectors.inputs in model.yaml for other inputs")
     return lines
 
 
@@ -79,7 +79,7 @@ def _within_tolerance(network: NetworkOutcome) -> str:
     outputs = [output for verdict in compared for output in verdict.outputs]
     far = f", cosine {cosine_text(min(output.cosine for output in outputs))} or more" if outputs else ""
     against = f" to {network.against}" if network.against and far else ""
-    return f"{passed} of {len(compared)} outputs are as the facts say, expected of the chip{far}{against}"
+    return f"{passed} of {len(compared)} outputs are as expected of the chip{far}{against}"
 
 
 def worst_outputs(network: NetworkOutcome) -> list[str]:

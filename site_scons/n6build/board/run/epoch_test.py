@@ -87,7 +87,7 @@ def watched(
         moment = _moment(buffer.epoch, blocks)
         order = in_memory_order(tensor.values, buffer.shape, channels_last=tensor.channels_last)
         if moment is None:
-            others.append(UnjoinedBuffer(buffer, f"nothing runs for epoch {buffer.epoch}"))
+            others.append(UnjoinedBuffer(buffer, f"epoch {buffer.epoch} does not run"))
         elif order is None:
             others.append(
                 UnjoinedBuffer(buffer, f"its layout {buffer.shape} does not follow from the model's {tensor.shape}")

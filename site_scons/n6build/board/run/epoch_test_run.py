@@ -160,7 +160,7 @@ def _prepared(index: int, network: FedNetwork) -> _Prepared:
     artifacts = network.artifacts
     buffers = made_buffers(artifacts.source.parent, artifacts.name)
     if not buffers:
-        what = "neither network.c nor c_info lists the buffers between epochs"
+        what = "network.c and c_info do not list the buffers between epochs"
         hint = "compile the network with --all-buffers-info, or put its c_info beside it"
         raise N6Error("N6-RUN-012", what, where=artifacts.source.name, hint=hint)
     row = rows(read_vectors(network.inputs))[0]

@@ -67,9 +67,9 @@ def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) ->
                 f"epoch {worst.epoch}, {percent(worst.within_1, worst.elements)} within 1"
             )
             hint = (
-                "its inputs were right: look at its weights and its quantisation, or at tolerance.epoch in model.yaml"
+                "check its weights, its quantisation and tolerance.epoch in model.yaml: its inputs were right"
                 if first.reads_from is None
-                else f"it reads what epoch {first.reads_from} made, which is not compared: the fault may be there"
+                else f"check epoch {first.reads_from}, too: this epoch reads its output, which is not compared"
             )
             raise N6Error("N6-RUN-011", what, where=f"{outcome.model}: {first.buffer}", hint=hint)
 

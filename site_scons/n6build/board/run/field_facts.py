@@ -187,7 +187,7 @@ def _nor(evidence: Evidence) -> Judgement:
     dummies = f", {timing} dummy cycles" if timing is not None else ""
     return _holds(
         True,
-        f"{named[-1].removeprefix(FSBL_NOR.head).strip()}{dummies}; images of weights that are whole: {len(images)}",
+        f"{named[-1].removeprefix(FSBL_NOR.head).strip()}{dummies}; valid images of weights: {len(images)}",
     )
 
 
@@ -232,74 +232,74 @@ FACTS = (
     FieldFact(
         "silicon",
         "the chip has the device id and the revision of boards/soc",
-        "another revision may have other errata; correct revision_id in boards/soc",
+        "if not, correct revision_id in boards/soc; another revision may have other errata",
         _silicon,
     ),
-    FieldFact("processor", "the CPU is the one of boards/soc", "flags and kernels are for that CPU alone", _processor),
+    FieldFact("processor", "the CPU is the one of boards/soc", "flags and kernels are for that CPU only", _processor),
     FieldFact(
         "cache-geometry",
         "both caches have the size, the ways and the lines of boards/soc",
-        "the virtual board's caches, and the alignment of buffers, follow from it",
+        "if not, the virtual board's caches and the alignment of buffers are wrong",
         _cache_geometry,
     ),
     FieldFact(
         "rom-image",
-        "the boot ROM takes an image with the padding and the checksum of our header",
-        "place/image/boot_header.py; how much padding the ROM wants is not documented",
+        "the boot ROM accepts the padding and the checksum of n6build's boot header",
+        "if not, correct place/image/boot_header.py; the padding is not documented",
         _by_rom(_rom_takes_image),
     ),
     FieldFact(
         "rom-clocks",
         "the boot ROM leaves some clocks on (boot.clocks_left_on in boards/soc)",
-        "a program that relies on them needs to switch them on itself",
+        "if not, programs must switch on these clocks themselves",
         _by_rom(_clocks_left_on),
     ),
     FieldFact(
         "rom-oscillator",
         "the boot ROM leaves CPU and buses on an oscillator, not on a PLL",
-        "n6_clock_use_hsi() has to cope with what it finds",
+        "if not, correct n6_clock_use_hsi()",
         _by_rom(_oscillator),
     ),
     FieldFact(
         "rom-stack",
-        "which stack the boot ROM leaves: its own (boot.stack in boards/soc), or that of the image's vector table",
-        "our start-up code sets MSP and MSPLIM in either case; programs from elsewhere may not",
+        "stack that the boot ROM leaves: its own (boot.stack in boards/soc), or that of the image's vector table",
+        "n6build's start-up code sets MSP and MSPLIM in both cases; third-party programs may not",
         _by_rom(_stack),
     ),
     FieldFact(
         "rom-caches",
         "the boot ROM leaves both caches off",
-        "the virtual board starts so; a program that switches them on has to invalidate them first",
+        "the virtual board starts like this; if not, programs must invalidate the caches first",
         _by_rom(_caches),
     ),
     FieldFact(
         "reset-cause",
-        "why the board has started",
-        "a brown-out or a watchdog explains a run that breaks off",
+        "reason of the last reset",
+        "a brown-out or a watchdog explains an interrupted run",
         _reset,
     ),
     FieldFact(
         "clock-profile",
-        "the values of the clock profile make its PLLs lock",
-        "clock_profiles and pll_limits in boards/soc",
+        "the PLLs lock with the values of the clock profile",
+        "if not, correct clock_profiles and pll_limits in boards/soc",
         _clocks,
     ),
     FieldFact(
         "nor",
         "the NOR answers in the mode of board.yaml with its dummy cycles, in natural order of bytes",
-        "nor.mode and nor.commands of the board",
+        "if not, correct nor.mode and nor.commands of the board",
         _nor,
     ),
     FieldFact(
         "nor-pads",
-        "whether the NOR's pads are set up for high speed at 1.8 V (fuse word 124)",
-        "1: nor.clock may exceed 50 MHz; 0: it should not",
+        "setting of the NOR's pads for high speed at 1.8 V (fuse word 124)",
+        "1 allows a nor.clock above 50 MHz; 0 does not",
         _pads,
     ),
     FieldFact(
         "npu-units",
         "each unit of the NPU has the kind and version of ST's header",
-        "npu.units in boards/soc; another version may compute otherwise than the virtual NPU",
+        "if not, correct npu.units in boards/soc; another version may compute differently from the virtual NPU",
         _npu,
     ),
 )

@@ -162,14 +162,14 @@ def _for_people(report: FieldReport) -> str:
         f"By n6build {report.n6build}, of {kind}, started from {report.start}.",
     ]
     if report.virtual:
-        lines.append("These are the values of the virtual board's models: they settle nothing about the chip.")
+        lines.append("These are values of the virtual board's models: they prove nothing about the chip.")
     if report.stopped:
         lines += ["", f"The run ended with {report.stopped.id}: {_code(report.stopped.what)}"]
     lines += [
         "",
-        "## What was taken for granted",
+        "## Assumptions",
         "",
-        "| | fact | verdict | observed | if not, or then |",
+        "| | fact | verdict | observed | consequence |",
         "|---|---|---|---|---|",
     ]
     for fact in report.facts:
@@ -178,13 +178,13 @@ def _for_people(report: FieldReport) -> str:
     for each in report.inferences:
         lines += _inference_lines(each, report)
     if not report.inferences:
-        lines.append("None was made.")
+        lines.append("None.")
     lines += ["", "## Blobs without ST's compiler (target ladder)", ""]
     lines += ladder_lines(report.ladder) if report.ladder else ["`scons backend=neural_art ladder` was not run before."]
     lines += ["", "## Measurement", "", *measurement_lines(report)]
     lines += ["", "## Versions", ""]
     lines += [f"- {name}: {_code(version)}" for name, version in report.versions]
-    lines += [f"- programmer: {_code(report.programmer)}, which found {_code(report.device or 'nothing')}"]
+    lines += [f"- programmer: {_code(report.programmer)}, found {_code(report.device or 'nothing')}"]
     lines += ["", "## Registers", "", "```"]
     lines += [_register_line(each, report.not_modelled) for each in report.readings] or ["none was printed"]
     lines += ["```", "", "## Console", "", "```"]
@@ -203,7 +203,7 @@ def measurement_lines(report: FieldReport) -> list[str]:
     """
     timed = [each for each in report.inferences if each.cycles]
     if report.virtual or report.counts != "cycles" or not report.clock_hz or not timed:
-        return ["None: only a real board's cycles tell a time."]
+        return ["None: only the cycles of a real board give a time."]
     cpu, npu, nor = (round(hz / 1e6) for hz in (report.clock_hz, report.npu_hz, report.nor_hz))
     clocks = f"field-{cpu}-{npu}-{nor}"
     weights = {"noextmem": "on chip", "extram": "unknown"}.get(report.profile, "flash")

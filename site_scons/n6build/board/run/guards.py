@@ -80,7 +80,7 @@ def _damaged(guard: IoBuffer, offset: int, found: int, wanted: int, changed: int
         f"{changed} bytes of all guards have changed"
     )
     hint = (
-        "an engine of the NPU writes outside of its buffer: addresses, or steps of frames, mean another thing on this chip than "
-        "on the virtual board; run no blobs of this backend there"
+        "do not run blobs of this backend on this board: an engine of the NPU writes outside of its buffer, so "
+        "addresses or steps of frames differ from the virtual board"
     )
     return N6Error("N6-LADDER-004", what, where=where, hint=hint)

@@ -79,5 +79,5 @@ def meaning_lines(meanings: Mapping[str, Meaning]) -> list[str]:
     unknown = [name for name, each in meanings.items() if each.grade == "unknown"]
     return [
         f"  Cycles an instruction: {', '.join(known)}; not known: {', '.join(unknown)}.",
-        f"  What each means: {project_path(INSTRUCTIONS)}",
+        f"  Meanings: {project_path(INSTRUCTIONS)}",
     ]

@@ -125,7 +125,7 @@ def epoch_counts(ladder: Ladder) -> tuple[str, ...]:
 
 def ladder_lines(ladder: Ladder) -> list[str]:
     """Return the lines of a Markdown report."""
-    whose = "on the virtual board, which says nothing about a chip" if ladder.virtual else "on this board"
+    whose = "on the virtual board, which proves nothing about a chip" if ladder.virtual else "on this board"
     lines = [
         f"By n6build {ladder.n6build}, {whose}. Epochs of the NPU by grade: {'; '.join(epoch_counts(ladder))}.",
         "",

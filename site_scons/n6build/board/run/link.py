@@ -61,7 +61,10 @@ _MOST_EPOCHS = 1 << 16
 
 # Characters that a message shows of another firmware's line.
 _SHOWN = 80
-_UNANSWERED = "is this firmware on the board (scons flash), does it run (boot selectors), and is the port its console?"
+_UNANSWERED = (
+    "check that this firmware is on the board (scons flash), that it runs (boot selectors), and that the "
+    "port is its console"
+)
 
 
 class Stream(Protocol):
@@ -170,7 +173,7 @@ class Link:
                 if starts > _STARTS:
                     what = "the board keeps restarting"
                     raise N6Error(
-                        "N6-LINK-005", what, hint="check its power supply, and that it can run at the configured clock"
+                        "N6-LINK-005", what, hint="check its power supply, and the configured clock"
                     ) from restarted
             except N6Error as error:
                 if error.id != "N6-LINK-001":
@@ -180,13 +183,13 @@ class Link:
                     lines = self._own_lines
                 if self.now() > deadline:
                     if self._foreign_line:
-                        what = f"another firmware is on the board; it says '{printable(self._foreign_line)}'"
-                        raise N6Error("N6-LINK-008", what, hint="scons flash programs this one") from error
+                        what = f"another firmware runs on the board; it prints '{printable(self._foreign_line)}'"
+                        raise N6Error("N6-LINK-008", what, hint="run scons flash to program this one") from error
                     raise
         answer = _unpacked(HELLO_ANSWER, payload, Type.HELLO)
         if answer["version"] != VERSION:
-            what = f"the firmware speaks version {answer['version']} of the protocol, n6build speaks {VERSION}"
-            raise N6Error("N6-LINK-002", what, hint="scons flash programs the firmware of this checkout")
+            what = f"the firmware uses version {answer['version']} of the protocol, but n6build uses {VERSION}"
+            raise N6Error("N6-LINK-002", what, hint="run scons flash to program the firmware of this checkout")
         if not answer["cpu_hz"]:
             raise _wrong_answer(Type.HELLO, "has a clock of 0 Hz")
         return Hello(answer["networks"], answer["cpu_hz"])
@@ -229,7 +232,7 @@ class Link:
         answers = self.requests(Type.OUTPUT, wanted)
         for part, answer in zip(sizes.values(), answers, strict=True):
             if len(answer) != part:
-                raise _wrong_answer(Type.OUTPUT, f"has {len(answer)} bytes, {part} were asked for")
+                raise _wrong_answer(Type.OUTPUT, f"has {len(answer)} bytes, but n6build requested {part}")
         return b"".join(answers)
 
     def epoch_cycles(self, index: int, count: int) -> list[EpochCycles]:
@@ -245,7 +248,7 @@ class Link:
             if not payload:
                 break
             if len(payload) % EPOCH.size:
-                raise _wrong_answer(Type.EPOCHS, f"has {len(payload)} bytes, no whole number of epochs")
+                raise _wrong_answer(Type.EPOCHS, f"has {len(payload)} bytes, not a whole number of epochs")
             cycles += [EpochCycles(**EPOCH.unpack(payload, at)) for at in range(0, len(payload), EPOCH.size)]
         return cycles[:count]
 
@@ -275,7 +278,7 @@ class Link:
                 number, message = answer
                 if message[0]:
                     why = _REFUSALS.get(message[0], "no reason given")
-                    raise N6Error("N6-LINK-003", f"the firmware refuses {kind.name}: {why}")
+                    raise N6Error("N6-LINK-003", f"the firmware rejects {kind.name}: {why}")
                 answers[sent.pop(number).place] = message[1:]
                 attempts = 0
                 continue
@@ -352,12 +355,12 @@ class Link:
 
 def _unpacked(struct: Struct, payload: bytes, kind: Type) -> dict[str, int]:
     if len(payload) < struct.size:
-        raise _wrong_answer(kind, f"has {len(payload)} bytes of at least {struct.size}")
+        raise _wrong_answer(kind, f"has {len(payload)} bytes, fewer than {struct.size}")
     return struct.unpack(payload)
 
 
 def _wrong_answer(kind: Type, what: str) -> N6Error:
-    hint = "another firmware may be on the board: scons flash programs that of this build"
+    hint = "run scons flash to program the firmware of this build: the board may have another one"
     return N6Error("N6-LINK-010", f"the answer to {kind.name} {what}", hint=hint)
 
 

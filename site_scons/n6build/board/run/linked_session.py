@@ -121,8 +121,8 @@ def run_on_real_board(
         except N6Error as error:
             if error.id != "N6-LINK-001" or lines:
                 raise
-            what = "the board says nothing after its start"
-            raise N6Error("N6-LINK-001", what, where=port, hint=f"{running(board)}; or start=ram") from error
+            what = "the board prints nothing after its start"
+            raise N6Error("N6-LINK-001", what, where=port, hint=f"{running(board)}; or set start=ram") from error
     log = read_console(lines)
     check_appli(log)
     return Outcome(board.name, clock_hz, "cycles", outcomes, (), log.models)
@@ -200,8 +200,8 @@ def run_over_link(
         try:
             hello = link.hello(patience_s)
             if hello.networks != len(networks):
-                what = f"the board has {hello.networks} networks, this application has {len(networks)}"
-                raise N6Error("N6-LINK-004", what, hint="scons flash programs the firmware of this build")
+                what = f"the board has {hello.networks} networks, but this application has {len(networks)}"
+                raise N6Error("N6-LINK-004", what, hint="run scons flash to program the firmware of this build")
             outcomes = []
             for index, each in enumerate(networks):
                 outcomes.append(_run_network(link, index, each))
@@ -254,7 +254,7 @@ def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
     if info.name != model.name or (info.input_bytes, info.output_bytes) != wanted:
         what = f"the board runs {printable(info.name)} ({info.input_bytes} bytes in, {info.output_bytes} out), not {model.name}"
         raise N6Error(
-            "N6-LINK-004", f"{what} ({wanted[0]} in, {wanted[1]} out)", hint="scons flash programs this build"
+            "N6-LINK-004", f"{what} ({wanted[0]} in, {wanted[1]} out)", hint="run scons flash to program this build"
         )
     check_row_size(network.inputs, artifacts.inputs, "inputs")
     if network.expected:
@@ -355,7 +355,7 @@ def _unbroken(where: str) -> Iterator[None]:
             "N6-LINK-009",
             what,
             where=where,
-            hint="check the cable, the board's power, and that no other program uses the port",
+            hint="check the cable and the board's power, and close other programs that use the port",
         ) from error
 
 
@@ -368,7 +368,9 @@ def console_of(probe: str) -> str:
     found = [port.device for port in list_ports.comports() if port.serial_number == probe]
     if not found:
         what = f"probe {probe} has no serial port"
-        raise N6Error("N6-LINK-007", what, hint="console=/dev/ttyACM0 names the port; is this user allowed to open it?")
+        raise N6Error(
+            "N6-LINK-007", what, hint="name the port, for example console=/dev/ttyACM0, and check that you may open it"
+        )
     return str(sorted(found)[0])
 
 
@@ -390,7 +392,7 @@ def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterato
             "N6-LINK-006",
             f"cannot be opened: {error}",
             where=port,
-            hint="is it plugged in, and not in use by another program?",
+            hint="connect the board, and close other programs that use the port",
         ) from error
     with stream, _unbroken(port):
         # The buffer may hold output of an earlier program.

@@ -29,7 +29,7 @@ def npu_table(epochs: Sequence[HardwareEpoch]) -> list[str]:
         _RULE,
         _row(f"{len(epochs):>4}  epochs", epochs, ""),
         _RULE,
-        "  The virtual NPU computes what the units are set to, and does not know how long they take.",
+        "  The virtual NPU computes with the settings of the units, but does not know their times.",
     ]
 
 

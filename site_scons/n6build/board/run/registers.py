@@ -55,9 +55,9 @@ def say_registers(registers: Sequence[Register], listed_in: str) -> None:
         listed_in: File that lists all of them.
     """
     for register in registers[:_SHOWN]:
-        say("Stored", str(register), "no model answers it")
+        say("Stored", str(register), "no model of it")
     if len(registers) > _SHOWN:
-        say("Stored", f"and {len(registers) - _SHOWN} more registers that no model answers", f"all in {listed_in}")
+        say("Stored", f"and {len(registers) - _SHOWN} more registers without a model", f"all in {listed_in}")
 
 
 def check_registers(board: Board, registers: Sequence[Register]) -> None:
@@ -69,4 +69,6 @@ def check_registers(board: Board, registers: Sequence[Register]) -> None:
     if registers and board.unmodelled_registers == "error":
         what = f"the program uses {len(registers)} registers that the virtual board only stores: {registers[0]}"
         where = f"boards/{board.name}/board.yaml: unmodelled_registers"
-        raise N6Error("N6-RUN-009", what, where=where, hint="omit their use, or unmodelled_registers: warning")
+        raise N6Error(
+            "N6-RUN-009", what, where=where, hint="remove their use, or set unmodelled_registers: warning in board.yaml"
+        )

@@ -22,54 +22,50 @@ class Rung:
 
 
 # Before the first network: the programs start, and the runtime compares the versions of the NPU's units.
-START = Rung("start", "nothing is known of the NPU yet: the programs did not get as far as that")
-VERSIONS = Rung(
-    "versions", "the units of this NPU are not those that blobs are written for: no other rung would mean anything"
-)
+START = Rung("start", "the programs ended before they reached the NPU")
+VERSIONS = Rung("versions", "this NPU has other units than the blobs expect: the other rungs have no meaning")
 RUNGS = (
     Rung(
         "copy",
-        "64 bytes from one engine to another: if nothing came back, the epoch controller, its clocks or its way to memory (RIF, "
-        "caches) are not as the virtual board has them; if other bytes did, how STRENG addresses memory",
+        "it copies 64 bytes between two engines: with no output, check the epoch controller, its clocks and its "
+        "access to memory (RIF, caches); with wrong bytes, check the addressing of STRENG",
     ),
-    Rung(
-        "offset", "a copy runs, so that the start and the addresses are right: what differs is ARITH, or a link to it"
-    ),
-    Rung("sum", "ARITH adds 128 to what one engine reads: what differs is ARITH with two inputs"),
+    Rung("offset", "a copy runs, so the start and the addresses are right: check ARITH, or a link to it"),
+    Rung("sum", "ARITH adds 128 to the data of one engine: check ARITH with two inputs"),
     Rung(
         "mean",
-        "sums run: what differs is POOL, or the link from it to ARITH",
+        "sums run: check POOL, or its link to ARITH",
     ),
-    Rung("pool", "POOL and ARITH can be linked: what differs is POOL with windows, or frames that repeat"),
+    Rung("pool", "POOL and ARITH work together: check POOL with windows, or repeated frames"),
     Rung(
         "pad",
-        "the first CONVACC, with one weight: what differs is how it takes kernels, or the frame that it puts around an image",
+        "this is the first CONVACC, with one weight: check its input of kernels, or its padding of an image",
     ),
     Rung(
         "dense",
-        "CONVACC runs, and so does the epoch before it that adds 128: what differs is deep mode, or the layout of its kernels",
+        "CONVACC runs, and the epoch before it that adds 128: check deep mode, or the layout of its kernels",
     ),
-    Rung("pointwise", "one pixel is right: what differs is how deep mode goes through an image"),
-    Rung("depthwise", "deep mode is right: what differs is a kernel of 3x3, its padding, or its line buffer"),
+    Rung("pointwise", "one pixel is right: check the order of pixels in deep mode"),
+    Rung("depthwise", "deep mode is right: check a kernel of 3x3, its padding, or its line buffer"),
     Rung(
         "chain",
-        "one CONVACC is right: what differs are the sums that go from one to the next, or the frame that both take kernels from",
+        "one CONVACC is right: check the sums that go from one CONVACC to the next, or their common frame of kernels",
     ),
     Rung(
         "layers",
-        "every kind of epoch is right by itself, and the output that is named is the first one that is not: what differs is a "
-        "size that no rung has, or what the epochs before it leave behind",
+        "every kind of epoch is right by itself, and the named output is the first wrong one: check a size that no "
+        "rung has, or data of the epochs before it",
     ),
     Rung(
         "logits",
-        "the same layers are right where each keeps its result: what differs is memory that is used again, or an epoch that "
-        "leaves its result in the unsigned form alone",
+        "the same layers are right with separate memory for each result: check reused memory, or an epoch whose "
+        "result only exists in unsigned form",
     ),
 )
 # A network that comes with n6build, with the operators of all rungs before it.
 WHOLE = "keyword"
 _LAST = Rung(
     WHOLE,
-    "all that the NPU does is right: what differs is what the CPU makes of it at the end, or caches between the two",
+    "all results of the NPU are right: check the CPU's work at the end, or caches between both",
 )
 NETWORKS = (*RUNGS, _LAST)

@@ -156,7 +156,7 @@ class Outcome:
         if self.watched:
             if self.watched.why_not:
                 what = f"the run ended before it reached {self.watched.until}: {self.watched.why_not}"
-                raise N6Error("N6-RUN-008", what, where=self.watched.at, hint="gdb=1 looks into the program")
+                raise N6Error("N6-RUN-008", what, where=self.watched.at, hint="run it with gdb=1 to debug the program")
             return
         if self.findings:
             raise N6Error(
@@ -188,10 +188,8 @@ def raise_if_different(network: NetworkOutcome) -> None:
         output = outside
         wanted = f"cosine {cosine_text(output.cosine)} of at least {tolerance.cosine:g}"
         another = "another top-1, " if tolerance.top1 and output.top1 is False else ""
-        what = (
-            f"{how_many} are further from the reference interpreter than the facts say of the chip: {another}{wanted}"
-        )
-        hint = "tolerance in model.yaml, if the network is known to be that sensitive"
+        what = f"{how_many} are further from the reference interpreter than expected of the chip: {another}{wanted}"
+        hint = "set tolerance in model.yaml, if the network is known to be so sensitive"
     place = f", output {output.name}" if output else ""
     raise N6Error("N6-RUN-005", what, where=f"model {network.model}, vector {first.index}{place}", hint=hint)
 
@@ -221,7 +219,9 @@ def read_outcome(path: Path) -> Outcome:
             raise ValueError(f"a clock of {outcome.clock_hz} Hz")
         return outcome
     except ValueError as error:
-        raise N6Error("N6-RUN-007", f"is not a result of a run: {error}", where=path.name, hint="scons run") from error
+        raise N6Error(
+            "N6-RUN-007", f"is not a result of a run: {error}", where=path.name, hint="repeat the run: scons run"
+        ) from error
 
 
 def start_virtual_board(boot: NorBoot, models: int, programs: Sequence[Path]) -> Started:
@@ -252,10 +252,10 @@ def start_virtual_board(boot: NorBoot, models: int, programs: Sequence[Path]) ->
             if result.findings
             else log.error[1]
             if log.error
-            else "it prints nothing about models"
+            else "it prints no lines about models"
         )
         what = f"the board starts no application for relocatable models: {why}"
-        raise N6Error("N6-RUN-006", what, hint="scons ... loader=reloc flash programs FSBL and Appli, too")
+        raise N6Error("N6-RUN-006", what, hint="run scons ... loader=reloc flash, which also programs FSBL and Appli")
     return Started(log.models, log.refused)
 
 

@@ -82,7 +82,11 @@ def _address(until: Until, programs: Mapping[str, Path]) -> int | None:
             known |= symbols_of(elf)
     if name not in known:
         what = f"no symbol '{name}' in {', '.join(path.name for path in programs.values()) or 'any file'}"
-        hint = "give the programs as ELF files, or put these beside them" if not known else did_you_mean(name, known)
+        hint = (
+            ("pass the programs as ELF files, or put their ELF files beside them")
+            if not known
+            else did_you_mean(name, known)
+        )
         raise N6Error("N6-RUN-010", what, where="option until", hint=hint)
     return known[name]
 
@@ -95,4 +99,4 @@ def _why_not(until: Until, result: RunResult) -> str:
         return f"the emulator ended: {result.findings[-1].text}" if result.findings else "the emulator ended"
     if result.ended == "silent":
         return f"the console has been silent for {Limits().silence:,} instructions"
-    return "that is the limit" if result.ended == "timeout" else "the run was stopped"
+    return "it reached the limit" if result.ended == "timeout" else "the run was stopped"

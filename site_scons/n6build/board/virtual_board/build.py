@@ -65,8 +65,9 @@ def find_emulator(soc: Soc) -> Path:
     if not binary.is_file():
         raise N6Error(
             "N6-VB-001",
-            f"the virtual board has not been built for {soc.name} as described, or for these machine files",
-            hint="make setup, or python -m n6build.board.virtual_board.build (a few minutes, once)",
+            f"the virtual board was not built for {soc.name} in its present description, or not with these machine "
+            f"files",
+            hint="run make setup, or python -m n6build.board.virtual_board.build (some minutes, once)",
         )
     return binary
 
@@ -174,12 +175,12 @@ def _install(packages: list[str]) -> None:
     prefix = [] if os.geteuid() == 0 else ["sudo"]
     shown = f"apt-get update && {' '.join(command)}"
     if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
-        raise N6Error("N6-VB-004", f"these packages are missing: {' '.join(packages)}", hint=f"as root: {shown}")
+        raise N6Error("N6-VB-004", f"these packages are missing: {' '.join(packages)}", hint=f"run as root: {shown}")
     say("Packages", " ".join(packages))
     environment = for_installing(DEBIAN_FRONTEND="noninteractive")
     for step in (["apt-get", "update", "--quiet"], command):
         if subprocess.run([*prefix, *step], env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
-            raise N6Error("N6-VB-004", f"installing {' '.join(packages)} failed", hint=f"as root: {shown}")
+            raise N6Error("N6-VB-004", f"installing {' '.join(packages)} failed", hint=f"run as root: {shown}")
 
 
 def _tree(release: Release) -> Path:
@@ -199,7 +200,9 @@ def _unpacked(release: Release) -> Path:
     if subprocess.run(
         ["tar", "--extract", "--file", str(tarball), "--directory", str(unpacking)], check=False
     ).returncode:
-        raise N6Error("N6-VB-005", "QEMU's source could not be unpacked", hint="is the disk full?")
+        raise N6Error(
+            "N6-VB-005", "QEMU's source could not be unpacked", hint="check the free disk space and try again"
+        )
     inside = next(path for path in unpacking.iterdir() if path.is_dir())
     _prepare(inside, release)
     inside.rename(tree)
@@ -218,7 +221,7 @@ def _prepare(tree: Path, release: Release) -> None:
         path = tree / name
         text = path.read_text()
         if text.count(old) != 1:
-            what = f"the source of QEMU {release.version} is not as expected"
+            what = f"the source of QEMU {release.version} differs from the expected one"
             raise N6Error("N6-VB-005", what, where=name, hint="use Debian's, of version 12 or 13")
         path.write_text(text.replace(old, new))
 

@@ -77,8 +77,8 @@ def read_findings(path: Path, places: Places) -> tuple[list[Finding], Summary]:
             else:
                 findings.append(Finding(line.kind, line.text, places.of(int(line.pc, 16))))
         except ValueError as error:
-            what = f"is not what the virtual board writes: {error}"
-            hint = "run it again: nothing else may write to this file"
+            what = f"is not a valid file of the virtual board: {error}"
+            hint = "run it again: no other program may write to this file"
             raise N6Error("N6-VB-010", what, where=f"{path.name}:{number}", hint=hint) from error
     return findings, summary
 
@@ -96,5 +96,5 @@ def _summary(line: _Line) -> Summary:
 
 
 def unmodelled_of(summary: Summary, places: Places) -> tuple[Unmodelled, ...]:
-    """Return the registers that no model answers, in the order of the summary."""
+    """Return the registers without a model, in the order of the summary."""
     return tuple(Unmodelled(address, places.of(pc), reads, writes) for address, pc, reads, writes in summary.unmodelled)

@@ -125,12 +125,12 @@ class _Object:
 
     def __init__(self, value: object, where: str) -> None:
         if not isinstance(value, dict):
-            raise _no_record("has something else where an object is expected", where)
+            raise _no_record("has another value instead of an object", where)
         self.values: Mapping[str, object] = value
         self._where = where
 
     def refuse(self, key: str) -> NoReturn:
-        raise _no_record(f"has no such value of '{key}' as the virtual board writes", self._where)
+        raise _no_record(f"has no valid value of '{key}'", self._where)
 
     def count(self, key: str, default: int | None = None) -> int:
         value = self.values.get(key, default)

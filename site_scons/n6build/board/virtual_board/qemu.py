@@ -153,7 +153,9 @@ def release_here() -> Release:
         named = next((release for release in RELEASES if release.version == wanted), None)
         if named is None:
             known = ", ".join(release.version for release in RELEASES)
-            raise N6Error("N6-VB-008", f"{QEMU}={wanted}: the virtual board is not made for it", hint=f"one of {known}")
+            raise N6Error(
+                "N6-VB-008", f"{QEMU}={wanted}: the virtual board does not support it", hint=f"use one of {known}"
+            )
         return named
     try:
         # os-release is no source of the project: it identifies the computer.

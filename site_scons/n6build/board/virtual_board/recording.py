@@ -80,5 +80,5 @@ def _no_recording(wav: Path, what: str) -> N6Error:
         "N6-AUDIO-001",
         what,
         where=wav.name,
-        hint="a WAV file with PCM samples of 8, 16, 24 or 32 bits, at 768 kHz or less",
+        hint="use a WAV file with PCM samples of 8, 16, 24 or 32 bits, at 768 kHz or less",
     )

@@ -39,7 +39,7 @@ GUEST_HZ = 64_000_000
 LIMIT_STATUS = 124
 # Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
 HANGS_S = 300.0
-_HANGS_HINT = "is it stopped, or the host out of memory?"
+_HANGS_HINT = "check that the emulator is not stopped, and that this computer has free memory"
 _LOOK_S = 1.0
 # Characters of a line: an unknown program that prints garbage may never end one.
 LONGEST_LINE = 1 << 16
@@ -135,7 +135,7 @@ class GuestTime:
             self._still_s += min(now - self._looked, _LOOK_S)
         self._looked = now
         if self._still_s > HANGS_S:
-            what = f"the emulator hangs: it has executed nothing for {HANGS_S:g} s"
+            what = f"the emulator hangs: it executed no instruction for {HANGS_S:g} s"
             raise N6Error("N6-VB-007", what, hint=_HANGS_HINT)
         return seen
 

@@ -55,7 +55,7 @@ def fetch_source(folder: Path, release: str) -> Path:
     if version is None:
         raise N6Error(
             "N6-VB-002",
-            f"the virtual board needs the source of {PACKAGE} {release}, which this system's package sources lack",
+            f"the virtual board needs the source of {PACKAGE} {release}, which is not in this system's package sources",
             hint="use Debian 12 (bookworm) or 13 (trixie), or a real board",
         )
     _apt(["source", "--download-only", f"{PACKAGE}={version}"], options, folder)
@@ -131,5 +131,7 @@ def _run(command: list[str], folder: Path) -> str:
     )
     if result.returncode:
         reason = (result.stderr.strip().splitlines() or ["no message"])[-1]
-        raise N6Error("N6-VB-003", f"{command[0]} could not fetch QEMU's source: {reason}", hint="is there a network?")
+        raise N6Error(
+            "N6-VB-003", f"{command[0]} could not fetch QEMU's source: {reason}", hint="check the network connection"
+        )
     return result.stdout

@@ -42,7 +42,7 @@ def _cached(subject: Subject) -> list[ForeignProgram]:
     return [each for each in subject.programs if each.role == "appli" and each.functions & _ENABLING]
 
 
-@check("N6-CHECK-030", "a program of somebody else cleans the data cache that it enables", "warning", _cached)
+@check("N6-CHECK-030", "a third-party program cleans the data cache that it enables", "warning", _cached)
 def cache_that_nobody_cleans(subject: Subject) -> Iterator[Finding]:
     """Report a program that switches the data cache on and never cleans it.
 
@@ -52,8 +52,10 @@ def cache_that_nobody_cleans(subject: Subject) -> Iterator[Finding]:
         if not program.functions & _CLEANING:
             (enabling, *_) = sorted(program.functions & _ENABLING)
             symbol = next((each for each in program.symbols if each.name == enabling), None)
-            what = f"{program.file} calls {enabling}(), and none of the functions that write the data cache back"
-            hint = "SCB_CleanDCache_by_Addr on each input before an inference; n6_network_run does that"
+            what = f"{program.file} calls {enabling}(), but no function that cleans the data cache"
+            hint = (
+                "call SCB_CleanDCache_by_Addr for each input before an inference, or use n6_network_run, which does it"
+            )
             yield Finding(blamed_symbol(program, symbol), what, hint)
 
 
@@ -61,7 +63,7 @@ def _protected(subject: Subject) -> list[ForeignProgram]:
     return [each for each in subject.programs if each.role == "appli" and each.mpu] if subject.plan.pools else []
 
 
-@check("N6-CHECK-035", "tables for the MPU let the program write what networks read", "error", _protected)
+@check("N6-CHECK-035", "tables for the MPU let the program write the memory of networks", "error", _protected)
 def memory_that_cannot_be_written(subject: Subject) -> Iterator[Finding]:
     """Report read-only MPU regions over inputs and activations of a network.
 
@@ -74,11 +76,13 @@ def memory_that_cannot_be_written(subject: Subject) -> Iterator[Finding]:
                 if region.is_writable or start >= end:
                     continue
                 what = (
-                    f"region 0x{region.address:08X}..0x{region.end:08X} of '{region.table.name}' in {program.file} allows "
-                    f"only reading, and network {pool.network} uses 0x{start:08X}..0x{end:08X} of it (pool {pool.name})"
+                    f"region 0x{region.address:08X}..0x{region.end:08X} of '{region.table.name}' in {program.file} "
+                    f"is read-only, but network {pool.network} uses 0x{start:08X}..0x{end:08X} of it (pool {pool.name})"
                 )
                 yield Finding(
-                    blamed_symbol(program, region.table), what, "ARM_MPU_RBAR(..., RO = 0, ...) for this region"
+                    blamed_symbol(program, region.table),
+                    what,
+                    "make this region writable: ARM_MPU_RBAR(..., RO = 0, ...)",
                 )
 
 
@@ -89,9 +93,7 @@ def _buffers(subject: Subject) -> list[tuple[ForeignProgram, PlannedNetwork, Own
     ]
 
 
-@check(
-    "N6-CHECK-031", "inputs and outputs in somebody else's program are where the NPU reaches them", "error", _buffers
-)
+@check("N6-CHECK-031", "the NPU can reach the inputs and outputs in a third-party program", "error", _buffers)
 def buffers_of_the_networks(subject: Subject) -> Iterator[Finding]:
     """Report buffers of a third-party program that the NPU cannot use.
 
@@ -104,7 +106,7 @@ def buffers_of_the_networks(subject: Subject) -> Iterator[Finding]:
         symbol = next((each for each in program.symbols if each.name == name), None)
         if symbol is None:
             what = f"{program.file} has no buffer '{name}' for {own.direction} {own.index} of {network.model}"
-            hint = "link it with the objects of this build; they are listed in the plan"
+            hint = "link it with the objects of this build; scons plan lists them"
             yield Finding(program.file, what, hint)
             continue
         said, where = f"'{name}' of {program.file}, 0x{symbol.address:08X},", blamed_symbol(program, symbol)
@@ -112,8 +114,8 @@ def buffers_of_the_networks(subject: Subject) -> Iterator[Finding]:
             what = f"{said} has {symbol.bytes} bytes of {own.bytes}: it was compiled for another network"
             yield Finding(where, what, "link it with the objects of this build")
         if symbol.address % line:
-            what = f"{said} does not begin on a cache line of {line} bytes, and shares one with other variables"
-            yield Finding(where, what, f"ALIGN({line}) in front of its section in the linker script")
+            what = f"{said} does not begin on a cache line of {line} bytes: it shares the line with other variables"
+            yield Finding(where, what, f"write ALIGN({line}) before its section in the linker script")
         at = physical(symbol.address)
         inside = [each for each in _TIGHTLY_COUPLED if board.memories[each].address <= at < board.memories[each].end]
         if inside:

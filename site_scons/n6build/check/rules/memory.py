@@ -101,7 +101,7 @@ def _is_internal(pool: PoolRange) -> bool:
     return _INTERNAL[0] <= pool.address < _INTERNAL[1]
 
 
-@check("N6-CHECK-001", "every pool holds what is put into it", "error", _used)
+@check("N6-CHECK-001", "every pool is large enough for its contents", "error", _used)
 def pool_overflow(subject: Subject) -> Iterator[Finding]:
     """Report a pool in which more bytes are used than it has.
 
@@ -113,7 +113,7 @@ def pool_overflow(subject: Subject) -> Iterator[Finding]:
             missing += _SIZE_TOLERANCE
             yield Finding(
                 _at(network, pool),
-                f"uses {pool.used_bytes} bytes of {pool.size}, {missing} are missing",
+                f"uses {pool.used_bytes} bytes, but has {pool.size}: {missing} bytes are missing",
                 "enlarge the pool (network.pools in model.yaml), or choose a profile with more memory",
             )
 
@@ -128,16 +128,16 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
     for network, pool in _pools_of_the_board(subject):
         given = next(each for each in network.pools if each.fname == pool.fname)
         if given.address != pool.address:
-            what = f"begins at 0x{pool.address:08X}, the board gives this pool 0x{given.address:08X}"
+            what = f"begins at 0x{pool.address:08X}, but the board has this pool at 0x{given.address:08X}"
         elif pool.used_bytes > given.size + _SIZE_TOLERANCE:
-            what = f"uses {pool.used_bytes} bytes, {pool.used_bytes - given.size} more than the board gives this pool"
+            what = f"uses {pool.used_bytes} bytes, {pool.used_bytes - given.size} more than this pool has on the board"
         else:
             continue
-        hint = "compile the network with the pools of this board: tools/pools.py board BOARD PROFILE writes them"
+        hint = "compile the network with the pools of this board: run tools/pools.py board BOARD PROFILE to write them"
         yield Finding(_at(network, pool), what, hint)
 
 
-@check(LACKED_MEMORY, "weights and activations lie in memories of the board", "error", _used)
+@check(LACKED_MEMORY, "weights and activations are in memories of the board", "error", _used)
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
     """Report a pool in use that is not inside one memory, the NOR or the external RAM."""
     for network in subject.networks:
@@ -162,11 +162,13 @@ def lacked_memory(
         address = secure_alias(pool.address) if _is_internal(pool) else pool.address
         if not any(span.address <= address and address + pool.used_bytes <= span.end for span in spans):
             holds = "weights" if pool.weights_bytes else "activations"
-            hint = f"compile the network for this board: tools/pools.py board {board.name} PROFILE writes its pools "
+            hint = (
+                f"compile the network for this board: run tools/pools.py board {board.name} PROFILE to write its pools "
+            )
             hint += f"(profiles: {', '.join(board.profiles)})"
             if others:
-                hint = f"{' or '.join(f'board={other}' for other in others)} has this memory; or {hint}"
-            what = f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.name}"
+                hint = f"choose {' or '.join(f'board={other}' for other in others)}, which has this memory; or {hint}"
+            what = f"{kib(pool.used_bytes)} of {holds} are outside the memories of {board.name}"
             yield Finding(_place(model, pool), what, hint)
 
 
@@ -183,9 +185,9 @@ def spilled_activations(subject: Subject) -> Iterator[Finding]:
             if activations > 0 and outside:
                 yield Finding(
                     f"{network.model.name}: pool {pool.name}",
-                    f"{kib(activations)} of activations, {activations / total:.0%} of all, lie in external RAM: some 5 to 20 "
-                    "times slower, since the NPU waits for every access",
-                    "a smaller input or fewer channels keep a network in the AXISRAMs",
+                    f"{kib(activations)} of activations, {activations / total:.0%} of all, are in external RAM, "
+                    f"about 5 to 20 times slower: the NPU waits for every access",
+                    "reduce the input or the channels until the network fits into the AXISRAMs",
                 )
 
 
@@ -205,13 +207,13 @@ def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
         if pool.used_bytes and (installed or linked):
             yield Finding(
                 f"{network.model.name}: pool {pool.name}",
-                "nothing maps the external RAM: board.yaml does not say which part is behind XSPI1",
-                "use profile extflash, describe the part (external_ram.psram in board.yaml), or waive this check where your own "
-                "firmware maps it",
+                "the Appli does not map the external RAM: board.yaml does not describe the part at XSPI1",
+                "use profile extflash, describe the part (external_ram.psram in board.yaml), or waive this check if "
+                "your own firmware maps it",
             )
 
 
-@check("N6-CHECK-005", "pools keep off the RAM of the Appli", "error", _used)
+@check("N6-CHECK-005", "pools do not overlap the RAM of the Appli", "error", _used)
 def linker_regions(subject: Subject) -> Iterator[Finding]:
     """Report pools that overlap the Appli's RAM.
 
@@ -225,13 +227,13 @@ def linker_regions(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 _at(network, pool),
                 f"overlaps the RAM of the Appli (0x{appli.address:08X}..0x{appli.address + appli.size:08X}) by {overlap} bytes",
-                "omit the pool: network.pools in model.yaml with size 0",
+                "omit the pool: set its size to 0 in network.pools of model.yaml",
             )
 
 
 @check(
     "N6-CHECK-006",
-    "pools keep off framebuffer, heap and other regions",
+    "pools do not overlap framebuffer, heap and other regions",
     "error",
     lambda subject: subject.plan.external_regions,
 )
@@ -275,11 +277,16 @@ def float_copies(subject: Subject) -> Iterator[Finding]:
                 f"{network.model.name}: heap",
                 f"{kib(activations)} of activations and {kib(copies)} for outputs as float need "
                 f"{kib(activations + copies - heap.size)} more than the heap's {kib(heap.size)}",
-                "read the raw outputs in a post-processor: then no float copy is made",
+                "read the raw outputs in a post-processor, which needs no float copies",
             )
 
 
-@check("N6-CHECK-022", "no network overwrites what another one keeps in RAM", "error", _kept_beside_another_network)
+@check(
+    "N6-CHECK-022",
+    "no network overwrites data that another network keeps in RAM",
+    "error",
+    _kept_beside_another_network,
+)
 def kept_overwritten(subject: Subject) -> Iterator[Finding]:
     """Report weights and states that another network overwrites.
 
@@ -293,7 +300,7 @@ def kept_overwritten(subject: Subject) -> Iterator[Finding]:
                 yield Finding(
                     kept.where,
                     f"{overlap} bytes of its {kept.what} lie where {other.model.name} has pool {used.name}",
-                    "compile both networks for one application: model=a,b divides the pool of weights"
+                    "compile both networks for one application (model=a,b), which divides the pool of weights"
                     if kept.what == "weights"
                     else "give one of them other pools (network.pools in model.yaml), or initialise it again after the other "
                     "and waive this check",
@@ -307,14 +314,14 @@ def mixed_aliases(subject: Subject) -> Iterator[Finding]:
         if _is_internal(pool) and not is_secure_alias(pool.address):
             yield Finding(
                 _at(network, pool),
-                "is in the non-secure alias, FSBL and Appli run secure",
+                "is in the non-secure alias, but FSBL and Appli run secure",
                 f"compile the network with pools of the secure alias: 0x{secure_alias(pool.address):08X}",
             )
 
 
 @check(
     "N6-CHECK-040",
-    "relocatable models load from a file, too",
+    "relocatable models can also be loaded from a file",
     "warning",
     lambda subject: subject.installed if subject.board.file_heap else (),
 )
@@ -331,7 +338,7 @@ def file_heap(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 f"{installed.model}: as a file",
                 f"the firmware reads a file of less than {kib(heap.size)} to 0x{heap.address:08X}: {installed.refused_in_heap}",
-                "put the model into the read-only file system (romfs), from where it is not copied",
+                "put the model into the read-only file system (romfs), where it needs no copy",
             )
 
 
@@ -348,13 +355,16 @@ def models_ram(subject: Subject) -> Iterator[Finding]:
                 f"{installed.model}: executable RAM",
                 f"{kib(installed.needed)} are needed with load={installed.load_mode}, {kib(installed.needed - installed.room)} "
                 f"more than the {kib(installed.room)} of a model",
-                "load=xip leaves the code in flash; relocatable.executable_ram in boards/soc; fewer models",
+                "set load=xip, which leaves the code in flash; enlarge relocatable.executable_ram in boards/soc; or "
+                "install fewer models",
             )
         # N6-CHECK-021 reports external RAM that nothing maps.
         if installed.external > installed.external_room > 0:
             yield Finding(
                 f"{installed.model}: external RAM",
-                f"{kib(installed.external)} are asked for, {kib(installed.external - installed.external_room)} more than the "
+                f"{kib(installed.external)} are needed, {kib(installed.external - installed.external_room)} more "
+                f"than the "
                 f"{kib(installed.external_room)} of a model",
-                "a larger region (external_ram.regions in board.yaml), fewer models, or a network with smaller relative pools",
+                "enlarge the region (external_ram.regions in board.yaml), install fewer models, or use a network "
+                "with smaller relative pools",
             )

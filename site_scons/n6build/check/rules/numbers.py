@@ -56,7 +56,7 @@ def _scales(buffers: Buffers) -> Iterator[Finding]:
         if scale is not None:
             yield Finding(
                 f"{network.model.name}: {buffer.name}",
-                f"has the quantisation scale {scale:g}; real ones lie between {SMALLEST_SCALE:g} and {LARGEST_SCALE:g}",
+                f"has the quantisation scale {scale:g}; plausible scales are {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}",
                 "quantise the model again with representative data, and compare it with the float model",
             )
 
@@ -88,7 +88,7 @@ def zero_point_out_of_type(subject: Subject) -> Iterator[Finding]:
             if not low <= zero_point <= high:
                 yield Finding(
                     f"{network.model.name}: {buffer.name}",
-                    f"has the zero point {zero_point}, {buffer.type} ends at {low if zero_point < low else high}",
+                    f"has the zero point {zero_point}, but {buffer.type} ends at {low if zero_point < low else high}",
                     "quantise the model again",
                 )
 
@@ -106,8 +106,8 @@ def declared_type(subject: Subject) -> Iterator[Finding]:
                 if wanted is not None and port.type != wanted:
                     yield Finding(
                         f"{network.model.name}: {kind} {port.name}",
-                        f"is {port.type}, model.yaml declares {wanted}",
-                        f"declare network.{kind}_type: {port.type} and read it so, or have the compiler convert it",
+                        f"is {port.type}, but model.yaml declares {wanted}",
+                        f"declare network.{kind}_type: {port.type} and adapt your code, or let the compiler convert it",
                     )
 
 
@@ -118,8 +118,8 @@ def dropped_quantisation(subject: Subject) -> Iterator[Finding]:
         if network.facts and _is_float(network):
             yield Finding(
                 network.model.name,
-                f"the model has {network.facts.quantised_operators} quantised operators, the compiled network no quantised "
-                "buffer: the compiler has dropped the quantisation",
+                f"the model has {network.facts.quantised_operators} quantised operators, but the compiled network "
+                f"has no quantised buffer: the compiler dropped the quantisation",
                 "look for 'Ignore Quantization JSON file' in the compiler's log",
             )
 

@@ -55,9 +55,7 @@ def _overlap(one: Span, other: Span) -> Span | None:
     return Span(start, end - start) if start < end else None
 
 
-@check(
-    "N6-CHECK-029", "programs of somebody else lie in memories of the board", "error", lambda subject: subject.programs
-)
+@check("N6-CHECK-029", "third-party programs are in memories of the board", "error", lambda subject: subject.programs)
 def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
     """Report regions of the linker script, or sections, outside the board's memories."""
     spans = list(memories(subject.board).values())
@@ -74,7 +72,9 @@ def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
                     f"{name} has no memory at 0x{missing:08X}: {taken.end - missing} bytes too many"
                 )
                 yield Finding(
-                    f"{region.file}:{region.line}", what, f"is board={subject.board.name} right? Else: LENGTH"
+                    f"{region.file}:{region.line}",
+                    what,
+                    f"check that board={subject.board.name} is right; otherwise correct LENGTH",
                 )
         for section in program.sections:
             missing = outside(Span(physical(section.address), section.bytes), spans)
@@ -84,7 +84,9 @@ def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
                     f"section {section.name} of {program.file} has {section.bytes} bytes at 0x{section.address:08X}{most} and "
                     f"{name} has no memory at 0x{missing:08X}"
                 )
-                yield Finding(where, what, _script_hint(program, section.address, "another board, or MEMORY"))
+                yield Finding(
+                    where, what, _script_hint(program, section.address, "select the right board, or correct MEMORY")
+                )
 
 
 def pools_in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
@@ -121,7 +123,7 @@ def _reserved(program: ForeignProgram) -> Iterator[tuple[str, Span]]:
         yield "the heap", Span(start, heap)
 
 
-@check("N6-CHECK-026", "a program of somebody else leaves the networks their memory", "error", _applis)
+@check("N6-CHECK-026", "a third-party program leaves the networks their memory", "error", _applis)
 def memory_of_a_network(subject: Subject) -> Iterator[Finding]:
     """Report sections, heap and stack in memory that a network uses."""
     for program in _applis(subject):
@@ -135,14 +137,14 @@ def memory_of_a_network(subject: Subject) -> Iterator[Finding]:
                 told.add(common.address)
                 where, most = _blamed(program, common)
                 what = (
-                    f"{name} of {program.file} has {common.size} bytes at 0x{common.address:08X}{most} in what network "
-                    f"{pool.network} uses of pool {pool.name}"
+                    f"{name} of {program.file} has {common.size} bytes at 0x{common.address:08X}{most} in pool "
+                    f"{pool.name}, which network {pool.network} uses"
                 )
                 keep = f"keep 0x{used.address:08X} to 0x{used.end:08X} free, or choose another profile"
                 yield Finding(where, what, _script_hint(program, span.address, keep))
 
 
-@check("N6-CHECK-028", "a program of somebody else uses no RAM that is off", "warning", _applis)
+@check("N6-CHECK-028", "a third-party program uses no RAM that is off", "warning", _applis)
 def memory_that_is_off(subject: Subject) -> Iterator[Finding]:
     """Report sections in a memory that is off after reset and never switched on.
 
@@ -157,10 +159,13 @@ def memory_that_is_off(subject: Subject) -> Iterator[Finding]:
                     continue
                 where, most = _blamed(program, common)
                 what = (
-                    f"section {section.name} of {program.file} has {common.size} bytes{most} in {name}, which is off after "
-                    "reset, and no network of the memory plan has it switched on"
+                    f"section {section.name} of {program.file} has {common.size} bytes{most} in {name}, which is "
+                    f"off after reset, and no network of the memory plan switches it on"
                 )
-                hint = "switch it on (RCC MEMENR, RAMCFG) before this is written, start-up code included, or move it"
+                hint = (
+                    "switch the memory on (RCC MEMENR, RAMCFG) before any write, also in start-up code, or move "
+                    "the section"
+                )
                 yield Finding(where, what, _script_hint(program, section.address, hint))
 
 
@@ -175,7 +180,7 @@ def _loaders(subject: Subject) -> list[ForeignProgram]:
     return [each for each in subject.programs if each.role == "fsbl" and each.has_elf]
 
 
-@check("N6-CHECK-033", "an FSBL keeps off the RAM of the Appli", "error", _loaders)
+@check("N6-CHECK-033", "an FSBL does not use the RAM of the Appli", "error", _loaders)
 def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
     """Report sections of a third-party FSBL where n6build's Appli runs.
 
@@ -189,10 +194,10 @@ def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
             if common is not None:
                 where, most = _blamed(program, common)
                 what = (
-                    f"{name} of {program.file} has {common.size} bytes at 0x{common.address:08X}{most} where the Appli is "
-                    f"copied to (0x{copied.address:08X}..0x{copied.end:08X})"
+                    f"{name} of {program.file} has {common.size} bytes at 0x{common.address:08X}{most} where it "
+                    f"copies the Appli (0x{copied.address:08X}..0x{copied.end:08X})"
                 )
-                yield Finding(where, what, _script_hint(program, span.address, "keep the FSBL's data above it"))
+                yield Finding(where, what, _script_hint(program, span.address, "move the FSBL's data above the Appli"))
 
 
 def _blamed(program: ForeignProgram, span: Span) -> tuple[str, str]:
@@ -221,5 +226,5 @@ def blamed_symbol(program: ForeignProgram, symbol: Symbol | None) -> str:
 def _script_hint(program: ForeignProgram, address: int, hint: str) -> str:
     for region in program.regions:
         if region.address is not None and region.bytes and region.address <= address < region.address + region.bytes:
-            return f"{hint}: region {region.name}, {region.file}:{region.line}"
-    return f"{hint}: in its linker script"
+            return f"{hint} (region {region.name}, {region.file}:{region.line})"
+    return f"{hint} (in its linker script)"

@@ -23,7 +23,7 @@ def _onnx_compiled_by_st(subject: Subject) -> list[NetworkSubject]:
     return [network for network in _compiled_by_st(subject) if network.facts and network.facts.ir_version is not None]
 
 
-@check(VERSION_GATE, "network and runtime are of one ll_aton version", "error", _with_a_version)
+@check(VERSION_GATE, "network and runtime have the same ll_aton version", "error", _with_a_version)
 def version_gate(subject: Subject) -> Iterator[Finding]:
     """Report a network.c that was made for another ll_aton than the runtime's."""
     for network in _with_a_version(subject):
@@ -32,7 +32,7 @@ def version_gate(subject: Subject) -> Iterator[Finding]:
             yield found
 
 
-@check(FLOAT_MODEL, "what the NPU gets is quantised", "error", _compiled_by_st)
+@check(FLOAT_MODEL, "models for the NPU are quantised", "error", _compiled_by_st)
 def float_model_for_the_npu(subject: Subject) -> Iterator[Finding]:
     """Report a model whose operators with weights all compute in float.
 
@@ -43,7 +43,7 @@ def float_model_for_the_npu(subject: Subject) -> Iterator[Finding]:
             yield found
 
 
-@check(IR_VERSION, "the compiler reads this version of ONNX", "error", _onnx_compiled_by_st)
+@check(IR_VERSION, "the compiler supports the model's version of ONNX", "error", _onnx_compiled_by_st)
 def onnx_ir_version(subject: Subject) -> Iterator[Finding]:
     """Report an ONNX IR version that this release of ST Edge AI Core does not read."""
     for network in _onnx_compiled_by_st(subject):

@@ -24,7 +24,7 @@ def _started(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
     return [(program, program.start) for program in subject.programs if program.start is not None]
 
 
-@check("N6-CHECK-027", "programs of somebody else have a vector table that starts them", "error", _started)
+@check("N6-CHECK-027", "third-party programs have a valid vector table", "error", _started)
 def vector_table(subject: Subject) -> Iterator[Finding]:
     """Report a wrong initial stack pointer, reset handler or place of the table."""
     for program, start in _started(subject):
@@ -39,18 +39,18 @@ def vector_table(subject: Subject) -> Iterator[Finding]:
 
 def _stack(board: CheckedBoard, program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str, str]]:
     said = f"the initial stack pointer 0x{start.stack:08X}"
-    hint = "the first vector is the end of the stack, such as _estack"
+    hint = "set the first vector to the end of the stack, for example _estack"
     top = Span(physical(start.stack - _STACK_ALIGNMENT), _STACK_ALIGNMENT)
     ram = {name: span for name, span in memories(board).items() if name not in ("NOR", "BOOTROM")}
     if start.stack < _STACK_ALIGNMENT or outside(top, list(ram.values())) is not None:
-        yield f"{said} is in no RAM of {board.name}", hint
+        yield f"{said} is outside the RAM of {board.name}", hint
         return
     if start.stack % _STACK_ALIGNMENT:
         yield f"{said} is not a multiple of {_STACK_ALIGNMENT}", hint
     off = [name for name, span in off_after_reset(board).items() if span.address <= top.address < span.end]
     # It is unknown which memories a third-party FSBL switches on before it starts an Appli.
     if off and (program.role == "fsbl" or start.address is not None):
-        yield f"{said} is in {off[0]}, which is off when the program starts", "choose RAM that is on after reset"
+        yield f"{said} is in {off[0]}, which is off when the program starts", "use RAM that is on after reset"
 
 
 def _reset(program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str, str]]:
@@ -59,13 +59,16 @@ def _reset(program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str
     said = f"the reset vector 0x{start.reset:08X}" + (f" ('{symbol.name}')" if symbol else "")
     if start.reset & 1 == 0:
         yield (
-            f"{said} lacks the Thumb bit",
-            "the second vector is a function, declared as one (.thumb_func in assembler)",
+            f"{said} has no Thumb bit",
+            "declare the function of the second vector as one (.thumb_func in assembler)",
         )
     code = [Span(each.address, each.bytes) for each in program.sections if each.is_code]
     loaded = [Span(start.address, start.bytes)] if start.address is not None else []
     if (code or loaded) and outside(Span(handler, 2), code or loaded) is not None:
-        yield f"{said} is in no code of the program", "is the table the first section, and the file of this program?"
+        yield (
+            f"{said} is outside the code of the program",
+            "make the vector table the first section, and check that the file belongs to this program",
+        )
 
 
 def _place(start: StartedProgram, table: object) -> Iterator[tuple[str, str]]:
@@ -77,9 +80,9 @@ def _place(start: StartedProgram, table: object) -> Iterator[tuple[str, str]]:
         needed *= 2
     if start.address % needed:
         what = (
-            f"it is at 0x{start.address:08X}; with {size // _WORD or 'its'} vectors it has to be a multiple of {needed}"
+            f"it is at 0x{start.address:08X}; with {size // _WORD or 'its'} vectors it must be a multiple of {needed}"
         )
-        yield what, f"ALIGN({needed}) in the linker script"
+        yield what, f"write ALIGN({needed}) before it in the linker script"
 
 
 def _waiting(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
@@ -107,24 +110,28 @@ def unheard_interrupts(subject: Subject) -> Iterator[Finding]:
             vector = start.vectors[number] if number < len(start.vectors) else 0
             if vector & ~1 != symbol.address:
                 there = next((each.name for each in program.symbols if each.address == vector & ~1), f"0x{vector:08X}")
-                what = f"vector {number} of {program.file}, for {name}, is {there}, and not {symbol.name}"
+                what = f"vector {number} of {program.file}, for {name}, is {there} instead of {symbol.name}"
                 yield Finding(
-                    blamed_symbol(program, symbol), what, "the table of ST's start-up file has it in its place"
+                    blamed_symbol(program, symbol), what, "put it there, as in the vector table of ST's start-up file"
                 )
 
 
-@check("N6-CHECK-032", "programs of somebody else can be looked into", "warning", lambda subject: subject.programs)
+@check("N6-CHECK-032", "third-party programs can be checked", "warning", lambda subject: subject.programs)
 def what_cannot_be_read(subject: Subject) -> Iterator[Finding]:
     """Report the parts of a third-party program that the other checks cannot read."""
     for program in subject.programs:
         if not program.has_elf:
-            what = "has no ELF file beside it: only its vector table and its slot were checked, not its memory"
+            what = "has no ELF file beside it: n6build checked its vector table and its slot, but not its memory"
             yield Finding(
-                program.file, what, f"give the ELF file ({program.role}=FILE.elf), or leave it beside this one"
+                program.file, what, f"pass the ELF file ({program.role}=FILE.elf), or put it beside this file"
             )
         elif not program.symbols:
-            yield Finding(program.file, "has no symbols: sections are checked, no variable is named", "do not strip it")
+            yield Finding(
+                program.file,
+                "has no symbols: n6build checked its sections, but cannot name variables",
+                "do not strip it",
+            )
         for region in program.regions:
             if region.address is None or region.bytes is None:
-                what = f"region {region.name} is computed in a way that is not understood here, and was not checked"
-                yield Finding(f"{region.file}:{region.line}", what, "write it as a number")
+                what = f"region {region.name} was not checked: n6build cannot compute its value"
+                yield Finding(f"{region.file}:{region.line}", what, "write ORIGIN and LENGTH as numbers")

@@ -30,9 +30,10 @@ def app_config(application: Application, classes: Sequence[str], artifacts: Netw
     if channels != bytes_per_pixel:
         raise N6Error(
             "N6-APP-003",
-            f"the network's input has {channels} channels, colour '{application.input.colour}' has {bytes_per_pixel}",
+            f"the network's input has {channels} channels, but colour '{application.input.colour}' has "
+            f"{bytes_per_pixel}",
             where="application.input.colour",
-            hint="grey has 1 channel, rgb and bgr have 3",
+            hint="set application.input.colour: grey for 1 channel, rgb or bgr for 3",
         )
     return render(
         TEMPLATE,
@@ -67,7 +68,12 @@ def _picture(application: Application, artifacts: NetworkArtifacts) -> tuple[int
     for key, wanted, found in (("height", application.input.height, height), ("width", application.input.width, width)):
         if wanted is not None and wanted != found:
             what = f"the network's input has {key} {found}, {abs(wanted - found)} pixels off the {wanted} declared"
-            raise N6Error("N6-APP-003", what, where=f"application.input.{key}", hint="omit it: the network knows")
+            raise N6Error(
+                "N6-APP-003",
+                what,
+                where=f"application.input.{key}",
+                hint="omit the key: n6build takes it from the network",
+            )
     return height, width, channels
 
 

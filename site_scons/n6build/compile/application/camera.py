@@ -65,5 +65,5 @@ def camera_resolution(width: int, height: int, aspect: Aspect) -> CameraResoluti
         "N6-APP-010",
         f"a network of {width} x {height} pixels exceeds VGA by {beyond} pixels with aspect '{aspect}'",
         where="application.aspect",
-        hint=f"{limit_width} x {limit_height} at most",
+        hint=f"compile the network for {limit_width} x {limit_height} pixels at most, or change application.aspect",
     )

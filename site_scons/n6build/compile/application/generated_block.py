@@ -27,7 +27,7 @@ def replace_block(data: bytes, block: str, file: str) -> bytes:
     starts, stops = list(_START.finditer(data)), list(_STOP.finditer(data))
     for word, found in (("START", starts), ("STOP", stops)):
         if not found:
-            hint = "put it back; n6build writes between '@GENERATED CODE START' and '@GENERATED CODE STOP' only"
+            hint = "put it back: n6build only writes between '@GENERATED CODE START' and '@GENERATED CODE STOP'"
             raise N6Error("N6-APP-020", f"marker '@GENERATED CODE {word}' is missing", where=file, hint=hint)
         if len(found) > 1:
             where = f"{file}:{_line(data, found[1].start())}"

@@ -89,7 +89,12 @@ def picture_of(network: ActivationPools, model: Path | None) -> Picture:
         shape, where = _channels_last(inputs[0].shape if inputs else ()), model.name
     if len(shape) != 3 or shape[2] not in _CHANNELS or min(shape) < 1:
         what = f"the network's input has the shape {list(shape)}: it is not a picture with 1 or 3 channels"
-        raise N6Error("N6-APP-011", what, where=where, hint="height, width and channels, such as 224 x 224 x 3")
+        raise N6Error(
+            "N6-APP-011",
+            what,
+            where=where,
+            hint="pass a model whose input is height x width x channels, for example 224 x 224 x 3",
+        )
     return shape[0], shape[1], shape[2]
 
 
@@ -98,7 +103,10 @@ def mismatch(network: ActivationPools, picture: Picture) -> str | None:
     if picture == network.picture:
         return None
     compiled = " x ".join(map(str, network.picture or network.input_shape))
-    return f"the model's input is {' x '.join(map(str, picture))}, that of c_info {compiled}: do they belong together?"
+    return (
+        f"the model's input is {' x '.join(map(str, picture))}, but that of c_info is {compiled}: the files "
+        f"belong to different networks"
+    )
 
 
 def _channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:

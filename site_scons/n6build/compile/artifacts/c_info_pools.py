@@ -71,7 +71,9 @@ def require_schema(document: JsonValue) -> None:
     """
     version = document["json_schema_version"]
     if version.text().split(".")[0] != SCHEMA_MAJOR:
-        raise version.error(f"version {version.text()[:20]} of the schema is not known, {SCHEMA_MAJOR}.x is")
+        raise version.error(
+            f"version {version.text()[:20]} of the schema is unsupported; n6build reads {SCHEMA_MAJOR}.x"
+        )
 
 
 def _holds_activations(pool: JsonValue) -> bool:

@@ -96,9 +96,9 @@ def _require_network(document: JsonValue) -> None:
     if document.get("validation") and not document.get("graphs"):
         raise N6Error(
             "N6-NET-020",
-            "is of a network that was only validated: results of a run, but no epochs and no memory pools",
+            "is from stedgeai validate: it has results of a run, but no epochs and no memory pools",
             where=document.file,
-            hint="use the file that stedgeai generate writes; the one of stedgeai validate has the same name",
+            hint="use the file of the same name that stedgeai generate writes",
         )
 
 
@@ -108,7 +108,7 @@ def _require_epochs(nodes: JsonValue) -> None:
     if listed and not any(_EPOCH.fullmatch(node["name"].text()) for node in listed):
         raise N6Error(
             "N6-NET-020",
-            "describes a network for a Cortex-M, not for the NPU: it has operators where epochs should be",
+            "describes a network for a Cortex-M, not for the NPU: it has operators instead of epochs",
             where=f"{nodes.file}: {nodes.path}",
             hint="compile the network for the NPU (stedgeai generate --target stm32n6 --st-neural-art)",
         )
@@ -116,7 +116,7 @@ def _require_epochs(nodes: JsonValue) -> None:
 
 def _buffer(number: JsonValue, buffers: dict[int, JsonValue]) -> JsonValue:
     if number.count() not in buffers:
-        raise number.error(f"there is no buffer {number.count()}")
+        raise number.error(f"buffer {number.count()} does not exist")
     return buffers[number.count()]
 
 

@@ -150,7 +150,9 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
     Raises N6-NETC-001 (not a network.c), N6-NETC-002 (a function or a number is incomplete)."""
     suffix = _SUFFIX.search(text)
     if not suffix:
-        hint = "for the NPU, ST Edge AI Core defines LL_ATON_EpochBlockItems_<name>() in it, for a Cortex-M it does not"
+        hint = (
+            "compile the network for the NPU: ST Edge AI Core then defines LL_ATON_EpochBlockItems_<name>() in the file"
+        )
         raise N6Error("N6-NETC-001", "is not the source of a compiled network", where=file, hint=hint)
     name = suffix[1]
     pools = tuple(_pools(text, file))

@@ -141,7 +141,7 @@ def _initializers(
 def _from_source(source: NetworkSource, path: Path) -> CInfo:
     concrete = {pool.fname: pool for pool in source.pools if not pool.is_virtual}
     if not concrete:
-        hint = f"{path.stem}_c_info.json has to be beside it: it says what is in the memory pools"
+        hint = f"put {path.stem}_c_info.json beside it, which describes the memory pools"
         raise N6Error("N6-NET-022", "names no memory pools", where=path.name, hint=hint)
     ports, others = (*source.inputs, *source.outputs), (*source.params, *source.internals)
     buffers = (*ports, *others)

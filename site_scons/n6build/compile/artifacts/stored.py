@@ -79,7 +79,9 @@ def read_stored(path: Path) -> NetworkArtifacts:
         stored = decode_json(read_bytes(path), _Stored)
     except ValueError as error:
         hint = "build again"
-        raise N6Error("N6-NET-020", f"is no description of a network: {error}", where=path.name, hint=hint) from error
+        raise N6Error(
+            "N6-NET-020", f"is not a valid description of a network: {error}", where=path.name, hint=hint
+        ) from error
     source = path.parent / stored.source
     return NetworkArtifacts(
         name=stored.name,

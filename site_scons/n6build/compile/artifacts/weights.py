@@ -59,10 +59,10 @@ def check_weights(file: Path, expected: int) -> None:
         size = file_size(file)
     except N6Error as error:
         what = f"cannot read the initializers of a memory pool: {error.what.removeprefix('cannot read: ')}"
-        hint = "the network compiler writes it beside network.c"
+        hint = "copy it to network.c, where the network compiler wrote both"
         raise N6Error("N6-FILE-002", what, where=str(file), hint=hint) from error
     if size != expected:
-        what = f"has {size} bytes, the initializers of its memory pool take {expected}"
+        what = f"has {size} bytes, but the initializers of its memory pool take {expected}"
         raise N6Error("N6-NET-021", what, where=file.name, hint="compile the network again")
 
 
@@ -82,11 +82,11 @@ def require_size(artifacts: NetworkArtifacts, image: InitializerImage, size: int
         return
     needed = weights_read(artifacts, image)
     if size:
-        hint = "take network.c and its weights from the same run of the compiler"
-        raise N6Error("N6-NET-021", f"has {size} bytes, and not the {needed}", where=str(where), hint=hint)
+        hint = "use network.c and weights from the same run of the compiler"
+        raise N6Error("N6-NET-021", f"has {size} bytes instead of the {needed}", where=str(where), hint=hint)
     hint = (
-        f"the compiler writes {image.file.name} with network.c, and repositories often leave it out: put it, or a .bin or .hex "
-        "of these bytes, beside network.c"
+        f"put {image.file.name}, or a .bin or .hex of these bytes, beside network.c: the compiler writes it there, "
+        f"but many repositories omit it"
     )
     what = "is empty" if size == 0 else f"the weights of pool {image.fname} are missing"
     raise N6Error("N6-NET-025", f"{what}: {needed}", where=str(where), hint=hint)
@@ -94,7 +94,7 @@ def require_size(artifacts: NetworkArtifacts, image: InitializerImage, size: int
 
 def weights_read(artifacts: NetworkArtifacts, image: InitializerImage) -> str:
     """Return size, address and first reader of an image, for messages."""
-    place = "where they are linked to" if image.relative else f"at 0x{image.address:08X}"
+    place = "at their link address" if image.relative else f"at 0x{image.address:08X}"
     reader = first_reader(artifacts.source, image)
     by = f"network '{artifacts.name}' reads"
     if reader:

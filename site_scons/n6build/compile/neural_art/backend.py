@@ -69,8 +69,8 @@ def _check(source: ModelSource) -> None:
         what = f"backend {NAME} reads .tflite and .onnx, not {file.suffix}"
         raise N6Error("N6-NET-024", what, where=file.name, hint="convert the model, quantised to int8")
     if source.vectors is None and not _options(source).calibration:
-        what = f"backend {NAME} needs vectors: how large sums become decides how they are scaled"
-        hint = "vectors.inputs, or network.neural_art.calibration, in model.yaml"
+        what = f"backend {NAME} needs vectors: it scales sums by their size"
+        hint = "set vectors.inputs or network.neural_art.calibration in model.yaml"
         raise N6Error("N6-NET-032", what, where=source.name, hint=hint)
 
 

@@ -144,5 +144,5 @@ def nothing_for_npu(where: str, lowered: Lowered) -> N6Error:
     """Return the error N6-NET-030 with every reason at once."""
     lines = [f"operator {each.index} ({each.operator}): {each.why}" for each in lowered.on_cpu]
     indent = "\n    "
-    what = f"no operator of it can go to the NPU:{indent}{indent.join(lines)}"
-    return N6Error("N6-NET-030", what, where=where, hint="backend=reference runs all of them on the CPU")
+    what = f"the NPU can run none of its operators:{indent}{indent.join(lines)}"
+    return N6Error("N6-NET-030", what, where=where, hint="use backend=reference, which runs all of them on the CPU")

@@ -68,10 +68,10 @@ def require_addresses(pools: Sequence[MemoryPool]) -> None:
     for pool in pools:
         if pool.mode == "USEMODE_RELATIVE":
             what = (
-                f"memory pool {pool.name} has no address before a model is installed, and blobs of backend neural_art have "
-                "addresses in them that nothing on the board corrects"
+                f"memory pool {pool.name} has no address before a model is installed, but blobs of backend "
+                f"neural_art need fixed addresses"
             )
-            hint = "loader=linked, or loader=reloc with another backend, such as backend=reference"
+            hint = "use loader=linked, or loader=reloc with another backend, for example backend=reference"
             raise N6Error("N6-NET-031", what, where=pool.name, hint=hint)
 
 

@@ -62,7 +62,7 @@ def called_kernels(found: PrebuiltNetwork) -> tuple[Path, ...]:
 
 def _folder(source: ModelSource) -> Path:
     if source.folder is None:
-        hint = "model.yaml names the folder: network.folder"
+        hint = "set network.folder in model.yaml to the folder of the compiled network"
         raise N6Error("N6-NET-024", "no compiled network is given", where=source.name, hint=hint)
     return source.folder
 

@@ -61,7 +61,7 @@ def import_network(network: PrebuiltNetwork, out: Path) -> None:
 
 def _with_reader(error: N6Error, artifacts: NetworkArtifacts, image: InitializerImage) -> N6Error:
     """Return an error about a Git LFS pointer that also names the missing weights."""
-    what = f"{error.what}; it holds {weights_read(artifacts, image)}"
+    what = f"{error.what}; it contains {weights_read(artifacts, image)}"
     return N6Error(error.id, what, where=error.where, hint=error.hint)
 
 
@@ -99,6 +99,6 @@ def _initializers(path: Path) -> Iterable[bytes]:
             "N6-PRE-003",
             f"spans {end - start} bytes, from 0x{start:08X} to 0x{end:08X}: more than one memory pool",
             where=path.name,
-            hint="give the raw file of each pool instead",
+            hint="pass the raw file of each pool instead",
         )
     return memory.chunks(start, end)

@@ -52,7 +52,7 @@ def _pieces(path: Path, text: bytes, start: int, end: int, size: int) -> Iterato
                 # Nothing follows the last comma.
                 continue
             found = written[:40].decode(errors="replace")
-            raise _damaged(path, f"has '{found}' in its array, which is no number", text, start + element.start())
+            raise _damaged(path, f"has '{found}' in its array, which is not a number", text, start + element.start())
         value = int(number[1], 16) if number[1] else int(number[2])
         if value >> 8 * size:
             raise _damaged(
@@ -68,5 +68,5 @@ def _pieces(path: Path, text: bytes, start: int, end: int, size: int) -> Iterato
 def _damaged(path: Path, what: str, text: bytes, position: int) -> N6Error:
     line = text.count(b"\n", 0, position) + 1
     return N6Error(
-        "N6-PRE-004", what, where=f"{path}:{line}", hint="copy the whole file, or take the raw file of the pool"
+        "N6-PRE-004", what, where=f"{path}:{line}", hint="copy the whole file, or use the raw file of the pool"
     )

@@ -48,7 +48,7 @@ def _check(source: ModelSource) -> None:
     file = require_file("reference", source)
     if file.suffix not in _READS:
         what = f"the reference backend reads {' and '.join(_READS)}, not {file.suffix}"
-        hint = f"set {CORE_DIR} to use ST's tool; or convert the model"
+        hint = f"set {CORE_DIR} to use ST's tool, or convert the model to .tflite or .onnx"
         raise N6Error("N6-NET-024", what, where=file.name, hint=hint)
 
 

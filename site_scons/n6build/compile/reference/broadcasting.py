@@ -85,7 +85,7 @@ def check_broadcast(operands: Operands) -> Iterator[Problem]:
         yield Problem(
             "N6-NET-007",
             f"the shapes of tensors {given} do not broadcast",
-            "counted from the last one, dimensions have to be equal or 1",
+            "make the dimensions equal or 1, counted from the last one",
         )
         return
     if _without_ones(expected) != _without_ones(output.shape):

@@ -86,7 +86,9 @@ def compile_network(
             cannot be compiled.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
+        raise N6Error(
+            "N6-NET-014", f"'{name}' is not a valid name for a network", hint="use letters, digits and _ only"
+        )
     graph = graph_of(model)
     check_graph(graph, model.name)
     network = lower(graph, model.name)

@@ -37,8 +37,8 @@ class ExternalUse:
     def __str__(self) -> str:
         cost = f", {self.slower:.0f} times as slow as the chip's own RAM" if self.slower > 1 else ""
         return (
-            f"holds {counted(len(self.buffers), 'buffer')} of {kib(self.bytes)} that the chip's RAM has no room for; "
-            f"an inference moves {kib(self.moved)} there{cost}"
+            f"holds {counted(len(self.buffers), 'buffer')} of {kib(self.bytes)} that do not fit into the chip's "
+            f"RAM; an inference moves {kib(self.moved)} there{cost}"
         )
 
 

@@ -38,7 +38,7 @@ def accumulator_multiplier(real: float) -> tuple[int, int]:
     """
     multiplier, shift = quantize_multiplier(real)
     if shift > MAX_LEFT_SHIFT:
-        raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{MAX_LEFT_SHIFT} is possible")
+        raise ScaleError(f"its accumulator would be scaled by {real:g}, more than 2^{MAX_LEFT_SHIFT}")
     return multiplier, shift
 
 

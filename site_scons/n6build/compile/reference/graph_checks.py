@@ -115,5 +115,7 @@ def _check_dimensions(operands: Operands) -> Iterator[Problem]:
     for tensor in (*operands.inputs, operands.output):
         if tensor is not None and len(tensor.shape) == 4 and max(tensor.shape) > MAX_DIMENSION:
             yield Problem(
-                "N6-NET-005", f"tensor {shown(tensor)} has the shape {list(tensor.shape)}", f"at most {MAX_DIMENSION}"
+                "N6-NET-005",
+                f"tensor {shown(tensor)} has the shape {list(tensor.shape)}",
+                f"reduce its dimensions to {MAX_DIMENSION} at most",
             )

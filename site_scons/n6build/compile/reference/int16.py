@@ -65,5 +65,5 @@ def _reduced(real: float) -> tuple[int, int]:
     """
     multiplier, shift = quantize_multiplier(real)
     if shift > _MAX_SHIFT:
-        raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{_MAX_SHIFT} is possible")
+        raise ScaleError(f"its accumulator would be scaled by {real:g}, more than 2^{_MAX_SHIFT}")
     return (multiplier + (1 << 15)) >> 16 if multiplier < _WHOLE else 0x7FFF, 15 - shift

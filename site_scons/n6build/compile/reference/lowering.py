@@ -259,7 +259,7 @@ class _Lowering:
                 "N6-NET-006",
                 f"{operator}: {error}",
                 where=self._where,
-                hint="calibrate with representative data; scales of neighbouring tensors are far apart",
+                hint="calibrate with representative data: the scales of neighbouring tensors are far apart",
             ) from error
 
     def _value(self, node: str, member: str, argument: Argument) -> Value:

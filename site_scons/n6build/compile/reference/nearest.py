@@ -5,9 +5,9 @@ from __future__ import annotations
 from n6build.compile.reference.kinds import KINDS
 
 _ACTIVATION = ("RELU6", "RELU", "HARD_SWISH", "LOGISTIC")
-_CONTROL_FLOW = "convert one signature without control flow: unroll loops, and fix what a branch depends on"
-_AFTER_THE_NETWORK = "end the network in front of it, and do this in the application"
-_STRINGS = "do this in the application, in front of the network"
+_CONTROL_FLOW = "convert one signature without control flow: unroll loops, and make the conditions of branches constant"
+_AFTER_THE_NETWORK = "end the network before this operator, and compute it in the application"
+_STRINGS = "compute it in the application, before the network"
 
 # Operators that compute something similar, nearest first. A hint only names those that this backend knows.
 _INSTEAD = {
@@ -52,16 +52,16 @@ _WORDS = {
         ("SHAPE", "RANK", "RANGE", "FILL", "ZEROS_LIKE", "SPARSE_TO_DENSE"),
         "convert the model with fixed input shapes and batch 1, so that the converter computes this",
     ),
-    **dict.fromkeys(("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"), "give random numbers as an input"),
+    **dict.fromkeys(("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"), "pass random numbers as an input"),
     "FAKE_QUANT": "convert with optimizations = [tf.lite.Optimize.DEFAULT], which makes int8 of it",
     "DENSIFY": "convert the model without sparse weights",
-    "DELEGATE": "give the file as it was before a delegate (Edge TPU, GPU) rewrote it",
+    "DELEGATE": "pass the file from before the delegate (Edge TPU, GPU)",
 }
 _CUSTOM_WORDS = {
-    "TFLite_Detection_PostProcess": "export the detector without post-processing (boxes and scores as outputs), and do that in "
-    "the application",
-    "edgetpu-custom-op": "give the file as it was before the Edge TPU compiler",
-    "ethos-u": "give the file as it was before Vela",
+    "TFLite_Detection_PostProcess": "export the detector without post-processing (boxes and scores as outputs), and "
+    "compute that in the application",
+    "edgetpu-custom-op": "pass the file from before the Edge TPU compiler",
+    "ethos-u": "pass the file from before Vela",
     "Flex": "convert with supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8] alone, without SELECT_TF_OPS",
 }
 
@@ -76,12 +76,10 @@ def nearest_change(kind: str) -> str:
     if kind.startswith("CUSTOM"):
         name = kind.removeprefix("CUSTOM ").strip("'")
         found = (words for known, words in _CUSTOM_WORDS.items() if name.startswith(known))
-        return next(
-            found, "use an operator of TensorFlow Lite in its place; what a custom one computes is not in the file"
-        )
+        return next(found, "replace it by an operator of TensorFlow Lite: the file does not define a custom operator")
     if kind in _WORDS:
         return _WORDS[kind]
     instead = [known for known in _INSTEAD.get(kind, ()) if known in KINDS]
     if instead:
-        return f"use {' or '.join(instead[:3])} in its place"
-    return f"leave it out, or make it of these: {', '.join(kind for kind in KINDS if ' ' not in kind)}"
+        return f"replace it by {' or '.join(instead[:3])}"
+    return f"remove it, or replace it by some of: {', '.join(kind for kind in KINDS if ' ' not in kind)}"

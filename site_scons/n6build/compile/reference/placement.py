@@ -24,7 +24,7 @@ from n6build.compile.reference.packing import Layout, Stretch, pack
 from n6build.compile.reference.traffic import traffic_of
 
 INITIALIZER_ALIGNMENT = 16
-_OTHER_SIZES = "network.pools in model.yaml gives a pool another size"
+_OTHER_SIZES = "or change the size of a pool with network.pools in model.yaml"
 
 
 @dataclass(frozen=True)
@@ -202,25 +202,28 @@ def _too_large(
     names = ", ".join(pool.name for run in runs for pool in run.joined.parts) or "none"
     return N6Error(
         "N6-NET-013",
-        f"the activations need at least {bound} bytes; {short} bytes find no place in the {offered} bytes of {names}",
+        f"the activations need at least {bound} bytes; {short} bytes do not fit into the {offered} bytes of {names}",
         where="memory pools",
-        hint=f"{_more_room(roomier)}; the largest buffer, which has to lie in memory without a gap, has "
+        hint=f"{_more_room(roomier)}; the largest buffer, which needs one piece of memory, has "
         f"{max(block.bytes for block in blocks)} bytes; {_OTHER_SIZES}",
     )
 
 
 def _more_room(roomier: Sequence[RoomierProfile]) -> str:
     if not roomier:
-        return "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"
+        return (
+            "use a smaller input, fewer channels, or a board with external RAM: this board has no profile with more RAM"
+        )
     inside = " or ".join(profile.name for profile in roomier if not profile.external)
     outside = [profile for profile in roomier if profile.external]
-    said = [f"profile={inside} has more RAM"] if inside else []
+    said = [f"use profile={inside}, which has more RAM"] if inside else []
     if outside:
         names = " or ".join(profile.name for profile in outside)
         pools = ", ".join(dict.fromkeys(pool for profile in outside for pool in profile.external))
         cost = max(profile.slower for profile in outside)
         said.append(
-            f"profile={names} has more RAM outside the chip ({pools}), where a byte takes {cost:.0f} times as long"
+            f"use profile={names}, which has more RAM outside the chip ({pools}); a byte there takes {cost:.0f} "
+            f"times as long"
         )
     return "; ".join(said)
 

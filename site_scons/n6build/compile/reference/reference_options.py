@@ -64,5 +64,5 @@ def choice(names: dict[int, str], code: int, known: tuple[str, ...], what: str) 
     if name is None:
         raise DamagedError(f"{what} {code} does not exist")
     if name not in known:
-        raise UnsupportedError(f"{what} {name} is not supported", f"supported: {', '.join(known)}")
+        raise UnsupportedError(f"{what} {name} is not supported", f"use one of: {', '.join(known)}")
     return name

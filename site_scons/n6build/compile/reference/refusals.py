@@ -48,7 +48,7 @@ def error_of_all(refusals: Sequence[Refusal], of: str, where: str) -> N6Error:
     lines = [refusal.text for refusal in refusals[:_LINES]]
     if len(refusals) > _LINES:
         lines.append(f"and {len(refusals) - _LINES} more: {_by_kind(refusals[_LINES:])}")
-    what = f"{len(refusals)} of its {of} are refused:{_INDENT}{_INDENT.join(lines)}"
+    what = f"{len(refusals)} of its {of} are unsupported:{_INDENT}{_INDENT.join(lines)}"
     return N6Error(first.id, what, where=where, hint=_hints(refusals))
 
 
@@ -99,7 +99,7 @@ def _float_error(graph: Graph, refusals: Sequence[Refusal], where: str) -> N6Err
         which = "is a float32 model"
         whole = True
     unknown = [refusal for refusal in refusals if refusal.id == "N6-NET-003"]
-    more = f"; in int8 it would still need what is not supported: {_by_kind(unknown)}" if unknown else ""
+    more = f"; in int8 it would still have unsupported operators: {_by_kind(unknown)}" if unknown else ""
     what = f"{which}; this backend computes int8. The first of {len(refusals)} such operators: {first.text}{more}"
     hint = _INDENT.join(_quantising_the_file(graph, where) if whole and graph.signature else _QUANTISING_THE_SOURCE)
     return N6Error("N6-NET-004", what, where=where, hint=hint)
@@ -114,7 +114,8 @@ def _quantising_the_file(graph: Graph, file: str) -> list[str]:
     target = f"{file.removesuffix('.tflite')}_int8.tflite"
     inputs = ", ".join(f"{json.dumps(name)}: sample" for name in graph.signature.inputs)
     return [
-        "make it int8 (pip install ai-edge-quantizer); samples: some 100 inputs, as the network will get them, with batch 1:",
+        "quantise it to int8 (pip install ai-edge-quantizer); samples are about 100 inputs like those of the "
+        "network, with batch 1:",
         "from ai_edge_quantizer import quantizer, recipe",
         f"to_int8 = quantizer.Quantizer({json.dumps(file)}, recipe.static_wi8_ai8())",
         f"ranges = to_int8.calibrate({{{json.dumps(graph.signature.key)}: [{{{inputs}}} for sample in samples]}})",
@@ -123,7 +124,7 @@ def _quantising_the_file(graph: Graph, file: str) -> list[str]:
 
 
 _QUANTISING_THE_SOURCE = (
-    "convert the trained model to int8; samples: some 100 inputs, as the network will get them, with batch 1:",
+    "convert the trained model to int8; samples are about 100 inputs like those of the network, with batch 1:",
     "converter = tf.lite.TFLiteConverter.from_keras_model(model)  # or from_saved_model(folder)",
     "converter.optimizations = [tf.lite.Optimize.DEFAULT]",
     "converter.representative_dataset = lambda: ([sample] for sample in samples)",

@@ -24,7 +24,9 @@ BOOL: tuple[DType, ...] = ("bool",)
 EIGHT_BIT: tuple[DType, ...] = ("int8", "uint8")
 
 QUANTISE = "quantise the model to int8 (full integer, with a representative data set)"
-CONVERT = "convert the model again; if it persists, this graph is not what the operator's definition says"
+CONVERT = (
+    "convert the model again; if the error persists, the converter wrote a graph that breaks the operator's definition"
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:
         yield Problem(
             "N6-NET-006",
             f"tensor {shown(tensor)} has the scale {quantisation.scale:g}, outside {MIN_SCALE:g} to {MAX_SCALE:g}",
-            "calibrate with representative data; a constant or infinite activation gives such a scale",
+            "calibrate with representative data: a constant or infinite activation gives such a scale",
         )
     low, high = _LIMITS[tensor.dtype]
     if not low <= quantisation.zero_point <= high:

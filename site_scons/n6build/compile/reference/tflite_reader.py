@@ -84,7 +84,7 @@ def read_graph(path: Path) -> Graph:
             "N6-NET-001",
             "is not a .tflite file: the identifier TFL3 is missing",
             where=path.name,
-            hint="give a TensorFlow Lite flatbuffer",
+            hint="pass a TensorFlow Lite flatbuffer",
         )
     try:
         return _Reader(data, path.name).graph()
@@ -106,7 +106,7 @@ def _damaged(where: str, why: str) -> N6Error:
 
 def _bounded(count: int, limit: int, what: str) -> int:
     if not 0 <= count <= limit:
-        raise DamagedError(f"{count} {what}, at most {limit} are possible")
+        raise DamagedError(f"{count} {what}, more than {limit}")
     return count
 
 
@@ -286,7 +286,7 @@ class _Reader:
             what = f"the shape of tensor {name!a} is not fixed: {signature if signature else list(shape)}"
             raise _TensorError("N6-NET-005", what, "convert the model with fixed input shapes and batch 1")
         if math.prod(shape) >= 1 << 31:
-            what = f"tensor {name!a} has the shape {list(shape)}, {math.prod(shape)} elements; at most 2^31 - 1 are possible"
+            what = f"tensor {name!a} has the shape {list(shape)}, {math.prod(shape)} elements; the limit is 2^31 - 1"
             raise _TensorError("N6-NET-005", what, "convert the model with a smaller input, or fewer channels")
         return shape
 
@@ -315,7 +315,7 @@ def _options(table: Any, reader: OptionsReader | None) -> object:
         return None
     union = table.BuiltinOptions()
     if union is None or table.BuiltinOptionsType() != reader.code:
-        raise DamagedError("an operator lacks its options")
+        raise DamagedError("an operator has no options")
     options = reader.table()
     options.Init(union.Bytes, union.Pos)
     return reader.read(options)

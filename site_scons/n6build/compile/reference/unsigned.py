@@ -33,7 +33,7 @@ _COMPUTE = """
 SAME_SHIFTED = frozenset((_MOVE + _COMPUTE).split())
 _UNSIGNED = ("AVERAGE_POOL_2D", "RESIZE_BILINEAR")
 _WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
-_INT8 = "convert the model to int8; this operator does not round the same way for uint8"
+_INT8 = "convert the model to int8: this operator rounds differently for uint8"
 
 
 def as_signed(graph: Graph) -> Graph:
@@ -44,7 +44,7 @@ def as_signed(graph: Graph) -> Graph:
     if graph.refused or not any(_needs_int8(graph, operator) for operator in graph.operators):
         return graph
     refused = tuple(
-        Refusal(operator.index, operator.kind, "N6-NET-004", f"{operator}: is not supported with uint8", _INT8, "uint8")
+        Refusal(operator.index, operator.kind, "N6-NET-004", f"{operator} is not supported with uint8", _INT8, "uint8")
         for operator in graph.operators
         if operator.kind not in SAME_SHIFTED and any(tensor.dtype == "uint8" for tensor in _tensors(graph, operator))
     )

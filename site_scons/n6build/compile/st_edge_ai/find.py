@@ -125,8 +125,8 @@ def parse_version(output: str) -> CoreVersion:
     if not 2 <= version.major <= 4:
         raise N6Error(
             "N6-STAI-003",
-            f"ST Edge AI Core {version.text} is not known to n6build",
-            hint="releases 2.0 to 4.x work with n6build",
+            f"ST Edge AI Core {version.text} is unknown to n6build",
+            hint="use a release from 2.0 to 4.x",
         )
     return version
 

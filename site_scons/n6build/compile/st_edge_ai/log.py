@@ -117,8 +117,8 @@ def dropped_quantisation(log: CompilerLog) -> Finding | None:
     """
     if not log.has("Ignore Quantization JSON file") and not log.has('invalid value "BOOL"'):
         return None
-    what = "the compiler has dropped the quantisation of the whole model"
-    return Finding("stedgeai", what, "a boolean tensor is the usual cause: remove or replace the operator")
+    what = "the compiler dropped the quantisation of the whole model"
+    return Finding("stedgeai", what, "remove or replace operators with boolean tensors, the usual cause")
 
 
 def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | None:
@@ -133,7 +133,7 @@ def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | Non
     """
     if status == 0:
         return None
-    hint = "these are its last lines; the whole log is beside network.c"
+    hint = "read its last lines here, and the whole log beside network.c"
     return _failure_of(log, pool_bytes) or _error(_UNKNOWN, f"stedgeai failed with status {status}", log, hint)
 
 
@@ -148,14 +148,17 @@ def _bad_pools(log: CompilerLog) -> N6Error | None:
         return None
     line = next(line for line in log.lines if "memory pool JSON ERROR" in line)
     return _error(
-        "N6-STAI-021", f"the compiler cannot read its memory pools: {line}", log, "report this: n6build wrote them"
+        "N6-STAI-021",
+        f"the compiler cannot read its memory pools: {line}",
+        log,
+        "report this error to n6build, which wrote them",
     )
 
 
 def _text_failure(log: CompilerLog) -> N6Error | None:
     """Return the error for messages whose text alone identifies the failure."""
     if match := next((match for line in log.lines if (match := _IR_VERSION.search(line))), None):
-        what = f"the model has ONNX IR version {match[1]}, this release of the tool reads up to {match[2]}"
+        what = f"the model has ONNX IR version {match[1]}, but this release of the tool reads up to {match[2]}"
         return _error(
             "N6-STAI-022", what, log, f"save the model with ir_version {match[2]}, or use a newer ST Edge AI Core"
         )
@@ -176,12 +179,12 @@ _TEXTS = (
         ("Internal compiler error (signo=11)",),
         "N6-STAI-024",
         "the compiler crashed (signal 11)",
-        "try other options (network.st_edge_ai.options), for instance without --Oauto-sched, and report the model to ST",
+        "try other options (network.st_edge_ai.options), for example without --Oauto-sched, and report the model to ST",
     ),
     (
         ("E801(", "Invalid firmware", "Unable to bind the ST.AI runtime"),
         "N6-STAI-025",
-        "the tool asked for a board, which only validation needs",
+        "the tool tried to reach a board, which only validation needs",
         "omit --mode target: n6build runs the network itself",
     ),
 )
@@ -193,7 +196,7 @@ def _float_model(log: CompilerLog) -> N6Error | None:
     what = (
         f"the model is not quantised: {len(log.not_quantised)} tensors compute in float, {log.not_quantised[0]} first"
     )
-    hint = "quantise the model to int8; until then the number of missing bytes means nothing"
+    hint = "quantise the model to int8; before that, ignore the number of missing bytes"
     return _error("N6-STAI-026", what, log, hint)
 
 
@@ -206,11 +209,11 @@ def _pool_overflow(log: CompilerLog, pool_bytes: int) -> N6Error | None:
             "N6-STAI-027",
             "the memory pools are too small, by an unknown number of bytes",
             log,
-            "is the model quantised?",
+            "check that the model is quantised to int8",
         )
     tried = ", ".join(f"configuration {number}: {left}" for number, left in enumerate(log.bytes_left))
     what = f"the memory pools ({kib(pool_bytes)} together) are too small: {missing} bytes missing ({tried})"
-    hint = "a profile with more memory (scons boards), larger pools (network.pools), or a smaller input"
+    hint = "choose a profile with more memory (scons boards), larger pools (network.pools), or a smaller input"
     return _error("N6-STAI-028", what, log, hint)
 
 
@@ -219,7 +222,9 @@ def _cortex_m_overflow(log: CompilerLog) -> N6Error | None:
         return None
     sizes = next((match for line in log.lines if (match := _MINIMAL_SIZES.search(line))), None)
     need = f": {sizes[1]} bytes are needed at least" if sizes else ""
-    return _error("N6-STAI-029", f"the flow without NPU ran out of RAM{need}", log, "is --st-neural-art missing?")
+    return _error(
+        "N6-STAI-029", f"the flow without NPU ran out of RAM{need}", log, "add --st-neural-art to the arguments"
+    )
 
 
 def _own_message(log: CompilerLog) -> N6Error | None:
@@ -236,14 +241,14 @@ def _own_message(log: CompilerLog) -> N6Error | None:
         id,
         f"{category}: {text[:300]}",
         log,
-        _MESSAGE_HINTS.get(id, "this is the tool's own message; see the whole log"),
+        _MESSAGE_HINTS.get(id, "read the whole log: this is the tool's own message"),
     )
 
 
 _MESSAGE_IDS = (("E102", "N6-STAI-030"), ("E010", "N6-STAI-031"), ("TOOL", "N6-STAI-031"), ("E103", "N6-STAI-033"))
 _MESSAGE_HINTS = {
-    "N6-STAI-030": "see network.st_edge_ai.arguments in model.yaml",
-    "N6-STAI-031": "the importer does not accept this model: simplify or export it again, or try another release",
+    "N6-STAI-030": "correct network.st_edge_ai.arguments in model.yaml",
+    "N6-STAI-031": "simplify the model, export it again, or try another release: the importer does not accept it",
 }
 
 

@@ -162,7 +162,7 @@ def _run(
             stderr=subprocess.STDOUT,
         )
     except OSError as error:
-        raise N6Error("N6-STAI-042", f"stedgeai does not start: {error.strerror}", where=command[0]) from error
+        raise N6Error("N6-STAI-042", f"stedgeai cannot be started: {error.strerror}", where=command[0]) from error
     expired = threading.Event()
 
     def expire() -> None:
@@ -178,7 +178,9 @@ def _run(
         timer.cancel()
         _end(process.pid)
     if expired.is_set():
-        raise N6Error("N6-STAI-041", f"stedgeai was ended after {timeout_s:g} s without a result", where=command[0])
+        raise N6Error(
+            "N6-STAI-041", f"n6build stopped stedgeai after {timeout_s:g} s without a result", where=command[0]
+        )
     return status, text
 
 
@@ -237,9 +239,9 @@ def _collect(
             last = f"; its last line: {log.lines[-1][:200]}" if log.lines else ""
             raise N6Error(
                 "N6-STAI-040",
-                f"stedgeai ended with status 0, but has not written {file}{last}",
+                f"stedgeai ended with status 0, but did not write {file}{last}",
                 where=f"ST Edge AI Core {version.text}",
-                hint="run `stedgeai --version` by hand; a broken installation may end like this",
+                hint="run `stedgeai --version` by hand: the installation may be broken",
             )
     return contents
 

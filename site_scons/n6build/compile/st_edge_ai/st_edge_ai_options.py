@@ -110,18 +110,16 @@ def check_options(options: CompilerOptions, where: str) -> None:
             options given twice.
     """
     if options.profile and options.options is not None:
-        raise N6Error(
-            "N6-STAI-010", "both 'profile' and 'options' are given", where=where, hint="one of them is enough"
-        )
+        raise N6Error("N6-STAI-010", "both 'profile' and 'options' are given", where=where, hint="remove one of them")
     for argument in options.arguments:
         name = argument.split("=", 1)[0]
         if name in _CORTEX_M_ONLY:
             what = f"'{name}' belongs to the flow without NPU"
             raise N6Error(
-                "N6-STAI-010", what, where=where, hint="memory pools and profiles take its place with the NPU"
+                "N6-STAI-010", what, where=where, hint="remove it: the NPU uses memory pools and profiles instead"
             )
         if name in _SET_BY_THE_BUILD:
-            raise N6Error("N6-STAI-010", f"'{name}' is set by the build", where=where, hint="omit it")
+            raise N6Error("N6-STAI-010", f"'{name}' is set by the build", where=where, hint="remove it")
 
 
 def check_paths(model: Path, *others: Path) -> None:
@@ -142,7 +140,7 @@ def check_paths(model: Path, *others: Path) -> None:
                 hint=hint,
             )
     if model.suffix == ".onnx" and "_OE_" in model.stem:
-        hint = "give the model that it was made from"
+        hint = "pass the original model"
         raise N6Error("N6-STAI-012", "is an intermediate file of ST Edge AI Core", where=model.name, hint=hint)
 
 

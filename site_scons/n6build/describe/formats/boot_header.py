@@ -55,7 +55,8 @@ FORMAT = Format(
     "n6_boot_header.h",
     (
         "The header in front of a program in flash, version 2.3. Behind it are zeros, then the payload, which begins",
-        "with its vector table; where, is a fact of the chip (N6_BOOT_PAYLOAD_OFFSET, N6_APPLI_PAYLOAD_OFFSET in n6_soc.h).",
+        "with its vector table. The chip determines its offset (N6_BOOT_PAYLOAD_OFFSET, N6_APPLI_PAYLOAD_OFFSET in "
+        "n6_soc.h).",
     ),
     constants=(
         Constant("N6_BOOT_HEADER_MAGIC", int.from_bytes(MAGIC, "little"), "STM2"),
@@ -65,7 +66,7 @@ FORMAT = Format(
         Constant(
             "N6_BOOT_SIGNED_OFFSET",
             SIGNED_OFFSET,
-            "of what a signature covers, together with all behind n6_boot_header_t",
+            "of the signed bytes, together with all bytes behind n6_boot_header_t",
         ),
         Constant("N6_BOOT_SIGNED_BYTES", SIGNED_BYTES),
         Constant("N6_BOOT_BINARY_SSBL", BinaryType.SSBL, "type of a program that an FSBL loads"),

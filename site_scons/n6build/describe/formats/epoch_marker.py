@@ -18,7 +18,7 @@ MOST_PLACES = 1 << 16
 FORMAT = Format(
     "n6_epoch_marker.h",
     (
-        "A word at a stimulus port of the ITM tells which epoch block runs:",
+        "A word at a stimulus port of the ITM names the running epoch block:",
         "",
         "    bit 31 0 it begins, 1 it has ended | bits 30:16 network of the application | bits 15:0 place in its table of blocks",
     ),

@@ -41,7 +41,7 @@ CLAIM = Struct(
         Member("magic"),
         Member("layout"),
         Member("kind"),
-        Member("counter", "security counter: lower ones than the board's floor are refused"),
+        Member("counter", "security counter: images below the board's floor are rejected"),
         Member("fixed_bytes", "of the file, in front of its weights"),
         Member("weights_bytes", "of the file, the rest of it"),
         Member("board", kind="uint8_t", count=BOARD_BYTES),
@@ -60,7 +60,8 @@ FORMAT = Format(
     "n6_trust_claim.h",
     (
         "Behind an image in a flash slot, with its trailer and the input of its self-test, at the next multiple of",
-        "N6_TRUST_CLAIM_ALIGNMENT bytes: what the owner of a key says about it. In a model's trailer, which programming changes,",
+        "N6_TRUST_CLAIM_ALIGNMENT bytes: the claim of a key's owner about it. In a model's trailer, which "
+        "programming changes,",
         "revision and CRC count as 0.",
     ),
     constants=(

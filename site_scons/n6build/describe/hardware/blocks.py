@@ -52,7 +52,7 @@ def blocks_of(soc: Soc) -> tuple[Block, ...]:
     found.sort(key=_base)
     for block, following in itertools.pairwise(found):
         if block.end > following.base:
-            what = f"{block.name} ends {block.end - following.base} bytes behind the beginning of {following.name}"
+            what = f"{block.name} overlaps {following.name} by {block.end - following.base} bytes"
             raise N6Error("N6-SOC-008", what, where=_where(soc), hint="correct `base` or `size` of one of them")
     return tuple(found)
 
@@ -94,6 +94,6 @@ def _clock_bit(soc: Soc, block: str, gate: ClockGate | None) -> tuple[str, str] 
     found = (name for name, register in registers.items() if _ENABLE.fullmatch(name) and bit in register.fields)
     register = gate.register or next(found, "")
     if register not in registers or bit not in registers[register].fields:
-        what = f"RCC {register} has no field '{bit}', which would give {block} its clock"
-        raise N6Error("N6-SOC-009", what, where=_where(soc), hint="correct its `clock`, or add the field")
+        what = f"RCC {register} has no field '{bit}' for the clock of {block}"
+        raise N6Error("N6-SOC-009", what, where=_where(soc), hint="correct `clock` of this block, or add the field")
     return register, bit

@@ -363,9 +363,9 @@ class Board:
             hint = did_you_mean(name, self.soc.clock_profiles)
             raise N6Error("N6-BOARD-003", f"'clock={name}': {self.soc.name} has no such clock profile", hint=hint)
         if not self.can_run(self.soc.clock_profiles[name]):
-            what = f"it needs a raised core supply, and {self.title} has no pin that raises it"
+            what = f"it needs a raised core supply, but {self.title} has no pin for it"
             able = [each for each, profile in self.soc.clock_profiles.items() if self.can_run(profile)]
-            raise N6Error("N6-BOARD-003", f"'clock={name}': {what}", hint=f"it can run {', '.join(able)}")
+            raise N6Error("N6-BOARD-003", f"'clock={name}': {what}", hint=f"choose one of: {', '.join(able)}")
         return self.soc.clock(name)
 
     def can_run(self, profile: ClockProfile) -> bool:
@@ -384,8 +384,8 @@ class Board:
             raise N6Error("N6-BOARD-009", f"{self.title} has no profile '{name}'", where=where, hint=hint)
         profile = self.soc.profiles[name]
         if lacking := self._lacking(profile):
-            what = f"profile '{name}' puts data in {', '.join(lacking)}, a memory that {self.title} lacks"
-            raise N6Error("N6-BOARD-010", what, where=where, hint=f"it has {', '.join(self.profiles())}")
+            what = f"profile '{name}' needs {', '.join(lacking)}, but {self.title} has no such memory"
+            raise N6Error("N6-BOARD-010", what, where=where, hint=f"choose one of: {', '.join(self.profiles())}")
         return profile
 
     def profiles(self) -> list[str]:

@@ -29,8 +29,13 @@ def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
             hint = did_you_mean(name, soc.clock_profiles)
             raise N6Error("N6-BOARD-003", f"no clock profile '{name}'", where=where, hint=hint)
         if soc.clock_profiles[name].overdrive and board.smps_overdrive is None:
-            what = f"clock profile '{name}' needs a raised supply, but no pin that raises it is given"
-            raise N6Error("N6-BOARD-003", what, where=where, hint="smps_overdrive: PB12")
+            what = f"clock profile '{name}' needs a raised supply, but board.yaml names no pin for it"
+            raise N6Error(
+                "N6-BOARD-003",
+                what,
+                where=where,
+                hint="add the pin that raises the supply, for example smps_overdrive: PB12",
+            )
     _check_pins(board, soc, document)
     _check_nor(board, soc, document)
     _check_slots(board, soc, document)
@@ -72,16 +77,16 @@ def _check_external_ram(board: BoardFile, soc: Soc, document: Document) -> None:
 def _check_psram(ram: ExternalRam, psram: Psram, soc: Soc, document: Document) -> None:
     if ram.memory != _PSRAM_WINDOW:
         what = f"the firmware maps a PSRAM into {_PSRAM_WINDOW} only"
-        hint = "without 'psram' the external RAM is left to a program that maps it"
+        hint = "remove 'psram' if your own program maps the external RAM"
         raise N6Error("N6-BOARD-011", what, where=document.where("external_ram", "memory"), hint=hint)
     if ram.size & (ram.size - 1):
         where = document.where("external_ram", "size")
-        raise N6Error("N6-BOARD-011", f"{ram.size} bytes: the size of a PSRAM is a power of two", where=where)
+        raise N6Error("N6-BOARD-011", f"{ram.size} bytes: the size of a PSRAM must be a power of two", where=where)
     for key, pins, lines in (("control", psram.control, _PSRAM_CONTROL_LINES), ("data", psram.data, _PSRAM_DATA_LINES)):
         keys = ("external_ram", "psram", key)
         _check_port(pins, soc, document, *keys)
         if len(set(pins.lines)) != lines:
-            what = f"{len(set(pins.lines))} different lines, sixteen-line PSRAM has {lines} of this kind"
+            what = f"{len(set(pins.lines))} different lines, but a sixteen-line PSRAM has {lines} of this kind"
             raise N6Error("N6-BOARD-004", what, where=document.where(*keys, "lines"))
 
 
@@ -95,7 +100,7 @@ def check_psram_size(board: BoardFile, commands: PsramCommands, document: Docume
     sizes = sorted({size for size in commands.density.sizes if size})
     if board.external_ram.size not in sizes:
         what = f"no part of family {commands.name} has {board.external_ram.size} bytes"
-        hint = f"known: {', '.join(f'{size >> 20}M' for size in sizes)}"
+        hint = f"use one of: {', '.join(f'{size >> 20}M' for size in sizes)}"
         raise N6Error("N6-BOARD-011", what, where=document.where("external_ram", "size"), hint=hint)
 
 
@@ -135,7 +140,7 @@ def _check_pins(board: BoardFile, soc: Soc, document: Document) -> None:
                 "N6-BOARD-004",
                 f"'{pin}' is not a pin of {soc.name}",
                 where=document.where(*filter(None, (group, key))),
-                hint="write PE5",
+                hint="write a pin such as PE5",
             )
     _check_port(board.nor.pins, soc, document, "nor", "pins")
 
@@ -146,7 +151,7 @@ def _check_port(pins: PortPins, soc: Soc, document: Document, *keys: str) -> Non
         where = document.where(*keys, "port")
         raise N6Error("N6-BOARD-004", f"no port '{pins.port}'", where=where, hint=did_you_mean(pins.port, ports))
     if isinstance(pins, SelectPins) and pins.chip_select not in pins.lines:
-        what = f"chip select {pins.chip_select} is none of the lines"
+        what = f"chip select {pins.chip_select} is not one of the lines"
         raise N6Error("N6-BOARD-004", what, where=document.where(*keys, "chip_select"))
 
 
@@ -156,7 +161,7 @@ def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
     if nor.base != window.base:
         raise N6Error(
             "N6-BOARD-005",
-            f"0x{nor.base:08X} is not where XSPI2 is mapped, 0x{window.base:08X}",
+            f"0x{nor.base:08X} is not the address of XSPI2's window, 0x{window.base:08X}",
             where=document.where("nor", "base"),
         )
     if nor.size & (nor.size - 1) or nor.size > window.size:
@@ -170,7 +175,7 @@ def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
             "N6-BOARD-005",
             f"{nor.sector} bytes is not a valid erase sector size",
             where=document.where("nor", "sector"),
-            hint="4K or 64K",
+            hint="write 4K or 64K",
         )
 
 
@@ -198,17 +203,20 @@ def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
             what = f"slot '{name}' overlaps slot '{other}' by {slot.end - behind.address} bytes"
             raise N6Error("N6-BOARD-007", what, where=where)
     if trial and trial.appli and trial.appli.size != board.slots.appli.size:
-        what = f"has {trial.appli.size} bytes, and slot 'appli' {board.slots.appli.size}: either may hold the Appli"
+        what = (
+            f"has {trial.appli.size} bytes, but slot 'appli' has {board.slots.appli.size}: both slots must have "
+            f"the same size"
+        )
         raise N6Error("N6-BOARD-006", what, where=document.where("trial", "appli"))
     if board.slots.fsbl.address != nor.base:
         raise N6Error(
             "N6-BOARD-006",
-            "the boot ROM reads the FSBL from the start of the NOR",
+            "slot 'fsbl' must begin at the start of the NOR, where the boot ROM reads it",
             where=document.where("slots", "fsbl"),
         )
     if board.slots.fsbl.size > soc.boot.max_image:
         raise N6Error(
             "N6-BOARD-006",
-            f"slot 'fsbl' is {board.slots.fsbl.size - soc.boot.max_image} bytes larger than what the boot ROM loads",
+            f"slot 'fsbl' is {board.slots.fsbl.size - soc.boot.max_image} bytes larger than the boot ROM can load",
             where=document.where("slots", "fsbl", "size"),
         )

@@ -83,10 +83,10 @@ def read_board(path: Path) -> Board:
     document = _board_document(folder, name)
     described = document.load(BoardFile)
     if described.name != name:
-        what = f"the board is called '{described.name}', its folder '{name}'"
-        raise N6Error("N6-BOARD-012", what, where=document.where("name"), hint="give both the same name")
+        what = f"the name of the board is '{described.name}', but its folder is '{name}'"
+        raise N6Error("N6-BOARD-012", what, where=document.where("name"), hint="use the same name for both")
     if name in RESERVED or name.endswith(FIELD):
-        what = f"'{name}' would share a folder with other build products"
+        what = f"the board cannot be called '{name}': that folder has other build products"
         raise N6Error("N6-BOARD-015", what, where=document.where("name"), hint="another name")
     soc_path = _described_in(folder / "soc", described.soc, "N6-BOARD-002", "chip", document.where("soc"))
     nor_path = _described_in(

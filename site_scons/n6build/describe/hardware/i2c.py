@@ -79,8 +79,8 @@ def load_i2c_part(path: Path, shown_as: str) -> I2cPart:
     document = read_document(path, shown_as=shown_as)
     part = document.load(I2cPart)
     if part.name != path.stem:
-        what = f"the part is called '{part.name}', its file '{path.stem}'"
-        raise N6Error("N6-BUS-001", what, where=document.where("name"), hint="give both the same name")
+        what = f"the name of the part is '{part.name}', but its file is '{path.stem}'"
+        raise N6Error("N6-BUS-001", what, where=document.where("name"), hint="use the same name for both")
     for name, register in part.registers.items():
         for key, value, size in (
             ("number", register.number, part.number_bytes),

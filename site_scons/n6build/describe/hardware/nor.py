@@ -195,17 +195,17 @@ def load_nor_commands(path: Path, shown_as: str) -> NorCommands:
     document = read_document(path, shown_as=shown_as)
     commands = document.load(NorCommands)
     if commands.name != path.stem:
-        what = f"the commands are called '{commands.name}', their file '{path.stem}'"
-        raise N6Error("N6-NOR-001", what, where=document.where("name"), hint="give both the same name")
+        what = f"the name of the commands is '{commands.name}', but their file is '{path.stem}'"
+        raise N6Error("N6-NOR-001", what, where=document.where("name"), hint="use the same name for both")
     if commands.dummy.chosen not in commands.dummy.cycles:
         what = f"no value of the register gives {commands.dummy.chosen} dummy cycles"
-        hint = f"known: {', '.join(map(str, commands.dummy.cycles))}"
+        hint = f"use one of: {', '.join(map(str, commands.dummy.cycles))}"
         raise N6Error("N6-NOR-001", what, where=document.where("dummy", "chosen"), hint=hint)
     if commands.page & (commands.page - 1):
-        hint = "a page is a power of two, such as 256"
+        hint = "write a power of two, for example 256"
         raise N6Error("N6-NOR-002", f"a page of {commands.page} bytes", where=document.where("page"), hint=hint)
     if commands.sfdp and (wrong := _wrong_tables(commands.sfdp)):
-        hint = "as the part gives them to command 0x5A"
+        hint = "write the words that the part returns to command 0x5A"
         raise N6Error("N6-NOR-002", wrong, where=document.where("sfdp"), hint=hint)
     return commands
 

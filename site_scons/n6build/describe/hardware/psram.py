@@ -148,8 +148,8 @@ def load_psram_commands(path: Path, shown_as: str) -> PsramCommands:
     document = read_document(path, shown_as=shown_as)
     commands = document.load(PsramCommands)
     if commands.name != path.stem:
-        what = f"the commands are called '{commands.name}', their file '{path.stem}'"
-        raise N6Error("N6-PSRAM-001", what, where=document.where("name"), hint="give both the same name")
+        what = f"the name of the commands is '{commands.name}', but their file is '{path.stem}'"
+        raise N6Error("N6-PSRAM-001", what, where=document.where("name"), hint="use the same name for both")
     for key, latency in (("read_latency", commands.read_latency), ("write_latency", commands.write_latency)):
         _check_latency(key, latency, document)
     if commands.row & (commands.row - 1) or commands.row < 256:
@@ -157,7 +157,7 @@ def load_psram_commands(path: Path, shown_as: str) -> PsramCommands:
         raise N6Error("N6-PSRAM-001", what, where=document.where("row"))
     beyond = len(commands.density.sizes) - commands.density.mask - 1
     if beyond > 0:
-        what = f"{beyond} sizes more than codes in mask 0x{commands.density.mask:02X}"
+        what = f"{beyond} more sizes than codes in mask 0x{commands.density.mask:02X}"
         raise N6Error("N6-PSRAM-001", what, where=document.where("density", "sizes"))
     return commands
 

@@ -333,8 +333,8 @@ def read_soc(path: Path, *, shown_as: str | None = None) -> SocDescription:
     document = read_merged_document(path, shown_as=shown_as)
     soc = document.load(Soc)
     if soc.name != path.stem:
-        what = f"the chip is called '{soc.name}', its file '{path.stem}'"
-        raise N6Error("N6-SOC-006", what, where=document.where("name"), hint="give both the same name")
+        what = f"the name of the chip is '{soc.name}', but its file is '{path.stem}'"
+        raise N6Error("N6-SOC-006", what, where=document.where("name"), hint="use the same name for both")
     _check(soc, document)
     return SocDescription(soc, document.files)
 

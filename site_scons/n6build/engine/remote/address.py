@@ -117,14 +117,14 @@ def parse_address(text: str) -> Address:
     if parts.scheme not in _SCHEMES:
         raise _no_address(text, f"'{parts.scheme}' is not grpc or grpcs")
     if "@" in parts.netloc or "?" in text or "#" in text:
-        raise _no_address(text, f"has more than host, port and instance; a token belongs in {REMOTE_TOKEN}")
+        raise _no_address(text, f"has more than host, port and instance; put a token into {REMOTE_TOKEN}")
     if not _is_host(host):
         raise _no_address(text, "has no valid host")
     if not port:
         raise _no_address(text, "has no port")
     instance = parts.path.strip("/")
     if not _INSTANCE.fullmatch(instance) or _RESERVED & set(instance.split("/")):
-        raise _no_address(text, f"'{instance}' cannot be the name of an instance")
+        raise _no_address(text, f"'{instance}' is not a valid name of an instance")
     return Address(host, port, instance, _SCHEMES[parts.scheme])
 
 
@@ -144,7 +144,7 @@ def read_access(address: Address) -> Access:
         raise _no_access(f"the token would be sent to {address} without encryption", "use grpcs://")
     certificate, key = (_file(path) if path else None for path in (given.certificate, given.key))
     if (certificate is None) != (key is None):
-        raise _no_access("a certificate and its key belong together, and one of them is not named")
+        raise _no_access("a certificate needs its key, and a key its certificate: one of them is not set")
     authority = _file(given.authority) if given.authority else None
     timeout_s = _seconds(given.timeout, DEFAULT_TIMEOUT_S)
     return Access(token, authority, certificate, key, timeout_s, _seconds(given.patience, DEFAULT_PATIENCE_S))
@@ -180,4 +180,6 @@ def _no_address(text: str, why: str) -> N6Error:
 
 
 def _no_access(what: str, hint: str | None = None) -> N6Error:
-    return N6Error("N6-REMOTE-002", what, hint=hint or "docs/caches.md lists the variables, N6BUILD_REMOTE_...")
+    return N6Error(
+        "N6-REMOTE-002", what, hint=hint or "correct the variables N6BUILD_REMOTE_..., which docs/caches.md lists"
+    )

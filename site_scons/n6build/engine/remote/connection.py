@@ -37,7 +37,7 @@ class PreconditionError(N6Error):
     """A refusal because the server lacks something for a request. said: its words."""
 
     def __init__(self, said: str, where: str) -> None:
-        super().__init__("N6-REMOTE-005", f"the server lacks something: {said}", where=where)
+        super().__init__("N6-REMOTE-005", f"the server has lost a file: {said}", where=where)
         self.said = said
 
 
@@ -235,19 +235,27 @@ def failure(connection: Connection, error: grpc.RpcError) -> N6Error:
         slow = code != grpc.StatusCode.UNAVAILABLE
         what = f"no answer in {connection.access.timeout_s:g} s" if slow else f"cannot be reached: {said}"
         return N6Error(
-            "N6-REMOTE-003", what, where=where, hint="N6BUILD_REMOTE_TIMEOUT is the time-out" if slow else None
+            "N6-REMOTE-003",
+            what,
+            where=where,
+            hint="check address and network, or set a longer time-out with N6BUILD_REMOTE_TIMEOUT" if slow else None,
         )
     if code == grpc.StatusCode.FAILED_PRECONDITION:
         return PreconditionError(said, where)
     if code in _REFUSED:
-        hint = "N6BUILD_REMOTE_TOKEN is the token, N6BUILD_REMOTE_CERT and _KEY the certificate"
-        return N6Error("N6-REMOTE-004", f"the server refuses: {said or code.name}", where=where, hint=hint)
+        hint = "set the token in N6BUILD_REMOTE_TOKEN, or the certificate in N6BUILD_REMOTE_CERT and _KEY"
+        return N6Error("N6-REMOTE-004", f"the server rejects the request: {said or code.name}", where=where, hint=hint)
     return N6Error("N6-REMOTE-005", f"the server failed: {code.name}: {said}", where=where)
 
 
 def wrong_answer(connection: Connection, what: str) -> N6Error:
     """Return N6-REMOTE-006, for an answer that cannot be true."""
-    return N6Error("N6-REMOTE-006", what, where=str(connection.address), hint="nothing of it was used")
+    return N6Error(
+        "N6-REMOTE-006",
+        what,
+        where=str(connection.address),
+        hint="report this to the server's maker; n6build used nothing of the answer",
+    )
 
 
 def _repeated(connection: Connection, once: Callable[[], Any]) -> Message:
@@ -278,7 +286,7 @@ def _abilities(answer: Message, address: Address) -> Abilities:
         raise N6Error("N6-REMOTE-005", f"the server has no instance '{address.instance}'", where=str(address))
     cache = answer.cache_capabilities
     if SHA256 not in cache.digest_functions:
-        raise N6Error("N6-REMOTE-005", "the server does not name files by their SHA-256", where=str(address))
+        raise N6Error("N6-REMOTE-005", "the server does not support SHA-256 digests", where=str(address))
     stated = cache.max_batch_total_size_bytes
     return Abilities(
         batch=min(stated, LARGEST_BATCH) if stated > 0 else LARGEST_BATCH,

@@ -95,7 +95,9 @@ def execute(connection: Connection, action: Digest, progress: Progress) -> Execu
             done = run.follow()
         except PreconditionError as error:
             # The protocol has one status for missing files and for missing workers.
-            raise LackingError(_no_worker(connection, f"the server has no worker for that: {error.said}")) from error
+            raise LackingError(
+                _no_worker(connection, f"the server has no worker for this step: {error.said}")
+            ) from error
         except N6Error as error:
             # The server may be back soon, with or without the action.
             if error.id != "N6-REMOTE-003" or run.is_silent():
@@ -163,9 +165,9 @@ class _Run:
                 where = str(self.connection.address)
                 raise ActionFailedError("N6-REMOTE-021", f"an action did not end in {_LONGEST_ACTION_S} s", where=where)
         elif not self.name and self.is_silent():
-            raise wrong_answer(self.connection, "the server forgets what it is to do")
+            raise wrong_answer(self.connection, "the server lost the request")
         elif self.progress.is_over(self.asked):
-            raise _no_worker(self.connection, f"no worker took anything in {self.progress.patience_s:g} s")
+            raise _no_worker(self.connection, f"no worker accepted a step in {self.progress.patience_s:g} s")
 
     def _order(self) -> Any:
         return message(
@@ -188,7 +190,7 @@ class _Run:
 
 
 def _no_worker(connection: Connection, what: str) -> N6Error:
-    hint = "docs/remote.md says what workers have to announce"
+    hint = "start workers with the properties in docs/remote.md"
     return N6Error("N6-REMOTE-020", what, where=str(connection.address), hint=hint)
 
 
@@ -199,10 +201,10 @@ def _executed(operation: Any, connection: Connection) -> Executed:
     elif operation.response.Unpack(response):
         status = response.status
     else:
-        raise wrong_answer(connection, "the server says that an action is done, and not how it ended")
+        raise wrong_answer(connection, "the server reports an action as done, but without its result")
     if status.code == _FAILED_PRECONDITION:
         raise LackingError(wrong_answer(connection, "the server loses files"))
     if status.code != _OK:
-        what = f"the server could not get an action done: {status.message[:300] or f'status {status.code}'}"
+        what = f"the server could not complete an action: {status.message[:300] or f'status {status.code}'}"
         raise ActionFailedError("N6-REMOTE-021", what, where=str(connection.address))
     return Executed(response.result, response.cached_result)

@@ -42,7 +42,7 @@ class Executor:
     """An executor of steps on a server, for several threads.
 
     Attributes:
-        done: number of steps done by workers of this server.
+        done: number of steps by workers of this server.
         known: number of steps whose results the server had.
         here: number of steps that had to be done here in the end.
     """
@@ -104,9 +104,9 @@ class Executor:
         """Report the steps and bytes that the server handled."""
         self.connection.channel.close()
         if self.done or self.known:
-            told = [f"{self.done} steps done by workers"]
+            told = [f"{self.done} steps by workers"]
             told += [f"{self.known} known"] if self.known else []
-            told += [f"{self.here} done again here"] if self.here else []
+            told += [f"{self.here} repeated here"] if self.here else []
             traffic = self.connection.traffic
             told += [f"{kib(traffic.sent)} sent, {kib(traffic.received)} received"]
             say("Remote", str(self.connection.address), ", ".join(told))
@@ -190,7 +190,7 @@ class Executor:
             absent = download_all(self.connection, digests, {})
             if absent is not None:
                 path = os.path.relpath(absent, self.site.top)
-                raise wrong_answer(self.connection, f"the server does not have {path}, which a worker has made")
+                raise wrong_answer(self.connection, f"the server has no {path}, although a worker made it")
             for name, path in outputs.items():
                 if named[name].is_executable:
                     file = self.site.top / path
@@ -223,15 +223,18 @@ class Executor:
         with self._lock:
             self.here += 1
             if isinstance(error, ActionFailedError):
-                is_new, then = self.is_on and error.id not in self._said, "it is done again here"
+                is_new, then = self.is_on and error.id not in self._said, "this computer repeats it"
                 self._said.add(error.id)
             elif error.id == "N6-REMOTE-020":
                 # Other steps may succeed: some workers lack only the virtual board.
-                is_new, then = self.is_on and error.what not in self._said, "steps that need the same are done here"
+                is_new, then = (
+                    self.is_on and error.what not in self._said,
+                    ("this computer runs all steps with the same needs"),
+                )
                 self._said.add(error.what)
                 self._lacking.add(properties)
             else:
-                is_new, then = self.is_on, "the rest is done here"
+                is_new, then = self.is_on, "this computer runs the rest"
                 self.is_on = False
         if is_new:
             say("Remote", f"{error.where}: {error.id}: {error.what}", then, "bad")
@@ -268,10 +271,10 @@ def use_remote(text: str, site: Site) -> Executor | None:
     except N6Error as error:
         if error.id == "N6-REMOTE-002":
             raise
-        say("Remote", f"{error.where}: {error.id}: {error.what}", "everything is done here", "bad")
+        say("Remote", f"{error.where}: {error.id}: {error.what}", "this computer runs all steps", "bad")
         return None
     if not connection.abilities.executes:
-        say("Remote", str(address), "the server only stores: everything is done here", "bad")
+        say("Remote", str(address), "the server only stores files: this computer runs all steps", "bad")
         return None
     executor = Executor(connection, site, Progress(access.patience_s))
     site.elsewhere = executor.do

@@ -44,7 +44,7 @@ class ServerStore:
         files = {each.path: each for each in result.output_files}
         wanted = action.outputs
         if not wanted.keys() <= files.keys():
-            raise wrong_answer(self.connection, f"a result lacks {min(wanted.keys() - files.keys())}")
+            raise wrong_answer(self.connection, f"a result has no {min(wanted.keys() - files.keys())}")
         digests = {site.top / path: digest_from(files[name].digest, self.connection) for name, path in wanted.items()}
         inline = [blob_of(files[name].contents) for name in wanted if files[name].contents]
         contents = {blob.digest: blob.data for blob in inline if blob.data is not None}
@@ -62,7 +62,7 @@ class ServerStore:
             N6Error: N6-REMOTE-003 to N6-REMOTE-006.
         """
         if not self.connection.abilities.may_write:
-            raise N6Error("N6-REMOTE-004", "the server takes no results from here", where=self.name)
+            raise N6Error("N6-REMOTE-004", "the server accepts no results from this computer", where=self.name)
         action = _action(work, site)
         if action is None:
             return 0
@@ -84,7 +84,7 @@ class ServerStore:
             return None
         (file,) = [each for each in result.output_files if each.path == _NOTE] or [None]
         if file is None:
-            raise wrong_answer(self.connection, f"a result lacks {_NOTE}")
+            raise wrong_answer(self.connection, f"a result has no {_NOTE}")
         digest = digest_from(file.digest, self.connection)
         if digest.size > _LONGEST_NOTE:
             raise wrong_answer(self.connection, "a list of headers is too long")

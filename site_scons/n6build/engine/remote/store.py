@@ -134,7 +134,7 @@ def missing(connection: Connection, digests: Collection[Digest]) -> set[Digest]:
         answer = _required(call(connection, FIND_MISSING_BLOBS, request, size=80 * len(asked)), connection)
         absent |= {digest_from(each, connection) for each in answer.missing_blob_digests}
     if not absent <= set(wanted):
-        raise wrong_answer(connection, "the server misses files that it was not asked for")
+        raise wrong_answer(connection, "the server reports missing files that n6build did not name")
     return absent
 
 
@@ -276,7 +276,7 @@ def _write_batch(connection: Connection, blobs: Sequence[Blob]) -> None:
     statuses = {digest_from(each.digest, connection): each.status for each in answer.responses}
     for blob in blobs:
         if blob.digest not in statuses:
-            raise wrong_answer(connection, f"the server does not say what became of {blob.digest.hash}")
+            raise wrong_answer(connection, f"the server does not report the state of {blob.digest.hash}")
         _check_status(connection, statuses[blob.digest])
 
 
@@ -333,7 +333,7 @@ def _read_batch(connection: Connection, digests: Sequence[Digest]) -> dict[Diges
     for each in answer.responses:
         digest = digest_from(each.digest, connection)
         if digest not in digests:
-            raise wrong_answer(connection, f"the server sends {digest.hash}, which it was not asked for")
+            raise wrong_answer(connection, f"the server sends {digest.hash}, which n6build did not request")
         if each.status.code == _NOT_FOUND:
             continue
         _check_status(connection, each.status)
@@ -395,5 +395,5 @@ def _checked(
     if last is None and not known and not size:
         return
     if Digest(hashed.hexdigest(), size) != digest:
-        raise wrong_answer(connection, f"what the server sends as {digest.hash} is something else")
+        raise wrong_answer(connection, f"the server sends other data as {digest.hash}")
     yield last or b""

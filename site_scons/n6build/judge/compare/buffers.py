@@ -83,7 +83,7 @@ def join_buffers(
         if source.name in joined:
             joined[copy.name] = JoinedBuffer(copy, joined[source.name].tensor)
         else:
-            unjoined[copy.name] = UnjoinedBuffer(copy, f"a copy of {source.name}, which is not compared")
+            unjoined[copy.name] = UnjoinedBuffer(copy, f"it is a copy of {source.name}, which is not compared")
     order = [buffer.name for buffer in buffers]
     return [joined[name] for name in order if name in joined], [unjoined[name] for name in order if name in unjoined]
 

@@ -19,7 +19,7 @@ from n6build.judge.compare.dump_text import MAX_TEXT_BYTES, read_dumps
 MAX_CAPTURE_BYTES = 256 << 20
 _RAW_SUFFIXES = (".bin", ".raw", ".dat")
 _PRINTABLE = bytes({*range(32, 127), *b"\t\r\n\x0b\x0c\x1b"})
-_HINT = "a .npy, raw bytes as .bin, or a console log with a dump in hexadecimal"
+_HINT = "pass a .npy file, raw bytes as .bin, or a console log with a hex dump"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def read_capture(path: Path) -> list[Piece]:
     data = read_at_most(path, MAX_CAPTURE_BYTES)
     found = _pieces(path, data)
     if not any(piece.values.size for piece in found):
-        raise N6Error("N6-CAPTURE-001", "holds no values", where=path.name, hint=_HINT)
+        raise N6Error("N6-CAPTURE-001", "contains no values", where=path.name, hint=_HINT)
     return found
 
 
@@ -126,14 +126,17 @@ def _read(name: str, read: Any) -> Any:
     try:
         return read()
     except ValueError as error:
-        raise N6Error("N6-CAPTURE-001", f"cannot be read as a NumPy array: {error}", where=name, hint=_HINT) from error
+        raise N6Error("N6-CAPTURE-001", f"is not a valid NumPy array: {error}", where=name, hint=_HINT) from error
 
 
 def _array(name: str, read: Any) -> Piece:
     array = _read(name, read)
     if array.dtype.kind not in "iufb" or array.dtype.itemsize > 8:
         raise N6Error(
-            "N6-CAPTURE-001", f"has values of type {array.dtype}", where=name, hint="integers or floats of 8 to 64 bits"
+            "N6-CAPTURE-001",
+            f"has values of type {array.dtype}",
+            where=name,
+            hint="save integers or floats of 8 to 64 bits",
         )
     return Piece(name, np.ascontiguousarray(array).reshape(-1), is_raw=False)
 

@@ -234,7 +234,7 @@ class _Search:
         plain = self.readings[0].steps
         values = [each for reading in self.readings for each in undone(reading, self.wanted, self.port)]
         values += [
-            Undone("outputs in another order", f"these are the values of '{name}'", plain, steps)
+            Undone("outputs in another order", f"the values are those of '{name}'", plain, steps)
             for name, steps in self._others()
         ]
         tried = len(values) + len(self.reference.changed) + 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 # Extra of n6build's package in pyproject.toml.
 EXTRA = "compare"
-INSTALL = f"make setup installs the extra [{EXTRA}]"
+INSTALL = f"run make setup, which installs the extra [{EXTRA}]"
 # Module to import and package to install, by the model's suffix.
 _INTERPRETERS = {".tflite": ("ai_edge_litert", "ai-edge-litert"), ".onnx": ("onnxruntime", "onnxruntime")}
 

@@ -68,7 +68,7 @@ def ports_of(model: Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
 def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors: bool) -> worker.Answer:
     package = missing_interpreter(model)
     if package:
-        what = f"{package} is not installed, which runs this model"
+        what = f"package {package}, which runs this model, is not installed"
         raise N6Error("N6-COMPARE-001", what, where=model.name, hint=INSTALL)
     data = read_at_most(model, MAX_MODEL_BYTES)
     kind: Literal["tflite", "onnx"] = "tflite" if model.suffix == ".tflite" else "onnx"
@@ -93,8 +93,8 @@ def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors:
 
 
 def _refused(model: Path, why: str) -> N6Error:
-    hint = "is the file complete? save or download it again"
-    return N6Error("N6-COMPARE-002", f"cannot be interpreted: {why}", where=model.name, hint=hint)
+    hint = "save or download the file again: it may be incomplete"
+    return N6Error("N6-COMPARE-002", f"cannot be run by the reference interpreter: {why}", where=model.name, hint=hint)
 
 
 def _ending(result: subprocess.CompletedProcess[bytes]) -> str:

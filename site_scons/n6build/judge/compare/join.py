@@ -23,7 +23,10 @@ from n6build.judge.compare.tensors import Port
 # Scales may differ: they are written as text with 15 digits, or rounded to 32 bits.
 _SCALES = 1e-5
 _UNSIGNED = 128
-_HINT = "reference.model in model.yaml names the file that the network was compiled from; vectors.expected takes stored outputs"
+_HINT = (
+    "set reference.model in model.yaml to the file that the network was compiled from, or vectors.expected to "
+    "stored outputs"
+)
 
 
 @dataclass(frozen=True)
@@ -75,24 +78,24 @@ def join(
         N6Error: N6-COMPARE-004 if the join is ambiguous.
     """
     if len(network) != len(model):
-        raise _unsure(f"the network has {len(network)} {what}s, the model has {len(model)}")
+        raise _unsure(f"the network has {len(network)} {what}s, but the model has {len(model)}")
     joined = []
     for each in network:
         found = [_joined(each, port, place, channels_last) for place, port in enumerate(model)]
         fitting = [one for one in found if isinstance(one, Joined)]
         if not fitting:
-            raise _unsure(f"{what} {each.name} of the network is none of the model's: {found[0]}")
+            raise _unsure(f"{what} {each.name} of the network matches none of the model: {found[0]}")
         by_name = [one for one in fitting if one.model.name in (each.name, each.original)]
         joined.append(_only(each, by_name or fitting, what))
     if len({one.place for one in joined}) != len(joined):
-        raise _unsure(f"several {what}s of the network would be the same one of the model")
+        raise _unsure(f"several {what}s of the network match the same one of the model")
     return tuple(joined)
 
 
 def _only(network: IoBuffer, fitting: Sequence[Joined], what: str) -> Joined:
     if len(fitting) > 1:
         names = " or ".join(f"'{one.model.name}'" for one in fitting)
-        raise _unsure(f"{what} {network.name} of the network may be {names} of the model")
+        raise _unsure(f"{what} {network.name} of the network matches {names} of the model")
     return fitting[0]
 
 
@@ -104,10 +107,10 @@ def _joined(network: IoBuffer, model: Port, place: int, channels_last: bool) -> 
     """Return the join, or the reason why both cannot be the same."""
     told = f"{_told(network)} against {_told(model)}"
     if not _convertible(network, model):
-        return f"{told}: another quantisation"
+        return f"{told}: different quantisation"
     channels = _channels(network.shape, model.shape, channels_last)
     if channels is None:
-        return f"{told}: another shape"
+        return f"{told}: different shape"
     return Joined(network, model, place, channels)
 
 

@@ -42,7 +42,7 @@ def bounded(count: int, what: str, limit: int = MAX_ITEMS) -> int:
         RefusedError: If it is negative or above the limit.
     """
     if not 0 <= count <= limit:
-        raise RefusedError(f"it has {count} {what}, at most {limit} are possible")
+        raise RefusedError(f"it has {count} {what}, more than {limit}")
     return count
 
 
@@ -57,4 +57,4 @@ def check_activations(sizes: Iterable[tuple[Sequence[int], int]]) -> None:
     """
     total = sum(math.prod(shape) * each for shape, each in sizes)
     if total > MAX_ACTIVATION_BYTES:
-        raise RefusedError(f"its tensors have {total} bytes, at most {MAX_ACTIVATION_BYTES} are possible")
+        raise RefusedError(f"its tensors have {total} bytes, more than {MAX_ACTIVATION_BYTES}")

@@ -39,7 +39,7 @@ class OnnxModel:
         if not graph.node:
             raise RefusedError("it has no graph")
         if is_stored_elsewhere(graph):
-            raise RefusedError("its weights are in a file of their own; save it with them inside")
+            raise RefusedError("its weights are in a separate file; save the model in one file")
         constants = {each.name for each in graph.initializer}
         plans = tensor_plans(graph)
         known = {each.name: (each.scale, each.zero_point) for each in plans}

@@ -86,7 +86,7 @@ def _offset(got: Steps, wanted: Steps, port: Port) -> Iterator[Undone]:
     wrapped = (got + half) % (2 * half)
     limits = np.iinfo(port.type)
     other = port.type.removeprefix("u") if limits.min == 0 else f"u{port.type}"
-    what = f"these are bytes of {other}, {half} away from the model's {port.type}: the highest bit of each is the other one"
+    what = f"the values are {other}, {half} off the model's {port.type}: the highest bit of each byte is inverted"
     signed = wrapped if limits.min == 0 else np.where(wrapped >= half, wrapped - 2 * half, wrapped)
     yield Undone("uint8/int8 mix", what, signed, wanted)
 
@@ -98,7 +98,7 @@ def _quantisation(reading: Reading, wanted: Steps, port: Port) -> Iterator[Undon
     yield Undone(name, "the floats are the quantised integers themselves", reading.real, wanted)
     yield Undone(name, f"the zero point {port.zero_point} was not subtracted", reading.real / port.scale, wanted)
     yield Undone(
-        name, f"there was no multiplication by the scale {port.scale:.6g}", reading.real + port.zero_point, wanted
+        name, f"the values were not multiplied by the scale {port.scale:.6g}", reading.real + port.zero_point, wanted
     )
 
 

@@ -87,11 +87,14 @@ def assignments(pieces: Sequence[Piece], ports: Sequence[Port], rows: int) -> li
         return sorted(ways, key=lambda way: way[0].rows != rows)
     broken = next((each for each in pieces if each.missing), None)
     wanted = ", ".join(f"{elements_of(port)} of {port.type} for '{port.name}'" for port in ports)
-    what = f"no captured values have the size of the model's outputs, {wanted}, for 1 to {rows} vectors"
+    what = f"no captured values match the size of the model's outputs: {wanted}, for 1 to {rows} vectors"
     if broken:
-        what += f"; a dump lacks lines: {broken.missing}"
+        what += f"; a dump is incomplete: {broken.missing}"
     raise N6Error(
-        "N6-CAPTURE-003", what, where=sizes_text(pieces), hint="capture whole outputs, and give as many rows of inputs="
+        "N6-CAPTURE-003",
+        what,
+        where=sizes_text(pieces),
+        hint="capture whole outputs, and pass the same number of rows with inputs=",
     )
 
 

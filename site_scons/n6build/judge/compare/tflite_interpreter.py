@@ -88,7 +88,7 @@ def _plans(data: bytes) -> list[TensorPlan]:
     Activations with a scale for each channel are left out.
     """
     if data[4:8] != b"TFL3":
-        raise RefusedError("it is no .tflite file: the identifier TFL3 is missing")
+        raise RefusedError("it is not a .tflite file: the identifier TFL3 is missing")
     model = tflite.Model.GetRootAs(data, 0)
     if bounded(model.SubgraphsLength(), "subgraphs") == 0:
         raise RefusedError("it has no subgraph")

@@ -167,13 +167,15 @@ def _open(request: Request) -> Any:
 
 def _fitting(ports: Sequence[Port], given: Sequence[NDArray[Any]]) -> list[NDArray[np.generic]]:
     if len(given) != len(ports):
-        raise RefusedError(f"{len(given)} inputs for a model that has {len(ports)}")
+        raise RefusedError(f"{len(given)} inputs, but the model has {len(ports)}")
     fitting = []
     for port, values in zip(ports, given, strict=True):
         if values.dtype.name != port.type:
-            raise RefusedError(f"input '{port.name}' is {port.type}, and the values are {values.dtype.name}")
+            raise RefusedError(f"input '{port.name}' is {port.type}, but the values are {values.dtype.name}")
         if values.size != math.prod(port.shape):
-            raise RefusedError(f"input '{port.name}' has {math.prod(port.shape)} elements, and {values.size} are given")
+            raise RefusedError(
+                f"input '{port.name}' has {math.prod(port.shape)} elements, but {values.size} values are given"
+            )
         fitting.append(np.ascontiguousarray(values.reshape(port.shape)))
     return fitting
 

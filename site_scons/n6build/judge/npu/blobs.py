@@ -187,28 +187,26 @@ def _blob(words: Sequence[int], name: str, where: str) -> Blob:
         offset = words[_OFFSET_WORD] if len(words) > _OFFSET_WORD else len(words) * 4
         at, rest = divmod(offset, 4)
         if rest or at >= len(words):
-            what = f"the container says that its blob begins at byte {offset}, and has {4 * len(words)} bytes"
+            what = f"the container places its blob at byte {offset}, but has {4 * len(words)} bytes"
             raise N6Error("N6-NPU-002", what, where=f"{where}, word {_OFFSET_WORD}")
     if len(words) < at + _HEADER_WORDS or words[at] != MAGIC:
         begin = f"begins with 0x{words[at]:08X}" if at < len(words) else "is empty"
-        raise N6Error("N6-NPU-002", f"{begin}, a blob with 0x{MAGIC:08X}", where=f"{where}, word {at}")
+        raise N6Error("N6-NPU-002", f"{begin}; a blob begins with 0x{MAGIC:08X}", where=f"{where}, word {at}")
     count = words[at + 1]
     there = len(words) - at - _HEADER_WORDS
     if count > MOST_WORDS:
         raise _too_large(where)
     if count > there:
-        what = f"announces {count} words, {count - there} more than there are"
+        what = f"announces {count} words, {count - there} more than it has"
         raise N6Error("N6-NPU-002", what, where=f"{where}, word {at + 1}")
     begin_at = at + _HEADER_WORDS
     return Blob(name, where, tuple(words[begin_at : begin_at + count]), begin_at, relocatable)
 
 
 def _too_large(where: str) -> N6Error:
-    return N6Error(
-        "N6-NPU-002", f"has more than {MOST_WORDS} words", where=where, hint="is this a blob of ST's compiler?"
-    )
+    return N6Error("N6-NPU-002", f"has more than {MOST_WORDS} words", where=where, hint="pass a blob of ST's compiler")
 
 
 def _no_blob(file: str) -> N6Error:
-    hint = "ST's compiler writes NAME_ecblobs.h if it is given --enable-epoch-controller"
-    return N6Error("N6-NPU-001", "has no blob of the epoch controller in it", where=file, hint=hint)
+    hint = "compile with --enable-epoch-controller: ST's compiler then writes NAME_ecblobs.h"
+    return N6Error("N6-NPU-001", "contains no blob of the epoch controller", where=file, hint=hint)

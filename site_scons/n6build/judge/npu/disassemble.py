@@ -139,7 +139,7 @@ def _decode(blob: Blob, at: int) -> tuple[Instruction, int]:
         step = 4 if opcode == _WRITE_MANY else 0
         return WriteSeries(at, unit, offset, step, tuple(_arguments(blob, at, count))), 1 + count
     if opcode not in (_WRITE_FIELD, _POLL):
-        raise _error(blob, at, f"0x{word:08X} has opcode {opcode}, which is not known")
+        raise _error(blob, at, f"0x{word:08X} has opcode {opcode}, which is unknown")
     if high < low:
         raise _error(blob, at, f"0x{word:08X} is for bits {low} to {high}")
     if opcode == _WRITE_FIELD:
@@ -153,12 +153,12 @@ def _arguments(blob: Blob, at: int, count: int) -> Sequence[int]:
     found = blob.words[at + 1 : at + 1 + count]
     if len(found) < count:
         missing = count - len(found)
-        raise _error(blob, at, f"the instruction lacks {missing} of its {count} words: the blob is cut off")
+        raise _error(blob, at, f"{missing} of the {count} words of the instruction are missing: the blob is cut off")
     return found
 
 
 def _error(blob: Blob, at: int, what: str) -> N6Error:
-    hint = "compile the network again; if it is undamaged, its compiler knows more than this project"
+    hint = "compile the network again; if the error persists, its compiler is newer than this n6build"
     return N6Error("N6-NPU-003", what, where=f"{blob.where}, word {blob.at + at}", hint=hint)
 
 

@@ -86,7 +86,7 @@ class _Reader:
         elif match := _BLOB.fullmatch(line):
             self._address = match[1]
         else:
-            raise _error(number, f"'{printable(line[:40])}' is not a line of such a trace")
+            raise _error(number, f"'{printable(line[:40])}' is not a valid line of a trace")
 
     def _begin(self, network: int, place: int) -> str:
         """Return the line that begins a block of epochs."""
@@ -131,5 +131,5 @@ class _Reader:
 
 
 def _error(number: int, what: str) -> N6Error:
-    hint = "run it again with trace=npu: the virtual board writes this file"
+    hint = "run the network again with trace=npu: the virtual board then writes this file"
     return N6Error("N6-NPU-005", what, where=f"trace of the NPU, line {number}", hint=hint)

@@ -50,7 +50,7 @@ class Unmodelled:
     def what(self) -> str:
         """Return the setting as text, such as 'ARITH1 CTRL OP is 5; modelled: 0, 1'."""
         if not self.register:
-            return f"{self.unit} is used, which is not modelled"
+            return f"{self.unit} is not modelled"
         values = ", ".join(map(str, self.modelled))
         return f"{self.unit} {self.register} {self.field} is {self.value}; modelled: {values}"
 
@@ -229,6 +229,6 @@ def require_modelled(use: NpuUse, model: str) -> None:
     if use.unmodelled:
         first, others = use.unmodelled[0], len(use.unmodelled) - 1
         more = f", and {others} more" if others else ""
-        what = f"the virtual NPU does not model what the network uses: {first.what}{more}"
-        hint = "a real board runs it; the report lists all of them (scons report)"
+        what = f"the network uses features that the virtual NPU does not model: {first.what}{more}"
+        hint = "run the network on a real board; scons report lists all of these features"
         raise N6Error("N6-NPU-004", what, where=f"{model}: epoch {first.epoch}", hint=hint)

@@ -114,9 +114,9 @@ def read_epochs(figures: Path) -> dict[int, RungEpoch]:
             for each in read["epochs"]
         }
     except WRONG_FIELDS as error:
-        raise unreadable(figures, "is not what backend neural_art writes") from error
+        raise unreadable(figures, "is not a file of backend neural_art") from error
 
 
 def unreadable(path: Path, what: str) -> N6Error:
     """Return N6-LADDER-002, for a record or for figures of blobs."""
-    return N6Error("N6-LADDER-002", what, where=str(path), hint="remove it, so that it is made again")
+    return N6Error("N6-LADDER-002", what, where=str(path), hint="remove the file: the next build writes it again")

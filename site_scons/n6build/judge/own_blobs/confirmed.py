@@ -91,7 +91,7 @@ def read_confirmed(files: Sequence[Path]) -> Confirmed:
             continue
         records.append(record)
         if record.virtual:
-            say("Record", file.name, "of a virtual board, which confirms nothing")
+            say("Record", file.name, "ignored: a virtual board confirms nothing")
         else:
             found = confirmed_by([record])
             failed = ", ".join(map(_name, found.failed)) or "none"

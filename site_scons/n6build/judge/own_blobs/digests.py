@@ -37,13 +37,13 @@ def require_proved(folder: Path, name: str) -> None:
     try:
         proved = [str(each["sha256"]) for each in _parsed(figures)["blobs"]]
     except WRONG_FIELDS as error:
-        raise _other(figures.name, "is not what backend neural_art writes") from error
+        raise _other(figures.name, "is not a file of backend neural_art") from error
     found = [digest(blob.words) for blob in read_blobs(header)]
     for place, (ours, theirs) in enumerate(zip(found, proved, strict=False), 1):
         if ours != theirs:
             raise _other(header.name, f"blob {place} is not the one that ran in the model of the NPU")
     if len(found) != len(proved):
-        raise _other(header.name, f"has {len(found)} blobs, {len(proved)} ran in the model of the NPU")
+        raise _other(header.name, f"has {len(found)} blobs, but {len(proved)} ran in the model of the NPU")
 
 
 def _parsed(figures: Path) -> Any:
@@ -51,4 +51,4 @@ def _parsed(figures: Path) -> Any:
 
 
 def _other(where: str, what: str) -> N6Error:
-    return N6Error("N6-NPU-016", what, where=where, hint="remove the file, so that the network is compiled again")
+    return N6Error("N6-NPU-016", what, where=where, hint="remove the file: the next build compiles the network again")

@@ -139,7 +139,7 @@ def read_envelope(path: Path) -> Envelope:
             if len(limits) != 2 or limits[0] > limits[1]:
                 raise _damaged(where, f"has {name} {list(limits)} of {each.unit}, not the smallest and the largest")
     if not envelope.kinds:
-        raise _damaged(document.where(), "has no kinds: nothing would be allowed")
+        raise _damaged(document.where(), "has no kinds, so it would allow nothing")
     registers: set[tuple[str, str]] = set()
     for place, bits in enumerate(envelope.bits):
         if (bits.unit, bits.register) in registers:
@@ -151,8 +151,8 @@ def read_envelope(path: Path) -> Envelope:
 
 
 def _damaged(where: str, what: str) -> N6Error:
-    hint = "make it again: tools/npu_envelope.py"
-    return N6Error("N6-NPU-014", f"the database of what was seen {what}", where=where, hint=hint)
+    hint = "write it again with tools/npu_envelope.py"
+    return N6Error("N6-NPU-014", f"the database of seen features {what}", where=where, hint=hint)
 
 
 def judged(epoch: EpochSettings, names: Names, envelope: Envelope) -> list[Finding]:

@@ -56,7 +56,7 @@ def read_grades(figures: Path) -> tuple[EpochGrade, ...]:
             for each in read["epochs"]
         )
     except WRONG_FIELDS as error:
-        raise unreadable(figures, "is not what backend neural_art writes") from error
+        raise unreadable(figures, "is not a file of backend neural_art") from error
 
 
 def counted_grades(grades: Sequence[EpochGrade]) -> str:

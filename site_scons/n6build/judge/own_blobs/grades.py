@@ -62,5 +62,5 @@ def silicon_text(grades: Sequence[Graded]) -> str:
     """Return a text about the share of epochs that are known to work on silicon."""
     confirmed = sum(each.grade == Grade.CONFIRMED for each in grades)
     if not confirmed:
-        return "nothing of it has run on silicon"
-    return f"{confirmed} of {len(grades)} epochs are of a form that a board has run, the others have not run on silicon"
+        return "not run on silicon"
+    return f"{confirmed} of {len(grades)} epochs have a form that ran on a board; the others have not run on silicon"

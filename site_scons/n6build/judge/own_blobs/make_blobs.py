@@ -35,7 +35,7 @@ from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, referenc
 from n6build.judge.own_blobs.structure import require_structure
 from n6build.judge.own_blobs.workload import whole_work, work_of_operators
 
-_SILICON = "experimental: nothing of it has run on silicon"
+_SILICON = "experimental: not run on silicon"
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
                 apart.add(operator)
                 continue
             kept[operator] = (
-                f"in the model of the NPU only {100 * equal:.2f} % of its output equal {given.vectors.by}'s, "
-                f"{100 * LEAST_EQUAL:.0f} % are asked for"
+                f"in the model of the NPU only {100 * equal:.2f} % of its output equal {given.vectors.by}'s; "
+                f"{100 * LEAST_EQUAL:.0f} % are required"
             )
 
 
@@ -163,7 +163,7 @@ def _not_allowed(given: Attempt, compiled: CompiledForNpu, operators: Set[int]) 
         made = compiled.lowered.hardware[each.epoch].operators
         if made and made[-1] in operators and _is_refused(each, given.allowed):
             found[made[-1]] = (
-                f"too imprecise as it is, and cut into more epochs not as it was seen: {each.worst[0].what}"
+                f"too imprecise as one epoch, and in several epochs unlike those of ST's compiler: {each.worst[0].what}"
             )
     return found
 
@@ -184,10 +184,13 @@ def require_grades(grades: Sequence[Graded], allowed: Set[Grade], model: str) ->
     lines = [f"epoch {each.epoch}: {finding.what}" for each in refused for finding in each.worst]
     words = sorted({each.grade.word for each in refused})
     indent = "\n    "
-    what = f"{len(refused)} of {len(grades)} epochs are not what was seen of ST's compiler:{indent}{indent.join(lines)}"
+    what = (
+        f"{len(refused)} of {len(grades)} epochs differ from those seen in outputs of ST's "
+        f"compiler:{indent}{indent.join(lines)}"
+    )
     hint = (
-        f"tools/npu_envelope.py widens what was seen by networks of yours; network.neural_art.allow: [{', '.join(words)}] "
-        "in model.yaml accepts it, unproven"
+        f"add your own compiled networks with tools/npu_envelope.py, or accept it without proof: "
+        f"network.neural_art.allow: [{', '.join(words)}] in model.yaml"
     )
     raise N6Error("N6-NPU-013", what, where=model, hint=hint)
 
@@ -199,17 +202,17 @@ def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], conf
     say("Epochs", on_npu, f"{len(compiled.blocks)} blobs of {words:,} words; experimental: {silicon_text(grades)}")
     work, operators = whole_work(lowered.hardware.values()), work_of_operators(lowered.hardware.values())
     each_takes = f"{work.epochs / len(operators):.1f} epochs an operator"
-    useful = f"{work.useful_text} are the model's; " if work.macs else ""
+    useful = f"{work.useful_text} are of the model; " if work.macs else ""
     say(
         "Work",
         f"{work.moved:,} bytes moved by the NPU",
-        f"{each_takes}; {useful}{in_words_of_caller('scons time')} says how long it takes",
+        f"{each_takes}; {useful}{in_words_of_caller('scons time')} shows the expected time",
     )
     for each in lowered.on_cpu:
         say("On CPU", f"operator {each.index} ({each.operator})", each.why)
     counted = Counter(each.grade for each in grades)
     told = ", ".join(f"{counted[grade]} {grade.word}" for grade in Grade if counted[grade])
-    say("Grades", told, "of all epochs, by what was seen of ST's compiler")
+    say("Grades", told, "of all epochs, compared with outputs of ST's compiler")
     for graded in grades:
         if graded.grade > Grade.SMALLER:
             say("Grade", f"epoch {graded.epoch} {graded.grade.word}", "; ".join(each.what for each in graded.worst))

@@ -94,7 +94,11 @@ def find_program(soc: Soc) -> Path:
 def _compile(program: Path, header: str, files: Sequence[Path]) -> None:
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        raise N6Error("N6-NPU-010", "no C compiler for the model of the NPU", hint="apt-get install gcc")
+        raise N6Error(
+            "N6-NPU-010",
+            "the model of the NPU needs a C compiler of this computer",
+            hint="install one: apt-get install gcc",
+        )
     with tempfile.TemporaryDirectory(dir=program.parent) as folder:
         (Path(folder) / "n6npu_registers.h").write_text(header)
         made = Path(folder) / program.name
@@ -102,7 +106,11 @@ def _compile(program: Path, header: str, files: Sequence[Path]) -> None:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
             line = next((each for each in result.stderr.splitlines() if "error" in each), "the compiler fails")
-            raise N6Error("N6-NPU-010", f"the model of the NPU cannot be compiled: {line}", hint="is gcc complete?")
+            raise N6Error(
+                "N6-NPU-010",
+                f"the model of the NPU cannot be compiled: {line}",
+                hint="install gcc again, with its headers",
+            )
         made.replace(program)
 
 
@@ -142,7 +150,7 @@ def _answers(data: bytes, runs: Sequence[Run]) -> list[Ran]:
 
     for run in runs:
         if at + 4 > len(data):
-            raise _refused("it ended without an answer")
+            raise _refused("it ended without a result")
         (length,) = struct.unpack("<I", taken(4))
         if length:
             raise _refused(taken(length).decode("utf-8", "replace"))
@@ -152,8 +160,11 @@ def _answers(data: bytes, runs: Sequence[Run]) -> list[Ran]:
 
 
 def _refused(why: str) -> N6Error:
-    hint = "the blob is damaged, or asks for what the model does not know: nothing is flashed"
-    return N6Error("N6-NPU-011", f"the model of the NPU refuses a blob: {why}", hint=hint)
+    hint = (
+        "compile the network again: the blob is damaged, or uses features that the model does not have; nothing "
+        "was programmed"
+    )
+    return N6Error("N6-NPU-011", f"the model of the NPU rejects a blob: {why}", hint=hint)
 
 
 def _numbers(*values: int) -> bytes:

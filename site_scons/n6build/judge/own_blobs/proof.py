@@ -148,7 +148,7 @@ def require_agreement(proof: Proof, model: str) -> None:
         f"{len(wrong)} of {len(proof.forced)} tensors differ from {proof.interpreter}'s on {proof.vectors} "
         f"vectors (asked: {100 * LEAST_EQUAL:.0f} % equal, all within {FURTHEST}):{indent}{indent.join(lines)}"
     )
-    hint = "sums that saturate: calibrate with data like the test vectors, or enlarge network.neural_art.margin"
+    hint = "calibrate with data like the test vectors, or enlarge network.neural_art.margin: sums may saturate"
     raise N6Error("N6-NPU-012", what, where=model, hint=hint)
 
 

@@ -58,8 +58,10 @@ def reference_tensors(model: Path, graph: Graph, vectors: Path) -> ReferenceTens
     found = read_vectors(vectors)
     sizes = [int(np.prod(port.shape)) * np.dtype(port.type).itemsize for port in takes]
     if found.bytes_each != sum(sizes):
-        what = f"a row has {found.bytes_each} bytes, the model's inputs have {sum(sizes)}"
-        raise N6Error("N6-NPU-017", what, where=found.name, hint="a row for each vector, in the model's own types")
+        what = f"a row has {found.bytes_each} bytes, but the model's inputs have {sum(sizes)}"
+        raise N6Error(
+            "N6-NPU-017", what, where=found.name, hint="write a row for each vector, in the types of the model's inputs"
+        )
     runs = []
     for row in rows(found)[:MOST_VECTORS]:
         given: list[NDArray[Any]] = []

@@ -52,7 +52,7 @@ def _objections(instruction: Instruction, names: Names) -> Iterator[str]:
     match instruction:
         case Poll():
             if (instruction.interval, instruction.value, instruction.low) != (INTERVAL, 0, instruction.high):
-                yield "a poll waits for another thing than one bit to become 0"
+                yield "a poll waits for something else than one bit to become 0"
             yield from _unknown(names, instruction.unit, instruction.offset, 1 << instruction.low)
         case Write():
             whole = (instruction.low, instruction.high) == (0, 31) and not instruction.immediate
@@ -71,7 +71,7 @@ def _unknown(names: Names, unit: int, offset: int, value: int) -> Iterator[str]:
     """Yield a message for a register that does not exist, or for bits that it lacks."""
     found = names.register(unit, offset)
     if found is None:
-        yield f"{names.register_name(unit, offset)} is no register of the chip's description"
+        yield f"{names.register_name(unit, offset)} is not a register of the chip's description"
         return
     if found.name.startswith(_TABLE):
         return
@@ -79,9 +79,9 @@ def _unknown(names: Names, unit: int, offset: int, value: int) -> Iterator[str]:
     for bits in found.register.fields.values():
         mask |= field_bits(bits)[1]
     if more := value & ~mask & _WORD:
-        yield f"{names.register_name(unit, offset)} is given bits 0x{more:08X}, which it does not have"
+        yield f"{names.register_name(unit, offset)} gets bits 0x{more:08X}, which it does not have"
 
 
 def _wrong(block: Block, at: int, what: str) -> N6Error:
-    hint = "the blob is damaged, or its compiler has a fault: nothing is flashed"
+    hint = "compile the network again: the blob is damaged or its compiler is faulty; nothing was programmed"
     return N6Error("N6-NPU-015", what, where=f"{block.blob.name}, word {at + _HEADER_WORDS}", hint=hint)

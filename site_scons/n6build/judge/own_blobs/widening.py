@@ -56,7 +56,8 @@ def _with_word(seen: SeenBits | None, unit: str, register: str, word: int) -> Se
 def envelope_text(envelope: Envelope) -> str:
     """Return the envelope as YAML, one line for each kind and each register."""
     lines = [
-        "# What was seen of ST's compiler for the NPU, as facts alone: kinds of units and links, their sizes, bits of registers.",
+        "# Facts seen in outputs of ST's compiler for the NPU: kinds of units and links, their sizes, bits of "
+        "registers.",
         "# Made by tools/npu_envelope.py; not edited by hand.",
         f"networks: {list(envelope.networks)}",
         f"epochs: {envelope.epochs}",

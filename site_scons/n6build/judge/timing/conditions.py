@@ -93,7 +93,7 @@ def _of_clock(board: Board, clock: Clock) -> Conditions:
 def _with_flash(board: Board, at: Conditions, flash: str) -> Conditions:
     if not re.fullmatch(r"\d{1,4}", flash, re.ASCII) or not int(flash):
         what = f"'flash={flash[:40]}' is not a clock of the NOR in MHz"
-        raise N6Error("N6-TIME-003", what, hint="such as flash=50 or flash=200")
+        raise N6Error("N6-TIME-003", what, hint="write for example flash=50 or flash=200")
     asked = int(flash) * 1_000_000
     notes = at.notes
     if asked > board.nor_clock_hz:

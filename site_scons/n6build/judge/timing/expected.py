@@ -15,9 +15,9 @@ from n6build.judge.timing.model import Bound, Span, TimeModel, npu_time
 from n6build.judge.timing.of_network import EpochWork, NetworkWork
 
 _NS = 1e6
-_BY_INSTRUCTIONS = "what the CPU waits for its memories: cycles an instruction are a model of the core alone"
-_BY_MACS = "how this chip's CPU differs from another one with this core, whose cycles a MAC these are"
-_AGAIN = "reads the flash repeatedly, and how much of that the NPU's cache answers is not known"
+_BY_INSTRUCTIONS = "the CPU's waits for memory are unknown: cycles per instruction only model the core"
+_BY_MACS = "cycles per MAC are from another CPU with this core; the difference is unknown"
+_AGAIN = "reads the flash repeatedly; the share of the NPU's cache is unknown"
 _ERRORS = {"stream": "stream", "MACs": "macs", "flash": "flash", "PSRAM": "flash", "overhead": "stream"}
 
 
@@ -136,7 +136,7 @@ def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: 
     if any(each.own for each in work.epochs):
         notes.append(_BY_INSTRUCTIONS if counted else _BY_MACS)
     if not epochs:
-        notes.append("it has no epochs that any file tells of")
+        notes.append("no file describes its epochs")
     estimate = work.estimate_cycles / at.npu_ghz / _NS if work.estimate_cycles else None
     return NetworkTime(
         at,
@@ -179,10 +179,8 @@ def _widenings(model: TimeModel, at: Conditions) -> list[str]:
         for name, hz, span in clocks
         if not span.low <= hz / 1e6 <= span.high
     ]
-    said = [f"nothing was measured at these clocks, but with the {' and the '.join(outside)}"] if outside else []
-    contradicting = [
-        f"measurements that the model was fitted to contradict each other: {each}" for each in model.contradictions
-    ]
+    said = [f"there are no measurements at these clocks, only with the {' and the '.join(outside)}"] if outside else []
+    contradicting = [f"measurements behind the model contradict each other: {each}" for each in model.contradictions]
     return [*at.notes, *said, *contradicting]
 
 
@@ -220,18 +218,16 @@ def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
     if around.value > max(time.npu, time.flash):
         time = replace(time, bound="overhead")
     if work.elements is None:
-        return _at_least(time, "nothing tells what it moves")
+        return _at_least(time, "its data transfers are unknown")
     if work.on == "both":
-        return _at_least(time, "the CPU works in it, too, and what that takes has not been measured")
+        return _at_least(time, "the CPU's share of its work was not measured")
     if work.psram:
         rate = at.psram_bytes_per_ns
         line = work.psram / rate / _NS if rate else 0.0
         time = replace(
             time, ms=max(time.ms, line), low=max(time.low, line), bound="PSRAM" if line > time.npu else time.bound
         )
-        return _at_least(
-            time, "moves activations in PSRAM, no faster than its line; how much slower has not been measured"
-        )
+        return _at_least(time, "moves activations in PSRAM; only the speed limit of its bus is known")
     return time
 
 
@@ -267,7 +263,7 @@ def _on_cpu(work: EpochWork, span: Span, note: str, at: Conditions) -> EpochTime
     elif line > low:
         time = _at_least(
             time,
-            "the CPU reads its weights from the flash, no faster than the line; how much slower has not been measured",
+            "the CPU reads its weights from the flash; only the speed limit of the bus is known",
         )
     if line > value:
         time = replace(time, bound="flash")
@@ -285,7 +281,7 @@ def _cycles(work: EpochWork, model: TimeModel) -> tuple[Span, str]:
     operator = model.operators.get(work.kind.split()[0] if work.kind else "")
     if operator and work.elements:
         return Span(*(work.elements * each for each in (operator.low, operator.value, operator.high))), ""
-    why = "nobody has measured it on the CPU" if work.elements or not operator else "nothing tells how large it is"
+    why = "it was not measured on the CPU" if work.elements or not operator else "its size is unknown"
     return Span(0.0, 0.0, 0.0), why
 
 

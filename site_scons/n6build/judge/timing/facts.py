@@ -307,7 +307,7 @@ def read_measurements(path: Path = MEASUREMENTS) -> Measurements:
                 if name is not None and name not in known:
                     raise N6Error(
                         "N6-TIME-001",
-                        f"there is no '{name}' in {'sources' if key == 'source' else 'clocks'}",
+                        f"'{name}' does not exist in {'sources' if key == 'source' else 'clocks'}",
                         where=document.where(group, index, key),
                         hint=did_you_mean(name, known),
                     )

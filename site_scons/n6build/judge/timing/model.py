@@ -145,8 +145,11 @@ def read_model(path: Path = MODEL) -> TimeModel:
     for name, span in spans.items():
         least = 0 if name.endswith(("overlap", "overhead_cycles")) else 1e-9
         if not least <= span.low <= span.value <= span.high < 1e12:
-            what = f"{name} is from {span.low:g} to {span.high:g} with {span.value:g} in between, which cannot be"
-            hint = "tools/fit_timing.py writes this file"
+            what = (
+                f"{name} is from {span.low:g} to {span.high:g} with {span.value:g} as the value between them, "
+                f"which is impossible"
+            )
+            hint = "write this file again with tools/fit_timing.py"
             raise N6Error("N6-TIME-002", what, where=document.where(*name.split(".")), hint=hint)
     return model
 

@@ -101,8 +101,8 @@ def work_of(artifacts: NetworkArtifacts, soc: Soc) -> NetworkWork:
         for each in run
     )
     if not problem and any(each.on == "NPU" and each.elements is None for each in epochs):
-        told = "its blobs do not" if artifacts.is_linked else "neither c_info, nor blobs, nor network.c"
-        problem = f"{told} tell what all of its epochs move"
+        told = "its blobs do not" if artifacts.is_linked else "c_info, blobs and network.c do not"
+        problem = f"{told} describe the data transfers of all epochs"
     weights = sum(
         pool.weights_bytes for pool in artifacts.pools if places.of_pool(pool.name) == "flash" and pool.weights_bytes
     )

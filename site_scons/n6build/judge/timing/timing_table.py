@@ -12,9 +12,7 @@ from n6build.judge.timing.what_if import Change
 _SHOWN = 40
 _KIND = 30
 _RULE = "  " + "-" * 112
-_NOT_MEASURED = (
-    "  Expected, not measured: nine of ten measurements were within such a range of the model (docs/time.md)."
-)
+_NOT_MEASURED = "  Expected, not measured: nine of ten measurements were within this range of the model (docs/time.md)."
 
 
 def span_text(low: float, high: float | None) -> str:
@@ -85,8 +83,8 @@ def _line(epoch: EpochTime) -> str:
 def change_lines(changes: Sequence[Change], limit: int = 6) -> list[str]:
     """Return the changes that save time, the largest gain first."""
     if not changes:
-        return ["  No single change that was tried helps."]
-    lines = ["  Which single change helps most:"]
+        return ["  No single change that n6build tried helps."]
+    lines = ["  The best single changes:"]
     for each in changes[:limit]:
         gain = f"-{_ms(each.ms)} ms ({_range(each.low, each.high)})"
         lines.append(f"  {gain:<28} {each.what}; {each.how}")

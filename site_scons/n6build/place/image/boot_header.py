@@ -41,14 +41,14 @@ def with_boot_header(
             vector table.
     """
     if len(payload) < VECTOR_BYTES:
-        raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table", where=where)
+        raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes is too short for a vector table", where=where)
     entry = struct.unpack_from("<I", payload, 4)[0]
     if entry & 1 == 0:
-        what = f"the reset vector 0x{entry:08X} lacks the Thumb bit"
-        raise N6Error("N6-IMAGE-003", what, where=where, hint="is .vectors the first section?")
+        what = f"the reset vector 0x{entry:08X} has no Thumb bit"
+        raise N6Error("N6-IMAGE-003", what, where=where, hint="make .vectors the first section in the linker script")
     if not address <= entry < address + len(payload):
         what = f"the reset vector 0x{entry:08X} is outside the program (0x{address:08X}, {len(payload)} bytes)"
-        raise N6Error("N6-IMAGE-003", what, where=where, hint="is .vectors the first section?")
+        raise N6Error("N6-IMAGE-003", what, where=where, hint="make .vectors the first section in the linker script")
     body = bytes(payload_offset - HEADER_BYTES) + payload
     base = BASE.pack(
         magic=int.from_bytes(MAGIC, "little"),
@@ -85,8 +85,10 @@ def check_foreign_header(image: bytes, where: str) -> None:
         if base["version"] not in ACCEPTED_VERSIONS:
             what = f"has header version 0x{base['version']:08X}"
         elif end > len(image):
-            what = f"says {base['image_bytes']} bytes after the header, the file has {len(image) - HEADER_BYTES}"
+            what = (
+                f"announces {base['image_bytes']} bytes after the header, but the file has {len(image) - HEADER_BYTES}"
+            )
         elif (found := sum(image[HEADER_BYTES:end]) & 0xFFFF_FFFF) != base["checksum"]:
-            what = f"has checksum 0x{base['checksum']:08X}, its bytes add up to 0x{found:08X}"
+            what = f"has checksum 0x{base['checksum']:08X}, but its bytes add up to 0x{found:08X}"
     if what:
-        raise N6Error("N6-IMAGE-004", what, where=where, hint="sign the program again, or give its ELF file")
+        raise N6Error("N6-IMAGE-004", what, where=where, hint="sign the program again, or pass its ELF file")

@@ -75,7 +75,7 @@ def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, by
             size = segment["p_filesz"]
             most -= size
             if most < 0:
-                raise N6Error("N6-IMAGE-001", f"has {-most} bytes to load more than the NOR has", where=path.name)
+                raise N6Error("N6-IMAGE-001", f"has {-most} more bytes to load than the NOR has", where=path.name)
             if size:
                 data = segment.data()
                 if len(data) != size:
@@ -149,7 +149,7 @@ def symbols_of(path: Path) -> list[Symbol]:
     """Return variables and functions, sorted by address.
 
     Raises:
-        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+        N6Error: N6-IMAGE-001 if the file is not a valid ELF file.
     """
     found = []
     for symbol in _read(path, lambda elf: list(symbols_in(elf))):
@@ -168,7 +168,7 @@ def bytes_at(path: Path, address: int, size: int) -> bytes:
     The result is empty if the file does not contain them.
 
     Raises:
-        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+        N6Error: N6-IMAGE-001 if the file is not a valid ELF file.
     """
     return b"".join(_read(path, lambda elf: list(_contents_at(elf, address, size))[:1]))
 
@@ -185,7 +185,7 @@ def labels_of(path: Path) -> dict[str, int]:
     """Return symbols without a type, such as those of a linker script: name -> value.
 
     Raises:
-        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+        N6Error: N6-IMAGE-001 if the file is not a valid ELF file.
     """
     return {
         symbol.name: symbol["st_value"]

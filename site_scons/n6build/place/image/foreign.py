@@ -92,8 +92,8 @@ def flash_pieces(
     nor = board.flash.nor
     for piece in found:
         if piece.address < nor.base or piece.end > nor.end:
-            what = f"puts {len(piece.data)} bytes at 0x{piece.address:08X}, not in the NOR"
-            hint = f"the board's is at 0x{nor.base:08X} to 0x{nor.end:08X}"
+            what = f"has {len(piece.data)} bytes for 0x{piece.address:08X}, outside the NOR"
+            hint = f"use addresses of the NOR, 0x{nor.base:08X} to 0x{nor.end:08X}"
             raise N6Error("N6-FOREIGN-001", what, where=path.name, hint=hint)
     return _in_sectors(found, nor.sector, path.name)
 
@@ -141,8 +141,8 @@ def _pieces(path: Path, role: Role, board: ProgramBoard, address: int | None, *,
     head = read_part(path, 0, 64)
     if head.startswith(_ELF):
         if role == "data":
-            hint = "objcopy -O binary or -O ihex makes data of it"
-            raise N6Error("N6-FOREIGN-002", "is an ELF file, which is no data for flash", where=path.name, hint=hint)
+            hint = "convert it with objcopy -O binary or -O ihex"
+            raise N6Error("N6-FOREIGN-002", "is an ELF file, not data for flash", where=path.name, hint=hint)
         loaded = [Piece(*part) for part in loaded_parts(path, MAX_ELF_BYTES, board.flash.nor.size)]
         return _placed(path, role, board, loaded, copied_by_ours=copied_by_ours)
     if _is_hex(head):
@@ -155,7 +155,7 @@ def _pieces(path: Path, role: Role, board: ProgramBoard, address: int | None, *,
     if role == "data":
         if address is None:
             hint = f"data={path.name}@0x{board.flash.slots.weights.address:08X}"
-            raise N6Error("N6-FOREIGN-003", "does not say where in flash it goes", where=path.name, hint=hint)
+            raise N6Error("N6-FOREIGN-003", "has no address in flash", where=path.name, hint=hint)
         return [Piece(address, data)] if data else []
     if data.startswith(MAGIC):
         return [Piece(_slot(board, role), _signed(path, role, board, data, copied_by_ours=copied_by_ours))]
@@ -182,22 +182,25 @@ def _check_copied(path: Path, board: ProgramBoard, runs_at: int) -> None:
     load = board.programs.appli
     if not load.image <= runs_at < load.image + load.max_bytes:
         what = f"runs at 0x{runs_at & ~1:08X}, but the FSBL of this project copies an Appli to 0x{load.image:08X}"
-        hint = "fsbl=FILE names an FSBL that starts it there: one that executes in place, or copies to PSRAM"
+        hint = "pass fsbl=FILE with an FSBL that starts it there: in place, or copied to PSRAM"
         raise N6Error("N6-FOREIGN-004", what, where=path.name, hint=hint)
 
 
 def _bare(path: Path, role: Role, board: ProgramBoard, data: bytes) -> _Program:
     """Return a program without addresses; its reset vector shows where it runs."""
     if len(data) < VECTOR_BYTES:
-        raise N6Error("N6-FOREIGN-002", f"{len(data)} bytes hold no vector table", where=path.name)
+        raise N6Error("N6-FOREIGN-002", f"{len(data)} bytes are too few for a vector table", where=path.name)
     (entry,) = struct.unpack_from("<I", data, 4)
     places = _places(board, role)
     for address in places:
         if address <= entry < address + len(data):
             return _Program(address, data)
-    what = f"begins neither with a boot header nor with the vector table of an {_TITLES[role]}: its second word is 0x{entry:08X}"
+    what = (
+        f"has neither a boot header nor the vector table of an {_TITLES[role]} at its start: its second word is "
+        f"0x{entry:08X}"
+    )
     known = ", ".join(f"0x{address:08X}" for address in places)
-    hint = f"give the ELF or hex file, which says where it runs; without that it has to be one of {known}"
+    hint = f"pass the ELF or hex file, which has the run address; a bare image must run at one of {known}"
     raise N6Error("N6-FOREIGN-002", what, where=path.name, hint=hint)
 
 
@@ -236,9 +239,12 @@ def _placed(path: Path, role: Role, board: ProgramBoard, parts: list[Piece], *, 
         return _with_header(path, role, board, program, copied_by_ours=copied_by_ours)
     at_slot = next((part for part in in_flash if part.address == slot), None)
     if at_slot is None and role == "fsbl":
-        what = f"has nothing for 0x{slot:08X}, where the boot ROM looks for an FSBL"
+        what = f"has no content for 0x{slot:08X}, where the boot ROM expects an FSBL"
         raise N6Error(
-            "N6-FOREIGN-005", what, where=path.name, hint=f"its lowest address is 0x{in_flash[0].address:08X}"
+            "N6-FOREIGN-005",
+            what,
+            where=path.name,
+            hint=f"link the FSBL to that address; its lowest address is 0x{in_flash[0].address:08X}",
         )
     if at_slot and at_slot.data.startswith(MAGIC):
         _signed(path, role, board, at_slot.data, copied_by_ours=copied_by_ours)
@@ -254,12 +260,12 @@ def _joined(path: Path, parts: list[Piece], board: ProgramBoard) -> _Program:
     """
     start, end = min(part.address for part in parts), max(part.end for part in parts)
     if end - start > board.flash.nor.size:
-        what = f"has content from 0x{start:08X} to 0x{end:08X}, which a single image in flash cannot hold"
+        what = f"has content from 0x{start:08X} to 0x{end:08X}, too far apart for a single image in flash"
         raise N6Error(
             "N6-FOREIGN-006",
             what,
             where=path.name,
-            hint="initialised data is to be loaded from the program's own place",
+            hint="set the load address of initialised data (AT> in the linker script) inside the program",
         )
     data = bytearray(end - start)
     for part in parts:
@@ -275,7 +281,12 @@ def _with_header(
         wanted = boot.address
         if program.address != wanted:
             what = f"begins at 0x{program.address:08X}, but the boot ROM starts an FSBL at 0x{wanted:08X}"
-            raise N6Error("N6-FOREIGN-005", what, where=path.name, hint="is it an Appli? Then appli=FILE")
+            raise N6Error(
+                "N6-FOREIGN-005",
+                what,
+                where=path.name,
+                hint="link it to that address, or pass an Appli with appli=FILE",
+            )
         kind, offset = BinaryType.FSBL, boot.payload_offset
     else:
         if copied_by_ours:
@@ -294,9 +305,12 @@ def _in_sectors(pieces: list[Piece], sector: int, where: str) -> list[Piece]:
         start = piece.address - piece.address % sector
         before = made.pop() if made and made[-1].end > start else Piece(start, b"")
         if before.end > piece.address:
-            what = f"has two contents for 0x{piece.address:08X}"
+            what = f"has two different contents for 0x{piece.address:08X}"
             raise N6Error(
-                "N6-FOREIGN-006", what, where=where, hint="one of them is a program that is linked to a place in flash"
+                "N6-FOREIGN-006",
+                what,
+                where=where,
+                hint="correct the link address of one part: one is a program linked into flash",
             )
         filled = before.data.ljust(piece.address - before.address, bytes([ERASED]))
         made.append(Piece(before.address, filled + piece.data))

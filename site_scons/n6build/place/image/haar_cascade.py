@@ -62,11 +62,11 @@ def haar_cascade(data: bytes, stages: int, file: str) -> bytes:
     try:
         size, found = _parse(data)
     except (Xml.ParseError, ValueError, RecursionError) as error:
-        hint = "give an XML file of OpenCV whose trees have one node each"
+        hint = "pass an XML file of OpenCV whose trees have one node each"
         raise N6Error("N6-ROMFS-008", f"is not a Haar cascade: {error}", where=file, hint=hint) from error
     if not 0 <= stages <= len(found):
-        hint = f"0 (all) to {len(found)}"
-        raise N6Error("N6-ROMFS-008", f"has {len(found)} stages, {stages} are asked for", where=file, hint=hint)
+        hint = f"request 0 (all) to {len(found)}"
+        raise N6Error("N6-ROMFS-008", f"has {len(found)} stages, but {stages} are requested", where=file, hint=hint)
     try:
         return _packed(size, found[: stages or len(found)])
     except struct.error as error:

@@ -155,12 +155,14 @@ def _slot_of(flash: BoardFlash, segment: Segment) -> str:
 def _check_room(flash: BoardFlash, used: UsedSlot) -> None:
     """Check that all segments fit into their slot, with N6-IMAGE-005 if not."""
     whole = dict(flash.slots.items()).get(used.name, used.slot)
-    hint = "make the slot larger or the image smaller; the .map file beside its ELF file shows what takes the room"
+    hint = "enlarge the slot or make the image smaller; the .map file beside its ELF file lists the sizes"
     before = ""
     if used.slot.end < whole.end:
         before = f", which ends where a network has its weights, at 0x{used.slot.end:08X}"
-        hint = "compile that network for this board (tools/pools.py board BOARD PROFILE writes its pools), or make the "
-        hint += "image smaller; the .map file beside its ELF file shows what takes the room"
+        hint = (
+            "compile that network for this board (run tools/pools.py board BOARD PROFILE for its pools), or make the "
+        )
+        hint += "image smaller; the .map file beside its ELF file lists the sizes"
     for segment in used.segments:
         beyond = segment.address + segment.length - used.slot.end
         if beyond > 0:
@@ -183,7 +185,7 @@ def check_overlap(manifest: FlashManifest) -> None:
             raise N6Error(
                 "N6-IMAGE-006",
                 f"{_file(segment)} (to 0x{end:08X}) and {_file(behind)} (from 0x{behind.address:08X}) share a flash sector",
-                hint=f"give each its own place, {manifest.sector} bytes apart: slots in board.yaml, or option addresses",
+                hint=f"place them {manifest.sector} bytes apart: change slots in board.yaml, or option addresses",
             )
 
 
@@ -201,8 +203,8 @@ def check_kept(file: str, contents: Sequence[Span], trial: Trial) -> None:
     for content in contents:
         for name, slot in trial.items():
             if content.address < slot.end and slot.address < content.end:
-                what = f"puts {content.size} bytes at 0x{content.address:08X}, where the firmware has its {_KEPT[name]}"
-                hint = f"0x{slot.address:08X} to 0x{slot.end:08X} are its own (trial in board.yaml): another place, or trial=off"
+                what = f"has {content.size} bytes for 0x{content.address:08X}, where the firmware has its {_KEPT[name]}"
+                hint = f"leave 0x{slot.address:08X} to 0x{slot.end:08X} free (trial in board.yaml), or set trial=off"
                 raise N6Error("N6-TRIAL-002", what, where=file, hint=hint)
 
 

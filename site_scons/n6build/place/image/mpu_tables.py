@@ -34,7 +34,7 @@ def mpu_regions(elf: Path, declared: Declarations, symbols: Sequence[Symbol]) ->
     """Return the regions that are enabled in any table.
 
     Raises:
-        N6Error: N6-IMAGE-001 if the file is not a sound ELF file.
+        N6Error: N6-IMAGE-001 if the file is not a valid ELF file.
     """
     found = []
     for name, address in declared.arrays_of(_TYPE):

@@ -63,7 +63,7 @@ def make_romfs(files: Sequence[RomfsFile]) -> bytes:
                 "N6-ROMFS-001", f"'{file.name}' is not a valid name for a file: up to 127 ASCII letters, no '/'"
             )
         if file.name in seen:
-            raise N6Error("N6-ROMFS-001", f"two files are called '{file.name}'", hint="rename one of them")
+            raise N6Error("N6-ROMFS-001", f"two files are called '{file.name}'", hint="rename one of the files")
         seen.add(file.name)
         body += _file_record(file, _HEADER_BYTES + len(body))
     magic = encode_number(_MAGIC)

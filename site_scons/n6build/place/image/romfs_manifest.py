@@ -175,7 +175,7 @@ def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) ->
             "N6-ROMFS-003",
             f"no file '{text}'",
             where=where,
-            hint="paths are relative to the description's folder, or begin with {TOP}, the tree that the description is in",
+            hint="write the path from the description's folder, or from {TOP}, the top of its tree",
         )
     return files
 
@@ -209,5 +209,5 @@ def check_size(number: str, room: int, size: int, where: str) -> None:
             "N6-ROMFS-005",
             f"romfs partition {number} overflows by {over} bytes: {size} of {room} ({size / room:.1%})",
             where=where,
-            hint="omit an entry, or make a model smaller",
+            hint="remove an entry, or use a smaller model",
         )

@@ -62,7 +62,7 @@ def find_signing_tool() -> Path:
     """
     found = which(COMMAND, read_environment().path)
     if found is None:
-        hint = "it comes with STM32CubeProgrammer; without 'sign' n6build writes the header itself"
+        hint = "install STM32CubeProgrammer, which contains it, or omit 'sign': n6build then writes the header itself"
         raise N6Error("N6-SIGN-001", f"{COMMAND} is not in PATH", hint=hint)
     return found
 
@@ -75,8 +75,11 @@ def find_keys(folder: Path) -> Keys:
     """
     public, private = files_in(folder, "publicKey*.pem"), files_in(folder, _PRIVATE)
     if not public or len(private) != 1:
-        what = f"holds {len(public)} public and {len(private)} private keys; one public at least and one private are needed"
-        raise N6Error("N6-SIGN-003", what, where=str(folder), hint="name them publicKey00.pem..., privateKey00.pem")
+        what = (
+            f"has {len(public)} public and {len(private)} private keys; it needs at least one public key and one "
+            f"private key"
+        )
+        raise N6Error("N6-SIGN-003", what, where=str(folder), hint="name the keys publicKey00.pem..., privateKey00.pem")
     return Keys(tuple(public), private[0])
 
 
@@ -179,5 +182,5 @@ def check_signed(image: bytes, payload: bytes, payload_offset: int) -> None:
     ):
         wrong = "its entry point is not the reset vector"
     if wrong:
-        hint = "try another release of STM32CubeProgrammer; without 'sign' n6build writes the header itself"
+        hint = "try another release of STM32CubeProgrammer, or omit 'sign': n6build then writes the header itself"
         raise N6Error("N6-SIGN-004", f"the signed image would not start: {wrong}", where=COMMAND, hint=hint)

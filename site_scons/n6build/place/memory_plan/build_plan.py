@@ -219,11 +219,13 @@ def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int
     sets = [network.vectors for network in networks if network.vectors.count]
     vectors = ", ".join(f"{counted(each.count, 'vector')} of {each.bytes_each} bytes in {each.name}" for each in sets)
     what = (
-        f"test vectors need {needed} bytes of flash ({vectors}), {needed - room.size} more than the largest free room of slots "
-        f"'vectors' and 'weights', {room.size} bytes at 0x{room.address:08X}"
+        f"test vectors need {needed} bytes of flash ({vectors}), {needed - room.size} more than the largest free "
+        f"area of slots 'vectors' and 'weights', {room.size} bytes at 0x{room.address:08X}"
     )
     where = f"boards/{flash.name}/board.yaml: slots.vectors"
-    return N6Error("N6-PLAN-005", what, where=where, hint="store fewer vectors")
+    return N6Error(
+        "N6-PLAN-005", what, where=where, hint="store fewer vectors (vectors.inputs in model.yaml), or enlarge the slot"
+    )
 
 
 def _is_used(span: Span, uses: Sequence[PoolUse], read_ahead: int = 0) -> bool:
@@ -245,7 +247,7 @@ def _check_relative(artifacts: NetworkArtifacts) -> None:
         if pool.relative and pool.used_bytes and pool.rights != "ACC_READ":
             raise N6Error(
                 "N6-PLAN-007",
-                f"memory pool {pool.name} is relative and writable, {pool.used_bytes} bytes of it are used",
+                f"memory pool {pool.name} is relative and writable, but the network uses {pool.used_bytes} bytes of it",
                 where=artifacts.described_by,
                 hint="give the pool an absolute address (mode USEMODE_ABSOLUTE) and compile the network again",
             )
@@ -259,8 +261,10 @@ def _check_symbols(networks: Sequence[NetworkArtifacts]) -> None:
     for number, network in enumerate(networks):
         other = next((each for each in networks[:number] if each.suffix == network.suffix), None)
         if other:
-            what = f"networks {other.name} and {network.name} have the same symbols, such as LL_ATON_EpochBlockItems_"
-            hint = "compile them with ST Edge AI Core 3.0 or newer, which names them, or with backend=reference"
+            what = (
+                f"networks {other.name} and {network.name} have the same symbols, for example LL_ATON_EpochBlockItems_"
+            )
+            hint = "compile them with ST Edge AI Core 3.0 or newer, which gives them names, or with backend=reference"
             raise N6Error("N6-PLAN-009", what + network.suffix, where=network.source.name, hint=hint)
 
 
@@ -269,7 +273,7 @@ def _check_vectors(vectors: VectorShape, artifacts: NetworkArtifacts) -> None:
     if vectors.count and vectors.bytes_each != expected:
         raise N6Error(
             "N6-PLAN-004",
-            f"a test vector has {vectors.bytes_each} bytes, the network's input has {expected}",
+            f"a test vector has {vectors.bytes_each} bytes, but the network's input has {expected}",
             where=vectors.name,
-            hint="the rows of 'inputs' must have the type and shape of the model's input",
+            hint="write rows of 'inputs' with the type and shape of the model's input",
         )

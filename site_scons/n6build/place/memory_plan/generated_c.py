@@ -81,7 +81,7 @@ def pools_script(plan: MemoryPlan) -> str:
     A relative memory pool has the symbol _mem_pool_<fname>_<network> at its weights. A region of the
     external RAM has the symbols n6_region_<name>_start and _end, for a heap or a framebuffer in it.
     """
-    head = f"/* Generated: where the relative memory pools and the external regions of {plan.application} lie. */\n"
+    head = f"/* Generated: addresses of the relative memory pools and the external regions of {plan.application}. */\n"
     suffixes = {network.name: network.suffix for network in plan.networks}
     symbols = {
         f"_mem_pool_{image.pool}_{suffixes[image.network]}": image.destination

@@ -92,8 +92,8 @@ def _check_fixed(image: PlannedImage, flash: BoardFlash, networks: Sequence[Netw
     The manifest checks all other overlaps.
     """
     where = next(network.source.name for network in networks if network.name == image.network)
-    hint = "compile the network for this board: tools/pools.py board BOARD PROFILE writes its pools"
-    what = f"the weights of pool {image.pool} have to be at 0x{image.source:08X}"
+    hint = "compile the network for this board: run tools/pools.py board BOARD PROFILE to write its pools"
+    what = f"the weights of pool {image.pool} must be at 0x{image.source:08X}"
     if image.source % flash.nor.sector:
         what += f", which is not a boundary of {flash.nor.sector}-byte sectors"
         raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
@@ -103,7 +103,7 @@ def _check_fixed(image: PlannedImage, flash: BoardFlash, networks: Sequence[Netw
         raise N6Error("N6-PLAN-001", what, where=where, hint=hint)
     for program, slot in (("FSBL", flash.slots.fsbl), ("Appli", flash.slots.appli)):
         if image.source <= slot.address < image.source_end:
-            what += f"..0x{image.source_end:08X}, and the {program} begins at 0x{slot.address:08X}"
+            what += f"..0x{image.source_end:08X}, but the {program} begins at 0x{slot.address:08X}"
             raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
 
 

@@ -63,7 +63,7 @@ def in_external_ram(
         what = (
             f"inputs and outputs of the application need {free - region.end} bytes more than region '{region.name}' has"
         )
-        hint = "compile without --no-inputs-allocation and --no-outputs-allocation, or give the region more room"
+        hint = "compile without --no-inputs-allocation and --no-outputs-allocation, or enlarge the region"
         raise N6Error("N6-PLAN-010", what, where=f"external_ram.regions.{region.name}", hint=hint)
     return tuple(
         replace(

@@ -60,7 +60,7 @@ def read_vectors(path: Path) -> VectorSet:
     try:
         array = array_of(content)
     except ValueError as error:
-        raise N6Error("N6-VEC-001", f"cannot be read as a NumPy array: {error}", where=path.name) from error
+        raise N6Error("N6-VEC-001", f"is not a valid NumPy array: {error}", where=path.name) from error
     if array.ndim < 2 or not array.size:
         raise N6Error("N6-VEC-001", "is not an array with one row for each vector", where=path.name)
     little_endian = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
@@ -88,5 +88,5 @@ def check_row_size(vectors: VectorSet, ports: Sequence[IoBuffer], what: str) -> 
     """
     size = sum(port.bytes for port in ports)
     if vectors.bytes_each != size:
-        told = f"a row has {vectors.bytes_each} bytes, the network's {what} have {size}"
+        told = f"a row has {vectors.bytes_each} bytes, but the network's {what} have {size}"
         raise N6Error("N6-VEC-002", told, where=vectors.name)

@@ -37,12 +37,12 @@ def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: st
     check_foreign_header(image, where)
     header = BASE.unpack(image)
     if header["binary_type"] != kind:
-        raise _damaged(f"is of type 0x{header['binary_type']:02X}, a program of this slot has 0x{kind:02X}", where)
+        raise _damaged(f"has type 0x{header['binary_type']:02X}, but a program for this slot has 0x{kind:02X}", where)
     if HEADER_BYTES + header["image_bytes"] < payload_offset + VECTOR_BYTES:
         raise _damaged("ends before its vector table", where)
     reset_vector = struct.unpack_from("<I", image, payload_offset + 4)[0]
     if header["entry"] != reset_vector:
-        raise _damaged(f"has entry 0x{header['entry']:08X}, its vector table says 0x{reset_vector:08X}", where)
+        raise _damaged(f"has entry 0x{header['entry']:08X}, but its vector table has 0x{reset_vector:08X}", where)
 
 
 def check_slot_data(path: Path, size: int) -> None:
@@ -105,7 +105,5 @@ def _damaged(what: str, where: str) -> N6Error:
 
 
 def _incomplete(where: str) -> N6Error:
-    what = "does not end with the trailer of its data: it was cut off or damaged after it was made"
-    return N6Error(
-        "N6-IMAGE-009", what, where=where, hint="build again; what is left of the old one stays on the board"
-    )
+    what = "does not end with the trailer of its data: the file was truncated or damaged"
+    return N6Error("N6-IMAGE-009", what, where=where, hint="build again; the board keeps its old image")

@@ -106,7 +106,7 @@ def _make_room_for_blobs(data: bytearray, linked: LinkedModel, context: int) -> 
             _POOL.pack_into(data, at, name, flags, foff + room, destination, size)
         at += _POOL.size
     if not has_segment:
-        what = "has no relative, read-only memory pool, with whose weights its blobs would be placed"
+        what = "has no relative, read-only memory pool for its blobs"
         raise N6Error("N6-RELOC-024", what, hint="omit --ecblob-in-params")
 
 

@@ -145,11 +145,11 @@ def _no_parts(runtime: Runtime) -> N6Error:
     lacking = lacking or [runtime.libraries[0].parent / _PIC_LIBRARY]
     return N6Error(
         "N6-RELOC-020",
-        f"relocatable models need {lacking[0].name}, which this copy of ST's runtime lacks",
+        f"relocatable models need {lacking[0].name}, which this copy of ST's runtime does not have",
         where=str(lacking[0].parent),
         hint=(
-            f"STEDGEAI_CORE_DIR names the installation of ST Edge AI Core with ll_aton {own}: a project often has a part of it "
-            "only; or unset it, for networks that the CPU alone runs"
+            f"set STEDGEAI_CORE_DIR to an installation of ST Edge AI Core with ll_aton {own}: projects often have "
+            f"only a part of it; or unset it, for networks that only use the CPU"
         ),
     )
 

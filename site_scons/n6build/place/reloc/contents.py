@@ -180,9 +180,9 @@ def _port_text(port: IoBuffer) -> str:
 def _unreadable(model: RelocFile, why: str) -> N6Error:
     return N6Error(
         "N6-RELOC-040",
-        f"what its inputs and outputs are cannot be read: {why}",
+        f"its inputs and outputs cannot be read: {why}",
         where=model.name,
-        hint="tools/reloc.py verify says whether the file is sound; if it is, report this file",
+        hint="run tools/reloc.py verify; if it finds no error, report this file",
     )
 
 
@@ -279,6 +279,6 @@ def _blocks(tables: _Tables) -> Iterator[EpochBlock]:
         if has_numbers:
             first, last = _BLOCK_NUMBERS.unpack(tables.bytes_at(at + _BLOCK.size, _BLOCK_NUMBERS.size))
         if not 0 <= first <= last:
-            raise _unreadable(tables.model, f"epoch block {number} holds epochs {first} to {last}")
+            raise _unreadable(tables.model, f"epoch block {number} contains epochs {first} to {last}")
         yield EpochBlock(first, last, mapping)
     raise _unreadable(tables.model, f"its table of epochs has more than {_MOST_EPOCHS} entries")

@@ -138,9 +138,9 @@ def _words_to_relocate(elf: ELFFile, sections: dict[str, Any], places: _Places) 
                     raise _not_loadable(at, places, "puts an address into code or constants")
             elif kind in _RELATIVE:
                 if segment(symbol["st_value"]) != segment(at.address):
-                    raise _not_loadable(at, places, "is a distance between segments that move apart")
+                    raise _not_loadable(at, places, "is a distance between segments that move independently")
             elif kind not in _DISTANCES and kind != _GOT_OFFSET:
-                raise _not_loadable(at, places, "is not something that a loader can carry out")
+                raise _not_loadable(at, places, "is unsupported by the loader")
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _check_defined(symbol: Any, at: _Use, places: _Places) -> None:
             "N6-RELOC-011",
             f"symbol {at.symbol} is not defined ({at.kind} in {at.section} at 0x{at.address:08X})",
             where=places.object_at(at.address),
-            hint="link what defines it into the model: the symbols of the firmware are not visible to it",
+            hint="link its definition into the model: symbols of the firmware are not visible there",
         )
 
 
@@ -187,7 +187,7 @@ def _not_loadable(at: _Use, places: _Places, why: str) -> N6Error:
         "N6-RELOC-012",
         f"{at.kind} of symbol {at.symbol} in {at.section} at 0x{at.address:08X} {why}",
         where=places.object_at(at.address),
-        hint="compile that object position-independent, with r9 as static base; objects of the C library are not",
+        hint="compile that object position-independent, with r9 as static base; do not use objects of the C library",
     )
 
 
@@ -206,7 +206,7 @@ def _check_words(model: LinkedModel, places: _Places) -> None:
                 "N6-RELOC-013",
                 f"the word at 0x{address:08X} is 0x{word:08X}, which is in no segment of the model",
                 where=places.object_at(address),
-                hint="an absolute address in a pointer: a relocatable model takes it from a memory pool",
+                hint="take the address from a memory pool: the code has an absolute address in a pointer",
             )
 
 

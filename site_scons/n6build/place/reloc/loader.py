@@ -152,7 +152,7 @@ def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Insta
         what = f"relocation of 0x{address:08X}"
         in_code = segment(address) == Segment.FLASH and abi_of(firmware.version).letter != "A"
         if in_code and not copies:
-            raise Refusal(INVALID, f"{what} in code, which is for models of clang")
+            raise Refusal(INVALID, f"{what} in code, which only models of clang have")
         # The loader takes any other segment for RAM.
         if not _rebase(memory, offset(address) + (0 if in_code else data), bases, what):
             strays.append(address)
@@ -166,9 +166,9 @@ def _check_compatible(model: RelocFile, firmware: Firmware, placement: Placement
         raise Refusal(INVALID, "no model at an address that is a multiple of 4")
     # The loader refuses only if both numbers differ, and accepts any difference in one of them.
     if flags.api[0] != API[0] and flags.api[1] != API[1]:
-        raise Refusal(INVALID, f"reloc API {flags.api[0]}.{flags.api[1]}, {API[0]}.{API[1]} is expected")
+        raise Refusal(INVALID, f"reloc API {flags.api[0]}.{flags.api[1]} instead of {API[0]}.{API[1]}")
     if flags.cpu != own.cpu:
-        raise Refusal(INVALID, f"compiled for CPU 0x{flags.cpu:03X}, this is 0x{own.cpu:03X}")
+        raise Refusal(INVALID, f"compiled for CPU 0x{flags.cpu:03X}, but this is 0x{own.cpu:03X}")
     if flags.fpu and not own.fpu_on:
         raise Refusal(INVALID, "the FPU is off")
     if flags.secure and not own.secure:
@@ -178,14 +178,14 @@ def _check_compatible(model: RelocFile, firmware: Firmware, placement: Placement
             raise Refusal(INVALID, "a non-secure model in a secure firmware")
         warnings.append("a non-secure model in a secure firmware")
     if flags.debug_info != own.debug_info:
-        raise Refusal(INVALID, "debug fields in the epoch table of one side only (LL_ATON_EB_DBG_INFO)")
+        raise Refusal(INVALID, "model and firmware differ in the debug fields of the epoch table (LL_ATON_EB_DBG_INFO)")
     if flags.asynchronous != own.asynchronous:
-        raise Refusal(INVALID, "one side polls, the other waits for events (LL_ATON_RT_MODE)")
+        raise Refusal(INVALID, "model and firmware differ in polling and waiting for events (LL_ATON_RT_MODE)")
     if model.context["version"] >> 8 != version_words(own.version)[0] >> 8:
-        raise Refusal(INVALID, f"ll_aton {_text(model.version)}, the firmware has {_text(own.version)}")
+        raise Refusal(INVALID, f"ll_aton {_text(model.version)}, but the firmware has {_text(own.version)}")
     if abi.letter != "A" and model.context[STRUCT_SIZES_FIELD] != STRUCT_SIZES[own.debug_info]:
         sizes = model.context[STRUCT_SIZES_FIELD]
-        raise Refusal(INVALID, f"struct sizes 0x{sizes:04X}, the firmware has 0x{STRUCT_SIZES[own.debug_info]:04X}")
+        raise Refusal(INVALID, f"struct sizes 0x{sizes:04X}, but the firmware has 0x{STRUCT_SIZES[own.debug_info]:04X}")
     return warnings
 
 
@@ -198,7 +198,9 @@ def _check_memory(model: RelocFile, placement: Placement) -> None:
     if model.xip_bytes > _MOST_RAM:
         raise Refusal(MEMORY, f"{model.xip_bytes} bytes of data, more than any STM32N6 has")
     if placement.exec_ram == 0 or placement.exec_ram_bytes < needed:
-        raise Refusal(MEMORY, f"{needed} bytes of executable RAM are needed, {placement.exec_ram_bytes} are available")
+        raise Refusal(
+            MEMORY, f"{needed} bytes of executable RAM are needed, but {placement.exec_ram_bytes} are available"
+        )
     if placement.ext_ram % WORD:
         raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}")
     if placement.exec_ram % WORD:
@@ -208,7 +210,7 @@ def _check_memory(model: RelocFile, placement: Placement) -> None:
 def _place_pools(model: RelocFile, placement: Placement) -> tuple[dict[Segment, int], list[PoolWrite]]:
     params = placement.params or (placement.file + model.params_offset if model.params_offset else 0)
     if not params:
-        raise Refusal(PARAM_ADDRESS, "the model has no weights in its file, and no address for them was given")
+        raise Refusal(PARAM_ADDRESS, "the model file has no weights, and no address for them was passed")
     if params % WORD:
         raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, not a multiple of 4")
     # The segments have these addresses whether the model has pools there or not.
@@ -243,7 +245,7 @@ def _place_segment(
         raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}, which is not external memory")
     if placement.ext_ram == 0 or placement.ext_ram_bytes < up(pool.size):
         raise Refusal(
-            PARAM_ADDRESS, f"{pool.size} bytes of external RAM are needed, {placement.ext_ram_bytes} are available"
+            PARAM_ADDRESS, f"{pool.size} bytes of external RAM are needed, but {placement.ext_ram_bytes} are available"
         )
     if pool.content is PoolContent.MIXED:
         writes.append(PoolWrite(placement.ext_ram, up(pool.size), pool.foff))

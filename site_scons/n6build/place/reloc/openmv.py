@@ -119,7 +119,7 @@ def image_firmware(data: bytes, file: str) -> Firmware:
         what = (
             "has no line 'OpenMV v...; MicroPython'" if not banners else f"has several versions: {', '.join(banners)}"
         )
-        raise _unknown(f"{what}, which every firmware image of OpenMV has once", file)
+        raise _unknown(f"{what}; a firmware image of OpenMV has this line once", file)
     return _of_release(banners[0], file)
 
 
@@ -136,15 +136,15 @@ def check_version(version: Version, firmware: Firmware, where: str) -> None:
         return
     unnoticed = version[:3] == wanted[:3]
     outcome = (
-        "its loader takes the model, which then calls wrong functions"
+        "its loader accepts the model, which then calls wrong functions"
         if unnoticed
         else "its loader returns -1 or faults"
     )
-    what = f"is for ll_aton {version_text(version)}, {firmware.title} has {version_text(wanted)}: {outcome}"
+    what = f"is for ll_aton {version_text(version)}, but {firmware.title} has {version_text(wanted)}: {outcome}"
     releases = [name for each, name in CORE_RELEASES.items() if abi_of(each) is abi_of(wanted) and each >= (1, 1)]
     hint = (
-        f"compile it with ST Edge AI Core {' or '.join(releases)} (STEDGEAI_CORE_DIR) or with n6build's runtime, or name another "
-        "firmware, such as firmware=openmv-4.8.1"
+        f"compile it with ST Edge AI Core {' or '.join(releases)} (STEDGEAI_CORE_DIR) or with n6build's runtime, or "
+        f"select another firmware, for example firmware=openmv-4.8.1"
     )
     raise N6Error("N6-ROMFS-010", what, where=where, hint=hint)
 
@@ -158,12 +158,12 @@ def _of_release(name: str, where: str) -> Firmware:
     for since, version in _SINCE:
         found = version if (major, minor, micro, commits) >= since else found
     if found is None:
-        raise _unknown(f"OpenMV {name} has no loader of relocatable models, 4.8.0 is the first", where)
+        raise _unknown(f"OpenMV {name} has no loader of relocatable models; 4.8.0 is the first release with one", where)
     if (major, minor, micro) > NEWEST:
-        raise _unknown(f"OpenMV {name} is newer than this n6build, which knows 5.0.0", where)
+        raise _unknown(f"OpenMV {name} is newer than 5.0.0, the newest release that this n6build supports", where)
     return Firmware(f"OpenMV v{name.removeprefix('v')}", found)
 
 
 def _unknown(what: str, where: str) -> N6Error:
-    hint = f"firmware=openmv-<release> ({', '.join(_RELEASES)}), a firmware image, or the folder of its sources"
+    hint = f"use firmware=openmv-<release> ({', '.join(_RELEASES)}), a firmware image, or the folder of its sources"
     return N6Error("N6-ROMFS-009", what, where=where, hint=hint)

@@ -80,7 +80,7 @@ def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
             written += len(chunk)
             yield chunk
         if part.file and written != part.raw_bytes:
-            what = f"has {written} bytes, the network's weights there take {part.raw_bytes}"
+            what = f"has {written} bytes, but the network's weights there take {part.raw_bytes}"
             raise N6Error("N6-RELOC-007", what, where=part.file.name, hint="compile the network again")
         yield bytes(part.bytes - written)
 
@@ -104,8 +104,8 @@ def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = Fa
             _check_written(pool, artifacts.described_by)
     _check_segments(used, artifacts.described_by)
     if len(used) > MAX_POOLS:
-        what = f"uses {len(used)} memory pools, a loader takes {MAX_POOLS}"
-        raise N6Error("N6-RELOC-006", what, where=artifacts.described_by, hint="a profile with fewer memories")
+        what = f"uses {len(used)} memory pools, but a loader accepts {MAX_POOLS}"
+        raise N6Error("N6-RELOC-006", what, where=artifacts.described_by, hint="use a profile with fewer memories")
     raws = {image.fname: image for image in artifacts.initializers if image.bytes}
     pools, params, foff = [], [], 0
     for pool in sorted(used, key=_order):
@@ -172,14 +172,15 @@ def _check_pool(pool: PoolRange, where: str, *, secure: bool) -> None:
             "N6-RELOC-001",
             f"external memory pool {pool.name} is at the fixed address 0x{pool.address:08X}",
             where=where,
-            hint=f'"mode": "USEMODE_RELATIVE" for {pool.name} in the memory pool descriptor, and compile the network again',
+            hint=f'set "mode": "USEMODE_RELATIVE" for {pool.name} in the memory pool descriptor, and compile the '
+            f"network again",
         )
     if not secure and not pool.relative and is_secure_alias(pool.address):
         raise N6Error(
             "N6-RELOC-004",
-            f"memory pool {pool.name} is at 0x{pool.address:08X}, a secure address, and the model is non-secure",
+            f"memory pool {pool.name} is at 0x{pool.address:08X}, a secure address, but the model is non-secure",
             where=where,
-            hint=f"0x{non_secure_alias(pool.address):08X} in the memory pool descriptor, or make the model secure",
+            hint=f"use 0x{non_secure_alias(pool.address):08X} in the memory pool descriptor, or make the model secure",
         )
 
 
@@ -188,9 +189,10 @@ def _check_written(pool: PoolRange, where: str) -> None:
     if pool.relative and not _is_weights(pool) and pool.weights_bytes == pool.used_bytes:
         raise N6Error(
             "N6-RELOC-005",
-            f"relative pool {pool.name} holds initializers only, but is writable",
+            f"relative pool {pool.name} contains only initializers, but is writable",
             where=where,
-            hint=f'"rights": "ACC_READ" for {pool.name} in the memory pool descriptor, and compile the network again',
+            hint=f'set "rights": "ACC_READ" for {pool.name} in the memory pool descriptor, and compile the network '
+            f"again",
         )
 
 
@@ -199,5 +201,5 @@ def _check_segments(pools: Sequence[PoolRange], where: str) -> None:
     for is_weights, kind in ((True, "read-only"), (False, "writable")):
         names = [pool.name for pool in pools if pool.relative and _is_weights(pool) == is_weights]
         if len(names) > 1:
-            what = f"has {len(names)} relative pools that are {kind} ({', '.join(names)}), only one is possible"
+            what = f"has {len(names)} relative pools that are {kind} ({', '.join(names)}), but may have only one"
             raise N6Error("N6-RELOC-006", what, where=where, hint="use one of them in the memory pool descriptor")

@@ -147,11 +147,11 @@ def parse_reloc_file(data: bytes, file: str) -> RelocFile:
             N6-RELOC-034 if the relocations are wrong.
     """
     if len(data) < 4 or struct.unpack_from("<I", data)[0] != MAGIC:
-        hint = "give the network_rel.bin that npu_driver.py or `stedgeai --relocatable` writes, not its weights or a firmware"
+        hint = "pass the network_rel.bin of npu_driver.py or `stedgeai --relocatable`, not its weights or a firmware"
         what = "is not a relocatable model: it does not begin with NBIN"
         raise N6Error("N6-RELOC-030", what, where=file, hint=hint)
     if len(data) < ABI_A.header_bytes:
-        what = f"ends after {len(data)} bytes, a header has at least {ABI_A.header_bytes}"
+        what = f"ends after {len(data)} bytes, but a header has at least {ABI_A.header_bytes}"
         raise N6Error("N6-RELOC-031", what, where=file)
     header = dict(zip(HEADER_FIELDS, struct.unpack_from(f"<{len(HEADER_FIELDS)}I", data), strict=True))
     _check_layout(header, len(data), file)
@@ -183,8 +183,10 @@ def parse_reloc_file(data: bytes, file: str) -> RelocFile:
 
 
 def _damaged(what: str, file: str) -> N6Error:
-    hint = "the file is damaged, or not a relocatable model"
-    return N6Error("N6-RELOC-032", f"an address in it is outside: {what}", where=file or None, hint=hint)
+    hint = "copy the file again: it is damaged, or not a relocatable model"
+    return N6Error(
+        "N6-RELOC-032", f"it contains an address outside of its parts: {what}", where=file or None, hint=hint
+    )
 
 
 def _check_layout(header: dict[str, int], size: int, file: str) -> None:
@@ -220,7 +222,7 @@ def _check_layout(header: dict[str, int], size: int, file: str) -> None:
     )
     ends = max(offset(header["rel_end"]), header["params_offset"])
     if ends > size:
-        raise N6Error("N6-RELOC-031", f"ends after {size} bytes, its header reports {ends}", where=file)
+        raise N6Error("N6-RELOC-031", f"ends after {size} bytes, but its header reports {ends}", where=file)
 
 
 def _abi_of_header(data: bytes, header: dict[str, int], file: str) -> Abi:
@@ -281,7 +283,7 @@ def _pools(data: bytes, header: dict[str, int], file: str) -> Iterator[PoolDescr
         if flags == 0:
             return
         if name == 0:
-            what = f"memory pool {number} has no name: a loader takes it for the end of the table"
+            what = f"memory pool {number} has no name: a loader interprets it as the end of the table"
             raise N6Error("N6-RELOC-033", what, where=file)
         if number == MAX_POOLS:
             raise N6Error("N6-RELOC-033", f"has more than {MAX_POOLS} memory pools", where=file)

@@ -183,7 +183,7 @@ def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlo
         for number in numbers
     ]
     if len(set(numbers)) != len(numbers):
-        raise N6Error("N6-SLOT-002", "model and weights are at one address", where="addresses")
+        raise N6Error("N6-SLOT-002", "model and weights have the same address", where="addresses")
     return [[ModelSlot(numbers[0], sizes[0], *((numbers[1], sizes[1]) if split else (0, 0)))]]
 
 
@@ -214,7 +214,7 @@ def check_room(size: int, room: int, file: str) -> None:
     """
     if size > room:
         what = f"has {size} bytes, {size - room} more than its part of flash slot 'weights' ({room})"
-        hint = "slots=1, fewer models, addresses further apart, or a larger slot in board.yaml"
+        hint = "use slots=1, fewer models, addresses further apart, or a larger slot in board.yaml"
         raise N6Error("N6-SLOT-003", what, where=file, hint=hint)
 
 

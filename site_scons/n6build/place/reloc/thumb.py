@@ -61,7 +61,7 @@ class _Core:
         if register == _PC:
             return self.at + 4
         if register not in self.registers:
-            raise NotConstantError(f"uses r{register}, which it was not given")
+            raise NotConstantError(f"uses r{register}, which has no value")
         return self.registers[register]
 
     def set(self, register: int, value: int) -> None:
@@ -70,7 +70,7 @@ class _Core:
     def load(self, address: int) -> int:
         address &= _WORD
         if address % 4:
-            raise NotConstantError(f"reads 0x{address:08X}, which is no word")
+            raise NotConstantError(f"reads 0x{address:08X}, which is not a word")
         if address in self.stack:
             return self.stack[address]
         return self.read(address)

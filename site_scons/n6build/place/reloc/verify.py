@@ -123,8 +123,9 @@ def _version(model: RelocFile, firmware: Firmware) -> Iterator[Finding]:
     """
     if model.version[:3] == firmware.version[:3] and model.version[3] != firmware.version[3]:
         yield _error(
-            f"ll_aton's last number is {model.version[3]}, the firmware has {firmware.version[3]}: a loader takes the model, "
-            f"and it then calls the wrong functions (ABI {abi_of(model.version).letter} and {abi_of(firmware.version).letter})"
+            f"ll_aton's last number is {model.version[3]}, but the firmware has {firmware.version[3]}: a loader "
+            f"accepts the model, which then calls wrong functions (ABI {abi_of(model.version).letter} and "
+            f"{abi_of(firmware.version).letter})"
         )
     if abi_of(model.version).header_bytes != model.abi.header_bytes:
         yield _error(
@@ -132,13 +133,15 @@ def _version(model: RelocFile, firmware: Firmware) -> Iterator[Finding]:
             f"{len(abi_of(model.version).entries)}"
         )
     if model.flags.api != (8, 0):
-        yield Finding("warning", f"reloc API {model.flags.api[0]}.{model.flags.api[1]}, only 8.0 is known")
+        yield Finding("warning", f"reloc API {model.flags.api[0]}.{model.flags.api[1]}; n6build only knows 8.0")
 
 
 def _file(model: RelocFile) -> Iterator[Finding]:
     missing = model.file_bytes - len(model.data)
     if missing > 0:
-        yield _error(f"{missing} bytes are missing: it has {len(model.data)}, its header reports {model.file_bytes}")
+        yield _error(
+            f"{missing} bytes are missing: it has {len(model.data)}, but its header reports {model.file_bytes}"
+        )
     elif missing < 0:
         yield Finding("warning", f"{-missing} bytes follow its end")
     if model.read_only_bytes % 8:
@@ -157,14 +160,14 @@ def _params(model: RelocFile, params: bytes | None) -> Iterator[Finding]:
     if not model.is_split:
         params = model.data[model.params_offset : model.params_offset + model.params_bytes]
     if params is None:
-        yield Finding("warning", "its weights are a separate file, which was not given")
+        yield Finding("warning", "its weights are in a separate file, which is not checked")
         return
     if len(params) != model.params_bytes:
-        yield _error(f"its weights have {len(params)} bytes, it reports {model.params_bytes}")
+        yield _error(f"its weights have {len(params)} bytes, but it reports {model.params_bytes}")
         return
     expected = model.context["params_file_crc32"]
     if zlib.crc32(params) != expected and not (model.is_split and expected == 0):
-        yield _error(f"the CRC of its weights is 0x{zlib.crc32(params):08X}, it reports 0x{expected:08X}")
+        yield _error(f"the CRC of its weights is 0x{zlib.crc32(params):08X}, but it reports 0x{expected:08X}")
 
 
 def _relocations(model: RelocFile) -> Iterator[Finding]:
@@ -195,7 +198,7 @@ def _gaps(model: RelocFile) -> Iterator[Finding]:
         behind = _words(model.data, up(table_end), up(table_end) + WORD)
         next_word = int.from_bytes(behind, "little")
         if len(behind) == WORD and segment(next_word) == Segment.RAM and offset(next_word) < model.image_bytes:
-            yield _error(f"a relocation of 0x{next_word:08X} follows the end of the table of them ({_UNSEEN})")
+            yield _error(f"a relocation of 0x{next_word:08X} follows the end of the table of relocations ({_UNSEEN})")
 
 
 def _words(data: bytes, start: int, end: int) -> bytes:
@@ -228,7 +231,7 @@ def _pools(model: RelocFile, ram: Sequence[Span]) -> Iterator[Finding]:
             yield _error(f"memory pools {' and '.join(same)} are both segment {number}: the last one counts")
     external = up(_segment_bytes(model, 1))
     if up(model.context["external_ram_bytes"]) < external:
-        yield _error(f"asks for {model.context['external_ram_bytes']} bytes of external RAM, its pool has {external}")
+        yield _error(f"needs {model.context['external_ram_bytes']} bytes of external RAM, but its pool has {external}")
 
 
 def _segment_bytes(model: RelocFile, number: int) -> int:
@@ -238,7 +241,7 @@ def _segment_bytes(model: RelocFile, number: int) -> int:
 
 def _place(pool: PoolDescriptor, ram: Sequence[Span]) -> Iterator[Finding]:
     if pool.size > OFFSET_MASK:
-        yield _error(f"memory pool {pool.name} has {pool.size} bytes, a segment has {OFFSET_MASK + 1} ({_UNSEEN})")
+        yield _error(f"memory pool {pool.name} has {pool.size} bytes, but a segment has {OFFSET_MASK + 1} ({_UNSEEN})")
     elif pool.type is not PoolType.RELOC:
         # The non-secure alias of a memory inside the chip is the same memory.
         start = secure_alias(pool.destination) if pool.destination < EXTERNAL_MEMORY else pool.destination
@@ -254,11 +257,11 @@ def _content(model: RelocFile, pool: PoolDescriptor) -> Iterator[Finding]:
         beyond = pool.foff + up(pool.size) - up(model.params_bytes)
         yield _error(f"memory pool {pool.name} reads {beyond} bytes beyond the end of the weights")
     if pool.type is PoolType.RELOC and pool.id == 0 and not holds_weights:
-        yield _error(f"memory pool {pool.name} holds no weights, but is placed with them ({_UNSEEN})")
+        yield _error(f"memory pool {pool.name} contains no weights, but is placed with them ({_UNSEEN})")
     if pool.type is PoolType.RESET and holds_weights:
-        yield _error(f"memory pool {pool.name} holds weights, but would be cleared")
+        yield _error(f"memory pool {pool.name} contains weights, but would be cleared")
     if pool.type is PoolType.COPY and not holds_weights:
-        yield _error(f"memory pool {pool.name} holds no weights, but would be copied")
+        yield _error(f"memory pool {pool.name} contains no weights, but would be copied")
 
 
 def _installation(model: RelocFile, firmware: Firmware, mode: Mode) -> Iterator[Finding]:
@@ -326,8 +329,8 @@ def check_model(model: RelocFile, ram: Sequence[Span]) -> None:
     wrong = errors(verify(model, None, ram))
     if wrong:
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        what = f"the model that was made is not sound: {wrong[0].what}{more}"
-        hint = "this is a fault of n6build: tools/reloc.py verify shows all of it"
+        what = f"n6build made a faulty model: {wrong[0].what}{more}"
+        hint = "report this fault of n6build, with the output of tools/reloc.py verify"
         raise N6Error("N6-RELOC-015", what, where=model.name, hint=hint)
 
 
@@ -347,7 +350,7 @@ def check_given(model: RelocFile, params: bytes | None, ram: Sequence[Span], ver
     wrong = errors(verify(model, params, ram, version, secure=True))
     if wrong:
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        hint = "tools/reloc.py verify shows all of it; make the model again, or copy it again"
+        hint = "make or copy the model again; tools/reloc.py verify lists all errors"
         raise N6Error(
-            "N6-RELOC-041", f"no loader can use it on this board: {wrong[0].what}{more}", where=file, hint=hint
+            "N6-RELOC-041", f"no loader on this board can use it: {wrong[0].what}{more}", where=file, hint=hint
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 _LARGEST_KEY_FILE = 64 << 10
-_HINT = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem` makes one"
+_HINT = "create one with `openssl ecparam -name prime256v1 -genkey -noout -out key.pem`"
 
 
 def public_point(key: Path) -> bytes:
@@ -48,8 +48,8 @@ def signature(key: Path, point: bytes, data: bytes) -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
     if public_point(key) != point:
-        what = "is not the key that this build was planned for"
-        raise N6Error("N6-TRUST-004", what, where=str(key), hint="build again; nothing was signed")
+        what = "is not the key of this build's plan"
+        raise N6Error("N6-TRUST-004", what, where=str(key), hint="build again; n6build signed nothing")
     made = _read(key).sign(data, ec.ECDSA(SHA256(), deterministic_signing=True))
     return b"".join(number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in utils.decode_dss_signature(made))
 
@@ -64,13 +64,17 @@ def _read(path: Path) -> EllipticCurvePrivateKey:
         key = load_pem_private_key(data, password.encode() if password and b"ENCRYPTED" in data else None)
     except TypeError as error:
         what = "is protected by a password"
-        raise N6Error("N6-TRUST-003", what, where=str(path), hint=f"set {KEY_PASSWORD} to it") from error
+        raise N6Error("N6-TRUST-003", what, where=str(path), hint=f"set {KEY_PASSWORD} to the password") from error
     except (ValueError, UnsupportedAlgorithm) as error:
         if password and b"ENCRYPTED" in data:
             what = f"does not open with the password in {KEY_PASSWORD}"
             raise N6Error("N6-TRUST-003", what, where=str(path)) from error
-        raise N6Error("N6-TRUST-001", "holds no private key in PEM", where=str(path), hint=_HINT) from error
+        raise N6Error("N6-TRUST-001", "contains no private key in PEM", where=str(path), hint=_HINT) from error
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
-        found = f"a key on {key.curve.name}" if isinstance(key, ec.EllipticCurvePrivateKey) else "no key for ECDSA"
-        raise N6Error("N6-TRUST-002", f"holds {found}; P-256 is needed", where=str(path), hint=_HINT)
+        found = (
+            f"a key on {key.curve.name}"
+            if isinstance(key, ec.EllipticCurvePrivateKey)
+            else ("a key that is not for ECDSA")
+        )
+        raise N6Error("N6-TRUST-002", f"contains {found}; P-256 is needed", where=str(path), hint=_HINT)
     return key

@@ -119,4 +119,4 @@ def raise_if_failed(results: Sequence[PairResult]) -> None:
         first = failed[0]
         what = f"{len(failed)} of {len(results)} pairs failed, first: {first.failure.splitlines()[0]}"
         where = f"{first.board} {first.model}"
-        raise N6Error("N6-MATRIX-007", what, where=where, hint="matrix.html has all of them")
+        raise N6Error("N6-MATRIX-007", what, where=where, hint="open matrix.html, which lists all of them")

@@ -86,12 +86,12 @@ def read_history(path: Path) -> list[Entry]:
         try:
             entry = decode_json(line, Entry)
         except ValueError as error:
-            raise _damaged(f"is not the figures of a commit: {error}", path, number) from error
+            raise _damaged(f"has no valid figures of a commit: {error}", path, number) from error
         if entry.format != FORMAT:
-            raise _damaged(f"is in format {entry.format}, this n6build reads {FORMAT}", path, number)
+            raise _damaged(f"has format {entry.format}; this n6build reads {FORMAT}", path, number)
         earlier = seen.setdefault((entry.commit, entry.options), number)
         if earlier != number:
-            raise _damaged(f"is of the same commit and options as line {earlier}", path, number)
+            raise _damaged(f"has the same commit and options as line {earlier}", path, number)
         entries.append(entry)
     return entries
 

@@ -92,8 +92,8 @@ def read_limits(folder: Path) -> Limits:
     for commit, reason in matrix.accepted.items():
         is_commit = 7 <= len(commit) <= 64 and not set(commit) - set("0123456789abcdef")
         if not is_commit or not reason.strip():
-            what = f"commit '{commit}' is accepted without a reason" if is_commit else f"'{commit}' is not a commit"
-            hint = "at least 7 digits of the commit, in quotes, and why its figures may be what they are"
+            what = f"accepted commit '{commit}' has no reason" if is_commit else f"'{commit}' is not a commit"
+            hint = "write at least 7 digits of the commit, in quotes, and the reason for its figures"
             raise N6Error("N6-MATRIX-008", what, where=document.where("matrix", "accepted", commit), hint=hint)
     return Limits(
         matrix.history,

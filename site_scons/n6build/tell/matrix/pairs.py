@@ -28,9 +28,9 @@ def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
             n6build; N6-BOARD-00x; N6-MODEL-00x.
     """
     if choices.modes:
-        raise N6Error("N6-OPTION-008", "'mode' is for target run, not for a matrix", hint="omit mode")
+        raise N6Error("N6-OPTION-008", "a matrix does not accept 'mode': it is for target run", hint="omit mode")
     if choices.is_foreign or choices.until or choices.data:
-        what = "'fsbl', 'appli', 'data' and 'until' are for a run of one application, not for a matrix"
+        what = "a matrix does not accept 'fsbl', 'appli', 'data' and 'until': they are for a run of one application"
         raise N6Error("N6-OPTION-013", what, hint="omit them")
     found = [load_board(name, home_of_board(name)) for name in _names(boards, known_boards())]
     described = [(name, load_model(name, models_folder(name))) for name in _names(models, known_models())]

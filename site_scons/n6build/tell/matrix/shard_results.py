@@ -68,24 +68,24 @@ def read_shard(path: Path) -> ShardResults:
     try:
         found = decode_json(read_at_most(path, _LARGEST), ShardResults)
     except ValueError as error:
-        raise _damaged(f"is not the results of a part of a matrix: {error}", path) from error
+        raise _damaged(f"has no valid results of a matrix shard: {error}", path) from error
     if found.format != FORMAT:
-        raise _damaged(f"is in format {found.format}, this n6build reads {FORMAT}", path, ": format")
+        raise _damaged(f"has format {found.format}; this n6build reads {FORMAT}", path, ": format")
     if found.number > found.count:
-        raise _damaged(f"is part {found.number} of {found.count}", path, ": number")
+        raise _damaged(f"is shard {found.number} of {found.count}", path, ": number")
     has = [(each.board, each.model) for each in found.results]
     wanted = found.own_pairs
     if has != wanted:
         at = next((at for at, pair in enumerate(wanted) if at >= len(has) or has[at] != pair), len(wanted))
-        what = f"has {len(has)} results of {len(wanted)} pairs"
+        what = f"has {len(has)} results for {len(wanted)} pairs"
         if at < len(wanted):
-            what += f"; {' '.join(wanted[at])} is missing, or not in its place"
+            what += f"; {' '.join(wanted[at])} is missing or at the wrong position"
         raise _damaged(what, path, f": results[{at}]")
     return found
 
 
 def _damaged(what: str, path: Path, key: str = "") -> N6Error:
-    return N6Error("N6-MATRIX-001", what, where=f"{path}{key}", hint="build this part again: scons matrix shard=...")
+    return N6Error("N6-MATRIX-001", what, where=f"{path}{key}", hint="build this shard again: scons matrix shard=...")
 
 
 def merged(paths: Sequence[Path]) -> ShardResults:
@@ -107,14 +107,14 @@ def merged(paths: Sequence[Path]) -> ShardResults:
         shard = read_shard(path)
         _check_same(shard, path, first, first_path)
         if shard.number in files:
-            what = f"is part {shard.number} of {shard.count}, as {files[shard.number]} is"
-            raise N6Error("N6-MATRIX-002", what, where=f"{path}: number", hint="give each part once")
+            what = f"is shard {shard.number} of {shard.count}, the same as {files[shard.number]}"
+            raise N6Error("N6-MATRIX-002", what, where=f"{path}: number", hint="pass each shard once")
         files[shard.number], found[shard.number] = path, shard
     missing = [str(number) for number in range(1, first.count + 1) if number not in found]
     if missing:
-        what = f"{len(missing)} of {first.count} parts are missing: {', '.join(missing[:10])}"
+        what = f"{len(missing)} of {first.count} shards are missing: {', '.join(missing[:10])}"
         what += ", ..." if len(missing) > 10 else ""
-        hint = f"scons matrix shard={missing[0]}/{first.count} makes the first of them"
+        hint = f"build the missing shards, first scons matrix shard={missing[0]}/{first.count}"
         raise N6Error("N6-MATRIX-003", what, where=f"{first_path}: count", hint=hint)
     of_pair = {(each.board, each.model): each for shard in found.values() for each in shard.results}
     results = tuple(of_pair[pair] for pair in first.pairs)
@@ -126,12 +126,12 @@ def _check_same(shard: ShardResults, path: Path, first: ShardResults, first_path
     for key, one, other in (
         ("commit", shard.commit, first.commit),
         ("options", " ".join(shard.options), " ".join(first.options)),
-        ("count", f"{shard.count} parts", f"{first.count} parts"),
+        ("count", f"{shard.count} shards", f"{first.count} shards"),
         ("pairs", _first_other(shard.pairs, first.pairs), _first_other(first.pairs, shard.pairs)),
     ):
         if one != other:
-            what = f"has {one or 'none'}, {first_path} has {other or 'none'}"
-            hint = "parts of one matrix are built from the same commit, with the same options"
+            what = f"has {one or 'none'}, but {first_path} has {other or 'none'}"
+            hint = "build all shards from the same commit, with the same options"
             raise N6Error("N6-MATRIX-004", what, where=f"{path}: {key}", hint=hint)
 
 

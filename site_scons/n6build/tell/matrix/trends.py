@@ -128,8 +128,8 @@ def raise_if_worse(found: Sequence[tuple[Trend, Point]], limits: Limits) -> None
     if len(found) > _LINES:
         say("Worse", f"{len(found) - _LINES} more", "trends.html has all of them")
     trend, point = found[0]
-    many = f"{len(found)} figures grew more than they may, first" if len(found) > 1 else "grew more than it may:"
-    hint = f"make it smaller; or say in n6build.yaml why it may be: matrix.accepted: {{'{point.commit[:12]}': ...}}"
+    many = f"{len(found)} figures grew beyond their limits, first" if len(found) > 1 else "grew beyond its limit:"
+    hint = f"reduce it, or accept it with a reason in n6build.yaml: matrix.accepted: {{'{point.commit[:12]}': ...}}"
     what = f"{many} {trend.pair}: {sentence(trend, point, limits.most)}"
     raise N6Error("N6-MATRIX-006", what, where=limits.where[trend.figure], hint=hint)
 

@@ -95,8 +95,13 @@ def openocd_script(board: Board, serial: str, commands: Sequence[str]) -> str:
     nor = board.nor
     erase = board.nor_commands.erase(nor.sector)
     if erase is None:
-        what = f"sectors of {nor.sector} bytes cannot be erased by one command"
-        raise N6Error("N6-FLASH-017", what, where=f"boards/{board.name}/board.yaml", hint="nor.sector: 4K or 64K")
+        what = f"OpenOCD cannot erase sectors of {nor.sector} bytes"
+        raise N6Error(
+            "N6-FLASH-017",
+            what,
+            where=f"boards/{board.name}/board.yaml",
+            hint="set nor.sector in board.yaml to 4K or 64K",
+        )
     values: dict[str, Any] = {
         "board": board,
         "serial": serial,
@@ -137,7 +142,7 @@ PROGRAMMER = CommandLine(
     name="openocd",
     command="openocd",
     rank=2,
-    install="a build from 2026 or newer",
+    install="install a build of OpenOCD from 2026 or newer",
     # Plain SPI at a few MHz: a guess, since no board was at hand.
     seconds_a_sector=2.0,
     probes=_probes,
@@ -151,9 +156,11 @@ PROGRAMMER = CommandLine(
     meanings=(
         Meaning(("open failed",), UNPLUG),
         Meaning(
-            ("no flash bank found",), "this installation has no way to program the NOR: see docs/board-on-a-cable.md"
+            ("no flash bank found",),
+            "set up this programmer for the NOR as in docs/board-on-a-cable.md: its "
+            "installation cannot program the NOR",
         ),
-        Meaning(("can't find target/",), "this OpenOCD is too old for the chip: releases up to 0.12.0 are"),
+        Meaning(("can't find target/",), "install an OpenOCD newer than 0.12.0: this one does not support the chip"),
     ),
     debug=DebugServer("openocd", _serve, _READY, "openocd", lambda _: {"configFiles": list(_CONFIGURATION)}),
 )

@@ -87,7 +87,7 @@ PROGRAMMER = CommandLine(
     name="pyocd",
     command="pyocd",
     rank=3,
-    install="the Python package pyocd, and a flash algorithm",
+    install="install the Python package pyocd, and a flash algorithm",
     # A guess, since no board was at hand.
     seconds_a_sector=1.5,
     probes=_probes,
@@ -98,9 +98,19 @@ PROGRAMMER = CommandLine(
     reset=_reset,
     start=_start,
     meanings=(
-        Meaning(("no memory region",), "this installation has no way to program the NOR: see docs/board-on-a-cable.md"),
-        Meaning(("not recognized",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
-        Meaning(("target type",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
+        Meaning(
+            ("no memory region",),
+            "set up this programmer for the NOR as in docs/board-on-a-cable.md: its "
+            "installation cannot program the NOR",
+        ),
+        Meaning(
+            ("not recognized",),
+            "run pyocd pack install for the chip, or install a newer pyOCD: this one does not know the chip",
+        ),
+        Meaning(
+            ("target type",),
+            "run pyocd pack install for the chip, or install a newer pyOCD: this one does not know the chip",
+        ),
     ),
     debug=DebugServer(
         "pyocd",

@@ -119,7 +119,7 @@ PROGRAMMER = CommandLine(
     meanings=(
         Meaning(("DEV_USB_COMM_ERR",), UNPLUG),
         # Release 2.20 cannot erase the NOR of the Nucleo.
-        Meaning(("v2.20.", "erase"), f"{COMMAND} 2.20 cannot erase the NOR of this board: use 2.19, or 2.21 or newer"),
+        Meaning(("v2.20.", "erase"), f"use {COMMAND} 2.19, or 2.21 or newer: 2.20 cannot erase the NOR of this board"),
     ),
     # STM32CubeCLT has the server in a folder beside that of the programmer.
     debug=DebugServer(

@@ -46,7 +46,7 @@ def read_model(path: Path) -> onnx.ModelProto:
     if not model.ir_version or not model.graph.node:
         raise N6Error("N6-NET-001", "has no ONNX graph", where=path.name, hint="give a complete .onnx file")
     if len(model.graph.node) > MAX_NODES:
-        what = f"has {len(model.graph.node)} nodes, at most {MAX_NODES} are possible"
+        what = f"has {len(model.graph.node)} nodes, more than {MAX_NODES}"
         raise N6Error("N6-NET-002", what, where=path.name, hint="export the model again")
     return model
 
@@ -78,7 +78,7 @@ def _version(model: Any, where: str) -> int:
     versions = [int(each.version) for each in model.opset_import if each.domain in _STANDARD]
     if len(versions) != 1 or versions[0] not in OPSETS:
         shown = ", ".join(map(str, versions)) or "none"
-        hint = f"{OPSETS.start} to {OPSETS.stop - 1} are read; onnx.version_converter converts"
+        hint = f"convert it to {OPSETS.start} to {OPSETS.stop - 1} with onnx.version_converter"
         _refuse(where, f"has the operator set {shown}", hint)
     return versions[0]
 
@@ -106,7 +106,7 @@ def _quantising(model: Any, file: str) -> list[str]:
     names = [port.name[:MAX_NAME] for port in model.graph.input if port.name not in constants]
     inputs = ", ".join(f"{json.dumps(name)}: sample" for name in names)
     return [
-        "make it int8; samples: some 100 inputs, as the network will get them, with batch 1:",
+        "quantise it to int8; samples are about 100 inputs like those of the network, with batch 1:",
         "from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static",
         "class Samples(CalibrationDataReader):",
         f"    rows = iter([{{{inputs}}} for sample in samples])",

@@ -102,7 +102,7 @@ class _Reader:
         try:
             return np.asarray(onnx.numpy_helper.to_array(tensor))
         except _BROKEN as error:
-            raise self._damaged(f"is damaged: tensor {name[:MAX_NAME]!a} does not hold what it says") from error
+            raise self._damaged(f"is damaged: tensor {name[:MAX_NAME]!a} does not match its declaration") from error
 
     def _input(self, port: Any) -> Held:
         name = port.name[:MAX_NAME]
@@ -112,7 +112,7 @@ class _Reader:
         except (KeyError, TypeError, ValueError):
             found = "without a type"
         if found not in _TYPES:
-            what = f"input {name!a} is {found}; float32, int8 or uint8 are read"
+            what = f"input {name!a} is {found}; this backend reads float32, int8 or uint8"
             raise N6Error("N6-NET-004", what, where=self._file, hint="export the model with float32 inputs")
         shape = self._shape(name, tensor.shape.dim)
         order = as_in_the_model(len(shape))
@@ -129,7 +129,10 @@ class _Reader:
         if any(size < 1 for size in shape) or len(shape) > MAX_RANK or np.prod(shape, dtype=float) >= _MOST_ELEMENTS:
             shown = [size.dim_param[:MAX_NAME] or int(size.dim_value) for size in sizes]
             what = f"the shape of input {name!a} is not fixed: {shown}"
-            hint = "fix it: python -m onnxruntime.tools.make_dynamic_shape_fixed --input_name ... --input_shape 1,3,224,224"
+            hint = (
+                "fix it with python -m onnxruntime.tools.make_dynamic_shape_fixed --input_name ... --input_shape "
+                "1,3,224,224"
+            )
             raise N6Error("N6-NET-005", what, where=self._file, hint=hint)
         return tuple(shape)
 
@@ -141,8 +144,11 @@ class _Reader:
             return
         names = [name for name in proto.output if name]
         if is_foreign(proto) or proto.op_type not in self._known:
-            what = f"node {place} ({described(proto)}), which makes {(names or [''])[0][:MAX_NAME]!a}, is not supported"
-            hint = f"supported: {', '.join(sorted({*self._known, 'Constant'}))}"
+            what = (
+                f"node {place} ({described(proto)}), the producer of {(names or [''])[0][:MAX_NAME]!a}, is not "
+                f"supported"
+            )
+            hint = f"use one of: {', '.join(sorted({*self._known, 'Constant'}))}"
             self._refuse(place, described(proto), names, N6Error("N6-NET-003", what, where=self._file, hint=hint))
             return
         doubtful = any(self._refused.is_doubtful(name) for name in proto.input)
@@ -186,7 +192,7 @@ class _Reader:
         missing = [name for name in proto.input if name and name not in self._values]
         label = f"node {place} ({proto.op_type[:MAX_NAME]})"
         if missing or not proto.output:
-            raise self._damaged(f"{label} reads {(missing or ['nothing'])[0][:MAX_NAME]!a}, which nothing makes")
+            raise self._damaged(f"{label} reads {(missing or ['nothing'])[0][:MAX_NAME]!a}, which no node produces")
         return Node(
             place=place,
             type=proto.op_type,
@@ -209,7 +215,7 @@ class _Reader:
         if isinstance(value, Held):
             return self._building.leaving(value, name)
         what = f"output {name!a} is not quantised, or a constant"
-        hint = "let the quantiser quantise the last operator, too: QuantizeLinear and DequantizeLinear behind it"
+        hint = "quantise the last operator, too: QuantizeLinear and DequantizeLinear after it"
         error = N6Error("N6-NET-004", what, where=self._file, hint=hint)
         self._refused.add(len(self._graph.node), "output", error)
         return None

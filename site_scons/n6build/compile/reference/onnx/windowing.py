@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from n6build.compile.reference.onnx.node import Node
     from n6build.compile.reference.onnx.storage import Shape
 
-_EXPORT = "export the model again; if it persists, this node is not what the operator's definition says"
+_EXPORT = (
+    "export the model again; if the error persists, the exporter wrote a node that breaks the operator's definition"
+)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
         yield Problem(
             "N6-NET-007",
             f"tensors {shown(x)} {list(x.shape)} and {shown(y)} {list(y.shape)} do not fit together",
-            "of the batches of matrices, either both are alike or one is a single matrix",
+            "use equal batches of matrices, or a single matrix for one of them",
         )
         return
     yield from check_shape(operands.output, (*sizes.batches, sizes.rows, sizes.columns))

@@ -69,7 +69,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
         yield Problem(
             "N6-NET-007",
             f"tensor {shown(weights)} of shape {list(weights.shape)} does not fit {operands.first.shape[3]} input channels",
-            "grouped convolutions are not supported",
+            "use one group: grouped convolutions are not supported",
         )
         return
     channels, height, width, _ = weights.shape

@@ -185,9 +185,9 @@ def _check_int16(operands: Operands) -> Iterator[Problem]:
     largest = int(np.abs(weights.data.astype(np.int32)).sum(axis=(0, 1, 2)).max())
     if largest > _MOST:
         what = (
-            f"the absolute weights of a channel of {shown(weights)} sum up to {largest}, at most {_MOST} are possible"
+            f"the absolute weights of a channel of {shown(weights)} sum up to {largest}, more than {_MOST}"
         )
-        yield Problem("N6-NET-007", what, "use a smaller window: one of 516 taps always fits")
+        yield Problem("N6-NET-007", what, "use a smaller window, for example of 516 taps, which always fits")
 
 
 def _lower_int16(operands: Operands) -> KernelCall:

@@ -85,7 +85,7 @@ def _lower_not(operands: Operands) -> KernelCall:
 def _read_alpha(table: tflite.LeakyReluOptions) -> float:
     alpha = float(table.Alpha())
     if not math.isfinite(alpha):
-        raise UnsupportedError(f"alpha is {alpha}", "alpha has to be a number")
+        raise UnsupportedError(f"alpha is {alpha}", "set alpha to a finite number")
     return alpha
 
 

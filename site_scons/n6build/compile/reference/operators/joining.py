@@ -65,7 +65,7 @@ def _read_concatenation(table: tflite.ConcatenationOptions) -> int:
     activation = read_activation(table.FusedActivationFunction())
     if activation != "NONE":
         raise UnsupportedError(
-            f"it has the activation {activation}", "put the activation in front, as LiteRT asks, too"
+            f"it has the activation {activation}", "put the activation before it, which LiteRT also requires"
         )
     return int(table.Axis())
 

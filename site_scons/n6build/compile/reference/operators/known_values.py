@@ -33,8 +33,8 @@ def _known_value(
 def _check(operands: Operands) -> Iterator[Problem]:
     yield Problem(
         "N6-NET-007",
-        f"tensor {shown(operands.output)} is no constant inside the network: it leaves it, or depends on its inputs",
-        "convert the model with fixed shapes, and without outputs whose value is always the same",
+        f"tensor {shown(operands.output)} is not constant inside the network: it is an output, or depends on the inputs",
+        "convert the model with fixed shapes, and without constant outputs",
     )
 
 

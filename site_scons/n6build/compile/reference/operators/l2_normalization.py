@@ -28,7 +28,7 @@ _KERNEL = kernel_with(
 def _read(table: tflite.L2NormOptions) -> ActivationOptions:
     activation = read_activation(table.FusedActivationFunction())
     if activation != "NONE":
-        raise UnsupportedError(f"a fused activation ({activation}) is not supported", "put the activation behind it")
+        raise UnsupportedError(f"a fused activation ({activation}) is not supported", "put the activation after it")
     return ActivationOptions(activation)
 
 

@@ -128,14 +128,14 @@ def _check_quotient(operands: Operands) -> Iterator[Problem]:
     values = np.array([INT8_MIN, INT8_MAX]) if divisor.data is None else divisor.data.astype(np.int32)
     magnitudes = np.abs(values - zero_point)
     if divisor.data is not None and not magnitudes.all():
-        yield Problem("N6-NET-007", f"tensor {shown(divisor)} holds zeros", "divide by something else")
+        yield Problem("N6-NET-007", f"tensor {shown(divisor)} contains zeros", "remove the zeros from the divisor")
     _, shift = quantize_multiplier(_real_multiplier(operands, _scale_of_quotient))
     least, most = _LEAST_HEADROOM - shift, _MOST_HEADROOM + int(magnitudes.max()).bit_length() - 1 - shift
     if least < 0 or most > _MOST_SHIFT:
         yield Problem(
             "N6-NET-006",
-            f"with these scales quotients would be shifted by {least} to {most} bits, 0 to {_MOST_SHIFT} is possible",
-            f"multiply by the reciprocal instead of dividing, or {QUANTISE}",
+            f"with these scales quotients would be shifted by {least} to {most} bits, outside 0 to {_MOST_SHIFT}",
+            f"multiply by the reciprocal, or {QUANTISE}",
         )
 
 

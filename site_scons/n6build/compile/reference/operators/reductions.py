@@ -86,14 +86,14 @@ def _check_axes(operands: Operands) -> Iterator[Problem]:
         yield Problem(
             "N6-NET-007",
             f"tensor {shown(axes)} names the axes {_named(axes)} of {rank} dimensions",
-            f"axes are {-rank} to {rank - 1}",
+            f"use axes {-rank} to {rank - 1}",
         )
         return
     reduced = _reduced(operands)
     if len(_groups(first.shape, reduced)) > len(_REDUCTION.members):
         yield Problem(
             "N6-NET-007",
-            f"tensor {shown(axes)} names the axes {_named(axes)} of {list(first.shape)}, which lie in three places",
+            f"tensor {shown(axes)} names the axes {_named(axes)} of {list(first.shape)}, which are in three groups",
             "reduce in two steps, or transpose first",
         )
         return

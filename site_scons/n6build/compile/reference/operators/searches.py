@@ -44,7 +44,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
         yield Problem(
             "N6-NET-007",
             f"tensor {shown(axis)} names no dimension of {list(operands.first.shape)}",
-            f"one axis from {-rank} to {rank - 1}",
+            f"use one axis from {-rank} to {rank - 1}",
         )
         return
     yield from check_elements(operands.output, operands.first.elements // operands.first.shape[_axis_of(operands)])

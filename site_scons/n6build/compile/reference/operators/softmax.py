@@ -47,7 +47,7 @@ def _read(table: tflite.SoftmaxOptions) -> float:
     """Return beta, the factor of the exponents."""
     beta = float(table.Beta())
     if not math.isfinite(beta) or beta <= 0:
-        raise UnsupportedError(f"beta is {beta}", "beta has to be positive")
+        raise UnsupportedError(f"beta is {beta}", "set beta to a positive number")
     return beta
 
 

@@ -64,7 +64,11 @@ def _check(operands: Operands) -> Iterator[Problem]:
     yield from check_shape(time, (filters, memory))
     yield from check_shape(operands.required(_STATE), (1, filters * memory))
     if options.rank < 1 or filters % options.rank:
-        yield Problem("N6-NET-007", f"has {filters} filters of rank {options.rank}", "the rank divides the filters")
+        yield Problem(
+            "N6-NET-007",
+            f"has {filters} filters of rank {options.rank}",
+            "use a rank that divides the number of filters",
+        )
         return
     units = filters // options.rank
     if bias is not None:

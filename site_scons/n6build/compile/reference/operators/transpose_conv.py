@@ -78,7 +78,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
         return
     assert shape.data is not None
     if tuple(shape.data.reshape(-1).tolist()) != output.shape:
-        yield Problem("N6-NET-007", f"tensor {shown(output)} has another shape than {shown(shape)} says", CONVERT)
+        yield Problem("N6-NET-007", f"tensor {shown(output)} has another shape than {shown(shape)} requires", CONVERT)
     for axis, stride in ((1, options.stride_h), (2, options.stride_w)):
         expected, _ = window_output(output.shape[axis], weights.shape[axis], stride, 1, options.padding)
         if expected != given.shape[axis]:

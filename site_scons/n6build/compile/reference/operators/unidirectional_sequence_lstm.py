@@ -75,11 +75,11 @@ def _check(operands: Operands) -> Iterator[Problem]:
     for place, what in _FURTHER.items():
         if operands.optional(place) is not None:
             yield Problem(
-                "N6-NET-007", f"has {what}", "use an LSTM of the basic form, as keras.layers.LSTM converts to"
+                "N6-NET-007", f"has {what}", "use a basic LSTM, for example the one that keras.layers.LSTM converts to"
             )
     missing = [place for place in (*_BIASES, _OUTPUT_STATE, _CELL_STATE) if operands.optional(place) is None]
     if missing:
-        yield Problem("N6-NET-007", f"lacks input {missing[0]}", CONVERT)
+        yield Problem("N6-NET-007", f"has no input {missing[0]}", CONVERT)
         return
     shape = operands.first.shape
     if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1 if operands.options(_Options).time_major else 0] != 1):
@@ -119,10 +119,10 @@ def _check_scales(operands: Operands) -> Iterator[Problem]:
             "N6-NET-006",
             f"tensor {shown(cell_state)} has the scale {required_quantisation(cell_state).scale:g}; a cell state has a power of "
             f"two from 2^-15 to 2^{_MAX_INTEGER_BITS - 15}",
-            "quantise the model again; calibration data out of range gives such a scale",
+            "quantise the model again: calibration data out of range gives such a scale",
         )
     if _hidden(operands) is None:
-        yield Problem("N6-NET-006", "has no scale of what its output gate makes (intermediate tensor 4)", QUANTISE)
+        yield Problem("N6-NET-006", "has no scale for the result of its output gate (intermediate tensor 4)", QUANTISE)
 
 
 def _hidden(operands: Operands) -> Quantisation | None:

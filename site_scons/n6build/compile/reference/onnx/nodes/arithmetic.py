@@ -42,7 +42,7 @@ _OPERATIONS: dict[str, _Operation] = {
     "Min": np.minimum,
 }
 _MOST_FOLDED = 1 << 24
-_BETWEEN = "quantise what goes into it: QuantizeLinear and DequantizeLinear before it"
+_BETWEEN = "quantise its inputs: QuantizeLinear and DequantizeLinear before it"
 
 
 def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> Value:
@@ -171,9 +171,7 @@ def _of_two(kind: str) -> Translate:
 
     def translate(node: Node, building: Building) -> Value:
         if len(node.inputs) > 2:
-            raise node.error(
-                "N6-NET-008", f"has {len(node.inputs)} inputs", "two are supported: make several nodes of it"
-            )
+            raise node.error("N6-NET-008", f"has {len(node.inputs)} inputs", "split it into nodes with two inputs")
         first = node.value(0)
         return first if len(node.inputs) == 1 else _combine(node, building, kind, first, node.value(1))
 
@@ -184,7 +182,7 @@ def _pow(node: Node, building: Building) -> Value:
     """Translate a Pow with one constant exponent."""
     base, exponent = node.value(0), node.constant(1)
     if exponent.array.size != 1:
-        raise node.error("N6-NET-008", "has several exponents", "a power with one constant exponent is supported")
+        raise node.error("N6-NET-008", "has several exponents", "use a power with one constant exponent")
     number = float(exponent.array.reshape(-1)[0])
     if isinstance(base, Constant):
         return Constant(_power(base.numbers(), number))

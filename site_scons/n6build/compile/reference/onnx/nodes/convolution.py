@@ -101,7 +101,7 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
         or shape[0] % groups
     ):
         what = f"weights {list(shape)} in {groups} groups do not fit its input {list(given.shape)}"
-        raise node.error("N6-NET-007", what, "convolutions over one or two dimensions are supported")
+        raise node.error("N6-NET-007", what, "use a convolution over one or two dimensions")
     windowing = windowing_of(node, given.shape[2:], shape[2:])
     output: Shape = (given.shape[0], shape[0], *output_sizes(node, windowing, given.shape[2:]))
     order = channels_last(rank)

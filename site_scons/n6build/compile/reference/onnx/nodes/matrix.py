@@ -61,7 +61,7 @@ def _gemm(node: Node, building: Building) -> Value:
     factors = (attributes.get("alpha", 1.0), attributes.get("beta", 1.0), attributes.get("transA", 0))
     if factors != (1.0, 1.0, 0):
         what = f"has alpha {factors[0]:g}, beta {factors[1]:g} and transA {factors[2]}"
-        raise node.error("N6-NET-008", what, "alpha and beta of 1 without transA are supported")
+        raise node.error("N6-NET-008", what, "use alpha 1 and beta 1, without transA")
     transposed = bool(attributes.get("transB", 0))
     bias = node.optional_constant(2)
     return _pending(node, building, node.quantised(0), node.constant(1), bias, transposed=transposed)
@@ -75,7 +75,7 @@ def _product(node: Node, building: Building, x: Value, y: Value) -> Pending:
     ones = [1] * (rank - 2)
     if depth != inputs or min(len(x.shape), len(y.shape)) < 2 or (of_x != of_y and ones not in (of_x, of_y)):
         what = f"{list(x.shape)} and {list(y.shape)} do not fit together"
-        hint = "matrices of two dimensions or more, whose batches are alike, or one of them a single matrix"
+        hint = "use matrices of two or more dimensions with equal batches, or a single matrix for one of them"
         raise node.error("N6-NET-007", what, hint)
     shape = (*(of_y if of_x == ones else of_x), rows, columns)
     transposed = (*range(rank - 2), rank - 1, rank - 2)
@@ -134,7 +134,9 @@ def _qgemm(node: Node, building: Building) -> Value:
     given = held_with(node, building, 0)
     transposed = bool(node.attributes.get("transB", 0))
     if node.attributes.get("transA", 0) or node.attributes.get("alpha", 1.0) != 1.0 or node.given(7) is None:
-        raise node.error("N6-NET-008", "has transA, an alpha, or a float output", "those are not supported")
+        raise node.error(
+            "N6-NET-008", "has transA, an alpha, or a float output", "remove them: this backend does not support them"
+        )
     scales = replace(quantisation_of(node, 4), axis=0 if transposed else 1)
     weights = Constant(as_int8(node.constant(3).array), scales)
     bias = node.optional_constant(6)

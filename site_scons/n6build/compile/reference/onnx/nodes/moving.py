@@ -159,9 +159,7 @@ def _pad(node: Node, building: Building) -> Value:
     mode = node.attributes.get("mode", b"constant")
     quantisation = of.tensor.quantisation
     if mode != b"constant" or quantisation is None:
-        raise node.error(
-            "N6-NET-008", f"pads with the mode {mode.decode()!a}", "the mode constant is supported, of int8"
-        )
+        raise node.error("N6-NET-008", f"pads with the mode {mode.decode()!a}", "use the mode constant with int8")
     pads = node.integers("pads", 1) or []
     axes = node.integers("axes", 3) or list(range(rank))
     number = node.optional_constant(2)
@@ -170,7 +168,7 @@ def _pad(node: Node, building: Building) -> Value:
     for index, axis in enumerate(axes):
         before[node.axis(axis, rank)], after[node.axis(axis, rank)] = pads[index], pads[index + len(axes)]
     if min(*before, *after) < 0 or max(*before, *after) > MOST_SIZE:
-        raise node.error("N6-NET-007", f"pads by {pads}", "paddings are 0 or more")
+        raise node.error("N6-NET-007", f"pads by {pads}", "use paddings of 0 or more")
     shape = tuple(sum(sizes) for sizes in zip(before, of.shape, after, strict=True))
     if shape == of.shape:
         return of
@@ -190,7 +188,7 @@ def _gather(node: Node, building: Building) -> Value:
     axis = node.axis(int(node.attributes.get("axis", 0)), len(value.shape))
     size = value.shape[axis]
     if indices.size == 0 or indices.min() < -size or indices.max() >= size:
-        raise node.error("N6-NET-007", f"takes what is not among {size}", "export the model again")
+        raise node.error("N6-NET-007", f"takes an element outside the {size} elements", "export the model again")
     if isinstance(value, Constant):
         if value.quantisation is not None and len(value.quantisation.scales) > 1:
             raise node.error("N6-NET-006", "takes parts of weights with a scale for each channel", "quantise behind it")

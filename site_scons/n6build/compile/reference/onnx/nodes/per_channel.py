@@ -46,7 +46,7 @@ def _instance_normalization(node: Node, building: Building) -> Value:
     numbers = {"scale": node.constant(1).numbers().reshape(-1), "bias": node.constant(2).numbers().reshape(-1)}
     if rank < 3 or given.shape[0] != 1 or any(each.size != given.shape[1] for each in numbers.values()):
         what = f"its input has the shape {list(given.shape)}, or scale or bias other sizes"
-        raise node.error("N6-NET-007", what, "batch 1, channels and at least one dimension more are supported")
+        raise node.error("N6-NET-007", what, "use batch 1, channels and at least one more dimension")
     epsilon = float(np.float32(node.attributes.get("epsilon", 1e-5)))
     order = channels_last(rank)
 
@@ -66,7 +66,7 @@ def _prelu(node: Node, building: Building) -> Value:
     one_each = len(sizes) == len(given.shape) and math.prod(sizes) in (1, sizes[1:2] and sizes[1])
     if not one_each or slopes.array.size not in (1, channels):
         what = f"its slopes have the shape {list(slopes.shape)} for {list(given.shape)}"
-        raise node.error("N6-NET-008", what, "one slope, or one for each channel, is supported")
+        raise node.error("N6-NET-008", what, "use one slope, or one for each channel")
     numbers = np.broadcast_to(slopes.numbers().reshape(-1), channels)
     order = channels_last(len(given.shape))
 

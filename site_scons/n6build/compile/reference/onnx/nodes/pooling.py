@@ -19,7 +19,7 @@ from n6build.compile.reference.onnx.windowing import Windowing, output_sizes, wi
 
 def _image(node: Node, value: Value) -> Held:
     if not isinstance(value, Held) or value.is_float or len(value.shape) != 4:
-        hint = "quantise what goes into it, of the shape [1, channels, height, width]"
+        hint = "quantise its input, and give it the shape [1, channels, height, width]"
         raise node.error("N6-NET-007", f"its input has the shape {list(value.shape)}, or is not quantised", hint)
     return value
 
@@ -43,7 +43,9 @@ def _max_pool(node: Node, building: Building) -> Value:
     given = _image(node, node.value(0))
     windowing, shape = _windowing(node, given)
     if max(windowing.dilations) > 1 or len(node.outputs) > 1:
-        raise node.error("N6-NET-008", "is dilated, or gives indices", "neither is supported")
+        raise node.error(
+            "N6-NET-008", "is dilated, or returns indices", "export it without dilation and without indices"
+        )
     return _largest(node, building, given, windowing, shape)
 
 
@@ -69,8 +71,10 @@ def _average(node: Node, building: Building, given: Held) -> Pending:
     windowing, shape = _windowing(node, given)
     counts = bool(node.attributes.get("count_include_pad", 0))
     if max(windowing.dilations) > 1 or (counts and node.attributes.get("ceil_mode")):
-        what = "is dilated, or has the mode ceil and counts padding"
-        raise node.error("N6-NET-008", what, "neither is supported")
+        what = "is dilated, or has ceil_mode together with count_include_pad"
+        raise node.error(
+            "N6-NET-008", what, "export it without dilation, and without ceil_mode and count_include_pad together"
+        )
     order = channels_last(4)
 
     def make(target: Target) -> Held:

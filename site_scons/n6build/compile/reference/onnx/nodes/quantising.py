@@ -63,7 +63,7 @@ def one_quantisation(node: Node, first: int) -> Quantisation:
     quantisation = quantisation_of(node, first)
     if len(quantisation.scales) != 1:
         what = f"quantises an activation with {len(quantisation.scales)} scales"
-        raise node.error("N6-NET-006", what, "activations have one scale; set per_channel for weights only")
+        raise node.error("N6-NET-006", what, "set per_channel for weights only: activations have one scale")
     if not -128 <= quantisation.zero_point <= 127:
         raise node.error("N6-NET-006", f"has the zero point {quantisation.zero_point}", _CALIBRATE)
     return quantisation
@@ -152,7 +152,7 @@ def with_scale(node: Node, building: Building, value: Held, quantisation: Quanti
     """
     real = building.signed(value, quantisation)
     if real.tensor.quantisation != quantisation:
-        what = "reads integers with another scale or zero point than they were made with"
+        what = "reads integers with another scale or zero point than their producer wrote"
         raise node.error("N6-NET-006", what, "quantise the model again")
     return real
 

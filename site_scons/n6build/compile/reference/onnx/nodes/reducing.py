@@ -32,7 +32,7 @@ def _reduce(node: Node, building: Building) -> Value:
     last = not large[0] or not large[1] or large[0][-1] < large[1][0]
     if not last and large[1][-1] > large[0][0]:
         what = f"reduces the dimensions {axes} of {list(given.shape)}"
-        raise node.error("N6-NET-008", what, "the first or the last dimensions are supported, with batch 1")
+        raise node.error("N6-NET-008", what, "reduce the first or the last dimensions, with batch 1")
     count = math.prod(given.shape[axis] for axis in axes)
 
     def make(target: Target) -> Held:

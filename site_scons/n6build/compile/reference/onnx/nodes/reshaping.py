@@ -15,7 +15,7 @@ from n6build.compile.reference.onnx.node import Node, NodeFamily
 from n6build.compile.reference.onnx.storage import Shape, as_in_the_model, stored_shape, transposed
 from n6build.compile.reference.onnx.values import Constant, Held, Value
 
-_QUANTISE = "quantise what goes into it, too: QuantizeLinear and DequantizeLinear before it"
+_QUANTISE = "quantise its input, too: QuantizeLinear and DequantizeLinear before it"
 
 
 def held(node: Node, position: int = 0) -> Held:

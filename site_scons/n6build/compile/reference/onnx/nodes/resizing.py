@@ -39,7 +39,7 @@ def _not_supported(node: Node, given: tuple[int, ...], made: tuple[int, ...]) ->
     how = [node.attributes.get(name, b"").decode("ascii", "replace") for name in names]
     what = f"resizes {list(given)} to {list(made)} by {how[0] or 'nearest'!a} {how[1:]}"
     hint = (
-        "mode nearest to whole multiples is supported (asymmetric with nearest_mode floor, or half_pixel), and linear over "
+        "use mode nearest to whole multiples (asymmetric with nearest_mode floor, or half_pixel), or linear over "
         "height and width (half_pixel, align_corners, asymmetric)"
     )
     return node.error("N6-NET-008", what, hint)

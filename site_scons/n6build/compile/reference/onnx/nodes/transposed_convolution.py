@@ -59,7 +59,7 @@ def _conv_transpose(node: Node, building: Building) -> Value:
     weights = weights_of(node, node.constant(1), 1 if groups == 1 else 0)
     if len(given.shape) != 4 or len(weights.shape) != 4 or groups < 1 or weights.shape[0] != given.shape[1]:
         what = f"weights {list(weights.shape)} in {groups} groups do not fit its input {list(given.shape)}"
-        raise node.error("N6-NET-007", what, "transposed convolutions over height and width are supported")
+        raise node.error("N6-NET-007", what, "use a transposed convolution over height and width")
     windowing = windowing_of(node, given.shape[2:], weights.shape[2:])
     automatic = node.attributes.get("auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID")
     if (
@@ -68,14 +68,14 @@ def _conv_transpose(node: Node, building: Building) -> Value:
         or given.shape[1] % groups
         or (groups > 1 and weights.array.shape[1] > 1)
     ):
-        hint = "without dilations and auto_pad, in one group or with one channel in each, it is supported"
+        hint = "export it without dilations and auto_pad, in one group or with one channel in each"
         raise node.error("N6-NET-008", "is dilated, has auto_pad, or groups of several channels", hint)
     sizes = _sizes(node, windowing, given.shape[2:])
     channels = weights.shape[1] * groups
     strides = windowing.strides
     if min(sizes) < 1 or max(sizes) > MAX_DIMENSION or channels * math.prod(strides) > MAX_DIMENSION:
         what = f"makes {channels} channels of {sizes}, with the strides {list(strides)}"
-        raise node.error("N6-NET-005", what, f"at most {MAX_DIMENSION} channels times strides, and so large an output")
+        raise node.error("N6-NET-005", what, f"use at most {MAX_DIMENSION} channels times strides, and as many outputs")
     phases = [
         _phases(
             given.shape[2 + axis], windowing.window[axis], windowing.strides[axis], windowing.before[axis], sizes[axis]

@@ -18,7 +18,7 @@ from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import quantise, target_of
 from n6build.compile.reference.onnx.values import Constant, Float32, Held, Pending, Value
 
-_QUANTISE = "quantise what goes into it: QuantizeLinear and DequantizeLinear before it"
+_QUANTISE = "quantise its inputs: QuantizeLinear and DequantizeLinear before it"
 
 
 def _apply(node: Node, building: Building, value: Value, function: Callable[[Float32], Float32]) -> Value:

@@ -76,7 +76,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     """Check that the operands can be broadcast in four dimensions."""
     if _merged_strides(operands.output.shape, operands.first.shape, operands.required(1).shape) is None:
         what = f"tensors {shown(operands.first)} and {shown(operands.required(1))} are broadcast in too many dimensions"
-        yield Problem("N6-NET-007", what, "expand one of them before")
+        yield Problem("N6-NET-007", what, "expand one of them before this node")
 
 
 _RULE = Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True)

@@ -48,7 +48,9 @@ def _check(operands: Operands) -> Iterator[Problem]:
     batches = max(_batches(x), _batches(y))
     if x.shape[-1] != y.shape[-1] or not {_batches(x), _batches(y)} <= {1, batches} or x.shape[-1] > _MOST_DEPTH:
         what = f"tensors {shown(x)} {list(x.shape)} and {shown(y)} {list(y.shape)}, transposed, do not fit together"
-        yield Problem("N6-NET-007", what, f"rows of the same length, at most {_MOST_DEPTH}, and batches alike or one")
+        yield Problem(
+            "N6-NET-007", what, f"use rows of the same length, at most {_MOST_DEPTH}, and equal batches or one"
+        )
         return
     yield from check_shape(operands.output, (*operands.output.shape[:-2], x.shape[-2], y.shape[-2]))
 

@@ -76,7 +76,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     for tensor in (operands.first, operands.output):
         if tensor.shape[0] != 1 or max(tensor.shape) > MAX_DIMENSION:
             what = f"tensor {shown(tensor)} has the shape {list(tensor.shape)}"
-            yield Problem("N6-NET-005", what, f"batch 1, and at most {MAX_DIMENSION}")
+            yield Problem("N6-NET-005", what, f"use batch 1, and at most {MAX_DIMENSION}")
     yield from _check_sums(operands)
 
 
@@ -88,7 +88,7 @@ def _check_sums(operands: Operands) -> Iterator[Problem]:
     if largest + np.abs(bias.astype(np.int64)).max(initial=0) >= 1 << 31:
         what = f"the sums with {shown(operands.required(_WEIGHTS))} can exceed 32 bits"
         yield Problem(
-            "N6-NET-006", what, "calibrate with representative data; the bias is far larger than the products"
+            "N6-NET-006", what, "calibrate with representative data: the bias is far larger than the products"
         )
 
 
@@ -200,7 +200,7 @@ def _check_rows(operands: Operands) -> Iterator[Problem]:
     rows = operands.first.elements // inputs
     if max(rows, inputs, outputs) > MAX_DIMENSION:
         what = f"tensor {shown(operands.first)} has {rows} rows of {inputs}, times {outputs}"
-        yield Problem("N6-NET-005", what, f"at most {MAX_DIMENSION}")
+        yield Problem("N6-NET-005", what, f"reduce it to {MAX_DIMENSION} at most")
     yield from _check_sums(operands)
 
 
