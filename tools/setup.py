@@ -165,7 +165,9 @@ def install_packages(parts: list[str]) -> int:
     shown = f"{INSTALL[system]} {' '.join(packages)}"
     prefix = [] if os.geteuid() == 0 else ["sudo"]
     if not is_debian or shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
-        return not_installed(parts, f"these packages are missing: {' '.join(packages)}", f"{shown}; then run make setup again")
+        return not_installed(
+            parts, f"these packages are missing: {' '.join(packages)}", f"{shown}; then run make setup again"
+        )
     say("Packages", " ".join(packages))
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]

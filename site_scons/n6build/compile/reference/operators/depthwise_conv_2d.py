@@ -184,9 +184,7 @@ def _check_int16(operands: Operands) -> Iterator[Problem]:
     assert weights.data is not None
     largest = int(np.abs(weights.data.astype(np.int32)).sum(axis=(0, 1, 2)).max())
     if largest > _MOST:
-        what = (
-            f"the absolute weights of a channel of {shown(weights)} sum up to {largest}, more than {_MOST}"
-        )
+        what = f"the absolute weights of a channel of {shown(weights)} sum up to {largest}, more than {_MOST}"
         yield Problem("N6-NET-007", what, "use a smaller window, for example of 516 taps, which always fits")
 
 
