@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from browser import browse
 from n6build.base.errors import N6Error
 from n6build.judge.own_blobs.epoch_grades import EpochGrade, read_grades
 from n6build.tell.content import NpuSection, Report, report_json
@@ -23,7 +24,7 @@ from PIL import Image
 from report.npu_samples import CONVOLUTION, GRADED, NOT_MODELLED, NPU, SMALL
 from report.report_samples import REPORT
 from report.test_report import Page
-from report.test_report_browser import browse, colours, rgb
+from report.test_report_browser import colours, rgb
 
 SVG = "{http://www.w3.org/2000/svg}"
 

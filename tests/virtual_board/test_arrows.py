@@ -6,7 +6,7 @@ import graphlib
 import re
 
 import pytest
-from n6build.board.virtual_board.machine import MACHINE_FILES
+from n6build.base.paths import MACHINE_FILES
 
 # Names of functions and variables that one file defines for others.
 _SHARED = r"(?:n6virt|n6npu|npu)_\w+"
