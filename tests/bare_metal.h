@@ -16,8 +16,8 @@
 #define OPEN_READ_BINARY 1
 #define OPEN_WRITE_BINARY 5
 
-#define CCR (*(volatile uint32_t *)0xE000ED14u)
-#define CCR_LOB (UINT32_C(1) << 19)
+#define SCB_CCR (*(volatile uint32_t *)0xE000ED14u)
+#define SCB_CCR_LOB (UINT32_C(1) << 19)
 
 extern uint32_t stack_top;
 int main(void);

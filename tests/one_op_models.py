@@ -147,6 +147,7 @@ def write_model(
         options: As in operator_of.
     """
     model, ends = model_of(tensors), len(tensors) - outputs
+    model.description = "one operator"
     (graph,) = model.subgraphs
     model.operatorCodes.append(code_of(name, version))
     graph.operators.append(operator_of(0, range(ends), range(ends, len(tensors)), table, **options))

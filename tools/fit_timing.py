@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def expected_times() -> Rows:
-    """Yield the errors of expected times for data that was left out of a fit, for docs/time.md."""
+    """Yield the errors of expected times for data that was left out of a fit."""
     facts = read_measurements()
     return _table(facts, validations(facts))
 
@@ -218,7 +218,7 @@ def network_work(facts: Measurements) -> Work:
 
 
 def _work(measurements: Sequence[tuple[str, str, float, Clocks, Sequence[tuple[float, float, float]]]]) -> Work:
-    """Return measurements, each of which has a name, a group, ns, clocks and rows of elements, MACs and bytes."""
+    """Return measurements with name, group, ns, clocks and rows of work."""
     names, groups, measured, clocks, rows = zip(*measurements, strict=True)
     elements, macs, flash = np.array([row for each in rows for row in each], dtype=np.float64).T
     sizes = [len(each) for each in rows]

@@ -41,7 +41,7 @@ def test_links_of_an_adoption_are_no_networks_of_the_next_one(
     weights.rename(tmp_path / weights.name)
     for _ in range(2):
         adopt([str(tmp_path)])
-    assert "5 lines there already" in capsys.readouterr().out
+    assert "5 lines already up to date" in capsys.readouterr().out
     assert (folder / "n6build-network/network_atonbuf.xSPI2.raw").resolve() == tmp_path / weights.name
 
 

@@ -86,7 +86,7 @@ def test_channels_are_moved_and_come_back(shape: tuple[int, ...], channels_last:
         # The only refused shape is one that looks the same in both orders and is not.
         assert sorted(each for each in moved if each > 1) == sorted(each for each in shape if each > 1)
         assert not channels_last
-        assert "another shape" in error.what
+        assert "different shape" in error.what
         return
     made = joined.for_network(values)
     assert made.shape == moved
@@ -104,21 +104,21 @@ def test_the_pixels_of_an_onnx_picture_are_moved() -> None:
 @pytest.mark.parametrize("shape", [(1, 3, 3, 3), (1, 8, 8, 1)])
 def test_a_shape_that_is_the_same_either_way_is_refused_for_onnx(shape: tuple[int, ...]) -> None:
     network = buffer(shape=(1, *shape[2:], shape[1]) if shape == (1, 8, 8, 1) else shape)
-    assert "another shape" in refusal([network], [port(shape=shape)], channels_last=False)
+    assert "different shape" in refusal([network], [port(shape=shape)], channels_last=False)
     assert only(buffer(shape=shape), port(shape=shape)).channels == "as they are"
 
 
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (buffer(scale=SCALE * 1.001), port(), "another quantisation"),
-        (buffer(zero=1), port(), "another quantisation"),
-        (buffer(type="uint8", zero=0), port(zero=0), "another quantisation"),
-        (buffer(type="int16"), port(), "another quantisation"),
-        (buffer(type="int32"), port(type="float32", scale=1.0), "another quantisation"),
-        (buffer(shape=(1, 5)), port(), "another shape"),
-        (buffer(shape=(2, 2)), port(), "another shape"),
-        (buffer(shape=(1, 2, 3, 4)), port(shape=(1, 4, 3, 2)), "another shape"),
+        (buffer(scale=SCALE * 1.001), port(), "different quantisation"),
+        (buffer(zero=1), port(), "different quantisation"),
+        (buffer(type="uint8", zero=0), port(zero=0), "different quantisation"),
+        (buffer(type="int16"), port(), "different quantisation"),
+        (buffer(type="int32"), port(type="float32", scale=1.0), "different quantisation"),
+        (buffer(shape=(1, 5)), port(), "different shape"),
+        (buffer(shape=(2, 2)), port(), "different shape"),
+        (buffer(shape=(1, 2, 3, 4)), port(shape=(1, 4, 3, 2)), "different shape"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_both_sides(network: IoBuffer, model: Port, why: str) -> None:
@@ -138,7 +138,7 @@ def test_several_alike_are_told_apart_by_their_names_or_not_at_all() -> None:
     model = [port("a"), port("b")]
     joined = join([buffer("b"), buffer("a")], model, "output", channels_last=True)
     assert [one.place for one in joined] == [1, 0]
-    assert "may be 'a' or 'b' of the model" in refusal([buffer("c"), buffer("d")], model)
+    assert "matches 'a' or 'b' of the model" in refusal([buffer("c"), buffer("d")], model)
     assert "1 outputs, but the model has 2" in refusal([buffer("a")], model)
     assert "the same one" in refusal([buffer("a"), buffer("a")], model)
 

@@ -122,5 +122,5 @@ def test_without_a_reference_model_nothing_is_built(project: Project) -> None:
     result = run(project, "reid")
     assert result.status == 2
     assert "error N6-OPTION-018: its model mobilenetv2_a100" in result.output
-    assert "hint: reference.model in model.yaml" in result.output
+    assert "hint: set reference.model in model.yaml" in result.output
     assert result.actions == []

@@ -147,7 +147,9 @@ def test_models_are_for_the_firmware_in_whose_tree_they_go(project: Project, tmp
     (models / "anomaly.tflite").write_bytes(image[file.offset : file.offset + file.size])
     refused = project.scons(*romfs, "firmware=openmv-4.8.1")
     assert refused.status == 2
-    assert "anomaly.tflite: error N6-ROMFS-010: is for ll_aton 1.1.3-262, OpenMV v4.8.1 has 1.1.0-31" in refused.output
+    assert (
+        "anomaly.tflite: error N6-ROMFS-010: is for ll_aton 1.1.3-262, but OpenMV v4.8.1 has 1.1.0-31" in refused.output
+    )
 
 
 @pytest.mark.parametrize(

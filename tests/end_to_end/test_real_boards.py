@@ -135,7 +135,7 @@ def test_the_wrong_board_is_not_programmed(project: Project, desk: Desk) -> None
     result = scons(project, desk, "flash")
     assert result.status == 2
     assert "this is a STM32N6570-DK, not a NUCLEO-N657X0-Q; nothing was programmed" in result.output
-    assert "hint: board=stm32n6570-dk" in result.output
+    assert "hint: set board=stm32n6570-dk" in result.output
     assert desk.content(BOARD.nor.base, 16) == b"\xff" * 16
 
 

@@ -85,7 +85,7 @@ def test_a_ledger_of_another_version_says_nothing(tmp_path: Path, format: int) -
 
 
 def test_a_plan_of_another_version_is_refused() -> None:
-    with pytest.raises(N6Error, match="format 9, of another n6build; this one reads") as caught:
+    with pytest.raises(N6Error, match="it has format 9 of another n6build; this one reads") as caught:
         read_plan_json({"format": 9, "goals": {}, "steps": []})
     assert (caught.value.id, caught.value.hint) == ("N6-STEP-009", "run scons plan, which writes it again")
 

@@ -326,7 +326,7 @@ def test_the_release_that_cannot_erase_is_named(tmp_path: Path, desk: Desk) -> N
     programmer = programmer_of(tmp_path)
     command = desk.commands / "STM32_Programmer_CLI"
     command.write_text("#!/bin/sh\necho '    STM32CubeProgrammer v2.20.0'; echo 'Error: failed to erase memory'\n")
-    with pytest.raises(N6Error, match=r"failed to erase memory\n.*use 2\.19, or 2\.21"):
+    with pytest.raises(N6Error, match=r"failed to erase memory\n.*use STM32_Programmer_CLI 2\.19, or 2\.21"):
         programmer.program(images(1))
 
 

@@ -256,7 +256,7 @@ PSRAM_LIES = [
         "chip_select: 0",
         "chip_select: 1",
         "external_ram.psram.control.chip_select",
-        "none of the lines",
+        "not one of the lines",
     ),
     ("fifteen data lines", "14, 15]", "14]", "external_ram.psram.data.lines", "N6-BOARD-004: 15 different lines"),
     ("one strobe", "[0, 2, 3, 4]", "[0, 2, 4]", "external_ram.psram.control.lines", "N6-BOARD-004: 3 different lines"),

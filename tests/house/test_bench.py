@@ -1,4 +1,4 @@
-"""The cases of tools/bench.py, and the commands of the documentation that name them."""
+"""The cases of tools/bench.py, and the documented commands that name them."""
 
 from __future__ import annotations
 

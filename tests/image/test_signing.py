@@ -71,7 +71,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(N6Error, match="N6-SIGN-001"):
         find_signing_tool()
-    with pytest.raises(N6Error, match="N6-SIGN-003: holds 0 public and 0 private keys"):
+    with pytest.raises(N6Error, match="N6-SIGN-003: has 0 public and 0 private keys"):
         find_keys(tmp_path)
     monkeypatch.setenv("PATH", os.defpath)
     silent = stand_in(tmp_path, "")

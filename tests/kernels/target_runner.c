@@ -54,7 +54,7 @@ static uint32_t count(void (*kernel)(const void *), const void *op, uint32_t rep
 
 int main(void)
 {
-    CCR |= CCR_LOB;
+    SCB_CCR |= SCB_CCR_LOB;
     start_counter();
     const uint32_t input = open_file("cases", 5, OPEN_READ_BINARY);
     const uint32_t output = open_file("results", 7, OPEN_WRITE_BINARY);

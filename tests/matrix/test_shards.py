@@ -105,7 +105,7 @@ def test_a_damaged_part_is_located(tmp_path: Path, change: dict[str, object], sa
         ([shard_of(1, 3), shard_of(3, 3)], "N6-MATRIX-003", "1 of 3 shards are missing: 2"),
         ([shard_of(1, 1), replace(shard_of(1, 1), commit="unknown")], "N6-MATRIX-004", "has unknown, "),
         ([shard_of(1, 2), replace(shard_of(2, 2), options=("load=xip",))], "N6-MATRIX-004", "has load=xip, "),
-        ([shard_of(1, 2), shard_of(2, 3)], "N6-MATRIX-004", "has 3 parts, "),
+        ([shard_of(1, 2), shard_of(2, 3)], "N6-MATRIX-004", "has 3 shards, "),
         ([shard_of(1, 2), shard_of(2, 2, PAIRS[:-1])], "N6-MATRIX-004", "has 5 pairs, number 6 none, "),
     ],
 )
@@ -123,7 +123,7 @@ def test_parts_that_do_not_make_a_whole(tmp_path: Path, parts: list[ShardResults
 
 def test_a_part_that_is_given_twice(tmp_path: Path) -> None:
     path = written(tmp_path, shard_of(1, 2))
-    with pytest.raises(N6Error, match=r"N6-MATRIX-002.*is part 1 of 2, as "):
+    with pytest.raises(N6Error, match=r"N6-MATRIX-002.*is shard 1 of 2, the same as "):
         merged([path, path])
 
 

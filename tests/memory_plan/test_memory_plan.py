@@ -149,8 +149,8 @@ def test_weights_inside_their_slot_take_room_from_no_other(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("address", "size", "text"),
     [
-        (0x7000_0000, 10, "have to be at 0x70000000..0x70000020, but the FSBL begins at 0x70000000"),
-        (0x7008_0000, 1 << 20, "have to be at 0x70080000..0x70180010, but the Appli begins at 0x70100000"),
+        (0x7000_0000, 10, "must be at 0x70000000..0x70000020, but the FSBL begins at 0x70000000"),
+        (0x7008_0000, 1 << 20, "must be at 0x70080000..0x70180010, but the Appli begins at 0x70100000"),
         (0x7018_1000, 10, "must be at 0x70181000, which is not a boundary of 65536-byte sectors"),
     ],
 )

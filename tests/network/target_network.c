@@ -57,7 +57,7 @@ int main(void)
     const uint32_t memory = open_file("memory.bin", sizeof "memory.bin" - 1, OPEN_READ_BINARY);
     int more = load_memory(memory);
     file = open_file("outputs.bin", sizeof "outputs.bin" - 1, OPEN_WRITE_BINARY);
-    CCR |= CCR_LOB;
+    SCB_CCR |= SCB_CCR_LOB;
     LL_ATON_RT_RuntimeInit();
     LL_ATON_RT_SetEpochCallback(on_epoch, &NN_Instance_network);
     LL_ATON_RT_Init_Network(&NN_Instance_network);

@@ -228,7 +228,7 @@ def _shape(tensor: int, shape: list[int]) -> Callable[[object], None]:
             ),
             "N6-NET-007",
             "operator 0 (DIV): tensor 'b' (int8) contains zeros",
-            "something else",
+            "remove the zeros",
         ),
         (
             ops.binary("DIV", ((1, 6), (1, 6)), (Quantisation(1e-6), B, Quantisation(1e4))),

@@ -57,7 +57,7 @@ def test_nothing_is_asked_for_where_nothing_is_named() -> None:
 )
 def test_what_is_missing_is_said_before_anything_is_compiled(package: Path, missing: str, what: str) -> None:
     with pytest.raises(
-        N6Error, match="Driver: error N6-LLATON-005: is not a folder\n  hint: cmsis=FOLDER, or N6BUILD_CMSIS"
+        N6Error, match="Driver: error N6-LLATON-005: is not a folder\n  hint: set cmsis=FOLDER, or N6BUILD_CMSIS"
     ):
         find_device_headers([package / "Driver"])
     (package / missing).unlink()

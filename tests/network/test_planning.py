@@ -118,10 +118,10 @@ def test_the_hint_names_profiles_with_more_ram_or_says_that_there_is_none() -> N
     subject = network([Buffer("a", 6000, 0, 1, None)])
     outside = RoomierProfile("extram", ("hyperRAM",), 16.0)
     for roomier, hint in (
-        ((RoomierProfile("extflash"),), "profile=extflash has more RAM; the largest buffer"),
+        ((RoomierProfile("extflash"),), "use profile=extflash, which has more RAM; the largest buffer"),
         (
             (RoomierProfile("extflash"), outside, replace(outside, name="allmems")),
-            "use profile=extflash has more RAM; profile=extram or allmems, which has more RAM outside the chip "
+            "use profile=extflash, which has more RAM; use profile=extram or allmems, which has more RAM outside the chip "
             "(hyperRAM); a byte there takes 16 times as long; the largest buffer",
         ),
         (

@@ -68,7 +68,7 @@ def test_a_missing_part_is_named_with_the_reason_why_it_matters(tmp_path: Path, 
         path.unlink()
     with pytest.raises(N6Error, match="N6-LLATON-002") as caught:
         st_runtime(core)
-    assert caught.value.what == f"ST Edge AI Core 3.0 (ll_aton 1.1.3-8) lacks {named}"
+    assert caught.value.what == f"ST Edge AI Core 3.0 (ll_aton 1.1.3-8) has no {named}"
     assert caught.value.where == str(core)
 
 
@@ -86,7 +86,7 @@ def test_the_gate_names_both_versions_and_the_releases_to_use() -> None:
     assert found is not None
     assert found.where == "network.c"
     assert found.what == (
-        "asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)"
+        "asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), but n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)"
     )
     assert (
         found.hint == "compile the network with ST Edge AI Core 3.0, or point STEDGEAI_CORE_DIR to ST Edge AI Core 2.2"

@@ -182,7 +182,7 @@ REFUSED = {
         ops.reduction("MEAN", (2, 3, 2, 3, 2), (0, 2, 4), IN, IN),
         lambda _: None,
         "N6-NET-007",
-        ("three places",),
+        ("three groups",),
     ),
     "an axis to search": (OTHERS["index of the smallest"], _axis_outside, "N6-NET-007", ("'axis' (int32)",)),
     "another scale of the largest": (OTHERS["largest"], _scale(2, 0.01), "N6-NET-006", ("same scale",)),

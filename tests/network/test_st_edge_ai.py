@@ -141,7 +141,7 @@ ROWS = [
     ("atonn failed", "N6-STAI-033", "operator LSTM has no implementation"),
     ("pools are no json", "N6-STAI-021", "cannot read its memory pools"),
     ("float model", "N6-STAI-026", "not quantised: 40 tensors compute in float, _model_0_conv_output_0 first"),
-    ("ir version", "N6-STAI-022", "ONNX IR version 10, this release of the tool reads up to 9"),
+    ("ir version", "N6-STAI-022", "ONNX IR version 10, but this release of the tool reads up to 9"),
     ("flow without npu", "N6-STAI-029", "6405160 bytes are needed"),
     ("invalid model", "N6-STAI-031", "E010(InvalidModelError): Couldn't load"),
     ("importer", "N6-STAI-031", "TOOL ERROR: list index out of range"),
@@ -149,7 +149,7 @@ ROWS = [
     ("letters", "N6-STAI-023", "a non-ASCII character in a path"),
     ("crash", "N6-STAI-024", "crashed (signal 11)"),
     ("dropped quantisation", "N6-CHECK-017", "dropped the quantisation"),
-    ("board side", "N6-STAI-025", "asked for a board"),
+    ("board side", "N6-STAI-025", "tried to reach a board"),
     ("ai studio", "N6-STAI-028", "9674752 bytes missing"),
     ("usable output, status 255", "N6-STAI-033", "something went wrong at the very end"),
     ("nothing written", "N6-STAI-040", "status 0, but did not write network.c"),
@@ -355,7 +355,7 @@ def test_a_real_log_of_two_runs_that_failed_for_different_reasons() -> None:
     first, second = sample("logs/e700-m55-out-of-ram.txt").read_text().split("Ho cambiato la versione di ir")
     errors = [diagnose(read_log(text), 255, pool_bytes=1 << 20) for text in (first, second)]
     assert [error and error.id for error in errors] == ["N6-STAI-022", "N6-STAI-028"]
-    assert "ONNX IR version 10, this release of the tool reads up to 9" in str(errors[0])
+    assert "ONNX IR version 10, but this release of the tool reads up to 9" in str(errors[0])
     assert "3211264 bytes missing" in str(errors[1])
 
 

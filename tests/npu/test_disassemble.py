@@ -120,8 +120,8 @@ def test_a_blob_that_is_otherwise_the_same_differs_in_the_lines_of_what_was_inse
         ([*label(1), 5], 3, "0x00000005 has opcode 5, which is unknown"),
         ([*label(1)], 3, "the blob has no end"),
         ([*label(1), 12, 12], 4, "the blob ends here, but announces 1 words more"),
-        ([0 | 31 << 10], 2, "lacks 1 of its 1 words"),
-        ([3 | 9 << 5, 1, 2], 2, "lacks 7 of its 9 words"),
+        ([0 | 31 << 10], 2, "1 of the 1 words of the instruction are missing"),
+        ([3 | 9 << 5, 1, 2], 2, "7 of the 9 words of the instruction are missing"),
         ([0 | 9 << 5 | 8 << 10, 0, 12], 2, "is for bits 9 to 8"),
     ],
 )

@@ -6,6 +6,7 @@ import ast
 import importlib.machinery
 import io
 import json
+import re
 import sys
 import tokenize
 from collections.abc import Callable, Collection, Iterator
@@ -25,7 +26,7 @@ FILES = sorted(LIBRARY.rglob("*.py"))
 STEPS = sorted(
     "n6build." + ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
     for path in FILES
-    if "\ndef make(" in path.read_text()
+    if re.search(r"^def \w+\(call: Call\) -> None:", path.read_text(), re.MULTILINE)
 )
 _DYNAMIC = {"exec", "eval", "__import__", "import_module", "run_module", "run_path", "exec_module", "load_module"}
 

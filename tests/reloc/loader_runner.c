@@ -92,7 +92,7 @@ static uint32_t check(uint32_t bytes)
 
 int main(void)
 {
-    CCR |= CCR_LOB;
+    SCB_CCR |= SCB_CCR_LOB;
     const uint32_t input = open_file("cases", 5, OPEN_READ_BINARY);
     const uint32_t output = open_file("results", 7, OPEN_WRITE_BINARY);
     uint32_t header[3];

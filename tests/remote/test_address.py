@@ -99,7 +99,7 @@ def test_the_environment_has_what_is_secret(tmp_path: Path, monkeypatch: pytest.
         ({"TOKEN": "a b"}, LOCAL, "printable ASCII"),
         ({"TOKEN": "secret"}, Address("example.com", 80), "without encryption"),
         ({"TOKEN_FILE": "/nowhere/token"}, LOCAL, "/nowhere/token"),
-        ({"CERT": __file__}, LOCAL, "belong together"),
+        ({"CERT": __file__}, LOCAL, "a certificate needs its key"),
         ({"TIMEOUT": "-1"}, LOCAL, "not a time"),
         ({"TIMEOUT": "0"}, LOCAL, "not a time"),
         ({"TIMEOUT": "nan"}, LOCAL, "not a time"),

@@ -239,7 +239,7 @@ def test_a_board_that_cannot_listen_while_it_answers_is_asked_one_thing_at_a_tim
 def test_a_refusal_among_requests_that_are_under_way(firmware: Firmware) -> None:
     link = link_to(Slow(firmware))
     link.window = 16
-    with pytest.raises(N6Error, match="refuses INPUT: outside its buffers"):
+    with pytest.raises(N6Error, match="rejects INPUT: outside its buffers"):
         link.write_input(0, bytes(INPUT_BYTES + 200))
     assert link.network(0).name == "keyword"
 
@@ -356,9 +356,9 @@ def test_what_the_firmware_refuses(firmware: Firmware) -> None:
     link = link_to(Board(firmware))
     with pytest.raises(N6Error, match="N6-LINK-003: the firmware rejects NETWORK: it knows no such"):
         link.network(1)
-    with pytest.raises(N6Error, match="refuses INPUT: outside its buffers"):
+    with pytest.raises(N6Error, match="rejects INPUT: outside its buffers"):
         link.write_input(0, bytes(INPUT_BYTES + 1))
-    with pytest.raises(N6Error, match="refuses OUTPUT: outside its buffers"):
+    with pytest.raises(N6Error, match="rejects OUTPUT: outside its buffers"):
         link.read_output(0, OUTPUT_BYTES + 1)
     for kind, payload in (
         (Type.EPOCHS, b"\0"),

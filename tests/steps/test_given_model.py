@@ -120,7 +120,13 @@ DAMAGED_WEIGHTS = WHOLE[:-8] + bytes(8)
 @pytest.mark.parametrize(
     ("data", "runtime", "id", "said", "hint"),
     [
-        (WHOLE, RuntimeVersion("st", (1, 1, 1, 14)), "N6-RELOC-044", "asks for ll_aton 1.1.3-8", "Core 3.0, whose ABI"),
+        (
+            WHOLE,
+            RuntimeVersion("st", (1, 1, 1, 14)),
+            "N6-RELOC-044",
+            "asks for ll_aton 1.1.3-8",
+            "Core 3.0, which has its ABI",
+        ),
         (WHOLE, RuntimeVersion("n6build", (1, 1, 3, 262)), "N6-RELOC-044", "1.1.3-262", "STEDGEAI_CORE_DIR"),
         (WHOLE, RuntimeVersion("n6build", VERSION), "N6-LLATON-004", "2 of 3 epochs use the NPU", "STEDGEAI_CORE_DIR"),
         (WHOLE[:-8], ST, "N6-RELOC-041", "8 bytes are missing", "verify"),

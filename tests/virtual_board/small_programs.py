@@ -1,4 +1,4 @@
-"""Small programs on the virtual board: from a NOR, or started by the emulator itself."""
+"""Small programs on the virtual board, from a NOR or started by the emulator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SOON, _LONG = Limits(silence=200_000_000), Limits(1_000_000_000)
 
 
 def line_of(source: str, text: str) -> str:
-    """Return the start of a finding's place: the one line of a program that has this text."""
+    """Return the place of a finding: the one line of a program with this text."""
     lines = (PROGRAMS / source).read_text().splitlines()
     (number,) = [number for number, line in enumerate(lines, 1) if text in line]
     return f"tests/virtual_board/programs/{source}:{number} in "

@@ -69,7 +69,7 @@ NOT_MAPPED = Reached("exited", findings=(RANGE, "psram-not-mapped", "lockup"))
 MATRIX = {
     (OURS, OURS): Reached("until", 4),
     (OURS, "Audio"): Reached("timeout", 3, at="0x34007axx"),
-    (OURS, "LoadAndRun"): Reached("timeout", 3, ("clock-off",), at="0x34000exx"),
+    (OURS, "LoadAndRun"): Reached("timeout", 3, ("clock-off",), at="0x34000fxx"),
     (OURS, "PSRAM"): Reached("N6-FOREIGN-004"),
     (OURS, "XIP"): Reached("N6-FOREIGN-004"),
     ("lrun 1.2", OURS): Reached("until", 1, stored=1),

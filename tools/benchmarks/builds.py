@@ -1,4 +1,4 @@
-"""Builds of the project's models: their times, sizes and instructions, for docs/how-sure.md."""
+"""Times, sizes and instructions of the project's models, for docs/how-sure.md."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _kernel_code(project: Path) -> int:
 
 
 def _installed(project: Path) -> Rows:
-    """Yield instructions of the loader, and of installed models compared with linked ones."""
+    """Yield instructions of the loader, and of installed and linked models."""
     for model in MODELS:
         build(project, f"model={model}", "flash", "run")
         linked = _instructions(project, model)
@@ -116,7 +116,7 @@ def _programmed(project: Path) -> Rows:
     appli, begin = "firmware/appli/main.c", "n6_console_open();"
     edits = {
         "one weight byte": (model_byte("miniresnet", a_weight), "one sector"),
-        "an edit of the Appli": (replaced(appli, "N6-FW-028", "N6-FW-998"), "one sector"),
+        "an edit of the Appli": (replaced(appli, "rejects its input", "REJECTS its input"), "one sector"),
         "an edit that makes the Appli larger": (
             replaced(appli, begin, f'{begin}\n    n6_put("larger");\n    n6_put_end();'),
             "two sectors",
@@ -200,7 +200,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def _stage_2(project: Path) -> Row:
-    """Return the share of gcc in stage 2, with one job at a time, so that times add up."""
+    """Return the share of gcc in stage 2, with one job at a time."""
     build(project, "loader=reloc", "network")
     runs = []
     for _ in range(REPEATS):

@@ -1,4 +1,4 @@
-"""The benefit of caches: a first checkout fills one, a second checkout fetches, for docs/caches.md.
+"""The benefit of caches in a second checkout, for docs/caches.md.
 
 The caches are a folder, a server of the Remote Execution API, ccache and sccache, all on this
 machine; `make setup-tests` installs them.
@@ -21,7 +21,7 @@ Checkouts = Sequence[Path]
 
 
 def caches() -> Rows:
-    """Yield the costs of a build from nothing in two checkouts, with each kind of cache."""
+    """Yield the costs of two builds from nothing, with each kind of cache."""
     yield Head(("cache", "first checkout, processor", "second checkout, processor", "from the cache"))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -56,7 +56,7 @@ def _shared(name: str, checkouts: Checkouts, cache: str) -> Row:
 
 
 def _compiler_cache(home: Path, program: str, checkouts: Checkouts) -> Row:
-    """Return the row of a compiler cache, which is a link with the compiler's name in PATH."""
+    """Return the row of a compiler cache: a link with the compiler's name in PATH."""
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "arm-none-eabi-gcc").symlink_to(program)
     environment = {"HOME": str(home), "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"}

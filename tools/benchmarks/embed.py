@@ -1,4 +1,4 @@
-"""The time that n6build adds to a build with nothing to do of a host project, for docs/how-sure.md.
+"""The time that n6build adds to a host's build with nothing to do.
 
 The host project is built by GNU make, CMake with Ninja, or SCons.
 """

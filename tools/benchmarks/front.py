@@ -1,4 +1,4 @@
-"""The time of the answer "nothing to do", compared with a bare start of Python, for docs/how-sure.md."""
+"""The time of the answer "nothing to do", beside a bare start of Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N6BUILD = (sys.executable, "-P", "-m", "n6build", "build")
 
 
 def front(runs: int = 30) -> Rows:
-    """Yield the time of the answer that there is nothing to do, the least of some runs in turn."""
+    """Yield the least time of the answer that there is nothing to do."""
     yield Head(("command", "time", "times Python's start", "its processor"))
     with temporary_project() as project:
         empty = project / "build/empty"

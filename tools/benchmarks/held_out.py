@@ -75,7 +75,7 @@ def request_of(model: Path, board: Board) -> Request:
 
 
 def attempt_of(model: Path, board: Board, graph: Graph, vectors: ReferenceTensors) -> Attempt:
-    """Return the attempt to compile a model that these vectors calibrate, and to prove its blobs."""
+    """Return the attempt to compile a model and to prove its blobs."""
     calibration = Calibration(vectors.values, 1.5)
     program, envelope = find_program(board.soc), read_envelope(ENVELOPE)
     return Attempt(board.soc, program, request_of(model, board), graph, calibration, vectors, envelope)

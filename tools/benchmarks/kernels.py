@@ -1,4 +1,4 @@
-"""Instructions and estimated cycles of kernels and networks, beside CMSIS-NN's, for docs/how-sure.md.
+"""Instructions and estimated cycles of kernels and networks, beside CMSIS-NN's.
 
 CMSIS-NN is built from the samples, with GCC and, where it is installed, with Clang; of the builds
 that compute n6build's results, within one step, the one with the fewest cycles counts.
@@ -62,7 +62,7 @@ class Measured:
 
 
 def kernels() -> Rows:
-    """Yield instructions, and in brackets estimated cycles, of layers and networks beside CMSIS-NN's."""
+    """Yield instructions, and in brackets cycles, of layers and networks."""
     with tempfile.TemporaryDirectory(prefix="n6kernels-") as name:
         bench = Bench(Path(name))
         yield Head(("layer, for a multiply-accumulate or an element", "CMSIS-NN", "n6build", "ratio"))

@@ -1,4 +1,4 @@
-"""Layers of well-known shapes, and networks made of them, for the benchmark of kernels."""
+"""Layers of well-known shapes, and networks made of them."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def scons(project: Path, *arguments: str, environment: Mapping[str, str] | None 
 
 
 def least(runs: Iterable[Spent]) -> Spent:
-    """Return the least of each cost, because other work on the machine only adds to them."""
+    """Return the least of each cost: other work on the machine only adds to it."""
     found = list(runs)
     wall, cpu = min(each.wall for each in found), min(each.cpu for each in found)
     return Spent(wall, cpu, min(each.megabytes for each in found), found[-1].output)

@@ -134,7 +134,7 @@ def _expected_of(compiled: CompiledForNpu, folder: Path) -> tuple[str, str]:
 
 
 def _expected(folder: Path, name: str) -> tuple[str, str]:
-    """Return the expected time of the epochs on the NPU, and the part that waits for the flash."""
+    """Return the expected time of the epochs on the NPU, and the wait for flash."""
     work = work_of(read_artifacts(folder, name, ()), BOARD.soc)
     found = expected_time(work, read_model(), conditions_of(BOARD, "overdrive"))
     epochs = [each for each in found.epochs if each.on != "CPU"]

@@ -1,4 +1,4 @@
-"""Programs of the tests on the virtual board: the cost of signatures, and the speed of the board."""
+"""The cost of signatures, and the speed of the virtual board."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def trust() -> Rows:
 
 
 def emulator() -> Rows:
-    """Yield the instructions that the virtual board executes in a second of the host's processor."""
+    """Yield the virtual board's instructions in a second of the host's processor."""
     yield FIGURES
     with tempfile.TemporaryDirectory() as name:
         for code, rounds, goal in CODES:
@@ -52,7 +52,7 @@ def emulator() -> Rows:
 
 
 def _run(elf: Path, cache: str) -> tuple[int, float]:
-    """Return the instructions and the host's seconds of a run, with the data cache on or off."""
+    """Return the instructions and the host's seconds of a run."""
     findings = elf.with_suffix(".jsonl")
     machine = ("-M", f"stm32n6virt,cache={cache},findings={findings}", "-kernel", str(elf))
     silent = ("-display", "none", "-monitor", "none", "-serial", "null")

@@ -1,4 +1,4 @@
-"""Costs and gains of remote execution, with a real server and local workers, for docs/remote.md.
+"""Costs and gains of remote execution, with a real server and local workers.
 
 Workers are processes on this machine. Needs the tools that `make setup-tests` installs. On a
 machine with few processors, workers compete with each other and with the server: only processor

@@ -1,4 +1,4 @@
-"""Time and memory of large weights, files, applications and projects, for docs/matrix.md.
+"""Time and memory of large weights, files, applications and projects.
 
 Seconds are those of the processor, of scons and all that it starts: other work on the machine does
 not count. Memory is that of the largest process.
@@ -29,7 +29,7 @@ FLASH = (f"board={BOARD}", "probe=virtual", "flash")
 
 
 def scale(*parts: str) -> Rows:
-    """Yield costs of large inputs, of all parts or of some: weights, other-ways, lines, networks, models, boards, matrix."""
+    """Yield the costs of large inputs, of all parts or of some."""
     yield Head(("input", "first build", "nothing to do"))
     for part in parts or PARTS:
         with temporary_project() as project:

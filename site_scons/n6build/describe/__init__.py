@@ -1,4 +1,4 @@
-"""Descriptions that everything else reads: chips and boards, models, options, formats.
+"""Descriptions of chips, boards, models, options and formats.
 
 In: YAML files under boards/ and models/, model files, compiled networks in folders, `option=value`.
 Out: frozen dataclasses, and the C headers and linker scripts of chips, boards and formats.

@@ -1,4 +1,4 @@
-"""Judgement of a network: the reference interpreters, the NPU's blobs, expected times.
+"""Judgement of a network: reference interpreters, NPU blobs, expected times.
 
 In: compiled networks, outputs of a run, measurements of boards.
 Out: distances from the reference, epochs of the NPU in readable form, times with their ranges.

@@ -87,8 +87,7 @@ class LinkedNetwork:
     guards: tuple[IoBuffer, ...] = ()
 
 
-# Action after a network, with its place and its outcome.
-After = Callable[[int, NetworkOutcome], None]
+After = Callable[[int, NetworkOutcome], None]  # Called after a network, with its place and its outcome.
 
 
 def go_on(_index: int, _outcome: NetworkOutcome) -> None:

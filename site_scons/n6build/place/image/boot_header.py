@@ -1,4 +1,4 @@
-"""Writer of boot headers, and check of third-party ones (describe/formats/boot_header.py)."""
+"""Writer of boot headers, and check of third-party ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of the real numbers of an int8 output, and operators that compute with these numbers."""
+"""Limits of the real numbers of an int8 output, and operators with these limits."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _KERNEL = kernel_with(
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
-    """Check that paddings match the shapes, and that the value has the scale of the output."""
+    """Check that paddings match the shapes, and the value the output's scale."""
     value = operands.optional(2)
     if value is not None:
         if value.elements != 1:

@@ -166,7 +166,7 @@ def _sum(name: str, label: str, mean: bool) -> OperatorKind:
 
 
 def _extreme(name: str, label: str) -> OperatorKind:
-    """Return an operator whose kernel is n6k_<name>, in lower case; the scale stays the same."""
+    """Return an operator with the kernel n6k_<name>; the scale stays the same."""
     kernel = Kernel(name.lower(), _EXTREME)
 
     def check(operands: Operands) -> Iterator[Problem]:

@@ -1,1 +1,1 @@
-"""Operators of ONNX that LiteRT lacks or computes otherwise, one module for each family."""
+"""Operators of ONNX that LiteRT lacks or computes otherwise, by family."""

@@ -1,4 +1,4 @@
-"""Rows or channels with mean 0 and deviation 1, in float32; then they are scaled and shifted.
+"""Rows or channels with mean 0 and deviation 1, in float32, scaled and shifted.
 
 LayerNormalization has rows of neighbouring elements, InstanceNormalization channels.
 """

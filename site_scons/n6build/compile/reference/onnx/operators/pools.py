@@ -1,4 +1,4 @@
-"""Poolings of ONNX: the mean or the largest element of each window, or of each channel.
+"""Poolings of ONNX: the mean or the largest element of a window or a channel.
 
 QLinearAveragePool computes in float32 and adds elements in the order of ONNX Runtime. A sum of
 QLinearGlobalAveragePool is an integer that is scaled in float32.
