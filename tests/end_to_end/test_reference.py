@@ -105,7 +105,7 @@ def test_a_model_that_the_network_was_not_made_from_is_refused(
     )
     (reid / MODEL).write_bytes(b"TFL3" * 9)
     damaged = project.scons("model=reid", *VIRTUAL, **st)
-    assert f"{MODEL}: error N6-COMPARE-002: cannot be interpreted" in damaged.output
+    assert f"{MODEL}: error N6-MODEL-020: is not a valid tflite model" in damaged.output
     assert "Traceback" not in damaged.output
 
 
