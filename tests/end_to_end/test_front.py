@@ -187,7 +187,7 @@ def test_an_edit_that_moves_no_time_is_seen_by_paranoid_alone(built: Built) -> N
     project = built.project
     source = project.root / "firmware/fsbl/main.c"
     original = source.read_bytes()
-    at = original.index(b"reset did not end")
+    at = original.index(b"ended its mode")
 
     def is_answered() -> bool:
         return project.scons(*WORDS).status == 0 and asked(project, *WORDS).status == 0

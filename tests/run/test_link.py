@@ -365,7 +365,7 @@ def test_what_the_firmware_refuses(firmware: Firmware) -> None:
         (Type.OUTPUT, b"\0"),
         (Type.OUTPUT, OUTPUT_REQUEST.pack(index=0, offset=0, size=DATA_MAX + 1)),
     ):
-        with pytest.raises(N6Error, match=f"refuses {kind.name}: outside its buffers"):
+        with pytest.raises(N6Error, match=f"rejects {kind.name}: outside its buffers"):
             link.request(kind, payload)
 
 
