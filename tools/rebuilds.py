@@ -252,7 +252,7 @@ CHANGES = (
         "a text in the FSBL",
         replaced("firmware/fsbl/main.c", "not switch to the internal", "not change to the internal"),
     ),
-    Change("a text in the Appli", replaced("firmware/appli/main.c", "does not take its", "does not TAKE its")),
+    Change("a text in the Appli", replaced("firmware/appli/main.c", "rejects its", "REJECTS its")),
     Change("a macro in a header of the Appli", appended("firmware/appli/n6_slot.h", "#define N6_NEW 1\n")),
     Change(
         "a comment in a header of the bring-up",

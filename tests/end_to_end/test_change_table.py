@@ -97,7 +97,7 @@ CHANGES = [
     ),
     Change(
         "a text in the Appli",
-        edit("firmware/appli/main.c", "does not take its", "does not TAKE its"),
+        edit("firmware/appli/main.c", "rejects its", "REJECTS its"),
         [
             "Compile firmware/appli/main.c",
             "Link miniresnet/appli/appli.elf",
@@ -275,7 +275,7 @@ def test_two_edits_within_a_second_are_both_built(project: Project) -> None:
     arguments = (*ARGUMENTS[:-1], "build")
     assert project.scons(*arguments).status == 0
     for number in range(4):
-        project.replace("firmware/appli/main.c", "does not take its", f"does not take {number} its")
+        project.replace("firmware/appli/main.c", "rejects its", f"rejects {number} its")
         assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions
-        project.replace("firmware/appli/main.c", f"does not take {number} its", "does not take its")
+        project.replace("firmware/appli/main.c", f"rejects {number} its", "rejects its")
         assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions

@@ -20,7 +20,7 @@ def test_a_dry_run_prints_the_plan_and_touches_nothing(project: Project) -> None
     assert "Would flash 4 of 4 sectors, 256.0 KiB, about 0 s" in first.output
     assert not (project.root / "build/virtual_board/nucleo-n657/nor.bin").exists()
     assert project.scons(*ARGUMENTS, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
-    project.replace("firmware/appli/main.c", "does not take its", "does not TAKE its")
+    project.replace("firmware/appli/main.c", "rejects its", "REJECTS its")
     again = project.scons(*ARGUMENTS, "flash", "dry=1")
     assert "Would flash 0x70100000..0x70110000, 1 sector, 64.0 KiB" in again.output
     assert "Would flash 1 of 4 sectors, 64.0 KiB" in again.output
@@ -81,11 +81,11 @@ def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -
     first = "To flash 4 sectors (256.0 KiB), all of it: n6build has no record of such a board"
     assert first in project.scons(*ARGUMENTS, "build").output
     assert project.scons(*ARGUMENTS, "flash").status == 0
-    project.replace("firmware/appli/main.c", "does not take its", "does not TAKE its")
+    project.replace("firmware/appli/main.c", "rejects its", "REJECTS its")
     assert "To flash 1 sector (64.0 KiB) that differ on board virtual" in project.scons(*ARGUMENTS, "build").output
-    project.replace("firmware/appli/main.c", "does not TAKE its", "does not take its")
+    project.replace("firmware/appli/main.c", "REJECTS its", "rejects its")
     assert "To flash nothing: board virtual is up to date" in project.scons(*ARGUMENTS, "build").output
-    project.replace("firmware/appli/main.c", "does not take its", "does not TAKE its")
+    project.replace("firmware/appli/main.c", "rejects its", "REJECTS its")
     project.change_one_weight("keyword")
     assert "To flash 2 sectors (128.0 KiB)" in project.scons(*ARGUMENTS, "build").output
 
@@ -95,10 +95,10 @@ def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -
 def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> None:
     """A script makes several edits within one second, the resolution of SCons's times."""
     for number in range(4):
-        project.replace("firmware/appli/main.c", "does not take its", "DOES not take its")
+        project.replace("firmware/appli/main.c", "rejects its", "Rejects its")
         assert project.scons(*ARGUMENTS, "build").status == 0
         assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
-        project.replace("firmware/appli/main.c", "DOES not take its", "does not take its")
+        project.replace("firmware/appli/main.c", "Rejects its", "rejects its")
         assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
 
 

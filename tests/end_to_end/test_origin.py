@@ -56,7 +56,7 @@ def test_images_are_built_again_from_their_provenance_and_from_nothing_else(proj
 
     first = verify()
     assert (first.returncode, "Verified provenance.json, 5 files" in first.stdout) == (0, True), first.stderr
-    project.replace("firmware/appli/main.c", "does not take its", "DOES not take its")
+    project.replace("firmware/appli/main.c", "rejects its", "Rejects its")
     other = verify()
     assert other.returncode == 1
     assert "Material source <n6build>/firmware/appli/main.c has SHA-256" in other.stdout

@@ -156,7 +156,7 @@ def test_without_the_extra_a_run_says_what_is_missing(
     assert without.status == 0, without.output
     assert (
         "Result 10 inferences, but no expected outputs for a comparison: package ai-edge-litert, which runs "
-        "keyword.tflite; run make setup, which installs the extra [compare]" in without.output
+        "keyword.tflite, is not installed; run make setup, which installs the extra [compare]" in without.output
     )
     assert "missing ai-edge-litert" in doctor.output
     assert compared in project.scons("model=keyword", *VIRTUAL).output
