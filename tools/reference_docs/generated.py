@@ -25,7 +25,7 @@ def pages(root: Path) -> dict[str, str]:
         "reference/console.md": console_page(),
         "reference/formats.md": formats_page(),
         "reference/operators.md": operators_page(),
-        "reference/house.md": house_page(),
+        "reference/house.md": house_page(root),
         **yaml_pages(root),
         **board_pages(root),
         "changelog.md": _changelog(root),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from pathlib import Path
 
 from n6build.base.paths import LIBRARY
@@ -14,27 +15,18 @@ This page is for you if you change n6build itself: it tells you which package ho
 from the docstrings of the packages in `site_scons/n6build`. A package imports those above it in this list, never those
 below; `make lint` checks that."""
 
-# Packages in the order in which data passes through them.
-ORDER = (
-    "base",
-    "engine",
-    "describe",
-    "compile",
-    "place",
-    "judge",
-    "board",
-    "check",
-    "tell",
-    "steps",
-    "adopt",
-    "prove",
-    "cli",
-)
 
+def house_page(root: Path) -> str:
+    """Return the page with every package, what comes in, what goes out, and its parts.
 
-def house_page() -> str:
-    """Return the page with every package, what comes in, what goes out, and its parts."""
-    return page("The source tree", _HEAD, *(part for name in ORDER for part in _package(name)))
+    Args:
+        root: Folder of pyproject.toml, whose first contract has the packages in their order.
+    """
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    names = [name for layer in reversed(layers) for name in sorted(layer.split(" | "))]
+    packages = (name for name in names if (LIBRARY / name).is_dir())
+    return page("The source tree", _HEAD, *(part for name in packages for part in _package(name)))
 
 
 def _package(name: str) -> list[str]:

@@ -55,7 +55,7 @@ edge [arrowsize=0.6]
 }}"""
 # A page may shrink the picture to its own width, but not enlarge it.
 _OPENING = """<svg xmlns="http://www.w3.org/2000/svg" class="n6-plan" width="{0}" height="{1}" viewBox="0 0 {0} {1}"
-style="--n6-plan-width: {0}px" role="img" aria-label="{2}; each box has a tip with the files"><style>{3}</style>"""
+style="--n6-plan-width: {0}px" role="img" aria-label="{2}; each box has a tooltip with the files"><style>{3}</style>"""
 
 
 class NoPictureError(Exception):

@@ -135,8 +135,9 @@ def make_build_report(call: Call) -> None:
     site = current_site()
     runtime = given.runtime
     outcome = read_outcome(Path(given.run)) if given.run else None
+    board = chosen_board(call.sources, given.board)
     report = collect(
-        board=chosen_board(call.sources, given.board),
+        board=board,
         plan=read_plan(plan),
         manifest=read_manifest(manifest),
         networks=[(network.backend, each) for network, each in zip(given.networks, artifacts, strict=True)],
@@ -152,7 +153,6 @@ def make_build_report(call: Call) -> None:
         actions=tuple(site.done) if site else (),
         seconds=time.monotonic() - site.began if site else 0.0,
     )
-    board = chosen_board(call.sources, given.board)
     parts = [_npu(each, board, outcome, number) for number, each in enumerate(artifacts)]
     times = expected_times(artifacts, board, outcome)
     sections = zip(report.networks, parts, times, strict=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from n6build.compile.reference.descriptors import Member, enumeration, kernel_with, of_type, reads, writes
 from n6build.compile.reference.fixed_point import accumulator_multiplier
 from n6build.compile.reference.graph import DType
-from n6build.compile.reference.kernel_call import KernelCall, element_arguments
+from n6build.compile.reference.kernel_call import Argument, KernelCall, element_arguments
 from n6build.compile.reference.lookup import lookup_operator, saturated
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.operator_kind import OperatorKind
@@ -62,17 +62,24 @@ def _from_float(operands: Operands) -> KernelCall:
     )
 
 
-def _from_eight_bit(operands: Operands) -> KernelCall:
+def _scale_arguments(operands: Operands) -> dict[str, Argument]:
+    """Return the arguments that bring integers to the scale of the output."""
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     multiplier, shift = accumulator_multiplier(given.scale / target.scale)
+    return {
+        **element_arguments(operands),
+        "multiplier": multiplier,
+        "shift": shift,
+        "in_zero_point": given.zero_point,
+        "out_zero_point": target.zero_point,
+    }
+
+
+def _from_eight_bit(operands: Operands) -> KernelCall:
     return KernelCall(
         _FROM_EIGHT_BIT,
         {
-            **element_arguments(operands),
-            "multiplier": multiplier,
-            "shift": shift,
-            "in_zero_point": given.zero_point,
-            "out_zero_point": target.zero_point,
+            **_scale_arguments(operands),
             "in_is_unsigned": int(operands.first.dtype == "uint8"),
             "out_is_unsigned": int(operands.output.dtype == "uint8"),
         },
@@ -100,19 +107,13 @@ _FROM_INTEGER = kernel_with(
 
 def _lower_int16(operands: Operands) -> KernelCall:
     given, made = operands.first, operands.output
-    target = required_quantisation(made)
     if given.dtype == "float32":
-        return KernelCall(_INT16_FROM_FLOAT, {**element_arguments(operands), "scale": target.scale})
-    source = required_quantisation(given)
-    multiplier, shift = accumulator_multiplier(source.scale / target.scale)
+        scale = required_quantisation(made).scale
+        return KernelCall(_INT16_FROM_FLOAT, {**element_arguments(operands), "scale": scale})
     return KernelCall(
         _FROM_INTEGER,
         {
-            **element_arguments(operands),
-            "multiplier": multiplier,
-            "shift": shift,
-            "in_zero_point": source.zero_point,
-            "out_zero_point": target.zero_point,
+            **_scale_arguments(operands),
             "in_kind": _KINDS[given.dtype],
             "out_kind": _KINDS[made.dtype],
         },
