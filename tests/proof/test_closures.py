@@ -23,10 +23,12 @@ from slow_rows import telling_rows
 from proof.conftest import KINDS, LIBRARY, Build, Builds
 
 FILES = sorted(LIBRARY.rglob("*.py"))
+# The function that a step names.
+STEP_FUNCTION = re.compile(r"^def \w+\(call: Call\) -> None:\n", re.MULTILINE)
 STEPS = sorted(
     "n6build." + ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
     for path in FILES
-    if re.search(r"^def \w+\(call: Call\) -> None:", path.read_text(), re.MULTILINE)
+    if STEP_FUNCTION.search(path.read_text())
 )
 _DYNAMIC = {"exec", "eval", "__import__", "import_module", "run_module", "run_path", "exec_module", "load_module"}
 

@@ -5,7 +5,6 @@ The result is that of a build from nothing.
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from slow_rows import telling_rows
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
 from proof.python_edits import EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
-from proof.test_closures import STEPS, modules_called
+from proof.test_closures import STEP_FUNCTION, STEPS, modules_called
 
 
 def named(edit: Edit) -> str:
@@ -65,9 +64,7 @@ def hit(build: Build, module: str) -> None:
     """
     path = build.root / f"site_scons/{module.replace('.', '/')}.py"
     text = path.read_text()
-    patched = re.sub(
-        r"^def make\(call: Call\) -> None:\n", r'\g<0>    raise RuntimeError("hit")\n', text, flags=re.MULTILINE
-    )
+    patched = STEP_FUNCTION.sub(r'\g<0>    raise RuntimeError("hit")\n', text)
     assert patched != text
     path.write_text(patched)
     result = build.scons()
