@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from blob_containers import in_container
 from n6build.compile.artifacts.network_c import SourcePool, parse_network_c
 from n6build.compile.prebuilt.imported import import_network
 from n6build.describe.compiled_folder import find_network
-from n6build.judge.npu.blobs import CONTAINER, blob_of_words
+from n6build.describe.formats.npu_blob import MAGIC
+from n6build.judge.npu.blobs import blob_of_words
+from n6build.judge.npu.containers import Relocation
 from n6build.judge.npu.disassemble import WriteSeries, instructions
 
 # These registers of a stream engine hold addresses: ADDR and LIMITADDR.
@@ -82,11 +85,10 @@ def _relocated(words: Sequence[int], pool: SourcePool) -> tuple[list[int], int]:
 
     Its blob has offsets instead of addresses of the pool.
     """
-    assert words[0] == CONTAINER
-    tables = [*_tables(words), (pool.fname, [])]
-    begin = words[4] // 4
-    blob = list(words[begin:])
     found = blob_of_words(words, pool.fname)
+    assert found.container
+    blob = [MAGIC, len(found.words), *found.words]
+    places = []
     for each in instructions(found):
         if not isinstance(each, WriteSeries):
             continue
@@ -94,32 +96,8 @@ def _relocated(words: Sequence[int], pool: SourcePool) -> tuple[list[int], int]:
             if each.offset + number * each.step in _ADDRESSES and 0 <= value - pool.address < pool.size + _READ_AHEAD:
                 place = each.at + 1 + number
                 blob[2 + place] -= pool.address
-                tables[-1][1].append(place)
-    assert tables[-1][1]
-    size = 4 + 12 * len(tables) + sum(4 * len(places) + _padded(name) for name, places in tables)
-    start = -(-(24 + size) // 8) * 8
-    header = [CONTAINER, 24, 0, 0, start, 0, len(tables)]
-    offset = 4 + 12 * len(tables)
-    body = b""
-    for name, places in tables:
-        header += [offset, len(places), offset + _padded(name)]
-        body += name.encode().ljust(_padded(name), b"\0") + struct.pack(f"<{len(places)}I", *places)
-        offset += _padded(name) + 4 * len(places)
-    head = struct.pack(f"<{len(header)}I", *header) + body
-    whole = [*struct.unpack(f"<{start // 4}I", head.ljust(start, b"\0")), *blob]
-    return whole + [0] * (len(whole) % 2), len(tables) - 1
-
-
-def _tables(words: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
-    """Yield name and places of each relocation of a container."""
-    data = struct.pack(f"<{len(words)}I", *words)
-    table = words[1]
-    (count,) = struct.unpack_from("<I", data, table)
-    for number in range(count):
-        name, places, at = struct.unpack_from("<3I", data, table + 4 + 12 * number)
-        text = data[table + name : data.index(b"\0", table + name)].decode()
-        yield text, list(struct.unpack_from(f"<{places}I", data, table + at))
-
-
-def _padded(name: str) -> int:
-    return (len(name) + 4) // 4 * 4
+                places.append(place)
+    assert places
+    relocations = [*found.container.relocations, Relocation(pool.fname, tuple(places))]
+    whole = in_container(found.container.layout, blob, relocations)
+    return whole + [0] * (len(whole) % 2), len(relocations) - 1

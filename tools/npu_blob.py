@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         blobs = read_blobs(options.file)
         if options.list:
             for blob in blobs:
-                print(f"{blob.name}  {len(blob.words)} words{', relocatable' if blob.relocatable else ''}")
+                print(f"{blob.name}  {len(blob.words)} words{_relocatable(blob)}")
         elif options.json:
             print(to_json([_as_dict(blob, names) for blob in blobs]), end="")
         else:
@@ -56,11 +56,22 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _relocatable(blob: Blob) -> str:
+    if blob.container is None:
+        return ""
+    changes = [f"+ {each.name}" for each in blob.container.relocations]
+    changes += [f"patched by {each.name}" for each in blob.container.patches]
+    return f", relocatable, container {blob.container.title}{''.join(f', {each}' for each in changes)}"
+
+
 def _as_dict(blob: Blob, names: Names) -> dict[str, Any]:
     decoded = [_instruction(each, names) for each in instructions(blob)]
     return {
         "name": blob.name,
         "relocatable": blob.relocatable,
+        "container": f"0x{blob.container.layout.magic:08X}" if blob.container else None,
+        "relocations": [asdict(each) for each in blob.container.relocations] if blob.container else [],
+        "patches": [asdict(each) for each in blob.container.patches] if blob.container else [],
         "words": len(blob.words),
         "instructions": decoded,
     }

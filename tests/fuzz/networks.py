@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,14 +27,17 @@ from n6build.compile.st_edge_ai.compiler_profile import options_in, parse_profil
 from n6build.compile.st_edge_ai.find import parse_version
 from n6build.compile.st_edge_ai.log import read_log
 from n6build.compile.st_edge_ai.normalise import normalised_c_info
+from n6build.describe.formats.npu_blob import CONTAINERS, ContainerLayout
 from n6build.judge.npu.blobs import read_blobs
 from n6build.judge.npu.disassemble import blob_lines
 from n6build.judge.npu.names import names_of
+from n6build.judge.npu.settings import epochs_of_blob
 from n6build.judge.npu.source_settings import epochs_of_source
 from n6build.judge.npu.trace import trace_lines
 from network.host_network import extflash
 from network.network_c_texts import CORES, network_c
-from npu.test_blobs import IN_CONTAINER, WORDS, header
+from npu.test_blobs import WORDS, header
+from npu.test_containers import example
 from npu.test_trace import BLOB, NETWORK, words
 from one_op_models import Quantisation
 from onnx_models import onnx_model, qdq_convolution
@@ -106,6 +110,15 @@ def _artifacts(data: bytes, folder: Path) -> None:
 def _blobs(path: Path) -> None:
     for blob in read_blobs(path):
         list(blob_lines(blob, NAMES))
+        list(epochs_of_blob(blob, NAMES))
+
+
+def _containers() -> list[list[int]]:
+    return [example(layout) for layout in CONTAINERS]
+
+
+def _container(layout: ContainerLayout) -> list[bytes]:
+    return [as_bytes(example(layout))]
 
 
 def _text(data: bytes) -> str:
@@ -144,8 +157,14 @@ NETWORKS = (
         lambda data, _: parse_version(_text(data)),
     ),
     Target("ll_aton_version.h", lambda: [_VERSION], of_file("ll_aton_version.h", read_ll_aton_version)),
-    Target("blobs in binaries", lambda: [as_bytes(WORDS), as_bytes(IN_CONTAINER)], of_file("a.bin", _blobs)),
-    Target("blobs in headers", lambda: [header(WORDS).encode(), header(IN_CONTAINER).encode()], of_file("a.h", _blobs)),
+    Target("blobs in binaries", lambda: [as_bytes(WORDS), *map(as_bytes, _containers())], of_file("a.bin", _blobs)),
+    Target(
+        "blobs in headers", lambda: [header(each).encode() for each in (WORDS, *_containers())], of_file("a.h", _blobs)
+    ),
+    *(
+        Target(f"container 0x{layout.magic:08X}", partial(_container, layout), of_file("container.bin", _blobs))
+        for layout in CONTAINERS
+    ),
     Target("NPU settings in C", lambda: [_SETTINGS], lambda data, _: list(epochs_of_source(_text(data), NAMES))),
     Target(
         "NPU trace",

@@ -44,6 +44,7 @@ SAME_MEANING = {
     "N6-OPTION-001": "an option that nobody knows, as a word or with dashes",
     "N6-OPTION-003": "a word for what is to be done",
     "N6-OPTION-002": "a value that is not possible, by itself or with another",
+    "N6-NPU-002": "a blob is damaged, or the container around it",
     "N6-OPTION-004": "something of relocatable models, without them",
     "N6-OPTION-006": "dry=1 where it cannot say what would happen",
     "N6-OPTION-013": "an option that makes no sense with programs of one's own",

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
+from n6build.describe.formats.npu_blob import CONTAINERS
 from n6build.judge.npu.blobs import Blob, read_blobs
 from n6build.judge.npu.disassemble import End, Label, Poll, Write, WriteSeries, blob_lines, instructions
 from n6build.judge.npu.names import names_of
@@ -149,21 +150,14 @@ def test_hostile_words_are_decoded_or_refused(words: list[int], opcodes: list[in
             assert all(line.isprintable() for line in lines)
 
 
-# These are containers of older compilers, which n6build does not read yet.
-UNKNOWN_CONTAINERS = (0xECBF_0020, 0xECBF_0030)
-
-
 @functools.cache
 def real_blobs() -> dict[int | None, list[Path]]:
-    """Return the sample files with a blob, by the unknown container around it.
-
-    n6build reads all of the files under None.
-    """
+    """Return the sample files with a blob, by the container around it; None: without one."""
     folder = samples_folder()
     found: dict[int | None, list[Path]] = {}
     for path in sorted(folder.rglob("*")) if folder else []:
         if path.suffix in {".h", ".bin"} and path.is_file() and has_blob(data := path.read_bytes()):
-            found.setdefault(unknown_container(data), []).append(path)
+            found.setdefault(container_in(data), []).append(path)
     return found
 
 
@@ -171,22 +165,15 @@ def has_blob(data: bytes) -> bool:
     return b"uint64_t _ec_blob_" in data or struct.pack("<I", 0xCA057A7A) in data
 
 
-def unknown_container(data: bytes) -> int | None:
-    for container in UNKNOWN_CONTAINERS:
-        if f"{container:08x}UL".encode() in data or data.startswith(struct.pack("<I", container)):
-            return container
+def container_in(data: bytes) -> int | None:
+    for layout in CONTAINERS:
+        if f"{layout.magic:08x}UL".encode() in data or data.startswith(struct.pack("<I", layout.magic)):
+            return layout.magic
     return None
 
 
 @pytest.mark.parametrize(
-    "container",
-    [
-        pytest.param(None, id="known"),
-        *(
-            pytest.param(each, id=f"0x{each:08X}", marks=pytest.mark.xfail(raises=N6Error, strict=True))
-            for each in UNKNOWN_CONTAINERS
-        ),
-    ],
+    "container", [None, *(each.magic for each in CONTAINERS)], ids=lambda each: f"0x{each:08X}" if each else "plain"
 )
 def test_real_blobs_decode_without_remainder(container: int | None) -> None:
     files = real_blobs().get(container)

@@ -232,6 +232,8 @@ def test_the_time_for_a_large_source_grows_with_its_length(piece: str) -> None:
     ("source", "count", "by_blob", "kinds"),
     [
         ("npu/reid-mobilenetv2-core-3.0/reid.c", 52, True, {"STRSWITCH", "STRENG", "CONVACC", "ARITH", "POOL"}),
+        ("npu/fallguard-ssd-core-2.1/network.c", 58, True, {"STRSWITCH", "STRENG", "CONVACC", "ARITH", "POOL"}),
+        ("npu/yolox-core-2.2/network.c", 217, True, {"STRSWITCH", "STRENG", "CONVACC", "ARITH", "POOL"}),
         ("npu/yamnet-core-2.2/network.c", 36, False, {"STRENG", "CONVACC", "ARITH", "POOL"}),
     ],
 )
@@ -240,7 +242,7 @@ def test_real_networks_use_nothing_that_is_not_modelled(
 ) -> None:
     """The virtual NPU computes all of these networks' epochs.
 
-    Their numbers of epochs are those of the facts.
+    The numbers of epochs of ReID and YAMNet are those of the facts.
     """
     use = npu_use(sample(source), NPU)
     assert (use.epochs, use.by_blob, {kind.kind for kind in use.kinds}) == (count, by_blob, kinds)

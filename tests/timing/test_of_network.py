@@ -16,6 +16,8 @@ from n6build.base.errors import N6Error
 from n6build.compile.artifacts.c_info_costs import read_costs
 from n6build.compile.artifacts.description import EpochInfo, NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.compile.prebuilt.imported import import_network
+from n6build.describe.compiled_folder import find_network
 from n6build.describe.hardware.boards import load_board
 from n6build.judge.npu.moved import moves_of
 from n6build.judge.npu.settings import EpochSettings, UnitSettings
@@ -105,6 +107,16 @@ def test_compiled_networks_take_about_what_st_has_published(
     time = expected_time(work_of(compiled(folder, name, weights, tmp_path), BOARD.soc), MODEL, DK)
     assert sum(each.ms for each in time.epochs) == pytest.approx(published, rel=0.1)
     assert time.low < published < (time.high or 1e9)
+
+
+def test_weights_at_offsets_of_a_relative_pool_are_read_from_flash(tmp_path: Path) -> None:
+    """The blob has offsets, and its container names the pool whose address the loader adds."""
+    found = find_network(sample("npu/square-seg-core-4.0.1"))
+    import_network(found, tmp_path)
+    artifacts = read_artifacts(tmp_path, found.name)
+    (pool,) = (pool for pool in artifacts.pools if pool.relative)
+    read = [epoch.flash for epoch in work_of(artifacts, BOARD.soc).epochs]
+    assert sum(least for least, _ in read) == sum(most for _, most in read) == pool.weights_bytes == 101_697
 
 
 def test_what_c_info_counts_is_what_a_published_network_took(tmp_path: Path) -> None:

@@ -353,8 +353,7 @@ void npu_epoch(N6Npu *npu)
 
 /* Blobs */
 
-#define MAGIC 0xCA057A7Au
-#define CONTAINER 0xECBF0050u
+#define CONTAINER_FAMILY 0xECBFu
 #define HEADER_WORDS 2u
 #define MOST_WORDS (1u << 22)
 
@@ -394,16 +393,37 @@ static uint32_t word_at(N6Npu *npu, uint32_t address)
     return word_of(bytes);
 }
 
+/* Return the word of a container with the offset of its blob, or 0 if the first word is not that of a container. */
+static uint32_t offset_word(N6Npu *npu, uint32_t address, uint32_t magic)
+{
+#define N6_CONTAINER(first, word) {first, word},
+    static const struct {
+        uint32_t magic, word;
+    } containers[] = {NPU_BLOB_CONTAINERS(N6_CONTAINER)};
+#undef N6_CONTAINER
+
+    if (magic >> 16 != CONTAINER_FAMILY) {
+        return 0;
+    }
+    for (unsigned i = 0; i < sizeof(containers) / sizeof(containers[0]); i++) {
+        if (containers[i].magic == magic) {
+            return containers[i].word;
+        }
+    }
+    npu_stop(npu, "the blob at 0x%08x is in a container 0x%08x, which is not known", address, magic);
+}
+
 static Blob find_blob(N6Npu *npu)
 {
     Blob blob = {.address = reg(npu, EPOCHCTRL, NPU_EPOCHCTRL_ADDR)};
     uint32_t magic = word_at(npu, blob.address);
+    uint32_t word = offset_word(npu, blob.address, magic);
 
-    if (magic == CONTAINER) {
-        blob.address += word_at(npu, blob.address + 16);
+    if (word) {
+        blob.address += word_at(npu, blob.address + 4 * word);
         magic = word_at(npu, blob.address);
     }
-    if (magic != MAGIC) {
+    if (magic != NPU_BLOB_MAGIC) {
         npu_stop(npu, "the epoch controller finds no blob at 0x%08x: 0x%08x", blob.address, magic);
     }
     blob.words = word_at(npu, blob.address + 4);

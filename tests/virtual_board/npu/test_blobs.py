@@ -10,11 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from blob_containers import in_container
+from n6build.describe.formats.npu_blob import CONTAINERS, ContainerLayout
+from n6build.judge.npu.containers import Relocation
 
 from virtual_board.npu.assembler import Epoch, Frames
 from virtual_board.npu.cases_convacc import Accumulation, sums_through_memory
 from virtual_board.npu.cases_vector import activation
-from virtual_board.npu.damage import SANITIZERS, build_main, damaged, run_all
+from virtual_board.npu.damage import EXTREMES, LONGEST, SANITIZERS, build_main, damaged, run_all
 from virtual_board.npu.examples import EXAMPLES
 from virtual_board.npu.model import (
     END,
@@ -36,6 +39,7 @@ SOURCE, TARGET = 0x1000, 0x4000
 RUNNING = 31
 DONE, ERROR = 1 << 28, 1 << 30
 SECOND, MOST_MEMORY = 1_000_000, 300 << 20
+each_layout = pytest.mark.parametrize("layout", CONTAINERS, ids=lambda each: f"0x{each.magic:08X}")
 
 
 @pytest.fixture
@@ -80,14 +84,21 @@ def test_a_blob_runs_its_epochs_and_says_only_that_it_is_done(npu: Npu) -> None:
     assert pending(npu) == DONE
 
 
-def test_a_relocatable_blob_stands_in_a_container(npu: Npu) -> None:
+@each_layout
+def test_a_relocatable_blob_stands_in_a_container(npu: Npu, layout: ContainerLayout) -> None:
     blob = assembled(*copying(), END)
-    assert npu.run_blob([0xECBF0050, 0, 0, 0, 64, *[0] * 11, *blob]) is None
+    assert npu.run_blob(in_container(layout, blob, [Relocation("a", (1,))])) is None
     assert npu.get(TARGET, 64, "uint8").tolist() == list(range(64))
 
 
 DAMAGED = [
     ("another magic", [0xDEADBEEF, 1, 12], "finds no blob at 0x00080000: 0xdeadbeef"),
+    (
+        "an unknown container",
+        [0xECBF0060, 0, 0, 16, 16],
+        "at 0x00080000 is in a container 0xecbf0060, which is not known",
+    ),
+    ("a container in itself", [0xECBF0020, 0, 0, 0], "finds no blob at 0x00080000: 0xecbf0020"),
     ("no end", assembled(label(1)), "ends after 1 words without an end"),
     ("an unknown instruction", assembled([5], END), "has an instruction 5, word 0"),
     ("a missing unit", assembled(write_word(31, 0, 0), END), "asks for unit 31, word 0"),
@@ -176,6 +187,25 @@ def kinds_of_damage(programs: Programs, seed: int, count: int) -> set[str]:
 @pytest.mark.slow
 def test_ten_thousand_damaged_blobs_run_or_are_told(programs: Programs) -> None:
     assert kinds_of_damage(programs, 20261121, 10_000) >= KINDS
+
+
+def damaged_in_container(rng: random.Random, epochs: Sequence[Epoch], layout: ContainerLayout) -> list[int]:
+    """Return a container whose blob, or whose header, is damaged."""
+    blob = damaged(rng, epochs)[: LONGEST - 64]
+    words = in_container(layout, blob, [Relocation("_user_io_input_0", (1, 2))])
+    for _ in range(rng.choice((0, 0, 1, 2))):
+        words[rng.randrange(layout.header_words)] = rng.choice((*EXTREMES, rng.randrange(4 * len(words)), layout.magic))
+    return words
+
+
+@each_layout
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_damaged_containers_run_or_are_told(programs: Programs, layout: ContainerLayout, count: int) -> None:
+    rng = random.Random(layout.magic)
+    epochs = [make() for make in EXAMPLES.values()]
+    blobs = [damaged_in_container(rng, epochs, layout) for _ in range(count)]
+    sentences = outcomes_of(programs, epochs[0].memory_before(), blobs)
+    assert {"ran", "the epoch controller finds no blob at"} <= {sentence.partition(" 0x")[0] for sentence in sentences}
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from n6build.describe.formats.npu_blob import CONTAINERS, ContainerLayout
 
 from virtual_board.npu.model import (
     END,
@@ -160,8 +161,11 @@ def test_a_blob_outside_memory_is_told_with_its_address(npu: Npu, address: int) 
     assert f"0x{address:08x}" in reason
 
 
-def test_a_container_that_points_outside_memory_is_told(npu: Npu) -> None:
-    assert "at 0x70080000, where it cannot" in str(npu.run_blob([0xECBF0050, 0, 0, 0, 0x7000_0000]))
+@pytest.mark.parametrize("layout", CONTAINERS, ids=lambda each: f"0x{each.magic:08X}")
+def test_a_container_that_points_outside_memory_is_told(npu: Npu, layout: ContainerLayout) -> None:
+    words = [layout.magic, 0, 0, 0, 0]
+    words[layout.blob_word] = 0x7000_0000
+    assert "at 0x70080000, where it cannot" in str(npu.run_blob(words))
 
 
 def test_the_most_instructions_that_do_nothing_take_less_than_a_second(library: ctypes.CDLL) -> None:

@@ -1,8 +1,7 @@
 """Blobs of the epoch controller, found in headers of ST's compiler and binaries.
 
 The compiler writes the header beside network.c. A blob is a magic number, the number of words that
-follow, and those words. A relocatable one is in a container, whose fifth word is the offset of the
-blob in bytes.
+follow, and those words. A relocatable one is in a container (`containers.py`).
 """
 
 from __future__ import annotations
@@ -17,15 +16,14 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
 from n6build.describe.formats.npu_blob import MAGIC
+from n6build.judge.npu.containers import Container, blob_in_container, is_container, layout_of, read_container
 
 # A blob ends with this instruction.
 END = 12
-CONTAINER = 0xECBF_0050
 MAX_BYTES = 64 << 20
 # This limits the words of all blobs of a file. A large network has some ten thousand.
 MOST_WORDS = 1 << 20
 _HEADER_WORDS = 2
-_OFFSET_WORD = 4
 
 # The body has no braces, or a hostile file would cost the square of its length.
 _ARRAY = re.compile(r"\buint64_t (_ec_blob_\w{1,200})\s{0,9}\[\d{0,9}\]\s{0,9}=\s{0,9}\{([^{};]*)\}")
@@ -46,6 +44,8 @@ class Blob:
         words: Words that the epoch controller executes.
         at: Index of the first of them in the array or file, in words, for messages.
         relocatable: The blob is in a container.
+        container: The container; None also for a blob inside a larger binary, where only the blob
+            is searched.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Blob:
     words: tuple[int, ...]
     at: int
     relocatable: bool
+    container: Container | None = None
 
 
 def read_blobs(path: Path) -> tuple[Blob, ...]:
@@ -112,7 +113,7 @@ def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
             is not a blob.
     """
     words = _words_of(data)
-    if words and words[0] in (MAGIC, CONTAINER):
+    if words and (words[0] == MAGIC or is_container(words)):
         return (_blob(words, file, file),)
     blobs = list(_found(words, data, file))
     if not blobs:
@@ -181,14 +182,8 @@ def _words(body: str, text: str, start: int, where: str, most: int) -> list[int]
 
 
 def _blob(words: Sequence[int], name: str, where: str) -> Blob:
-    at = 0
-    relocatable = bool(words) and words[0] == CONTAINER
-    if relocatable:
-        offset = words[_OFFSET_WORD] if len(words) > _OFFSET_WORD else len(words) * 4
-        at, rest = divmod(offset, 4)
-        if rest or at >= len(words):
-            what = f"the container places its blob at byte {offset}, but has {4 * len(words)} bytes"
-            raise N6Error("N6-NPU-002", what, where=f"{where}, word {_OFFSET_WORD}")
+    layout = layout_of(words, where)
+    at = blob_in_container(words, layout, where) if layout else 0
     if len(words) < at + _HEADER_WORDS or words[at] != MAGIC:
         begin = f"begins with 0x{words[at]:08X}" if at < len(words) else "is empty"
         raise N6Error("N6-NPU-002", f"{begin}; a blob begins with 0x{MAGIC:08X}", where=f"{where}, word {at}")
@@ -199,8 +194,10 @@ def _blob(words: Sequence[int], name: str, where: str) -> Blob:
     if count > there:
         what = f"announces {count} words, {count - there} more than it has"
         raise N6Error("N6-NPU-002", what, where=f"{where}, word {at + 1}")
+    container = read_container(words, layout, count, where) if layout else None
     begin_at = at + _HEADER_WORDS
-    return Blob(name, where, tuple(words[begin_at : begin_at + count]), begin_at, relocatable)
+    content = tuple(words[begin_at : begin_at + count])
+    return Blob(name, where, content, begin_at, relocatable=layout is not None, container=container)
 
 
 def _too_large(where: str) -> N6Error:

@@ -6,8 +6,9 @@ that none of them has are an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from n6build.base.errors import N6Error
 from n6build.judge.npu.blobs import END, Blob
@@ -107,12 +108,16 @@ def instructions(blob: Blob) -> Iterator[Instruction]:
 
     Raises:
         N6Error: N6-NPU-003 for an unknown instruction, one that is cut off, or one behind the end;
-            a blob without an end is cut off.
+            a blob without an end is cut off. Also for an instruction that the container relocates
+            or patches: only its values can be.
     """
     words = blob.words
+    changed = blob.container.notes if blob.container else {}
     at = 0
     while at < len(words):
         instruction, size = _decode(blob, at)
+        if at in changed:
+            raise _error(blob, at, f"the container changes an instruction and not a value ({changed[at]})")
         yield instruction
         at += size
         if isinstance(instruction, End):
@@ -162,10 +167,17 @@ def _error(blob: Blob, at: int, what: str) -> N6Error:
     return N6Error("N6-NPU-003", what, where=f"{blob.where}, word {blob.at + at}", hint=hint)
 
 
-def instruction_lines(instruction: Instruction, names: Names) -> Iterator[str]:
+def instruction_lines(
+    instruction: Instruction, names: Names, notes: Mapping[int, str] = MappingProxyType({})
+) -> Iterator[str]:
     """Yield an instruction as text, a line for each register.
 
     Facts without an effect, such as its place, are left out.
+
+    Args:
+        instruction: The instruction.
+        names: Names of units and registers.
+        notes: Changes of the blob's loader, by the index of the word.
     """
     match instruction:
         case Label(number=number):
@@ -175,11 +187,18 @@ def instruction_lines(instruction: Instruction, names: Names) -> Iterator[str]:
         case Poll(unit=unit, offset=offset, low=low, high=high, interval=interval, value=value):
             register = names.register_name(unit, offset) + _bits(low, high)
             field = names.fields(unit, offset, _placed(low, high, -1))
-            yield f"  poll {register} until {value}, interval {interval}  {field.replace('=1', '')}".rstrip()
+            line = f"  poll {register} until {value}, interval {interval}  {field.replace('=1', '')}".rstrip()
+            yield _noted(line, instruction, (1, 2), notes)
         case Write(unit=unit, offset=offset, low=low, high=high, value=value):
-            yield write_line(names, unit, offset, value, low, high)
+            yield _noted(write_line(names, unit, offset, value, low, high), instruction, (1,), notes)
         case WriteSeries():
-            yield from _series(instruction, names)
+            yield from _series(instruction, names, notes)
+
+
+def _noted(line: str, instruction: Instruction, words: Iterable[int], notes: Mapping[int, str]) -> str:
+    """Return a line with the changes of these words, which count from the instruction's first."""
+    changes = [notes[instruction.at + word] for word in words if instruction.at + word in notes] if notes else []
+    return "  ".join((line, *dict.fromkeys(changes)))
 
 
 def write_line(names: Names, unit: int, offset: int, value: int, low: int = 0, high: int = _LAST_BIT) -> str:
@@ -199,16 +218,18 @@ def _bits(low: int, high: int) -> str:
     return f"[{low}]" if low == high else f"[{high}:{low}]"
 
 
-def _series(series: WriteSeries, names: Names) -> Iterator[str]:
+def _series(series: WriteSeries, names: Names, notes: Mapping[int, str]) -> Iterator[str]:
     """Yield a series as text: tables eight words a line, other registers one by one."""
     found = names.register(series.unit, series.offset)
     if found and not found.register.fields and found.register.count > 1 and series.step:
         for first in range(0, len(series.values), _WORDS):
             values = " ".join(f"{value:08X}" for value in series.values[first : first + _WORDS])
-            yield f"  {names.register_name(series.unit, series.offset + 4 * first):<{_NAME}} = {values}"
+            line = f"  {names.register_name(series.unit, series.offset + 4 * first):<{_NAME}} = {values}"
+            yield _noted(line, series, range(1 + first, 1 + first + _WORDS), notes)
         return
     for number, value in enumerate(series.values):
-        yield write_line(names, series.unit, series.offset + number * series.step, value)
+        line = write_line(names, series.unit, series.offset + number * series.step, value)
+        yield _noted(line, series, (1 + number,), notes)
 
 
 def blob_lines(blob: Blob, names: Names) -> Iterator[str]:
@@ -219,5 +240,6 @@ def blob_lines(blob: Blob, names: Names) -> Iterator[str]:
     """
     kind = "relocatable blob" if blob.relocatable else "blob"
     yield f"{kind} {blob.name}, {len(blob.words)} words"
+    notes = blob.container.notes if blob.container else {}
     for instruction in instructions(blob):
-        yield from instruction_lines(instruction, names)
+        yield from instruction_lines(instruction, names, notes)

@@ -29,6 +29,8 @@ class Moved:
         bytes: Bytes of memory, counted each time that they are read or written.
         distinct: Bytes of memory that it touches at least once; fewer than `bytes` if the NPU's
             cache may answer.
+        base: Name of the buffer or pool in which the address is an offset until a loader adds its
+            begin; empty if the address is complete.
     """
 
     engine: str
@@ -37,6 +39,7 @@ class Moved:
     elements: int
     bytes: int
     distinct: int
+    base: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,10 @@ def _moved(unit: UnitSettings) -> Moved:
     if fields.get(("CID_CACHE", "CACHEABLE")) and fields.get(("LIMITEN", "ADDRLIMIT")) and address is not None:
         span = fields.get(("LIMITADDR", "REG"), 0) + 1 - _AHEAD - address
         distinct = min(moved, max(span, _frame_elements(unit) * lanes))
-    return Moved(unit.name, bool(fields.get(("CTRL", "DIR"))), address, elements, moved, distinct)
+    base = unit.bases.get("ADDR", "")
+    return Moved(
+        unit.name, bool(fields.get(("CTRL", "DIR"))), None if base else address, elements, moved, distinct, base
+    )
 
 
 def _frames(unit: UnitSettings) -> int:

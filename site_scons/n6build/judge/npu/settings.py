@@ -25,11 +25,14 @@ class UnitSettings:
         name: Name of the unit.
         kind: Kind of unit.
         fields: Known values by register and field.
+        bases: Names of addresses that a loader still adds, by register. Until then the register has
+            an offset.
     """
 
     name: str
     kind: str
     fields: Mapping[tuple[str, str], int]
+    bases: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Registers:
         names: Names of units and registers.
         values: Values by unit and offset.
         decoded: Settings of each unit, kept until one of its registers is written.
+        bases: Names of addresses that a loader still adds, by unit and offset.
         resets: Reset values by kind of unit.
         has_work: A stream engine has been switched on.
     """
@@ -60,6 +64,7 @@ class Registers:
     names: Names
     values: dict[int, dict[int, int]] = field(default_factory=dict)
     decoded: dict[int, UnitSettings] = field(default_factory=dict)
+    bases: dict[int, dict[int, str]] = field(default_factory=dict)
     resets: dict[str, dict[int, int]] = field(default_factory=dict)
     has_work: bool = False
 
@@ -73,18 +78,30 @@ class Registers:
             self.values[unit] = dict(self.resets[kind])
         return self.values[unit]
 
-    def write(self, unit: int, offset: int, value: int) -> None:
-        """Write a whole register; tables are left out."""
+    def write(self, unit: int, offset: int, value: int, base: str = "") -> None:
+        """Write a whole register; tables are left out.
+
+        Args:
+            unit: Number of the unit.
+            offset: Offset of the register in the unit.
+            value: Value of the register.
+            base: Name of the address that a loader still adds to the value, empty if none.
+        """
         if unit not in self.names.units or offset >= _TABLES:
             return
         registers = self.of(unit)
         self.decoded.pop(unit, None)
+        if base:
+            self.bases.setdefault(unit, {})[offset] = base
+        elif unit in self.bases:
+            self.bases[unit].pop(offset, None)
         if offset:
             registers[offset] = value
             return
         was_on = registers[0] & _EN
         if value & _CONFCLR:
             del self.values[unit]
+            self.bases.pop(unit, None)
             registers = self.of(unit)
             value = registers[0]
         registers[0] = 0 if value & _CLR else value
@@ -100,11 +117,15 @@ class Registers:
         if unit not in self.decoded:
             owner = self.names.units[unit]
             fields: dict[tuple[str, str], int] = {}
+            bases: dict[str, str] = {}
+            added = self.bases.get(unit, {})
             for offset, value in self.values[unit].items():
                 found = self.names.register(unit, offset)
                 if found:
                     fields |= {(found.name, name): content for name, content in field_values(found.register, value)}
-            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields)
+                    if offset in added:
+                        bases[found.name] = added[offset]
+            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields, bases)
         return self.decoded[unit]
 
 
@@ -117,10 +138,10 @@ def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
     Raises:
         N6Error: N6-NPU-003.
     """
-    return _epochs(instructions(blob), Registers(names))
+    return _epochs(instructions(blob), Registers(names), blob.container.bases if blob.container else {})
 
 
-def _epochs(decoded: Iterable[Instruction], registers: Registers) -> Iterator[EpochSettings]:
+def _epochs(decoded: Iterable[Instruction], registers: Registers, bases: Mapping[int, str]) -> Iterator[EpochSettings]:
     number, has_run = 0, False
     for instruction in decoded:
         match instruction:
@@ -131,7 +152,8 @@ def _epochs(decoded: Iterable[Instruction], registers: Registers) -> Iterator[Ep
                 registers.has_work, has_run = False, True
             case Write(unit=unit, offset=offset) if unit in registers.names.units:
                 before = registers.of(unit).get(offset, 0)
-                registers.write(unit, offset, with_bits(before, instruction.low, instruction.high, instruction.value))
+                value = with_bits(before, instruction.low, instruction.high, instruction.value)
+                registers.write(unit, offset, value, "" if instruction.immediate else bases.get(instruction.at + 1, ""))
             case WriteSeries(unit=unit, offset=offset, step=step):
                 for place, value in enumerate(instruction.values):
-                    registers.write(unit, offset + place * step, value)
+                    registers.write(unit, offset + place * step, value, bases.get(instruction.at + 1 + place, ""))

@@ -18,7 +18,7 @@ from n6build.compile.artifacts.description import ON_CPU, OWN_TOOL, EpochBlock, 
 from n6build.compile.artifacts.network_c import MAX_BYTES, NetworkSource, parse_network_c
 from n6build.describe.hardware.soc import Soc
 from n6build.judge.npu.blobs import blobs_of_network
-from n6build.judge.npu.moved import Moves, moves_of
+from n6build.judge.npu.moved import Moved, Moves, moves_of
 from n6build.judge.npu.names import names_of
 from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
 from n6build.judge.npu.source_settings import epochs_of_source
@@ -141,6 +141,14 @@ class _Places:
             pool.name: ("flash" if pool.rights == "ACC_READ" else "chip") if pool.relative else self.of(pool.address)
             for pool in artifacts.pools
         }
+        self._files = {pool.fname: self._pools[pool.name] for pool in artifacts.pools}
+
+    def of_engine(self, moved: Moved) -> str:
+        """Return the place of an engine's data, '' if unknown.
+
+        Data at an offset is in the pool of that name, or in a buffer of the application.
+        """
+        return self._files.get(moved.base, "") if moved.base else self.of(moved.address)
 
     def of(self, address: int | None) -> str:
         """Return 'flash', 'psram', 'chip', or '' if unknown."""
@@ -243,6 +251,6 @@ def _work(
 
 
 def _by_moves(moves: Moves, places: _Places) -> tuple[int, tuple[int, int], int]:
-    read = [each for each in moves.engines if places.of(each.address) == "flash" and not each.writes]
-    external = sum(each.bytes for each in moves.engines if places.of(each.address) == "psram")
+    read = [each for each in moves.engines if places.of_engine(each) == "flash" and not each.writes]
+    external = sum(each.bytes for each in moves.engines if places.of_engine(each) == "psram")
     return moves.widest, (sum(each.distinct for each in read), sum(each.bytes for each in read)), external
