@@ -36,7 +36,7 @@ from virtual_board.npu.cases_vector import (
     pooling,
     sigmoid,
 )
-from virtual_board.npu.examples import EXAMPLES
+from virtual_board.npu.examples import EXAMPLES, REFUSED
 from virtual_board.npu.oracles import Convolution, Function
 
 FEW, SOME = 60, 150
@@ -47,6 +47,11 @@ LANES = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(library: ctypes.CDLL, name: str) -> None:
     compute(library, EXAMPLES[name]())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_nobody_knows_is_refused(library: ctypes.CDLL, name: str) -> None:
+    compute(library, REFUSED[name]())
 
 
 # Stream engines and the switch.
