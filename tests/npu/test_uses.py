@@ -175,6 +175,19 @@ def test_what_is_not_modelled_is_told_with_epoch_unit_register_field_and_value(
     assert missing.what in error.value.what
 
 
+def test_all_missing_settings_are_in_the_error_for_programs() -> None:
+    """The text names the first one; `--json` and last_error.json have all of them."""
+    units = [switch_on("DECUN", 0), switch_on("RECBUF", 0), set_to("POOL", 1, "CTRL", EN=1, TYPE=12)]
+    with pytest.raises(N6Error) as error:
+        require_modelled(use_of(label(9), *units, switch_on("STRENG", 0), wait(0)), "mnist")
+    assert ", and 2 more" in error.value.what
+    assert error.value.as_dict()["details"] == [
+        "epoch 9: DECUN0 is not modelled",
+        "epoch 9: POOL1 CTRL TYPE is 12; modelled: 0, 1, 2, 8, 9, 10",
+        "epoch 9: RECBUF is not modelled",
+    ]
+
+
 @pytest.mark.parametrize(
     "settings",
     [

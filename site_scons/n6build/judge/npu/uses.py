@@ -42,7 +42,8 @@ class _Limited:
 
 
 _LOWEST_BYTE = 0xFF80  # -128 in 16 bits
-# The model in C refuses the same combinations (n6virt_npu_convacc.c, n6virt_npu_vector.c).
+# The model in C refuses the same combinations (n6virt_npu_convacc.c, n6virt_npu_vector.c). During a run it also refuses what
+# depends on constants: a clip with descending limits, and unsigned kernel values above 127.
 _LIMITED = (
     _Limited("CONVACC", ("CTRL", "DEEPMODE"), 1, {("KFORMAT", "WIDTH"): (1,), ("KFORMAT", "HEIGHT"): (1,)}),
     _Limited("CONVACC", ("CTRL", "FSTAT"), 0, {("SAMPLE", "FSTATCNT"): (0,)}),
@@ -281,5 +282,6 @@ def require_modelled(use: NpuUse, model: str) -> None:
         first, others = use.unmodelled[0], len(use.unmodelled) - 1
         more = f", and {others} more" if others else ""
         what = f"the network uses features that the virtual NPU does not model: {first.what}{more}"
-        hint = "run the network on a real board; scons report lists all of these features"
-        raise N6Error("N6-NPU-004", what, where=f"{model}: epoch {first.epoch}", hint=hint)
+        hint = "run the network on a real board; scons report and --json list all of these features"
+        details = [f"epoch {each.epoch}: {each.what}" for each in use.unmodelled]
+        raise N6Error("N6-NPU-004", what, where=f"{model}: epoch {first.epoch}", hint=hint, details=details)
