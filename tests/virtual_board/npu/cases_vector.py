@@ -137,7 +137,8 @@ def clipped_to(lowest: int, highest: int, out_bytes: int = 1, seed: int = 0, **o
     epoch.set("ARITH", 2, "INSHIFTER", **operand_bytes(x))
     epoch.switch_on("ARITH", 2, OP=0x37, ROUND=1, SAT=1, ORNDMODE=1, OBYTES=out_bytes, **other)
     epoch.feed(arith_input(2), arith_reader(epoch, 1, x))
-    epoch.store(OUTPUT_ENGINE, arith(2), np.clip(x.astype(np.int64), lowest, highest), out_bytes)
+    made = saturated(np.clip(x.astype(np.int64), lowest, highest), 8 * out_bytes)
+    epoch.store(OUTPUT_ENGINE, arith(2), made, out_bytes)
     return epoch
 
 
