@@ -176,7 +176,7 @@ def test_what_is_not_modelled_is_told_with_epoch_unit_register_field_and_value(
 
 
 def test_all_missing_settings_are_in_the_error_for_programs() -> None:
-    """The text names the first one; `--json` and last_error.json have all of them."""
+    """The text names the first one, and `--json` and last_error.json name all."""
     units = [switch_on("DECUN", 0), switch_on("RECBUF", 0), set_to("POOL", 1, "CTRL", EN=1, TYPE=12)]
     with pytest.raises(N6Error) as error:
         require_modelled(use_of(label(9), *units, switch_on("STRENG", 0), wait(0)), "mnist")

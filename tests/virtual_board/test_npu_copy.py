@@ -36,7 +36,7 @@ def test_a_line_that_nobody_cleaned_is_found_with_the_place_of_the_epoch(tmp_pat
 
 
 def test_a_read_into_a_bank_that_is_off_names_that_bank(tmp_path: Path) -> None:
-    """The bank in which the read begins is on: the NPU gets its bytes, and zeros for the others."""
+    """The read begins in a bank that is on; the NPU gets its bytes, then zeros."""
     result = run(tmp_path, "OVER_THE_END")
     (finding,) = result.findings
     assert finding.kind == "ram-off"

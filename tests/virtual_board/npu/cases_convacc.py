@@ -83,7 +83,7 @@ def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool 
 
 
 def stationary(c: Convolution, times: int, frames: int = 3, seed: int = 0, **other: int) -> Epoch:
-    """Return an epoch in which each frame of features meets several sets of kernels, one after another.
+    """Return an epoch in which each feature frame meets several sets of kernels.
 
     Args:
         times: Sets of kernels for each frame of features.

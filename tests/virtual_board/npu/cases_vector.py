@@ -338,7 +338,7 @@ def activation(function: Function, wide: bool = False, seed: int = 0) -> Epoch:
 
 
 def thresholded(threshold: int = -128, below: int = -128, size: int = 1, **other: int) -> Epoch:
-    """Return an epoch with a thresholded ReLU of all values of a byte (ACTIV TYPE 2).
+    """Return an epoch with a thresholded ReLU of all bytes (ACTIV TYPE 2).
 
     Only its effect with the lowest value is known: none.
     """
