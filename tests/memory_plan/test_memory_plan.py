@@ -12,16 +12,22 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.compile.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
+from n6build.compile.artifacts.network_c import parse_network_c
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.slots import flash_of
+from n6build.judge.npu.blobs import blobs_of_network
+from n6build.judge.npu.names import names_of
+from n6build.judge.npu.settings import epochs_of_blob
+from n6build.judge.npu.source_settings import epochs_of_source
 from n6build.place.memory_plan.board_memory import memory_of, models_memory_of
-from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan, make_reloc_plan
+from n6build.place.memory_plan.build_plan import CompiledNetwork, compiled_network, make_plan, make_reloc_plan
 from n6build.place.memory_plan.generated_c import models_source, plan_source, pools_script
 from n6build.place.memory_plan.images import elsewhere
 from n6build.place.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
 from n6build.place.memory_plan.vectors import NO_VECTORS, VectorShape
 from n6build.place.reloc.slots import ModelSlot
+from samples import sample
 
 BOARD = load_board("nucleo-n657")
 WEIGHTS = BOARD.slots.weights
@@ -75,6 +81,32 @@ def test_the_bank_that_the_npu_may_read_ahead_into_is_powered(room: int, banks: 
     size = 1000
     plan = plan_of(network(tmp_path, "a", pool="AXISRAM5", address=end - room - size, size=size))
     assert [bank.name for bank in plan.banks] == banks
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "npu/yamnet-core-2.2/network.c",
+        "npu/reid-mobilenetv2-core-3.0/reid.c",
+        "npu/pose-movenet-core-2.1/network.c",
+        "npu/square-seg-core-4.0.1/network.c",
+    ],
+)
+def test_every_bank_up_to_the_limit_of_an_engine_is_powered(source: str) -> None:
+    """An engine of a network of ST's compiler may read up to LIMITADDR."""
+    path, board = sample(source), load_board("stm32n6570-dk")
+    compiled = compiled_network("a", path.parent, path.stem, (), None, is_classification=False)
+    powered = {bank.name for bank in plan_of(compiled, board=board).banks}
+    names = names_of(board.soc.npu)
+    text = path.read_text()
+    blobs = blobs_of_network(path, parse_network_c(text, path.name).ecblobs_header)
+    epochs = [epoch for blob in blobs for epoch in epochs_of_blob(blob, names)] or list(epochs_of_source(text, names))
+    engines = [unit.fields for epoch in epochs for unit in epoch.units if unit.kind == "STRENG"]
+    limits = [each["LIMITADDR", "REG"] for each in engines if each.get(("LIMITEN", "ADDRLIMIT"))]
+    assert limits
+    for bank in memory_of(board, {}).banks:
+        if any(bank.span.address <= limit < bank.span.end for limit in limits):
+            assert bank.name in powered
 
 
 @pytest.mark.parametrize("address", [0x9000_0000, 0x91FF_F000])

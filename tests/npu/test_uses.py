@@ -51,6 +51,15 @@ def use_of(*parts: list[int]) -> NpuUse:
     return summarised(epochs(*parts), NPU, by_blob=True)
 
 
+CONVACC = set_to("CONVACC", 0, "DFORMAT", OBYTES=2)
+TRELU = [
+    *set_to("ACTIV", 0, "CTRL", EN=1, TYPE=2, FBYTES=1, OBYTES=1, FSHIFT=16),
+    *set_to("ACTIV", 0, "ACTIVPARAM", PARAM=-128),
+    *set_to("ACTIV", 0, "ACTIVPARAM2", PARAM2=-128),
+    *set_to("ACTIV", 0, "FUNC", SIGNEDOP=1),
+]
+
+
 def test_an_epoch_is_what_is_set_when_the_controller_waits_for_its_engines() -> None:
     copy = [
         set_to("STRENG", 1, "CTRL", DIR=1, SIZE0=8),
@@ -110,7 +119,35 @@ def test_what_a_network_uses_is_summarised_by_kind_of_unit() -> None:
             set_to("POOL", 1, "CTRL", EN=1, TYPE=12),
             Unmodelled(9, "POOL1", "CTRL", "TYPE", 12, (0, 1, 2, 8, 9, 10)),
         ),
-        (set_to("ARITH", 3, "CTRL", EN=1, OP=0x37, OBYTES=1), Unmodelled(9, "ARITH3", "CTRL", "OP", 55, (0, 1, 2, 7))),
+        (
+            set_to("ARITH", 3, "CTRL", EN=1, OP=0x33, OBYTES=1),
+            Unmodelled(9, "ARITH3", "CTRL", "OP", 51, (0, 1, 2, 7, 55)),
+        ),
+        (
+            set_to("ARITH", 3, "CTRL", EN=1, OP=0x37, OBYTES=1, COEFFA=1),
+            Unmodelled(9, "ARITH3", "CTRL", "COEFFA", 1, (0,)),
+        ),
+        (
+            [*set_to("ARITH", 3, "SHIFT", RES=5), *set_to("ARITH", 3, "CTRL", EN=1, OP=0x37, OBYTES=1)],
+            Unmodelled(9, "ARITH3", "SHIFT", "RES", 5, (0,)),
+        ),
+        (
+            [*TRELU, *set_to("ACTIV", 0, "ACTIVPARAM", PARAM=-100)],
+            Unmodelled(9, "ACTIV0", "ACTIVPARAM", "PARAM", 0xFF9C, (0xFF80,)),
+        ),
+        ([*TRELU, *set_to("ACTIV", 0, "FSUB", FSUB=3)], Unmodelled(9, "ACTIV0", "FSUB", "FSUB", 3, (0,))),
+        (
+            [*CONVACC, *set_to("CONVACC", 0, "SAMPLE", FSTATCNT=2), *set_to("CONVACC", 0, "CTRL", EN=1, NOSUM=1)],
+            Unmodelled(9, "CONVACC0", "SAMPLE", "FSTATCNT", 2, (0,)),
+        ),
+        (
+            [*CONVACC, *set_to("CONVACC", 0, "CTRL", EN=1, NOSUM=1, FSTAT=1)],
+            Unmodelled(9, "CONVACC0", "SAMPLE", "FSTATCNT", 0, (1, 2)),
+        ),
+        (
+            [*CONVACC, *set_to("CONVACC", 0, "SAMPLE", FSTATCNT=2), *set_to("CONVACC", 0, "CTRL", EN=1, FSTAT=1)],
+            Unmodelled(9, "CONVACC0", "CTRL", "NOSUM", 0, (1,)),
+        ),
         (set_to("STRENG", 2, "CTRL", EN=1, SIZE0=4), Unmodelled(9, "STRENG2", "CTRL", "SIZE0", 4, (0, 8))),
         (set_to("STRENG", 2, "CTRL", EN=1, NOINC=1), Unmodelled(9, "STRENG2", "CTRL", "NOINC", 1, (0,))),
         (
@@ -138,8 +175,34 @@ def test_what_is_not_modelled_is_told_with_epoch_unit_register_field_and_value(
     assert missing.what in error.value.what
 
 
-def test_a_network_of_modelled_units_passes() -> None:
-    require_modelled(use_of(label(9), switch_on("STRENG", 0), wait(0)), "mnist")
+def test_all_missing_settings_are_in_the_error_for_programs() -> None:
+    """The text names the first one, and `--json` and last_error.json name all."""
+    units = [switch_on("DECUN", 0), switch_on("RECBUF", 0), set_to("POOL", 1, "CTRL", EN=1, TYPE=12)]
+    with pytest.raises(N6Error) as error:
+        require_modelled(use_of(label(9), *units, switch_on("STRENG", 0), wait(0)), "mnist")
+    assert ", and 2 more" in error.value.what
+    assert error.value.as_dict()["details"] == [
+        "epoch 9: DECUN0 is not modelled",
+        "epoch 9: POOL1 CTRL TYPE is 12; modelled: 0, 1, 2, 8, 9, 10",
+        "epoch 9: RECBUF is not modelled",
+    ]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [],
+        [
+            *CONVACC,
+            *set_to("CONVACC", 0, "SAMPLE", FSTATCNT=3),
+            *set_to("CONVACC", 0, "CTRL", EN=1, NOSUM=1, FSTAT=1, KUNSIGNED=1),
+        ],
+        set_to("ARITH", 3, "CTRL", EN=1, OP=0x37, OBYTES=1),
+        TRELU,
+    ],
+)
+def test_a_network_of_modelled_units_passes(settings: list[int]) -> None:
+    require_modelled(use_of(label(9), settings, switch_on("STRENG", 0), wait(0)), "mnist")
 
 
 @given(st.lists(st.tuples(st.sampled_from([0, 1, 2, 3, 4, 29]), st.integers(0, 0xFFFF_FFFF)), max_size=80))
@@ -155,7 +218,7 @@ def test_hostile_blobs_are_carried_out_or_refused(words: list[tuple[int, int]]) 
 
 def test_what_is_not_modelled_is_listed_by_kind_of_unit() -> None:
     lines = modelled_lines(NPU)
-    assert "ACTIV: only CTRL TYPE 3, CTRL FBYTES 1/2/3, CTRL OBYTES 1/2/3" in lines
+    assert "ACTIV: only CTRL TYPE 2/3, CTRL FBYTES 1/2/3, CTRL OBYTES 1/2/3" in lines
     assert "POOL: without CTRL FROUND FSAT, PDIMS TPAD BPAD LPAD RPAD; only CTRL TYPE 0/1/2/8/9/10" in lines
     assert lines[-1] == "not at all: DECUN, RECBUF"
     assert not [line for line in lines if line.startswith("BUSIF")]
@@ -235,6 +298,8 @@ def test_the_time_for_a_large_source_grows_with_its_length(piece: str) -> None:
         ("npu/fallguard-ssd-core-2.1/network.c", 58, True, {"STRSWITCH", "STRENG", "CONVACC", "ARITH", "POOL"}),
         ("npu/yolox-core-2.2/network.c", 217, True, {"STRSWITCH", "STRENG", "CONVACC", "ARITH", "POOL"}),
         ("npu/yamnet-core-2.2/network.c", 36, False, {"STRENG", "CONVACC", "ARITH", "POOL"}),
+        # Its units have FSTAT and a thresholded ReLU.
+        ("npu/pose-movenet-core-2.1/network.c", 69, True, {"STRSWITCH", "STRENG", "CONVACC", "ARITH", "ACTIV"}),
     ],
 )
 def test_real_networks_use_nothing_that_is_not_modelled(

@@ -35,10 +35,19 @@ def test_a_line_that_nobody_cleaned_is_found_with_the_place_of_the_epoch(tmp_pat
     assert str(finding).startswith(line_of("npu_copy.c", "/* WORK */"))
 
 
+def test_a_read_into_a_bank_that_is_off_names_that_bank(tmp_path: Path) -> None:
+    """The read begins in a bank that is on; the NPU gets its bytes, then zeros."""
+    result = run(tmp_path, "OVER_THE_END")
+    (finding,) = result.findings
+    assert finding.kind == "ram-off"
+    assert finding.text == "the NPU uses AXISRAM4 at 0x34270000, which is off (place 3 of network 1)"
+    assert result.lines[-1] == "end last=0 half=32"
+
+
 def test_an_interrupt_that_is_let_through_comes(tmp_path: Path) -> None:
     result = run(tmp_path)
     assert result.findings == ()
-    assert result.lines[-1] == "end last=64"
+    assert result.lines[-1] == "end last=64 half=32"
 
 
 @pytest.mark.parametrize(

@@ -190,16 +190,29 @@ static bool is_open(uint32_t address, uint32_t bytes, bool writes)
     return true;
 }
 
+/* Return how many of the bytes are in the bank of the first one. A transfer may begin in a bank that is on and end in one that is
+ * off: an engine reads a little past its tensor. */
+static uint32_t bytes_in_bank(uint32_t address, uint32_t bytes)
+{
+    const N6VirtRam *ram = n6virt_ram_at(address);
+
+    return ram ? MIN(bytes, ram->bytes - ((address - ram->base) & (N6_SECURE_BIT - 1))) : bytes;
+}
+
 static bool memory_read(void *opaque, uint32_t address, void *to, uint32_t bytes)
 {
     if (is_open(address, bytes, false)) {
         return read_let(started_at, address, to, bytes, in_epoch);
     }
-    if (is_off(address)) {
-        memset(to, 0, bytes);
-        return true;
+    for (uint32_t done = 0, here; done < bytes; done += here) {
+        here = bytes_in_bank(address + done, bytes - done);
+        if (is_off(address + done)) {
+            memset((uint8_t *)to + done, 0, here);
+        } else if (!n6virt_npu_reads(started_at, address + done, (uint8_t *)to + done, here, in_epoch)) {
+            return false;
+        }
     }
-    return n6virt_npu_reads(started_at, address, to, bytes, in_epoch);
+    return true;
 }
 
 static bool memory_write(void *opaque, uint32_t address, const void *from, uint32_t bytes)
@@ -207,7 +220,13 @@ static bool memory_write(void *opaque, uint32_t address, const void *from, uint3
     if (is_open(address, bytes, true)) {
         return write_let(started_at, address, from, bytes, in_epoch);
     }
-    return is_off(address) || n6virt_npu_writes(started_at, address, from, bytes, in_epoch);
+    for (uint32_t done = 0, here; done < bytes; done += here) {
+        here = bytes_in_bank(address + done, bytes - done);
+        if (!is_off(address + done) && !n6virt_npu_writes(started_at, address + done, (const uint8_t *)from + done, here, in_epoch)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Work */

@@ -100,10 +100,28 @@ static size_t features_wanted(N6Npu *npu, unsigned index, const Shape *s, uint32
     return (size_t)s->width * s->height * *pixel;
 }
 
+/* Return the number of the feature frame of an output frame. Stationary features (FSTAT) meet FSTATCNT sets of kernels. */
+static size_t feature_frame(N6Npu *npu, unsigned unit, const Shape *s, size_t number)
+{
+    uint32_t times = FIELD(npu, unit, CONVACC, SAMPLE, FSTATCNT);
+
+    if (!FIELD(npu, unit, CONVACC, CTRL, FSTAT)) {
+        if (times) {
+            npu_stop(npu, "%s SAMPLE FSTATCNT is %u, and CTRL FSTAT is 0: not modelled", n6npu_unit_name(unit), times);
+        }
+        return number;
+    }
+    if (!times || s->deep || !FIELD(npu, unit, CONVACC, CTRL, NOSUM)) {
+        npu_stop(npu, "%s CTRL FSTAT is 1 in deep mode, with sums, or with SAMPLE FSTATCNT 0: not modelled", n6npu_unit_name(unit));
+    }
+    return number / times;
+}
+
 static Part features_that_arrive(N6Npu *npu, unsigned index, const Shape *s, uint32_t *pixel)
 {
     unsigned unit = CONVACC + index, port = port_of(index, FEATURES);
-    size_t number = npu->streams[FROM_CONVACC + index].frames, wanted = features_wanted(npu, index, s, pixel);
+    size_t number = feature_frame(npu, unit, s, npu->streams[FROM_CONVACC + index].frames);
+    size_t wanted = features_wanted(npu, index, s, pixel);
     Part part;
 
     if (!s->deep && takes_all(&npu->ports[port])) {
@@ -221,6 +239,16 @@ static void unpack_kernels(const int32_t *from, size_t index, unsigned element_b
     }
 }
 
+/* Unsigned kernels (KUNSIGNED) are the same as signed ones while no value has its highest bit. Real networks have no others. */
+static void check_unsigned_kernels(N6Npu *npu, unsigned unit, const int16_t *kernels, size_t count)
+{
+    for (size_t i = 0; FIELD(npu, unit, CONVACC, CTRL, KUNSIGNED) && i < count; i++) {
+        if (kernels[i] < 0) {
+            npu_stop(npu, "%s CTRL KUNSIGNED is 1, and a value of its kernels has the highest bit: not modelled", n6npu_unit_name(unit));
+        }
+    }
+}
+
 /* Place kernels one after another, each padded. In deep mode groups of eight kernels are interleaved in the stream. */
 static void place_kernels(const Shape *s, const int16_t *from, size_t taps, size_t padded, int16_t *to)
 {
@@ -292,6 +320,7 @@ static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, siz
     unpacked = npu_scratch(npu, values, sizeof(*unpacked));
     kernels = npu_scratch(npu, s->kernels * padded, sizeof(*kernels));
     unpack_kernels(stream->data, start, bytes, s->kernel_bits, s->kernels * taps, unpacked);
+    check_unsigned_kernels(npu, unit, unpacked, s->kernels * taps);
     place_kernels(s, unpacked, taps, padded, kernels);
     return kernels;
 }

@@ -67,7 +67,7 @@ static void describe_arith(const N6Npu *npu, unsigned unit, char *text, size_t b
     static const struct {
         uint32_t operation;
         const char *name;
-    } names[] = {{0, "a x + b y + c"}, {1, "minimum"}, {2, "maximum"}, {7, "product"}};
+    } names[] = {{0, "a x + b y + c"}, {1, "minimum"}, {2, "maximum"}, {7, "product"}, {55, "clip"}};
     const char *name = "an operation that is not modelled";
     bool varies = FIELD(npu, unit, ARITH, CTRL, COEFFA) || FIELD(npu, unit, ARITH, CTRL, COEFFB) || FIELD(npu, unit, ARITH, CTRL, COEFFC);
 

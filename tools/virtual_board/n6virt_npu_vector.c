@@ -10,7 +10,7 @@
 /* Number of elements that go through each step together. */
 #define BLOCK 256u
 
-enum { AFFINE = 0, MINIMUM = 1, MAXIMUM = 2, PRODUCT = 7 };
+enum { AFFINE = 0, MINIMUM = 1, MAXIMUM = 2, PRODUCT = 7, CLIP = 55 };
 enum { X, Y };
 enum { A, B, C, ABC };
 
@@ -133,6 +133,11 @@ static void combine(const N6Npu *npu, unsigned unit, const int64_t *x, const int
             to[i] = wrapped_product(x[i], y ? y[i] : k->a[i]);
         }
         break;
+    case CLIP:
+        for (size_t i = 0; i < count; i++) {
+            to[i] = x[i] < k->a[i] ? k->a[i] : x[i] > k->c[i] ? k->c[i] : x[i];
+        }
+        break;
     default:
         for (size_t i = 0; i < count; i++) {
             to[i] = (operation == MINIMUM) == (x[i] < y[i]) ? x[i] : y[i];
@@ -158,6 +163,21 @@ static void finish(const N6Npu *npu, unsigned unit, const int64_t *from, size_t 
     }
 }
 
+/* A clip of one stream to constants, without shifts, is known from real networks; anything else about it is not. */
+static void check_clip(N6Npu *npu, unsigned unit)
+{
+    bool varies = FIELD(npu, unit, ARITH, CTRL, COEFFA) || FIELD(npu, unit, ARITH, CTRL, COEFFB) || FIELD(npu, unit, ARITH, CTRL, COEFFC);
+    int16_t lowest = FIELD(npu, unit, ARITH, COEFFAC, A), highest = FIELD(npu, unit, ARITH, COEFFAC, C);
+
+    if (varies || FIELD(npu, unit, ARITH, CTRL, DUALIN) || FIELD(npu, unit, ARITH, CTRL, COMBINEBC)) {
+        npu_stop(npu, "%s CTRL OP is 0x37 (clip) with two streams or coefficients from memory: not modelled", n6npu_unit_name(unit));
+    }
+    if (reg(npu, unit, NPU_ARITH_SHIFT) || FIELD(npu, unit, ARITH, CTRL, CLIPOUT) || lowest > highest) {
+        npu_stop(npu, "%s CTRL OP is 0x37 (clip) from %d to %d (COEFFAC) with SHIFT 0x%05x: not modelled but for ascending limits, no "
+                 "shift and no CLIPOUT", n6npu_unit_name(unit), lowest, highest, reg(npu, unit, NPU_ARITH_SHIFT));
+    }
+}
+
 static void check_arith(N6Npu *npu, unsigned unit)
 {
     uint32_t operation = FIELD(npu, unit, ARITH, CTRL, OP);
@@ -165,8 +185,12 @@ static void check_arith(N6Npu *npu, unsigned unit)
     if (!FIELD(npu, unit, ARITH, CTRL, OBYTES)) {
         npu_stop(npu, "%s makes elements of 0 bytes (CTRL OBYTES)", n6npu_unit_name(unit));
     }
-    if (operation != AFFINE && operation != MINIMUM && operation != MAXIMUM && operation != PRODUCT) {
+    if (operation != AFFINE && operation != MINIMUM && operation != MAXIMUM && operation != PRODUCT &&
+        operation != CLIP) {
         npu_stop(npu, "%s CTRL OP is 0x%02X: not modelled", n6npu_unit_name(unit), operation);
+    }
+    if (operation == CLIP) {
+        check_clip(npu, unit);
     }
     if ((operation == MINIMUM || operation == MAXIMUM) && !FIELD(npu, unit, ARITH, CTRL, DUALIN)) {
         npu_stop(npu, "%s CTRL OP is 0x%02X without a second stream (DUALIN): not modelled", n6npu_unit_name(unit), operation);
@@ -330,12 +354,37 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     }
 }
 
-/* Functions by tables: segments that are divided into segments, each with a parabola. */
+/* Functions by tables: segments that are divided into segments, each with a parabola. A thresholded ReLU is known only with the
+ * lowest value as its threshold and as the value below it: no element changes. */
 
+#define TRELU 2u
 #define FUNCTION 3u
 #define ROM0 0x400u
 #define ROM1 0x800u
 #define PARABOLAS 64u
+
+static void trelu_frame(N6Npu *npu, unsigned index, Part input)
+{
+    unsigned unit = ACTIV + index;
+    uint32_t shift = FIELD(npu, unit, ACTIV, CTRL, FSHIFT);
+    int16_t threshold = FIELD(npu, unit, ACTIV, ACTIVPARAM, PARAM), below = FIELD(npu, unit, ACTIV, ACTIVPARAM2, PARAM2);
+    const int32_t *from;
+    int32_t *to;
+
+    if (threshold != INT8_MIN || below != INT8_MIN || FIELD(npu, unit, ACTIV, CTRL, FBYTES) != 1 ||
+        FIELD(npu, unit, ACTIV, CTRL, OBYTES) != 1 || !FIELD(npu, unit, ACTIV, FUNC, SIGNEDOP)) {
+        npu_stop(npu, "%s CTRL TYPE is 2 with PARAM %d and PARAM2 %d: not modelled but for -128 and signed bytes", n6npu_unit_name(unit),
+                 threshold, below);
+    }
+    if (FIELD(npu, unit, ACTIV, FSUB, FSUB) || (shift && shift != NO_SHIFT) || FIELD(npu, unit, ACTIV, FUNC, OUTSHIFT)) {
+        npu_stop(npu, "%s CTRL TYPE is 2 with FSUB, FSHIFT or OUTSHIFT: not modelled", n6npu_unit_name(unit));
+    }
+    to = npu_append(npu, FROM_ACTIV + index, input.count);
+    from = npu_elements(input);
+    for (size_t i = 0; i < input.count; i++) {
+        to[i] = (int32_t)sign_extended(from[i], 8);
+    }
+}
 
 void npu_activ_frame(N6Npu *npu, unsigned index)
 {
@@ -348,8 +397,12 @@ void npu_activ_frame(N6Npu *npu, unsigned index)
     const int32_t *from;
     int32_t *to;
 
+    if (FIELD(npu, unit, ACTIV, CTRL, TYPE) == TRELU) {
+        trelu_frame(npu, index, input);
+        return;
+    }
     if (FIELD(npu, unit, ACTIV, CTRL, TYPE) != FUNCTION) {
-        npu_stop(npu, "%s CTRL TYPE is %u: only 3, a function, is modelled", n6npu_unit_name(unit), FIELD(npu, unit, ACTIV, CTRL, TYPE));
+        npu_stop(npu, "%s CTRL TYPE is %u: only 2 and 3 are modelled", n6npu_unit_name(unit), FIELD(npu, unit, ACTIV, CTRL, TYPE));
     }
     if (!bytes || !out_bytes || outer_bits > 5) {
         npu_stop(npu, "%s is not configured (CTRL FBYTES, OBYTES, FUNC BWIDTH)", n6npu_unit_name(unit));

@@ -22,14 +22,24 @@ class N6Error(Exception):
         what: Description in one sentence.
         where: `file:line`, a key, a tensor or a symbol.
         hint: Next thing to do.
+        details: All single problems, of which the description names the first; for programs.
     """
 
-    def __init__(self, id: str, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        id: str,
+        what: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        details: Iterable[str] = (),
+    ) -> None:
         super().__init__(what)
         self.id = id
         self.what = what
         self.where = where
         self.hint = hint
+        self.details = tuple(details)
 
     def __str__(self) -> str:
         text = f"error {self.id}: {_indented(self.what)}"
@@ -39,10 +49,11 @@ class N6Error(Exception):
             text += f"\n  hint: {_indented(in_words_of_caller(self.hint))}"
         return text
 
-    def as_dict(self) -> dict[str, str | None]:
-        """Return the fields of last_error.json: id, description, place and hint."""
+    def as_dict(self) -> dict[str, str | list[str] | None]:
+        """Return the fields of last_error.json: id, description, place, hint, and any details."""
         hint = in_words_of_caller(self.hint) if self.hint else self.hint
-        return {"id": self.id, "what": self.what, "where": self.where, "hint": hint}
+        details: dict[str, str | list[str] | None] = {"details": list(self.details)} if self.details else {}
+        return {"id": self.id, "what": self.what, "where": self.where, "hint": hint} | details
 
 
 def _indented(text: str) -> str:

@@ -154,12 +154,15 @@ class Epoch:
         number: Its label.
         memory: Address -> data before the epoch.
         wanted: (addresses, data) of each change after the epoch.
+        refused: A part of the reason for which the model must refuse the epoch; empty if it must
+            compute it.
     """
 
     def __init__(self, number: int = 1) -> None:
         self.number = number
         self.memory: dict[int, np.ndarray] = {}
         self.wanted: list[tuple[np.ndarray, np.ndarray]] = []
+        self.refused = ""
         self._end = FIRST_ADDRESS
         self._writes: list[tuple[int, int, list[int]]] = []
         self._switched_on: list[tuple[int, int, int]] = []
@@ -315,6 +318,8 @@ def difference(library: ctypes.CDLL, epoch: Epoch, by: str) -> str | None:
     npu.memory[:] = epoch.memory_before()
     reason = epoch.run_by_registers(npu) if by == "registers" else epoch.run_by_blob(npu)
     npu.close()
+    if epoch.refused:
+        return None if epoch.refused in (reason or "") else f"by {by}: {reason or 'computed'}, not {epoch.refused}"
     if reason:
         return f"by {by}: {reason}"
     wanted = epoch.memory_afterwards()

@@ -15,10 +15,13 @@ from virtual_board.npu.oracles import NO_SHIFT, Convolution, convolved, deep_ord
 OUTPUT_ENGINE = 9
 
 
-def convacc_registers(epoch: Epoch, index: int, c: Convolution, role: dict[str, int], format_: dict[str, int]) -> None:
+def convacc_registers(
+    epoch: Epoch, index: int, c: Convolution, role: dict[str, int], format_: dict[str, int], **sample: int
+) -> None:
     left, right, top, bottom = c.pads
     epoch.set("CONVACC", index, "KFORMAT", WIDTH=c.kernel_width, HEIGHT=c.kernel_height, BTCDEPTH=c.batch, NR=c.kernels)
-    epoch.set("CONVACC", index, "SAMPLE", HSTRD=c.x_step, VSTRD=c.y_step, LPAD=left, RPAD=right, TPAD=top, BPAD=bottom)
+    sides = {"LPAD": left, "RPAD": right, "TPAD": top, "BPAD": bottom}
+    epoch.set("CONVACC", index, "SAMPLE", HSTRD=c.x_step, VSTRD=c.y_step, **sides, **sample)
     shifts = {"INSHIFT": c.in_shift, "OUTSHIFT": c.out_shift, "ORNDMODE": 1 | c.relu << 1, "ROUND": 1, "SAT": 1}
     bytes_ = {"OBYTES": c.out_bytes, "FBYTES": 2 if c.wide else 1, "FSHIFT": NO_SHIFT, "RAW": int(c.out_bytes == 3)}
     epoch.set("CONVACC", index, "DFORMAT", **{**shifts, **bytes_, **format_})
@@ -76,6 +79,42 @@ def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool 
     convacc_registers(epoch, 0, c, {}, {})
     made = [requantised(convolved(f, k, c), c) for f, k in zip(features, kernels, strict=True)]
     epoch.store(OUTPUT_ENGINE, convacc(0), np.stack(made), c.out_bytes)
+    return epoch
+
+
+def stationary(c: Convolution, times: int, frames: int = 3, seed: int = 0, **other: int) -> Epoch:
+    """Return an epoch in which each feature frame meets several sets of kernels.
+
+    Args:
+        times: Sets of kernels for each frame of features.
+        other: Further fields of CTRL.
+    """
+    epoch = Epoch()
+    features = noise(seed, (frames, c.height, c.width, c.batch), c.feature_type)
+    kernels = noise(seed + 1, (frames * times, *kernel_shape(c)), c.kernel_type)
+    epoch.feed(features_of(1), features_reader(epoch, 1, features))
+    epoch.feed(kernels_of(1), kernels_reader(epoch, 2, kernels))
+    convacc_registers(epoch, 1, c, {"FSTAT": 1, **other}, {}, FSTATCNT=times)
+    made = [requantised(convolved(f, k, c), c) for f, k in zip(np.repeat(features, times, 0), kernels, strict=True)]
+    epoch.store(OUTPUT_ENGINE, convacc(1), np.stack(made), c.out_bytes)
+    return epoch
+
+
+def unsigned_kernels(largest: int, seed: int = 0) -> Epoch:
+    """Return an epoch with KUNSIGNED.
+
+    Args:
+        largest: Value of the last kernel element; above 127 nobody knows the result.
+    """
+    epoch = Epoch()
+    c = Convolution(out_shift=6)
+    features = noise(seed, (1, c.height, c.width, c.batch))
+    kernels = noise(seed + 1, kernel_shape(c)) & 0x7F
+    kernels[-1, -1, -1, -1] = np.int8(largest - 256 if largest > 127 else largest)
+    epoch.feed(features_of(0), features_reader(epoch, 1, features))
+    epoch.feed(kernels_of(0), kernels_reader(epoch, 2, kernels))
+    convacc_registers(epoch, 0, c, {"KUNSIGNED": 1}, {})
+    epoch.store(OUTPUT_ENGINE, convacc(0), requantised(convolved(features[0], kernels, c), c), c.out_bytes)
     return epoch
 
 

@@ -125,6 +125,23 @@ def of_two(operation: str, shift: int = 0, out_bytes: int = 2, relu: bool = Fals
     return epoch
 
 
+def clipped_to(lowest: int, highest: int, out_bytes: int = 1, seed: int = 0, **other: int) -> Epoch:
+    """Return an epoch that clips a stream to two constants (ARITH OP 55).
+
+    Args:
+        other: Further fields of CTRL.
+    """
+    epoch = Epoch()
+    x = noise(seed, (200,), "int16" if out_bytes > 1 else "int8")
+    epoch.set("ARITH", 2, "COEFFAC", A=lowest, C=highest)
+    epoch.set("ARITH", 2, "INSHIFTER", **operand_bytes(x))
+    epoch.switch_on("ARITH", 2, OP=0x37, ROUND=1, SAT=1, ORNDMODE=1, OBYTES=out_bytes, **other)
+    epoch.feed(arith_input(2), arith_reader(epoch, 1, x))
+    made = saturated(np.clip(x.astype(np.int64), lowest, highest), 8 * out_bytes)
+    epoch.store(OUTPUT_ENGINE, arith(2), made, out_bytes)
+    return epoch
+
+
 def write_coefficients(epoch: Epoch, index: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> None:
     """Write up to 512 coefficients.
 
@@ -317,6 +334,23 @@ def activation(function: Function, wide: bool = False, seed: int = 0) -> Epoch:
     epoch.switch_on("ACTIV", 1, TYPE=3, ROUND=1, SAT=1, **format_)
     epoch.feed(activ_input(1), arith_reader(epoch, 1, x))
     epoch.store(OUTPUT_ENGINE, activ(1), function.at(x.astype(np.int64)), function.out_bytes)
+    return epoch
+
+
+def thresholded(threshold: int = -128, below: int = -128, size: int = 1, **other: int) -> Epoch:
+    """Return an epoch with a thresholded ReLU of all bytes (ACTIV TYPE 2).
+
+    Only its effect with the lowest value is known: none.
+    """
+    epoch = Epoch()
+    x = np.arange(-128, 128).astype(np.int8)
+    epoch.set("ACTIV", 0, "ACTIVPARAM", PARAM=threshold)
+    epoch.set("ACTIV", 0, "ACTIVPARAM2", PARAM2=below)
+    epoch.set("ACTIV", 0, "FUNC", SIGNEDOP=1)
+    epoch.set("ACTIV", 0, "FSUB", FSUB=other.get("FSUB", 0))
+    epoch.switch_on("ACTIV", 0, TYPE=2, ROUND=1, SAT=1, FBYTES=size, FSHIFT=NO_SHIFT, OBYTES=1, ORNDMODE=1)
+    epoch.feed(activ_input(0), arith_reader(epoch, 1, x))
+    epoch.store(OUTPUT_ENGINE, activ(0), x.astype(np.int64), 1)
     return epoch
 
 

@@ -15,12 +15,15 @@ from virtual_board.npu.cases_convacc import (
     deep,
     own_sums,
     shared_kernels,
+    stationary,
     sums_through_memory,
+    unsigned_kernels,
 )
 from virtual_board.npu.cases_streams import behind_a_writer, copy, frames_through_switch
 from virtual_board.npu.cases_vector import (
     activation,
     affine,
+    clipped_to,
     counted,
     many_channels,
     of_two,
@@ -28,6 +31,7 @@ from virtual_board.npu.cases_vector import (
     per_channel,
     pooling,
     sigmoid,
+    thresholded,
     whole_layer,
 )
 from virtual_board.npu.oracles import Convolution, Function
@@ -37,6 +41,13 @@ _ROWS = Frames(0, 5, 3, 4, raw=False, pixel_step=5, line_step=30, count=6, step=
 _WORDS = Frames(0, 30, lanes=(0, 1, 2))
 _SUMMED = Convolution(out_shift=6, in_shift=6)
 _PADDED = Convolution(pads=(1, 1, 1, 1), subtract=5, out_shift=6)
+
+
+def refused(epoch: Epoch, reason: str) -> Epoch:
+    """Return the epoch, which the model must refuse for this reason."""
+    epoch.refused = reason
+    return epoch
+
 
 EXAMPLES: dict[str, Callable[[], Epoch]] = {
     "bytes one after the other": lambda: copy(Frames(0, 100), Frames(0, 100)),
@@ -71,6 +82,11 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
     "relu": lambda: convolution(Convolution(relu=True, out_shift=6)),
     "sums of three bytes": lambda: convolution(Convolution(out_bytes=3)),
     "a set of kernels for each frame": lambda: convolution(_PADDED, frames=4),
+    "features that meet two sets of kernels": lambda: stationary(_PADDED, 2),
+    "features of 16 bits that meet three sets of kernels": lambda: stationary(
+        Convolution(wide=True, pads=(1, 1, 1, 1), out_shift=13), 3
+    ),
+    "unsigned kernels": lambda: unsigned_kernels(127),
     "features of 16 bits": lambda: convolution(Convolution(wide=True, out_shift=13)),
     "unsigned features of 16 bits": lambda: convolution(Convolution(wide=True, unsigned=True, out_shift=14)),
     "features and kernels of 16 bits": lambda: convolution(Convolution(wide=True, wide_kernels=True, out_shift=21)),
@@ -101,6 +117,8 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
     "a constant of 32 bits": lambda: affine(300, 9, -77_777, (0, 0, 0, 9), two=False, combined=True, out_bytes=1),
     "wrapped": lambda: affine(300, 0, -777_777, (0, 0, 0, 8), two=False, combined=True, out_bytes=1, saturate=False),
     "clipped": lambda: affine(300, -200, 77, (2, 3, 4, 5), clip=(-50, 60)),
+    "clipped to constants": lambda: clipped_to(-128, -17),
+    "clipped to constants of 16 bits": lambda: clipped_to(-9000, 8000, out_bytes=2),
     "the smaller one": lambda: of_two("min"),
     "the larger one": lambda: of_two("max"),
     "the larger one above zero": lambda: of_two("max", relu=True),
@@ -118,6 +136,7 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
     "the largest with a frame of -128": lambda: padded_max(_PADDED, (3, 3), (2, 2)),
     "a sigmoid": lambda: activation(sigmoid()),
     "a sigmoid of 16 bits": lambda: activation(sigmoid(wide=True), wide=True),
+    "a threshold at the lowest value": thresholded,
     "segments of unequal size": lambda: activation(
         Function(
             ((0, 0), (1, 1), (3, 2), (7, 3)),
@@ -131,4 +150,27 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
         )
     ),
     "a whole layer": whole_layer,
+}
+
+# The model must refuse these: nobody knows their results.
+REFUSED: dict[str, Callable[[], Epoch]] = {
+    "features that stay, with sums": lambda: refused(
+        stationary(_PADDED, 2, NOSUM=0), "FSTAT is 1 in deep mode, with sums, or with SAMPLE FSTATCNT 0: not modelled"
+    ),
+    "features that stay, without a count": lambda: refused(
+        stationary(_PADDED, 2, FSTAT=0), "CONVACC1 SAMPLE FSTATCNT is 2, and CTRL FSTAT is 0: not modelled"
+    ),
+    "unsigned kernels above 127": lambda: refused(unsigned_kernels(128), "KUNSIGNED is 1, and a value of its kernels"),
+    "clipped to constants from memory": lambda: refused(
+        clipped_to(-128, -17, COEFFA=1), "OP is 0x37 (clip) with two streams or coefficients from memory: not modelled"
+    ),
+    "clipped to limits that descend": lambda: refused(clipped_to(5, -17), "OP is 0x37 (clip) from 5 to -17 (COEFFAC)"),
+    "a threshold above the lowest value": lambda: refused(
+        thresholded(-100), "TYPE is 2 with PARAM -100 and PARAM2 -128: not modelled"
+    ),
+    "another value below the threshold": lambda: refused(
+        thresholded(below=0), "TYPE is 2 with PARAM -128 and PARAM2 0: not modelled"
+    ),
+    "a threshold of 16 bits": lambda: refused(thresholded(size=2), "not modelled but for -128 and signed bytes"),
+    "a threshold after a subtraction": lambda: refused(thresholded(FSUB=3), "TYPE is 2 with FSUB, FSHIFT or OUTSHIFT"),
 }

@@ -23,6 +23,7 @@ from virtual_board.npu.assembler import (
 from virtual_board.npu.model import FEATURES, KERNELS, NPU, OUTPUT, Npu, offset_of, unit, value_of
 
 READER, WRITER = 1, 0
+CLIP = 55  # The operation of ARITH that is modelled for a single stream alone.
 # The value means a frame of source 1, then one of source 2.
 TWO_SOURCES = 1 | 1 << 1 | 1 << 8 | 1 << 16 | 2 << 17 | 1 << 24
 # Lanes are in order, or all zero. A single lane would show nothing.
@@ -94,6 +95,9 @@ def arrange(npu: Npu, kind: str) -> int:
         npu.link(pool_input(0), READER)
     elif kind == "ACTIV":
         npu.set(kind, 0, "FUNC", SIGNEDOP=1)
+        # The only threshold that is modelled, of type 2.
+        npu.set(kind, 0, "ACTIVPARAM", PARAM=-128)
+        npu.set(kind, 0, "ACTIVPARAM2", PARAM2=-128)
         npu.set(kind, 0, "CTRL", EN=1, TYPE=3, FBYTES=1, FSHIFT=16, OBYTES=1, ORNDMODE=1)
         npu.link(activ_input(0), READER)
     return unit(kind, READER if kind == "STRENG" else 0)
@@ -121,6 +125,8 @@ def test_values_that_are_not_modelled_are_refused_and_no_others(
         npu = Npu(library)
         number = arrange(npu, kind)
         change(npu, number, kind, register, field, value)
+        if (field, value) == ("OP", CLIP):
+            change(npu, number, kind, register, "DUALIN", 0)
         reason = npu.run()
         npu.close()
         if value in known:

@@ -17,7 +17,7 @@ from n6build.base.paths import MACHINE_FILES
 from slow_rows import telling_rows
 
 from virtual_board.npu.assembler import difference
-from virtual_board.npu.examples import EXAMPLES
+from virtual_board.npu.examples import EXAMPLES, REFUSED
 from virtual_board.npu.model import build_model, gcc, model_files
 
 FILES = sorted(path for path in MACHINE_FILES.iterdir() if re.fullmatch(r"n6npu.*\.h|n6virt_npu_.*\.[ch]", path.name))
@@ -56,6 +56,11 @@ MUTATIONS = [
     Mutation("ReLU is ignored", "narrowed(f.relu && sum < 0 ? 0 : sum,", "narrowed(sum,"),
     Mutation("kernels have 8 bits even in SIMD 0", "s.kernel_bits = simd ? 8 : 16;", "s.kernel_bits = 8;"),
     Mutation("features of SIMD 2 have 8 bits", "s.feature_bits = simd == 1 ?", "s.feature_bits = simd ?"),
+    Mutation("FSTAT is ignored", "return number / times;", "return number;"),
+    Mutation("stationary frames come in turns", "return number / times;", "return number % times;"),
+    Mutation("FSTAT adds to sums", "if (!times || s->deep || !FIELD(npu, unit, CONVACC, CTRL, NOSUM)) {", "if (!times) {"),
+    Mutation("FSTATCNT without FSTAT is ignored", "if (times) { npu_stop(", "if (false) { npu_stop("),
+    Mutation("KUNSIGNED is ignored", "if (kernels[i] < 0) {", "if (false) {"),
     # Stream engines and the switch.
     Mutation("frames do not repeat", "(repeat ? frame % repeat * step", "(false ? frame % repeat * step"),
     Mutation("FRPTOFF is ignored", "+ frame / repeat * reg(npu, unit, NPU_STRENG_FRPTOFF)", ""),
@@ -80,6 +85,10 @@ MUTATIONS = [
     Mutation("a product takes A", "wrapped_product(x[i], y ? y[i] : k->a[i])", "wrapped_product(x[i], k->a[i])"),
     Mutation("the smaller one is the larger one",
              "(operation == MINIMUM) == (x[i] < y[i])", "(operation == MAXIMUM) == (x[i] < y[i])"),
+    Mutation("a clip has no lower limit", "x[i] < k->a[i] ? k->a[i] :", ""),
+    Mutation("a clip has no upper limit", "x[i] > k->c[i] ? k->c[i] : x[i];", "x[i];"),
+    Mutation("a clip takes coefficients from memory", "if (varies || FIELD(npu, unit, ARITH,", "if (FIELD(npu, unit, ARITH,"),
+    Mutation("the limits of a clip may descend", "|| lowest > highest) {", ") {"),
     # POOL.
     Mutation("POOL is not cropped", "if (FIELD(npu, unit, POOL, CTRL, CROPEN)) {", "if (false) {"),
     Mutation("MULVAL is ignored", "value * FIELD(npu, unit, POOL, MULVAL, MULVAL)", "value"),
@@ -89,6 +98,11 @@ MUTATIONS = [
     Mutation("segments have no segments", "inner = inner ? (u << outer_bits & 0xffff) >> (16 - inner) : 0;", "inner = 0;"),
     Mutation("signed values are not centred", "+ (is_signed ? 0x8000 : 0)) & 0xffff", ") & 0xffff"),
     Mutation("FSUB of ACTIV is ignored", "x = shifted(x - subtract, shift,", "x = shifted(x, shift,"),
+    Mutation("any threshold changes nothing", "if (threshold != INT8_MIN || below", "if (below"),
+    Mutation("any value below a threshold changes nothing", "|| below != INT8_MIN ||", "||"),
+    Mutation("a threshold is for all bytes", "FIELD(npu, unit, ACTIV, CTRL, FBYTES) != 1 ||", ""),
+    Mutation("a threshold makes zeros", "to[i] = (int32_t)sign_extended(from[i], 8);", "to[i] = 0;"),
+    Mutation("a threshold ignores FSUB", "if (FIELD(npu, unit, ACTIV, FSUB, FSUB) || (shift", "if ((shift"),
     Mutation("the constant is not shifted", "<< FIELD(npu, unit, ACTIV, FUNC, CSHIFT)", ""),
 ]  # fmt: skip
 
@@ -139,7 +153,7 @@ def test_a_mistake_is_caught(tmp_path: Path, objects: dict[str, Path], mutation:
     changed = write_mutant(mutation, tmp_path)
     rest = [str(path) for name, path in objects.items() if name not in changed]
     library = build_model(tmp_path, (*FAST, *rest), sources=tmp_path)
-    assert any(difference(library, make(), "registers") for make in EXAMPLES.values())
+    assert any(difference(library, make(), "registers") for make in (EXAMPLES | REFUSED).values())
 
 
 @pytest.mark.parametrize("text", UNDECIDED.values(), ids=UNDECIDED)

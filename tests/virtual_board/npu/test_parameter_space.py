@@ -22,12 +22,14 @@ from virtual_board.npu.cases_convacc import (
     deep,
     own_sums,
     shared_kernels,
+    stationary,
     sums_through_memory,
 )
 from virtual_board.npu.cases_streams import Choice, behind_a_writer, copy, frames_through_switch
 from virtual_board.npu.cases_vector import (
     activation,
     affine,
+    clipped_to,
     counted,
     many_channels,
     of_two,
@@ -36,7 +38,7 @@ from virtual_board.npu.cases_vector import (
     pooling,
     sigmoid,
 )
-from virtual_board.npu.examples import EXAMPLES
+from virtual_board.npu.examples import EXAMPLES, REFUSED
 from virtual_board.npu.oracles import Convolution, Function
 
 FEW, SOME = 60, 150
@@ -47,6 +49,11 @@ LANES = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(library: ctypes.CDLL, name: str) -> None:
     compute(library, EXAMPLES[name]())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_nobody_knows_is_refused(library: ctypes.CDLL, name: str) -> None:
+    compute(library, REFUSED[name]())
 
 
 # Stream engines and the switch.
@@ -178,6 +185,14 @@ def test_convolutions(library: ctypes.CDLL, c: Convolution, frames: int, seed: i
     compute(library, convolution(c, frames, seed))
 
 
+@given(c=fitting, times=st.integers(1, 4), frames=st.integers(1, 2), seed=seeds)
+@settings(max_examples=FEW)
+def test_features_that_meet_several_sets_of_kernels(
+    library: ctypes.CDLL, c: Convolution, times: int, frames: int, seed: int
+) -> None:
+    compute(library, stationary(c, times, frames, seed))
+
+
 @given(c=fitting, seed=seeds)
 @settings(max_examples=FEW)
 def test_convolutions_with_kernels_of_16_bits(library: ctypes.CDLL, c: Convolution, seed: int) -> None:
@@ -273,6 +288,12 @@ def test_sums_go_through_memory(library: ctypes.CDLL, c: Convolution, sums: Accu
 # ARITH.
 
 coefficients = st.integers(-32768, 32767)
+
+
+@given(limits=st.tuples(coefficients, coefficients), out_bytes=st.integers(1, 3), seed=seeds)
+@settings(max_examples=FEW)
+def test_clips_to_constants(library: ctypes.CDLL, limits: tuple[int, int], out_bytes: int, seed: int) -> None:
+    compute(library, clipped_to(*sorted(limits), out_bytes=out_bytes, seed=seed))
 
 
 @st.composite

@@ -3,6 +3,7 @@
  * As block 3 of network 1, the NPU copies a few bytes, and the program sleeps until the interrupt arrives. Each faulty variant
  * omits one step, by a -D.
  */
+#include "n6_axisram.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_console.h"
@@ -38,7 +39,15 @@
 
 const char n6_program[] = "test";
 
-static uint8_t source[BYTES] __attribute__((aligned(32))), target[BYTES] __attribute__((aligned(32)));
+#ifdef OVER_THE_END
+/* The first half is in AXISRAM3, which is switched on; the second half is in AXISRAM4, which is not. */
+static uint8_t *const source = (uint8_t *)(N6_AXISRAM4_BASE - BYTES / 2u);
+#define SOURCE_BYTES (BYTES / 2u)
+#else
+static uint8_t source[BYTES] __attribute__((aligned(32)));
+#define SOURCE_BYTES BYTES
+#endif
+static uint8_t target[BYTES] __attribute__((aligned(32)));
 static volatile uint32_t is_done;
 
 void NPU0_IRQHandler(void);
@@ -61,11 +70,16 @@ int main(void)
     n6_console_open();
     (void)n6_npu_enable();
     n6_npu_open_rif();
-    for (uint32_t i = 0; i < BYTES; i++) {
+#ifdef OVER_THE_END
+    if (!n6_axisram_enable(N6_RCC_MEMENR_AXISRAM3EN, N6_RAMCFG_SRAM3_CR, N6_AXISRAM3_BASE, N6_AXISRAM4_BASE - 4u)) {
+        return 1;
+    }
+#endif
+    for (uint32_t i = 0; i < SOURCE_BYTES; i++) {
         source[i] = (uint8_t)(i + 1u);
     }
 #if CLEANS
-    n6_dcache_clean_invalidate((uintptr_t)source, BYTES);
+    n6_dcache_clean_invalidate((uintptr_t)source, SOURCE_BYTES);
 #endif
     n6_dcache_clean_invalidate((uintptr_t)target, BYTES);
     N6_REG32(N6_ITM_STIM0 + 4u * N6_EPOCH_MARKER_PORT) = 1u << N6_EPOCH_MARKER_NETWORK_POS | 3u;
@@ -93,6 +107,8 @@ int main(void)
     n6_dcache_clean_invalidate((uintptr_t)target, BYTES);
     n6_put("end last=");
     n6_put_u32(target[BYTES - 1u]);
+    n6_put(" half=");
+    n6_put_u32(target[BYTES / 2u - 1u]);
     n6_put_end();
     return 0;
 }

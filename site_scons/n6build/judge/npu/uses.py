@@ -22,6 +22,55 @@ from n6build.judge.npu.source_settings import epochs_of_source
 _DRIVEN = {"EN", "CLR", "CONFCLR", "RUNNING"}
 # A field with more values is a counter or an address.
 _MOST_VALUES = 12
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """A setting that is modelled only together with some values of other fields.
+
+    Attributes:
+        kind: Kind of unit.
+        setting: Register and field.
+        value: Value of the field.
+        needs: Modelled values of other fields of the unit.
+    """
+
+    kind: str
+    setting: tuple[str, str]
+    value: int
+    needs: Mapping[tuple[str, str], tuple[int, ...]]
+
+
+_LOWEST_BYTE = 0xFF80  # -128 in 16 bits
+# The model in C refuses the same combinations (n6virt_npu_convacc.c, n6virt_npu_vector.c). During a run it also refuses what
+# depends on constants: a clip with descending limits, and unsigned kernel values above 127.
+_LIMITED = (
+    _Limited("CONVACC", ("CTRL", "DEEPMODE"), 1, {("KFORMAT", "WIDTH"): (1,), ("KFORMAT", "HEIGHT"): (1,)}),
+    _Limited("CONVACC", ("CTRL", "FSTAT"), 0, {("SAMPLE", "FSTATCNT"): (0,)}),
+    _Limited("CONVACC", ("CTRL", "FSTAT"), 1, {("CTRL", "DEEPMODE"): (0,), ("CTRL", "NOSUM"): (1,)}),
+    _Limited(
+        "ARITH",
+        ("CTRL", "OP"),
+        0x37,
+        {("CTRL", field): (0,) for field in ("DUALIN", "COEFFA", "COEFFB", "COEFFC", "COMBINEBC", "CLIPOUT")}
+        | {("SHIFT", field): (0,) for field in ("AX", "BY", "C", "RES")},
+    ),
+    _Limited(
+        "ACTIV",
+        ("CTRL", "TYPE"),
+        2,
+        {
+            ("ACTIVPARAM", "PARAM"): (_LOWEST_BYTE,),
+            ("ACTIVPARAM2", "PARAM2"): (_LOWEST_BYTE,),
+            ("CTRL", "FBYTES"): (1,),
+            ("CTRL", "OBYTES"): (1,),
+            ("CTRL", "FSHIFT"): (0, 16),
+            ("FUNC", "SIGNEDOP"): (1,),
+            ("FUNC", "OUTSHIFT"): (0,),
+            ("FSUB", "FSUB"): (0,),
+        },
+    ),
+)
 # This is enough for a reader; a damaged blob may use any number of settings.
 _MOST_UNMODELLED = 1000
 
@@ -172,10 +221,13 @@ def unmodelled_of(epoch: int, unit: UnitSettings, npu: Npu) -> Iterator[Unmodell
             value = unit.fields.get((register, field))
             if value is not None and value not in known:
                 yield Unmodelled(epoch, unit.name, register, field, value, known)
-    if unit.fields.get(("CTRL", "DEEPMODE")):
-        for side in ("WIDTH", "HEIGHT"):
-            if (value := unit.fields.get(("KFORMAT", side), 1)) != 1:
-                yield Unmodelled(epoch, unit.name, "KFORMAT", side, value, (1,))
+    for limited in _LIMITED:
+        if limited.kind == unit.kind and unit.fields.get(limited.setting) == limited.value:
+            for (register, field), known in limited.needs.items():
+                if (value := unit.fields.get((register, field), known[0])) not in known:
+                    yield Unmodelled(epoch, unit.name, register, field, value, known)
+    if unit.fields.get(("CTRL", "FSTAT")) and unit.fields.get(("SAMPLE", "FSTATCNT")) == 0:
+        yield Unmodelled(epoch, unit.name, "SAMPLE", "FSTATCNT", 0, (1, 2))
     if unit.kind == "STRSWITCH":
         yield from _two_sources(epoch, unit)
 
@@ -230,5 +282,6 @@ def require_modelled(use: NpuUse, model: str) -> None:
         first, others = use.unmodelled[0], len(use.unmodelled) - 1
         more = f", and {others} more" if others else ""
         what = f"the network uses features that the virtual NPU does not model: {first.what}{more}"
-        hint = "run the network on a real board; scons report lists all of these features"
-        raise N6Error("N6-NPU-004", what, where=f"{model}: epoch {first.epoch}", hint=hint)
+        hint = "run the network on a real board; scons report and --json list all of these features"
+        details = [f"epoch {each.epoch}: {each.what}" for each in use.unmodelled]
+        raise N6Error("N6-NPU-004", what, where=f"{model}: epoch {first.epoch}", hint=hint, details=details)
