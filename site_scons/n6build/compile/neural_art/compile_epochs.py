@@ -31,7 +31,7 @@ from n6build.compile.reference.report import report
 from n6build.describe.hardware.npu import Npu
 
 # Version of the generated files. It is raised with every change to them.
-VERSION = "0.4"
+VERSION = "0.5"
 IDENTITY = f"{NPU_TOOL} {VERSION} (experimental)"
 
 
