@@ -139,7 +139,7 @@ EDITS = (
     ),
     *for_npu(
         "network_c_info.json",
-        ("compile/neural_art/compile_epochs.py", 'VERSION = "0.4"', 'VERSION = "0.5"'),
+        ("compile/neural_art/compile_epochs.py", 'VERSION = "0.5"', 'VERSION = "0.6"'),
         ("compile/neural_art/layer.py", "_kernels_{len", "_weights_{len"),
         ("compile/neural_art/lowering.py", "_part_{number}", "_piece_{number}"),
         ("compile/neural_art/placement.py", '"Read_ahead_of_the_kernels"', '"Read_ahead"'),

@@ -31,7 +31,7 @@ from n6build.compile.reference.report import report
 from n6build.describe.hardware.npu import Npu
 
 # Version of the generated files. It is raised with every change to them.
-VERSION = "0.4"
+VERSION = "0.5"
 IDENTITY = f"{NPU_TOOL} {VERSION} (experimental)"
 
 
@@ -99,7 +99,9 @@ def compile_for_npu(
     """
     name, model = request.name, request.model
     check_graph(graph, model.name)
-    lowered = lower_for_npu(npu, graph, lower(graph, model.name), calibration, kept, apart)
+    # Engines write whole frames and may pass the end of a tensor, so a tensor cannot be made inside a larger one.
+    cpu = lower(graph, model.name, in_parts=False)
+    lowered = lower_for_npu(npu, graph, cpu, calibration, kept, apart)
     if not lowered.hardware:
         raise nothing_for_npu(model.name, lowered)
     written = ends_of_writes(lowered.hardware.values())

@@ -208,11 +208,27 @@ def in_epochs(layer: Layer, frames: int, most: int, frame: int) -> list[slice]:
     return [slice(first, end) for first, end in itertools.pairwise(ends)]
 
 
-def slices_of(channels: int, most: int) -> list[tuple[int, int]]:
-    """Cut channels into parts of at most `most`: (first, behind the last)."""
+def slices_of(channels: int, most: int, *, even: bool = False) -> list[tuple[int, int]]:
+    """Cut channels into parts of at most `most`: (first, behind the last).
+
+    Args:
+        channels: Number of channels.
+        most: Most channels of a part.
+        even: Whether all parts have the same size if the fewest parts can have it.
+    """
+    fewest = -(-channels // most)
+    if even and channels % fewest == 0:
+        most = channels // fewest
     return [(first, min(first + most, channels)) for first in range(0, channels, most)]
 
 
 def chained(parts: Sequence[tuple[int, int]], length: int) -> list[list[tuple[int, int]]]:
-    """Group parts for chains of at most `length` units."""
-    return [list(parts[first : first + length]) for first in range(0, len(parts), length)]
+    """Group parts for chains of at most `length` units.
+
+    Units of a chain share a stream of kernels, in which each skips those of the others by its own
+    number of channels. A smaller last part therefore gets a chain of its own.
+    """
+    sizes = [end - first for first, end in parts]
+    same = sum(size == sizes[0] for size in sizes)
+    groups = [list(parts[first : min(first + length, same)]) for first in range(0, same, length)]
+    return [*groups, *([part] for part in parts[same:])]

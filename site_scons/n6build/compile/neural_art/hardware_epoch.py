@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from n6build.compile.neural_art.registers import Port
+from n6build.compile.neural_art.registers import DoesNotFit, Port
 from n6build.compile.reference.epochs import Address
 from n6build.describe.hardware.npu import Npu
 
@@ -146,11 +146,11 @@ class EpochBuilder:
         """Return the index of the next unit of this kind.
 
         Raises:
-            ValueError: If the NPU has no more units of this kind.
+            DoesNotFit: If the NPU has no more units of this kind.
         """
         index = sum(unit.kind == kind for unit in self.units)
         if index >= self.npu.units[kind].count:
-            raise ValueError(f"{self.kind} needs more than {index} units {kind}")
+            raise DoesNotFit(f"{self.kind} needs more than {index} units {kind}")
         return index
 
     def add(self, unit: Unit) -> Unit:

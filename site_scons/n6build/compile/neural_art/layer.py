@@ -141,9 +141,14 @@ def image_shape(tensor: Tensor) -> tuple[int, int, int]:
     """Return height, width and channels of a tensor.
 
     A tensor of fewer than four dimensions is one pixel.
+
+    Raises:
+        StaysOnCpu: If it is a batch of several images.
     """
     if len(tensor.shape) == 4:
-        _, height, width, channels = tensor.shape
+        batch, height, width, channels = tensor.shape
+        if batch != 1:
+            raise StaysOnCpu(f"a batch of {batch} images: one was seen")
         return height, width, channels
     return 1, 1, tensor.elements
 
@@ -261,8 +266,7 @@ class NpuOperator:
         name: Name of the operator kind.
         kernel: Kernel of the reference backend whose epochs it replaces.
         form: Function that returns the form of the inputs that it reads.
-        lower: Function that appends its epochs. It raises StaysOnCpu, or ValueError for a number
-            that a register cannot hold.
+        lower: Function that appends its epochs. It raises StaysOnCpu, or DoesNotFit.
     """
 
     name: str

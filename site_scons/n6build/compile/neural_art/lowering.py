@@ -7,6 +7,7 @@ stays as it is, with the reason.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from n6build.compile.neural_art.layer import (
     begin,
 )
 from n6build.compile.neural_art.onnx_operators import in_terms_of_tflite
+from n6build.compile.neural_art.registers import DoesNotFit
 from n6build.compile.neural_art.streams import Frames, read, write
 from n6build.compile.neural_art.units import plus_128
 from n6build.compile.reference.epochs import Address, Buffer, Epoch, Fields, Initializer, Network
@@ -108,7 +110,10 @@ class _Lowering:
     def __init__(self, npu: Npu, graph: Graph, network: Network, calibration: Calibration, apart: Set[int]) -> None:
         self._apart = apart
         self._npu, self._graph, self._network, self._calibration = npu, graph, network, calibration
-        self._makers = {operator.index: operator for operator in graph.operators}
+        self._by_index = {operator.index: operator for operator in graph.operators}
+        self._by_output = {operator.output: operator for operator in graph.operators}
+        self._last_maker = {epoch.output: epoch.index for epoch in network.epochs}
+        self._makers = Counter(epoch.output for epoch in network.epochs)
         self._tensors = {buffer.name: buffer.tensor for buffer in network.buffers if buffer.tensor}
         self._outputs = {port.buffer for port in network.outputs}
 
@@ -133,10 +138,10 @@ class _Lowering:
         Raises:
             StaysOnCpu: If no operator of TFLite can express it.
         """
-        operator = self._makers[epoch.operators[-1]]
+        operator = self._operator(epoch)
         padding: Padding | None = None
         if len(epoch.operators) == 2:
-            pad = self._makers[epoch.operators[0]]
+            pad = self._by_index[epoch.operators[0]]
             reader = KINDS[pad.kind].padding
             assert reader is not None
             padding = reader(operands_of(self._graph, pad))
@@ -149,23 +154,27 @@ class _Lowering:
         return OPERATORS[operands.operator.kind, kernel], operands
 
     def _operator(self, epoch: Epoch) -> Operator:
-        return self._makers[epoch.operators[-1]] if epoch.operators else self._graph.operators[0]
+        return self._by_output[self._tensors[epoch.output].index]
 
     def _why_not(self, epoch: Epoch, refused: Mapping[str, str]) -> str:
         """Return the reason for the CPU, empty if the epoch may go to the NPU."""
         return refused.get(epoch.node) or next(self._reasons(epoch), "")
 
     def _reasons(self, epoch: Epoch) -> Iterator[str]:
-        if not epoch.operators or "_part_" in epoch.node:
+        if self._makers[epoch.output] > 1:
             yield "one of several kernels that make a tensor"
+            return
+        if not epoch.operators:
+            yield "it is not an operator of the model file"
             return
         try:
             operands, kernel = self._operands(epoch)
+            if (operands.operator.kind, kernel) not in OPERATORS:
+                yield "no such operator was seen on the NPU"
+                return
+            OPERATORS[operands.operator.kind, kernel].form(operands)
         except StaysOnCpu as error:
             yield str(error)
-            return
-        if (operands.operator.kind, kernel) not in OPERATORS:
-            yield "no such operator was seen on the NPU"
             return
         involved = (operands.source, operands.output)
         if any(tensor.unsigned for tensor in involved):
@@ -218,7 +227,8 @@ class _Lowering:
             candidate = self._candidate(epoch, refused)
             if candidate is None:
                 items.append(_Item(epoch, None))
-                items += self._as_unsigned(epoch.output, forms, made)
+                if epoch.index == self._last_maker[epoch.output]:
+                    items += self._as_unsigned(epoch.output, forms, made)
                 continue
             operator, operands = candidate
             layer = Layer(
@@ -236,7 +246,7 @@ class _Lowering:
             before = len(made.epochs)
             try:
                 operator.lower(layer, made)
-            except (StaysOnCpu, ValueError) as error:
+            except (StaysOnCpu, DoesNotFit) as error:
                 failed[epoch.node] = str(error)
                 del made.epochs[before:]
                 continue

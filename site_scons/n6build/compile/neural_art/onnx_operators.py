@@ -22,6 +22,7 @@ from n6build.compile.reference.ranges import ActivationOptions
 from n6build.compile.reference.weights import BIAS, WEIGHTS
 from n6build.compile.reference.windows import WindowOptions
 
+_DIMENSIONS_OF_IMAGES = 4
 _WHOLE_RANGE = {"clamp_min": -128, "clamp_max": 127}
 
 _Options = TypeVar("_Options", bound=LimitOptions)
@@ -107,9 +108,10 @@ def _convolution(operands: Operands) -> Operands:
 
 def _depthwise(operands: Operands) -> Operands:
     options = _without_limits(operands, ConvOptions)
+    window = _window(operands, options.windowing)
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
     changed = replace(operands, inputs=(operands.first, _channels_behind(weights), bias))
-    return _as(changed, "DEPTHWISE_CONV_2D", *_window(operands, options.windowing))
+    return _as(changed, "DEPTHWISE_CONV_2D", *window)
 
 
 def _channels_behind(weights: Tensor) -> Tensor:
@@ -145,6 +147,8 @@ def _mean(operands: Operands) -> Operands:
 
 def _global_mean(operands: Operands) -> Operands:
     _without_limits(operands, LimitOptions)
+    if len(operands.first.shape) != _DIMENSIONS_OF_IMAGES:
+        raise StaysOnCpu("the mean of anything but an image was not seen")
     _, height, width, _ = operands.first.shape
     return _as(operands, "AVERAGE_POOL_2D", WindowOptions("VALID", 1, 1, height=height, width=width))
 

@@ -49,7 +49,7 @@ class Units:
 
     Attributes:
         window: Window of the convolution.
-        channels: Channels of a unit; the last one may have fewer.
+        channels: Most channels of a unit.
         kernels: Kernels of a frame.
         longest: Most units of a chain.
         wide: Whether values are signed, of two bytes, and their zero point is subtracted. Other
@@ -82,7 +82,7 @@ def in_chains(layer: Layer, made: Made, how: Units) -> None:
         raise StaysOnCpu(f"{count} kernels are no multiple of {how.kernels}")
     kernels = kernels_of(layer, count)
     zero = required_quantisation(operands.source).zero_point
-    groups = chained(slices_of(channels, how.channels), how.longest)
+    groups = chained(slices_of(channels, how.channels, even=how.longest > 1), how.longest)
     ends = [(group[0][0], group[-1][1]) for group in groups]
     turned = kernels.weights.transpose(1, 2, 3, 0)
     largest = layer.calibration.largest(

@@ -14,6 +14,10 @@ from n6build.describe.hardware.soc import field_bits
 GATES = "BGATES"
 
 
+class DoesNotFit(Exception):
+    """A number that a register cannot hold, or more units than the NPU has."""
+
+
 @dataclass(frozen=True)
 class Port:
     """A port of the stream switch.
@@ -48,13 +52,13 @@ def packed(npu: Npu, kind: str, name: str, **fields: int) -> int:
     Fields that are not named are 0. A field may be negative.
 
     Raises:
-        ValueError: If a field cannot hold its number.
+        DoesNotFit: If a field cannot hold its number.
     """
     value = 0
     for field, content in fields.items():
         low, mask = field_bits(npu.registers[kind][name].fields[field])
         if not -(mask >> low) <= content <= mask >> low:
-            raise ValueError(f"{kind} {name} {field} cannot be {content}")
+            raise DoesNotFit(f"{kind} {name} {field} cannot be {content}")
         value |= (content << low) & mask
     return value
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.compile.neural_art.hardware_epoch import EpochBuilder, Setting, Unit
-from n6build.compile.neural_art.registers import packed, register
+from n6build.compile.neural_art.registers import DoesNotFit, packed, register
 
 # The field of the input's shift has this value for no shift.
 _NO_SHIFT = 16
@@ -159,7 +159,29 @@ def _arithmetic(epoch: EpochBuilder, control: dict[str, int], settings: Sequence
 
 
 def _shifts(epoch: EpochBuilder, **fields: int) -> Setting:
-    return Setting(register(epoch.npu, "ARITH", "SHIFT"), (packed(epoch.npu, "ARITH", "SHIFT", **fields),))
+    return Setting(register(epoch.npu, "ARITH", "SHIFT"), (_shift_word(epoch, **fields),))
+
+
+def _shift_word(epoch: EpochBuilder, **shifts: int) -> int:
+    """Return the shifts of an arithmetic unit.
+
+    Raises:
+        DoesNotFit: If one is negative: scales are too far apart.
+    """
+    if min(shifts.values()) < 0:
+        raise DoesNotFit(f"its scales are too far apart: a shift of {min(shifts.values())} bits")
+    return packed(epoch.npu, "ARITH", "SHIFT", **shifts)
+
+
+def _signed(number: int, bits: int) -> int:
+    """Return a signed number as the bits of a register.
+
+    Raises:
+        DoesNotFit: If it has more bits.
+    """
+    if not -(1 << bits - 1) <= number < 1 << bits - 1:
+        raise DoesNotFit(f"its scales are too far apart: {number} has more than {bits} bits")
+    return number & (1 << bits) - 1
 
 
 def by_channel(
@@ -179,17 +201,17 @@ def by_channel(
     """
     npu, channels = epoch.npu, len(factors)
     if channels > MOST_COEFFICIENTS:
-        raise ValueError(f"{channels} channels in one epoch; {MOST_COEFFICIENTS} coefficients were seen")
+        raise DoesNotFit(f"{channels} channels in one epoch; {MOST_COEFFICIENTS} coefficients were seen")
     steps = dict.fromkeys(("CNT1", "CNT2", "CNT3", "COEFFA", "COEFFB", "COEFFC"), 1)
     control = {**steps, "ROUND": 1, "SAT": 1, "OBYTES": 1, "COMBINEBC": 1}
     table: list[int] = []
     for factor, summand in zip(factors, summands, strict=True):
-        table += [factor & 0xFFFF | summand & 0xFFFF_0000, summand & 0xFFFF]
+        word = _signed(summand, 32)
+        table += [_signed(factor, 16) | word & 0xFFFF_0000, word & 0xFFFF]
     offsets = packed(npu, "ARITH", "ADDROFFSET", OFFSET1=1 - group, OFFSET2=1, OFFSET3=1 - channels)
     counts = (0, group - 1, pixels * group - 1, pixels * channels - 1)
-    shift_word = packed(npu, "ARITH", "SHIFT", RES=shift)
     settings = (
-        Setting(register(npu, "ARITH", "SHIFT"), (shift_word, *counts, 0, 0, offsets, 1, 1, 0)),
+        Setting(register(npu, "ARITH", "SHIFT"), (_shift_word(epoch, RES=shift), *counts, 0, 0, offsets, 1, 1, 0)),
         Setting(register(npu, "ARITH", "COEFF"), tuple(table)),
     )
     return _arithmetic(epoch, control, settings, size=2)
@@ -211,8 +233,8 @@ def affine(
     """
     npu = epoch.npu
     control = {"ROUND": int(not plain), "SAT": int(not plain), "OBYTES": 1, "COMBINEBC": 1}
-    high, low = summand >> 16 & 0xFFFF, summand & 0xFFFF
-    coefficients = (factor & 0xFFFF | low << 16, high)
+    word = _signed(summand, 32)
+    coefficients = (_signed(factor, 16) | (word & 0xFFFF) << 16, word >> 16)
     settings = (
         _shifts(epoch, AX=truncated, RES=shift),
         Setting(register(npu, "ARITH", "COEFFAC"), coefficients),
@@ -255,7 +277,7 @@ def sum_of_two(
     """
     npu = epoch.npu
     control = {"ROUND": 1, "SAT": 1, "OBYTES": size, "DUALIN": 1}
-    coefficients = (factors[0] & 0xFFFF | (summand & 0xFFFF) << 16, factors[1] & 0xFFFF)
+    coefficients = (_signed(factors[0], 16) | _signed(summand, 16) << 16, _signed(factors[1], 16))
     settings = (
         _shifts(epoch, C=shifted, RES=shift),
         Setting(register(npu, "ARITH", "COEFFAC"), coefficients),

@@ -40,25 +40,28 @@ from n6build.compile.reference.schedule import scheduled
 from n6build.compile.reference.windows import MAX_DIMENSION
 
 
-def lower(graph: Graph, where: str) -> Network:
+def lower(graph: Graph, where: str, *, in_parts: bool = True) -> Network:
     """Return the network of a graph that has passed graph_checks.
 
     Args:
         graph: The checked graph.
         where: Name of the model file, for the message.
+        in_parts: Whether inputs of a CONCATENATION may be made at their places in its output. If not, epochs copy
+            them, and each tensor has memory of its own.
 
     Raises:
         N6Error: N6-NET-006 if the reference resolver cannot compute with a scale.
     """
-    return _Lowering(graph, where).network()
+    return _Lowering(graph, where, in_parts).network()
 
 
 class _Lowering:
     """One pass over one graph."""
 
-    def __init__(self, graph: Graph, where: str) -> None:
+    def __init__(self, graph: Graph, where: str, in_parts: bool) -> None:
         self._graph = graph
         self._where = where
+        self._in_parts = in_parts
         self._consumers: dict[int, list[Operator]] = {}
         for operator in graph.operators:
             for index in operator.inputs:
@@ -146,7 +149,7 @@ class _Lowering:
 
         These inputs are made at their place in the output, so that nothing copies them.
         """
-        offsets = kind.parts(operands_of(self._graph, operator)) if kind.parts else ()
+        offsets = kind.parts(operands_of(self._graph, operator)) if kind.parts and self._in_parts else ()
         placed = set()
         for position, (index, offset) in enumerate(zip(operator.inputs, offsets, strict=False)):
             if index is None or offset is None:
