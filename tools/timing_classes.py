@@ -223,5 +223,5 @@ def network_rows(networks: Sequence[Checked]) -> Rows:
             f"{each.low:.2f} to {each.high:.2f}",
             inside,
         )
-    inside = sum(each.inside for each in networks)
-    yield "all", str(len({each.family for each in networks})), "", "", "", f"{inside} of {len(networks)}"
+    count = sum(each.inside for each in networks)
+    yield "all", str(len({each.family for each in networks})), "", "", "", f"{count} of {len(networks)}"

@@ -332,6 +332,18 @@ def test_operators_beside_layers_take_their_own_time_on_the_npu() -> None:
     assert times["ResizeBilinear"] == pytest.approx(MODEL.classes.cycles.moved.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "macs", "ms"), [("DepthwiseConv2D", 110_592, 0.042), ("DepthwiseConv2D", 110_592, 0.05)]
+)
+def test_a_network_of_one_small_layer_takes_the_start_of_its_blob_too(kind: str, macs: int, ms: float) -> None:
+    """A depthwise layer of 64x64x3 took 42 and 50 microseconds at these clocks."""
+    layer = EpochWork(1, kind, "CPU", 12_288, macs, (39, 39), 0, None, own=True, made=12_288)
+    found = expected_time(network(layer), MODEL, DK).on_npu
+    assert found is not None
+    assert found.low < ms < found.high
+    assert found.value == pytest.approx(ms, rel=0.2)
+
+
 def test_the_copies_of_a_concatenation_count_once() -> None:
     conv = EpochWork(1, "Conv2D", "CPU", 1000, 10**6, (0, 0), 0, None, own=True, made=1000)
     copy = replace(conv, kind="Concatenation", macs=0, made=500)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from n6build.judge.timing.conditions import Conditions
 from n6build.judge.timing.facts import OperatorClass, OperatorWork
-from n6build.judge.timing.model import ClassModel, Span, further
+from n6build.judge.timing.model import ClassModel, Span, TimeModel, further
 from n6build.judge.timing.of_network import EpochWork
 
 _NS = 1e6
@@ -102,18 +102,22 @@ def class_span(work: OperatorWork, flash_bytes: float, model: ClassModel, at: Co
     return Span(further(middle, low, reasons), middle, further(middle, high, reasons))
 
 
-def time_on_npu(epochs: Sequence[EpochWork], model: ClassModel, at: Conditions, reasons: int) -> Span | None:
+def time_on_npu(epochs: Sequence[EpochWork], model: TimeModel, at: Conditions, reasons: int) -> Span | None:
     """Return the time on the NPU of a network that runs on the CPU by kernels of this project.
 
-    It is None without such kernels that have MACs.
+    It is None without such kernels that have MACs. The start of one blob of the epoch controller is
+    added, which matters for networks of one or two layers.
 
     Args:
         epochs: Work of the epochs.
-        model: Costs and errors of the classes.
+        model: Model of times.
         at: Clocks.
         reasons: Number of reasons to widen the range.
     """
     if not any(each.own and each.macs and each.made for each in epochs):
         return None
     flash = sum(each.flash[0] for each in epochs if each.own)
-    return class_span(class_work(epochs, model.macs_per_cycle.value), flash, model, at, reasons)
+    classes = model.classes
+    found = class_span(class_work(epochs, classes.macs_per_cycle.value), flash, classes, at, reasons)
+    starts = [part / at.cpu_ghz / _NS for part in vars(model.by_controller).values()]
+    return Span(found.low + starts[0], found.value + starts[1], found.high + starts[2])

@@ -157,7 +157,7 @@ def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: 
         high if epochs else None,
         tuple(notes),
         estimate,
-        time_on_npu(work.epochs, model.classes, at, len(wide)),
+        time_on_npu(work.epochs, model, at, len(wide)),
     )
 
 
