@@ -304,9 +304,9 @@ class Measurements:
         tables: Tables of measured epochs.
         blocks: Blobs of the epoch controller.
         operators: Operators on the CPU.
-        hybrid: Epochs that NPU and CPU share.
         cpu_layers: Layers on the CPU.
         estimates: Estimates of ST's compiler.
+        hybrid: Epochs that NPU and CPU share.
     """
 
     sources: dict[str, Source]
@@ -315,9 +315,9 @@ class Measurements:
     tables: tuple[EpochTable, ...]
     blocks: tuple[MeasuredBlock, ...]
     operators: tuple[MeasuredOperator, ...]
-    hybrid: tuple[MeasuredHybrid, ...]
     cpu_layers: tuple[MeasuredMacs, ...]
     estimates: tuple[MeasuredEstimate, ...]
+    hybrid: tuple[MeasuredHybrid, ...] = ()
 
 
 @dataclass(frozen=True)
