@@ -140,7 +140,7 @@ def fit_costs(networks: Networks, used: Mask) -> Array:
 
 
 def left_out(networks: Networks, used: Mask) -> tuple[Array, Array, list[Array]]:
-    """Return the parts of each used network whose family was left out, and the costs of each fit."""
+    """Return the parts of networks whose family was left out, and the costs of the fits."""
     layers, others = np.zeros(len(used)), np.zeros(len(used))
     fits = []
     for family in sorted(set(networks.families[used])):

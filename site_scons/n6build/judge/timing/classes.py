@@ -1,4 +1,6 @@
-"""The time on the NPU of a network of which only the operators are known, by classes of operators.
+"""The time on the NPU of a network, by classes of operators.
+
+It is for networks of which only the operators are known.
 
 ST's compiler fuses some operators into the epoch of a layer, gives others an epoch of their own, and
 leaves the rest to the CPU. Published networks show these classes, and each class has its own cost:
@@ -86,7 +88,9 @@ def class_times(work: OperatorWork, flash_bytes: float, model: ClassModel, at: C
 
 
 def class_span(work: OperatorWork, flash_bytes: float, model: ClassModel, at: Conditions, reasons: int = 0) -> Span:
-    """Return the expected ms of a network and their range, in which each class has its own error.
+    """Return the expected ms of a network, and their range.
+
+    Each class has its own error.
 
     Args:
         work: Work by classes.

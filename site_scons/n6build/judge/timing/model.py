@@ -90,7 +90,9 @@ class ClassCycles:
 
 @dataclass(frozen=True)
 class ClassErrors:
-    """The errors by class: measured / expected of networks whose family was left out of the fit.
+    """The errors by class: measured / expected.
+
+    They are of networks whose family was left out of the fit.
 
     Attributes:
         layers: Errors of convolutions, dense layers and their weights.
@@ -103,7 +105,9 @@ class ClassErrors:
 
 @dataclass(frozen=True)
 class ClassModel:
-    """Costs and errors of classes of operators, for networks that are not compiled for the NPU.
+    """Costs and errors of classes of operators.
+
+    They are for networks that are not compiled for the NPU.
 
     Attributes:
         macs_per_cycle: MACs of a layer in a cycle.
@@ -216,7 +220,10 @@ def read_model(path: Path = MODEL) -> TimeModel:
 
 
 def further(middle: float, end: float, reasons: int) -> float:
-    """Return an end of a range farther from its middle: each reason squares the factor between them."""
+    """Return an end of a range, farther from its middle for each reason.
+
+    Each reason squares the factor between them.
+    """
     return middle * (end / middle) ** (2**reasons) if middle > 0 else end
 
 
