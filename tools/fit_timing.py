@@ -327,7 +327,7 @@ def validations(facts: Measurements) -> Mapping[str, HeldOut]:
 
 
 def _by_classes(networks: Sequence[Checked], *, every_network: bool) -> HeldOut:
-    """Return the errors by classes of operators, of all networks or without those of layers only."""
+    """Return the errors by classes, of all networks or of those not of layers only."""
     asked = [each for each in networks if every_network or each.family not in _LAYERS_ONLY]
     ratios = np.array([each.measured / each.ms for each in asked])
     return HeldOut(ratios, tuple(each.id for each in asked), (), ())

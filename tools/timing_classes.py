@@ -88,7 +88,7 @@ class Checked:
 
 
 def class_networks(facts: Measurements) -> Networks:
-    """Return the networks with known classes: weights in flash, activations in the chip."""
+    """Return the networks of known classes, weights in flash, nothing in PSRAM."""
     medians = {kind: _median(facts, kind) for kind in ("Softmax", "DequantizeLinear")}
     refused = {id for each in contradictions(facts) for id in each.ids}
     rows = []
@@ -124,7 +124,7 @@ def _median(facts: Measurements, kind: str) -> float:
 
 
 def fit_costs(networks: Networks, used: Mask) -> Array:
-    """Return the costs of layers, flash and moved elements, fitted to some of the networks."""
+    """Return the fitted costs of layers, flash and moved elements."""
     measured = networks.measured[used]
     matrix = networks.fitted[used] / measured[:, None]
     target = 1 - networks.fixed[used] / measured
@@ -140,7 +140,7 @@ def fit_costs(networks: Networks, used: Mask) -> Array:
 
 
 def left_out(networks: Networks, used: Mask) -> tuple[Array, Array, list[Array]]:
-    """Return the parts of networks whose family was left out, and the costs of the fits."""
+    """Return the parts of networks without their family, and the costs of the fits."""
     layers, others = np.zeros(len(used)), np.zeros(len(used))
     fits = []
     for family in sorted(set(networks.families[used])):
@@ -211,7 +211,7 @@ def class_lines(facts: Measurements) -> list[str]:
 
 
 def network_rows(networks: Sequence[Checked]) -> Rows:
-    """Yield each network of known operators with its range, which knows nothing of its family."""
+    """Yield each network with a range that knows nothing of its family."""
     yield Head(("network, its family left out", "family", "measured", "expected", "range", "inside"))
     for each in networks:
         inside = "yes" if each.inside else "no"

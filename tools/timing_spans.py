@@ -44,7 +44,7 @@ def listed(rows: Iterable[tuple[str, float]]) -> list[str]:
 
 
 def doubled(values: Sequence[float]) -> str:
-    """Return a range from half of the smallest to twice the largest value, with the median."""
+    """Return a range from half of the smallest to twice the largest value."""
     return _whole(values, _DOUBLE)
 
 

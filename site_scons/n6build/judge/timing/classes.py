@@ -107,9 +107,9 @@ def class_span(work: OperatorWork, flash_bytes: float, model: ClassModel, at: Co
 
 
 def time_on_npu(epochs: Sequence[EpochWork], model: TimeModel, at: Conditions, reasons: int) -> Span | None:
-    """Return the time on the NPU of a network that runs on the CPU by kernels of this project.
+    """Return the time on the NPU of a network that runs on the CPU.
 
-    It is None without such kernels that have MACs. The start of one blob of the epoch controller is
+    It is None without kernels of this project that have MACs. The start of one blob of the epoch controller is
     added, which matters for networks of one or two layers.
 
     Args:
