@@ -14,8 +14,7 @@ same.
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from pathlib import Path
@@ -26,7 +25,9 @@ from n6build.base.files import write_atomically
 from n6build.judge.timing.facts import MEASUREMENTS, Clocks, Measurements, contradictions, read_measurements
 from n6build.judge.timing.model import MODEL
 from numpy.typing import NDArray
+from timing_classes import Checked, checked, class_lines, network_rows
 from timing_layers import layers_of
+from timing_spans import doubled, listed, span_of, three
 
 Array = NDArray[np.float64]
 
@@ -41,12 +42,8 @@ EPOCH_FREE, EPOCH_START = (1, 4), (1.0, 110.0, 1.0, 0.0, 6000.0)
 # the errors of families left out.
 LAYER_FREE, LAYER_START = (0, 2), (0.9, 1e9, 1.0, 1.0, 0.0)
 _NAMES = ("elements_per_cycle", "macs_per_cycle", "flash_share", "overlap", "overhead_cycles")
-# Nine of ten values are between these quantiles.
-_LOW, _HIGH = 0.05, 0.95
-# Fewer values do not show the spread of measurements.
-_LEAST = 5
-# An operator that was measured once or twice depends on its shape in an unknown way.
-_DOUBLE = 2.0
+# These families have no other operators than layers.
+_LAYERS_ONLY = frozenset({"mobilenet-v1", "mobilenet-v2", "dense"})
 _STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)
 _NO_GAIN = 1e-9
 _SEED, _SPLITS = 20, 10
@@ -63,6 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     facts = read_measurements()
     figures = validations(facts)
     print_tables(_table(facts, figures))
+    print_tables(network_rows(checked(facts)))
     for each in contradictions(facts):
         print(f"contradiction: {each.what}, {' and '.join(each.ids)} differ by a factor of {each.spread:.1f}")
     text = model_text(facts, figures)
@@ -76,7 +74,8 @@ def main(arguments: Sequence[str]) -> int:
 def expected_times() -> Rows:
     """Yield the errors of expected times for data that was left out of a fit."""
     facts = read_measurements()
-    return _table(facts, validations(facts))
+    yield from _table(facts, validations(facts))
+    yield from network_rows(checked(facts))
 
 
 def _table(facts: Measurements, figures: Mapping[str, HeldOut]) -> Rows:
@@ -322,7 +321,16 @@ def validations(facts: Measurements) -> Mapping[str, HeldOut]:
         "networks, every other one": held_out(networks, halves(networks), fit_layers),
         "networks, a family left out": held_out(networks, families(networks), fit_layers),
         "networks, by the data sheet": unfitted(networks, DATA_SHEET),
+        "networks by classes, a family left out": _by_classes(checked(facts), every_network=True),
+        "networks by classes, those with other operators": _by_classes(checked(facts), every_network=False),
     }
+
+
+def _by_classes(networks: Sequence[Checked], *, every_network: bool) -> HeldOut:
+    """Return the errors by classes, of all networks or of those not of layers only."""
+    asked = [each for each in networks if every_network or each.family not in _LAYERS_ONLY]
+    ratios = np.array([each.measured / each.ms for each in asked])
+    return HeldOut(ratios, tuple(each.id for each in asked), (), ())
 
 
 def model_text(facts: Measurements, figures: Mapping[str, HeldOut]) -> str:
@@ -334,22 +342,27 @@ def model_text(facts: Measurements, figures: Mapping[str, HeldOut]) -> str:
     layer_fits = (*figures["networks, half against half, ten random halvings"].fits,)
     layer_fits += figures["networks, a family left out"].fits
     lines += _parameters("layers", fit_layers(networks), layer_fits, LAYER_FREE)
+    lines += class_lines(facts)
     by_cpu = [epoch.start + epoch.end for table in facts.tables if not table.epoch_controller for epoch in table.epochs]
-    lines.append(f"by_cpu: {_span(by_cpu)}")
-    lines.append(f"by_controller: {_span([block.start + block.end for block in facts.blocks])}")
+    lines.append(f"by_cpu: {span_of(by_cpu)}")
+    lines.append(f"by_controller: {span_of([block.start + block.end for block in facts.blocks])}")
+    cycles = [each.cycles for each in facts.hybrid]
+    lines.append(f"hybrid: {three(min(cycles), float(np.sqrt(min(cycles) * max(cycles))), max(cycles))}")
     lines.append("errors:")
     for bound in ("stream", "macs", "flash"):
         ratios = [ratio for ratio, waits in zip(halves.ratios, halves.bounds, strict=True) if waits == bound]
-        lines.append(f"  {bound}: {_span(ratios)}")
-    lines.append(f"  network: {_span(figures['networks, a family left out'].ratios)}")
+        lines.append(f"  {bound}: {span_of(ratios)}")
+    lines.append(f"  network: {span_of(figures['networks, a family left out'].ratios)}")
     lines.append("operators:")
-    lines += _listed((row.kind, row.cycles / row.elements) for row in facts.operators)
+    operators = [(row.kind, row.cycles / row.elements) for row in facts.operators]
+    lines += listed(operators)
+    lines.append(f"unmeasured: {doubled([value for _, value in operators])}")
     lines.append("cpu_macs:")
-    lines += _listed((row.layer, row.cycles_per_mac) for row in facts.cpu_layers)
+    lines += listed((row.layer, row.cycles_per_mac) for row in facts.cpu_layers)
     lines.append("measured:")
     for name in ("cpu", "npu", "nor"):
         values = sorted(getattr(clocks, name) for clocks in facts.clocks.values())
-        lines.append(f"  {name}: {_three(values[0], float(np.median(values)), values[-1])}")
+        lines.append(f"  {name}: {three(values[0], float(np.median(values)), values[-1])}")
     layered = {network.id for network in facts.networks if network.layers is not None}
     mattering = [each for each in contradictions(facts) if layered & {*each.ids}]
     said = (f'"{each.what} ({" and ".join(each.ids)}) by a factor of {each.spread:.1f}"' for each in mattering)
@@ -361,38 +374,8 @@ def _parameters(name: str, fit: Parameters, fits: Sequence[Parameters], free: Se
     lines = [f"{name}:"]
     for index, (parameter, value) in enumerate(zip(_NAMES, fit, strict=True)):
         among = [each[index] for each in (*fits, fit)] if index in free else [value]
-        lines.append(f"  {parameter}: {_three(min(among), value, max(among))}")
+        lines.append(f"  {parameter}: {three(min(among), value, max(among))}")
     return lines
-
-
-def _listed(rows: Iterable[tuple[str, float]]) -> list[str]:
-    """Return the range of each kind, from half to twice the values if they are few."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for kind, value in rows:
-        found[kind].append(value)
-    lines = []
-    for kind, values in sorted(found.items()):
-        middle, few = float(np.median(values)), len(values) < _LEAST
-        low = min(values) / (_DOUBLE if few else 1)
-        high = max(values) * (_DOUBLE if few else 1)
-        lines.append(f"  {kind}: {_three(low, middle, high)}")
-    return lines
-
-
-def _span(values: Iterable[float]) -> str:
-    """Return the range of nine of ten values, and the median between them."""
-    sample = np.array(list(values), dtype=float)
-    low, middle, high = np.quantile(sample, [_LOW, 0.5, _HIGH])
-    return _three(float(low), float(middle), float(high))
-
-
-def _three(low: float, value: float, high: float) -> str:
-    return f"{{low: {_number(low)}, value: {_number(value)}, high: {_number(high)}}}"
-
-
-def _number(value: float) -> str:
-    """Return four digits of a number, in a form that YAML reads as a number."""
-    return f"{float(f'{value:.4g}'):.10g}" if value < 1e6 else f"{value:.0f}"
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ def test_target_time_says_what_to_expect_of_every_board_without_a_compiler_for_t
         time = each["time"]
         assert time["at"]["cpu_hz"] == 600_000_000
         assert all(epoch["low"] <= epoch["ms"] for epoch in time["epochs"])
-        # The CPU reads the weights from the flash, and its speed is unknown.
-        assert time["high"] is None
+        # The CPU reads the weights from the flash, at an unknown speed: the range is wide, and it has an end.
+        assert time["high"] > 2 * time["low"] > 0
         assert any("as the board is described, not at 200 MHz" in note for note in time["notes"])
 
 

@@ -33,7 +33,9 @@ _INSTRUCTIONS = b"kinds:\n  cpu: {code: text, grade: measured, says: text, cycle
 _MEASURED = (
     b"sources:\n  S: {what: text, where: text}\nclocks:\n  c: {cpu: 800, npu: 1000, nor: 200, sure: stated}\nnetworks:\n"
     b"  - {id: A, what: net, ms: 2.5, source: S, clocks: c, sure: stated, weights: on chip, layers: {name: mobilenet-v1,"
-    b" input: [224, 224, 3], classes: 10, alpha: 0.5}}\ntables: []\nblocks: []\noperators: []\ncpu_layers: []\nestimates: []\n"
+    b" input: [224, 224, 3], classes: 10, alpha: 0.5},"
+    b" work: {family: net, layers: 10, softmax: 2}}\ntables: []\nblocks: []\noperators: []\nhybrid: []\n"
+    b"cpu_layers: []\nestimates: []\n"
 )
 _ROMFS = b'"0":\n  size: "0x1000"\n  entries:\n    - {type: file, path: "a.txt", alignment: 16}\n'
 POOLS = mpool_text(pools_of(load_board("stm32n6570-dk"), "allmems")).encode()

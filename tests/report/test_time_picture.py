@@ -26,7 +26,7 @@ WORK = (
     EpochWork(1, "Conv", "NPU", 1_000_000, 0, (0, 0), 0, "controller"),
     EpochWork(2, HOSTILE, "NPU", 1_000, 0, (800_000, 800_000), 0, None),
     EpochWork(3, "Softmax", "CPU", 10_000, 0, (0, 0), 0, None),
-    EpochWork(4, "Concat", "both", 5_000, 0, (0, 0), 0, "CPU"),
+    EpochWork(4, "Concat", "both", 5_000, 0, (0, 0), 1_000, "CPU"),
 )
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.describe.hardware.boards import load_board
+from n6build.judge.timing.classes import class_work
 from n6build.judge.timing.conditions import Conditions, all_conditions, conditions_of
 from n6build.judge.timing.expected import Counted, EpochTime, expected_time
 from n6build.judge.timing.facts import read_measurements
@@ -68,8 +69,23 @@ def test_what_is_read_again_makes_the_range_as_wide_as_what_the_cache_may_answer
     ("work", "said"),
     [
         (replace(CONV, elements=None), "its data transfers are unknown"),
-        (replace(CONV, on="both"), "the CPU's share of its work was not measured"),
         (replace(CONV, psram=1000), "PSRAM"),
+        (replace(CONV, on="both", psram=1000), "PSRAM"),
+    ],
+)
+def test_what_is_not_known_gives_a_lower_bound_and_words(work: EpochWork, said: str) -> None:
+    time = expected_time(network(CONV, replace(work, number=7)), MODEL, replace(DK, psram_hz=100_000_000))
+    assert time.high is None
+    assert time.low > 0
+    assert said in next(each for each in time.notes if each.startswith("epoch 7: "))
+    assert whole_text(time) == f"at least {time.low:.3f} ms"
+    assert any("or more" in line for line in time_lines(time))
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (replace(CONV, elements=None, on="both"), "the CPU's share of its work was not measured"),
         (EpochWork(1, "Einsum", "CPU", 100, 0, (0, 0), 0, None), "it was not measured on the CPU"),
         (EpochWork(1, "Softmax", "CPU", None, 0, (0, 0), 0, None), "its size is unknown"),
         (EpochWork(1, "Add", "CPU", 100, 0, (0, 0), 0, None, own=True), "instructions are not counted"),
@@ -79,14 +95,34 @@ def test_what_is_read_again_makes_the_range_as_wide_as_what_the_cache_may_answer
         ),
     ],
 )
-def test_what_is_not_known_gives_a_lower_bound_and_words(work: EpochWork, said: str) -> None:
-    time = expected_time(network(CONV, replace(work, number=7)), MODEL, replace(DK, psram_hz=100_000_000))
-    assert time.high is None
-    assert time.low > 0
+def test_work_of_the_cpu_that_was_not_measured_gives_a_wide_range_and_words(work: EpochWork, said: str) -> None:
+    """The range has a center; it is never a lower bound only."""
+    time = expected_time(network(CONV, replace(work, number=7)), MODEL, DK)
+    found = time.epochs[1]
+    assert found.high is not None
+    assert 0 < found.low < found.ms < found.high
+    assert found.high / found.low > 3
     (note,) = (each for each in time.notes if each.startswith("epoch 7: "))
     assert said in note
-    assert whole_text(time) == f"at least {time.low:.3f} ms"
-    assert any("or more" in line for line in time_lines(time))
+    assert "at least" not in whole_text(time)
+    assert not any("or more" in line for line in time_lines(time))
+
+
+def test_a_shared_epoch_takes_the_measured_cycles_of_such_epochs() -> None:
+    """The shortest one takes 29,000 cycles of the CPU, the longest 659,000."""
+    found = only(replace(CONV, elements=None, on="both"))
+    assert (found.low, found.high) == pytest.approx((29_000 / 800e3, 659_000 / 800e3))
+    assert found.bound == "CPU"
+
+
+def test_a_run_measures_the_share_of_the_cpu() -> None:
+    """Both parts add up; the note about other networks is gone."""
+    counted = Counted({1: 800_000}, Span(1.0, 1.5, 2.0))
+    alone = only(CONV)
+    (found,) = expected_time(network(replace(CONV, on="both")), MODEL, DK, counted).epochs
+    assert (found.low, found.ms) == pytest.approx((alone.low + 1.0, alone.ms + 1.5))
+    assert found.high == pytest.approx((alone.high or 0) + 2.0)
+    assert found.notes == ()
 
 
 @pytest.mark.parametrize("macs", [10, 10**9])
@@ -99,7 +135,8 @@ def test_an_epoch_of_the_cpu_takes_at_least_the_time_of_its_weights(macs: int) -
     by_macs = macs * MODEL.cpu_macs["conv"].low / 0.8e6
     assert found.flash == pytest.approx(2.5)
     assert found.low == pytest.approx(max(2.5, by_macs))
-    assert (found.bound, found.high is None) == (("flash", True) if macs == 10 else ("CPU", False))
+    assert found.bound == ("flash" if macs == 10 else "CPU")
+    assert (found.high or 0) > found.ms > found.low
 
 
 def test_activations_in_psram_take_at_least_the_time_of_its_line() -> None:
@@ -275,3 +312,41 @@ def test_layers_that_run_on_the_cpu_are_told_as_they_would_be_on_the_npu() -> No
     assert found.value == pytest.approx(21.08, rel=0.1)
     assert found.low < 21.08 < found.high
     assert expected_time(network(CONV), MODEL, DK).on_npu is None
+
+
+def test_operators_beside_layers_take_their_own_time_on_the_npu() -> None:
+    """A pass takes a cycle of the NPU an element, an addition nothing, a Softmax 65 cycles of the CPU."""
+    conv = EpochWork(1, "Conv2D", "CPU", 1000, 10**6, (0, 0), 0, None, own=True, made=1000)
+    before = expected_time(network(conv), MODEL, DK).on_npu
+    assert before is not None
+    times = {}
+    for kind in ("Logistic", "Add", "Softmax", "ResizeBilinear"):
+        other = replace(conv, kind=kind, macs=0, made=800_000)
+        after = expected_time(network(conv, other), MODEL, DK).on_npu
+        assert after is not None
+        times[kind] = after.value - before.value
+        assert after.low < after.value < after.high
+    assert times["Logistic"] == pytest.approx(0.8)
+    assert times["Add"] == 0
+    assert times["Softmax"] == pytest.approx(65.42)
+    assert times["ResizeBilinear"] == pytest.approx(MODEL.classes.cycles.moved.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "macs", "ms"), [("DepthwiseConv2D", 110_592, 0.042), ("DepthwiseConv2D", 110_592, 0.05)]
+)
+def test_a_network_of_one_small_layer_takes_the_start_of_its_blob_too(kind: str, macs: int, ms: float) -> None:
+    """A depthwise layer of 64x64x3 took 42 and 50 microseconds at these clocks."""
+    layer = EpochWork(1, kind, "CPU", 12_288, macs, (39, 39), 0, None, own=True, made=12_288)
+    found = expected_time(network(layer), MODEL, DK).on_npu
+    assert found is not None
+    assert found.low < ms < found.high
+    assert found.value == pytest.approx(ms, rel=0.2)
+
+
+def test_the_copies_of_a_concatenation_count_once() -> None:
+    conv = EpochWork(1, "Conv2D", "CPU", 1000, 10**6, (0, 0), 0, None, own=True, made=1000)
+    copy = replace(conv, kind="Concatenation", macs=0, made=500)
+    assert class_work((conv, copy, copy, copy), 170).passes == 500
+    assert class_work((copy, conv, copy), 170).passes == 1000
+    assert class_work((conv,), 170).layers == round(10**6 / 170)

@@ -17,15 +17,20 @@ from n6build.compile.artifacts.c_info_costs import read_costs
 from n6build.compile.artifacts.description import EpochInfo, NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.prebuilt.imported import import_network
+from n6build.compile.reference.compile_model import graph_of
+from n6build.compile.reference.lowering import lower
 from n6build.describe.compiled_folder import find_network
 from n6build.describe.hardware.boards import load_board
 from n6build.judge.npu.moved import moves_of
 from n6build.judge.npu.settings import EpochSettings, UnitSettings
-from n6build.judge.timing.conditions import conditions_of
+from n6build.judge.timing.classes import class_work
+from n6build.judge.timing.conditions import Conditions, conditions_of
 from n6build.judge.timing.expected import expected_time
+from n6build.judge.timing.facts import read_measurements
 from n6build.judge.timing.model import npu_time, read_model
-from n6build.judge.timing.of_network import work_of
+from n6build.judge.timing.of_network import EpochWork, work_of
 from samples import sample
+from timing_layers import layers_of
 
 BOARD = load_board("nucleo-n657")
 MODEL = read_model()
@@ -117,6 +122,57 @@ def test_weights_at_offsets_of_a_relative_pool_are_read_from_flash(tmp_path: Pat
     (pool,) = (pool for pool in artifacts.pools if pool.relative)
     read = [epoch.flash for epoch in work_of(artifacts, BOARD.soc).epochs]
     assert sum(least for least, _ in read) == sum(most for _, most in read) == pool.weights_bytes == 101_697
+
+
+@pytest.mark.parametrize(
+    ("folder", "weights", "published"),
+    [("pose-movenet-core-2.1", "network_data.xSPI2.bin", 18.44), ("yamnet-core-2.2", "aed_weights.bin", 9.88)],
+)
+def test_compiled_networks_with_work_of_the_cpu_have_a_range_that_holds_the_published_time(
+    folder: str, weights: str, published: float, tmp_path: Path
+) -> None:
+    """The first one resizes on the CPU, the second one transposes on NPU and CPU. The DK runs as in the source."""
+    at = Conditions("dk", 800_000_000, 1_000_000_000, 200_000_000)
+    time = expected_time(work_of(compiled(folder, "network", weights, tmp_path), BOARD.soc), MODEL, at)
+    assert time.high is not None
+    assert time.low < published < time.high
+    assert time.ms == pytest.approx(published, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("id", "path"),
+    [
+        ("B37i192p13", "npu/pose-movenet-core-2.1/st_movenet_lightning_heatmaps_192_int8_pc.tflite"),
+        ("A39", "npu/reid-mobilenetv2-core-3.0/mobilenetv2_a100_256_128_fft_int8.tflite"),
+    ],
+)
+def test_the_work_of_a_measured_network_is_what_its_model_file_has(id: str, path: str) -> None:
+    """A39 has a list of layers; its file also quantises its input and averages."""
+    row = next(each for each in read_measurements().networks if each.id == id)
+    lowered = lower(graph_of(sample(path)), path)
+    sizes = {each.name: each.tensor.elements if each.tensor else 0 for each in lowered.buffers}
+    epochs = [
+        EpochWork(
+            each.index,
+            each.kind,
+            "CPU",
+            max((sizes.get(name, 0) for name in (*each.inputs, each.output)), default=0),
+            each.macs,
+            (0, 0),
+            0,
+            None,
+            own=True,
+            made=sizes.get(each.output, 0),
+        )
+        for each in lowered.epochs
+    ]
+    found = class_work(epochs, MODEL.classes.macs_per_cycle.value)
+    if row.work is not None:
+        assert replace(found, family=row.work.family) == row.work
+    else:
+        assert row.layers is not None
+        layers = sum(max(each.elements, each.macs / 170) for each in layers_of(row.layers))
+        assert found.layers == pytest.approx(layers, rel=0.05)
 
 
 def test_what_c_info_counts_is_what_a_published_network_took(tmp_path: Path) -> None:

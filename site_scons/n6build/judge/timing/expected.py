@@ -10,14 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from n6build.judge.timing.classes import time_on_npu
 from n6build.judge.timing.conditions import Conditions
-from n6build.judge.timing.model import Bound, Span, TimeModel, npu_time
+from n6build.judge.timing.model import Bound, Span, TimeModel, further, npu_time
 from n6build.judge.timing.of_network import EpochWork, NetworkWork
 
 _NS = 1e6
 _BY_INSTRUCTIONS = "the CPU's waits for memory are unknown: cycles per instruction only model the core"
 _BY_MACS = "cycles per MAC are from another CPU with this core; the difference is unknown"
+_IN_BOTH = "the CPU's share of its work was not measured; its range is that of such epochs in other networks"
+_NOT_COUNTED = "instructions are not counted: add target run; the range is that of ST's measured operators"
+_NO_SIZE = "its size is unknown; its range is that of epochs of NPU and CPU in other networks"
+_NOT_MEASURED = "it was not measured on the CPU; its range is that of all operators that were"
+_BY_LINE = "the CPU reads its weights from the flash, taken as up to four times slower than the bus"
 _AGAIN = "reads the flash repeatedly; the share of the NPU's cache is unknown"
+# No measurement says how much slower than the bus the CPU reads: the factor is a guess, which the note says.
+_SLOWER_THAN_BUS = 4
 _ERRORS = {"stream": "stream", "MACs": "macs", "flash": "flash", "PSRAM": "flash", "overhead": "stream"}
 
 
@@ -91,8 +99,8 @@ class NetworkTime:
         high: Upper end of the range, as for an epoch.
         notes: Unknown facts, in words.
         estimate: Estimate of ST's compiler in ms; None if it gives none.
-        on_npu: Time on the NPU of layers that run on the CPU, if ST's compiler mapped all of them;
-            None if there are none.
+        on_npu: Time on the NPU of a network that runs on the CPU by kernels of this project, by
+            classes of its operators; None if it has no layers.
     """
 
     at: Conditions
@@ -122,11 +130,14 @@ def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: 
     epochs: list[EpochTime] = []
     start = 0.0
     for each in work.epochs:
-        if each.on == "CPU" and counted and each.number in counted.instructions:
-            # The cycles of an instruction do not depend on the clock.
-            found = _on_cpu(each, counted.cycles_in(each.number), "", at)
-        elif each.on == "CPU":
-            found = _wider(_on_cpu(each, *_cycles(each, model), at), len(wide))
+        # The cycles of an instruction do not depend on the clock.
+        cycles = counted.cycles_in(each.number) if counted and each.number in counted.instructions else None
+        if each.on == "CPU":
+            found = (
+                _on_cpu(each, cycles, "", at) if cycles else _wider(_on_cpu(each, *_cycles(each, model), at), len(wide))
+            )
+        elif each.on == "both":
+            found = _on_both(each, model, at, cycles, len(wide))
         else:
             found = _wider(_on_npu(each, model, at), len(wide))
         epochs.append(replace(found, start=start))
@@ -146,25 +157,8 @@ def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: 
         high if epochs else None,
         tuple(notes),
         estimate,
-        _as_layers(work, model, at, len(wide)),
+        time_on_npu(work.epochs, model, at, len(wide)),
     )
-
-
-def _as_layers(work: NetworkWork, model: TimeModel, at: Conditions, reasons: int) -> Span | None:
-    """Return the time on the NPU of layers with MACs, None without such layers.
-
-    It is for a network that runs on the CPU by kernels of this project, in the model of networks of
-    which only the layers are known.
-    """
-    layers = [each for each in work.epochs if each.own and each.macs and each.made]
-    if not layers:
-        return None
-    ms = 0.0
-    for each in layers:
-        widest = max(each.made, each.elements or 0) if _layer(each.kind) == "depthwise" else each.made
-        ms += npu_time(model.layers, widest, 0, each.flash[0], at).ns / _NS
-    error = model.errors.network
-    return Span(*(_further(ms, ms * factor, reasons) for factor in (error.low, 1.0, error.high)))
 
 
 def _widenings(model: TimeModel, at: Conditions) -> list[str]:
@@ -217,10 +211,8 @@ def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
     )
     if around.value > max(time.npu, time.flash):
         time = replace(time, bound="overhead")
-    if work.elements is None:
+    if work.elements is None and work.on == "NPU":
         return _at_least(time, "its data transfers are unknown")
-    if work.on == "both":
-        return _at_least(time, "the CPU's share of its work was not measured")
     if work.psram:
         rate = at.psram_bytes_per_ns
         line = work.psram / rate / _NS if rate else 0.0
@@ -231,13 +223,44 @@ def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
     return time
 
 
+def _on_both(work: EpochWork, model: TimeModel, at: Conditions, counted: Span | None, reasons: int) -> EpochTime:
+    """Return the time of an epoch that NPU and CPU share.
+
+    With counted cycles of the CPU, both parts add up. Without, the longer one of the NPU's part and the
+    range of such epochs in other networks is the time.
+    """
+    on_npu = _wider(_on_npu(work, model, at), reasons)
+    low, value, high = ((part / at.cpu_ghz / _NS) for part in vars(counted or model.hybrid).values())
+    if counted:
+        found = replace(
+            on_npu,
+            cpu=value,
+            ms=on_npu.ms + value,
+            low=on_npu.low + low,
+            high=None if on_npu.high is None else on_npu.high + high,
+        )
+    else:
+        low, high = (further(value, end, reasons) for end in (low, high))
+        found = replace(
+            on_npu,
+            cpu=value,
+            ms=max(on_npu.ms, value),
+            low=max(on_npu.low, low),
+            high=None if on_npu.high is None else max(on_npu.high, high),
+            notes=(*on_npu.notes, _IN_BOTH),
+        )
+    # A lower bound shows itself as its own expected time.
+    ms = found.low if found.high is None else found.ms
+    return replace(found, ms=ms, bound="CPU" if value > on_npu.ms else on_npu.bound)
+
+
 def _on_cpu(work: EpochWork, span: Span, note: str, at: Conditions) -> EpochTime:
     """Return the time of an epoch on the CPU.
 
     Args:
         work: Work of the epoch.
         span: Cycles.
-        note: Reason why they are a lower bound; empty if they are a range.
+        note: Reason why their range is wide; empty if they were measured or counted.
         at: Clocks.
     """
     low, value, high = ((part / at.cpu_ghz / _NS) for part in (span.low, span.value, span.high))
@@ -257,32 +280,30 @@ def _on_cpu(work: EpochWork, span: Span, note: str, at: Conditions) -> EpochTime
         high,
         work.elements or 0,
         work.flash[0],
+        (note,) if note else (),
     )
-    if note:
-        time = _at_least(time, note)
-    elif line > low:
-        time = _at_least(
-            time,
-            "the CPU reads its weights from the flash; only the speed limit of the bus is known",
-        )
-    if line > value:
-        time = replace(time, bound="flash")
-    return time
+    if line > low:
+        time = replace(time, ms=value + line, high=high + _SLOWER_THAN_BUS * line, notes=(*time.notes, _BY_LINE))
+    return replace(time, bound="flash") if line > value else time
 
 
 def _cycles(work: EpochWork, model: TimeModel) -> tuple[Span, str]:
-    """Return the CPU's cycles in an epoch, and why they are a lower bound, or ""."""
+    """Return the CPU's cycles in an epoch, and why their range is wide, or ""."""
+    operator = model.operators.get(work.kind.split()[0] if work.kind else "")
     if work.own:
         layer = _layer(work.kind)
         if layer in model.cpu_macs and work.macs:
-            each = model.cpu_macs[layer]
-            return Span(work.macs * each.low, work.macs * each.value, work.macs * each.high), ""
-        return Span(0.0, 0.0, 0.0), "instructions are not counted: add target run"
-    operator = model.operators.get(work.kind.split()[0] if work.kind else "")
-    if operator and work.elements:
-        return Span(*(work.elements * each for each in (operator.low, operator.value, operator.high))), ""
-    why = "it was not measured on the CPU" if work.elements or not operator else "its size is unknown"
-    return Span(0.0, 0.0, 0.0), why
+            return _times(model.cpu_macs[layer], work.macs), ""
+        operator, note = None, _NOT_COUNTED
+    else:
+        note = "" if operator else _NOT_MEASURED
+    if not work.elements:
+        return model.hybrid, note if work.own else _NO_SIZE
+    return _times(operator or model.unmeasured, work.elements), note
+
+
+def _times(span: Span, count: int) -> Span:
+    return Span(count * span.low, count * span.value, count * span.high)
 
 
 def _layer(kind: str) -> str:
@@ -301,22 +322,18 @@ def _at_least(time: EpochTime, note: str) -> EpochTime:
 
 def _wider(time: EpochTime, reasons: int) -> EpochTime:
     """Widen a range: each reason squares the factors to both ends."""
-    high = None if time.high is None else _further(time.ms, time.high, reasons)
-    return replace(time, low=_further(time.ms, time.low, reasons), high=high)
-
-
-def _further(middle: float, end: float, reasons: int) -> float:
-    return middle * (end / middle) ** (2**reasons) if middle > 0 else end
+    high = None if time.high is None else further(time.ms, time.high, reasons)
+    return replace(time, low=further(time.ms, time.low, reasons), high=high)
 
 
 def _sum(epochs: Sequence[EpochTime], model: TimeModel, reasons: int) -> tuple[float, float | None]:
     """Return the range of a network.
 
-    Errors of single epochs even out, so its range is the error of whole networks; CPU time and
-    repeated reads of the flash are added.
+    Errors of single epochs even out, so its range is the error of whole networks; the ranges of epochs
+    on the CPU or on both, and repeated reads of the flash are added.
     """
-    on_npu = [each for each in epochs if each.on != "CPU"]
-    on_cpu = [each for each in epochs if each.on == "CPU"]
+    on_npu = [each for each in epochs if each.on == "NPU"]
+    on_cpu = [each for each in epochs if each.on != "NPU"]
     error, power = model.errors.network, 2**reasons
     middle = sum(each.ms for each in on_npu)
     again = [each for each in on_npu if _AGAIN in each.notes]

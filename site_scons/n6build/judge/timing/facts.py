@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.paths import BOARDS
@@ -27,6 +27,7 @@ Sure = Literal["stated", "deduced", "retold"]
 ArchitectureName = Literal["mobilenet-v1", "fd-mobilenet", "mobilenet-v2", "resnet18-half", "tiny-yolo-v2", "yolo-v8n"]
 # A network may have these parts, of which no measured epoch gives the time.
 Unknown = Literal["silu", "cpu", "psram", "float"]
+OperatorClass = Literal["layers", "passes", "moved", "softmax", "floats"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,32 @@ class Architecture:
 
 
 @dataclass(frozen=True)
+class OperatorWork:
+    """The work of a network by classes of operators, which `classes` explains.
+
+    Attributes:
+        family: Family of similar networks, which a fit leaves out together.
+        layers: Cycles of layers: their elements, or their MACs / 170 if these are more.
+        passes: Elements of operators with an epoch of their own.
+        moved: Elements that the CPU helps to move.
+        softmax: Elements of a Softmax.
+        floats: Elements that become float.
+    """
+
+    family: str
+    layers: Count
+    passes: Count = 0
+    moved: Count = 0
+    softmax: Count = 0
+    floats: Count = 0
+
+    @staticmethod
+    def classes() -> tuple[OperatorClass, ...]:
+        """Return the names of the classes, in the order of the fields."""
+        return get_args(OperatorClass)
+
+
+@dataclass(frozen=True)
 class MeasuredNetwork:
     """A network that was measured.
 
@@ -89,6 +116,7 @@ class MeasuredNetwork:
         sure: How the time is known.
         compiler: Release of ST Edge AI Core.
         layers: Its layers, None if they could not be listed.
+        work: Its work by classes of operators, counted in its published model file; None without one.
         weights_kib: Weights as published; None if they are not.
         internal_kib: Internal RAM as published; None if it is not.
         external_kib: External RAM as published; None if it is not.
@@ -105,6 +133,7 @@ class MeasuredNetwork:
     sure: Sure
     compiler: str = ""
     layers: Architecture | None = None
+    work: OperatorWork | None = None
     weights_kib: Count | None = None
     internal_kib: Count | None = None
     external_kib: Count | None = None
@@ -115,6 +144,8 @@ class MeasuredNetwork:
     @property
     def family(self) -> str:
         """Return the family of similar networks, which a fit leaves out together."""
+        if self.work is not None:
+            return self.work.family
         if self.layers is None:
             return ""
         return {"fd-mobilenet": "mobilenet-v1", "resnet18-half": "dense", "tiny-yolo-v2": "dense"}.get(
@@ -191,6 +222,23 @@ class MeasuredOperator:
 
 
 @dataclass(frozen=True)
+class MeasuredHybrid:
+    """An epoch that NPU and CPU share.
+
+    Attributes:
+        what: Its operator, or its place in a range of measurements.
+        cycles: Cycles of the CPU.
+        source: Name of the source.
+        sure: How the figure is known.
+    """
+
+    what: str
+    cycles: Count
+    source: str
+    sure: Sure
+
+
+@dataclass(frozen=True)
 class MeasuredMacs:
     """The cycles for a MAC of a layer on a Cortex-M55.
 
@@ -258,6 +306,7 @@ class Measurements:
         operators: Operators on the CPU.
         cpu_layers: Layers on the CPU.
         estimates: Estimates of ST's compiler.
+        hybrid: Epochs that NPU and CPU share.
     """
 
     sources: dict[str, Source]
@@ -268,6 +317,7 @@ class Measurements:
     operators: tuple[MeasuredOperator, ...]
     cpu_layers: tuple[MeasuredMacs, ...]
     estimates: tuple[MeasuredEstimate, ...]
+    hybrid: tuple[MeasuredHybrid, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -300,7 +350,7 @@ def read_measurements(path: Path = MEASUREMENTS) -> Measurements:
         if network.layers is not None and len(network.layers.input) != _AXES:
             where = document.where("networks", index, "layers", "input")
             raise N6Error("N6-TIME-001", "an input has a height, a width and channels", where=where)
-    for group in ("networks", "tables", "blocks", "operators", "cpu_layers", "estimates"):
+    for group in ("networks", "tables", "blocks", "operators", "hybrid", "cpu_layers", "estimates"):
         for index, row in enumerate(getattr(found, group)):
             for key, known in (("source", found.sources), ("clocks", found.clocks)):
                 name = getattr(row, key, None)

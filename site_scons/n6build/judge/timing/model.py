@@ -70,6 +70,59 @@ class Errors:
 
 
 @dataclass(frozen=True)
+class ClassCycles:
+    """Cycles for an element of each class of operators.
+
+    Attributes:
+        layers: Cycles of the NPU for an element, or for `macs_per_cycle` MACs.
+        passes: Cycles of the NPU.
+        moved: Cycles of the CPU.
+        softmax: Cycles of the CPU.
+        floats: Cycles of the CPU.
+    """
+
+    layers: Span
+    passes: Span
+    moved: Span
+    softmax: Span
+    floats: Span
+
+
+@dataclass(frozen=True)
+class ClassErrors:
+    """The errors by class: measured / expected.
+
+    They are of networks whose family was left out of the fit.
+
+    Attributes:
+        layers: Errors of convolutions, dense layers and their weights.
+        others: Errors of all other operators together; no network shows one of their classes alone.
+    """
+
+    layers: Span
+    others: Span
+
+
+@dataclass(frozen=True)
+class ClassModel:
+    """Costs and errors of classes of operators.
+
+    They are for networks that are not compiled for the NPU.
+
+    Attributes:
+        macs_per_cycle: MACs of a layer in a cycle.
+        flash_share: Share of the line's rate at which weights come.
+        cycles: Cycles of each class.
+        errors: Errors of the classes.
+    """
+
+    macs_per_cycle: Span
+    flash_share: Span
+    cycles: ClassCycles
+    errors: ClassErrors
+
+
+@dataclass(frozen=True)
 class Measured:
     """The lowest and highest MHz of any measurement."""
 
@@ -85,10 +138,13 @@ class TimeModel:
     Attributes:
         epochs: Parameters for known streams.
         layers: Parameters for layers whose mapping by ST's compiler is unknown.
+        classes: Costs and errors of classes of operators.
         by_cpu: Cycles of the CPU around an epoch without the epoch controller.
         by_controller: Cycles of the CPU around a blob of the epoch controller.
+        hybrid: Cycles of the CPU in an epoch that NPU and CPU share.
         errors: Errors of the model.
         operators: Cycles an element, by kind.
+        unmeasured: Cycles an element of an operator that was not measured.
         cpu_macs: Cycles a MAC on the CPU, by kind of layer.
         measured: Clocks of the measurements.
         contradictions: Contradictions of measurements, in words.
@@ -96,10 +152,13 @@ class TimeModel:
 
     epochs: EpochModel
     layers: EpochModel
+    classes: ClassModel
     by_cpu: Span
     by_controller: Span
+    hybrid: Span
     errors: Errors
     operators: dict[str, Span]
+    unmeasured: Span
     cpu_macs: dict[str, Span]
     measured: Measured
     contradictions: tuple[str, ...] = ()
@@ -135,12 +194,18 @@ def read_model(path: Path = MODEL) -> TimeModel:
     spans = {
         **{f"epochs.{name}": span for name, span in vars(model.epochs).items()},
         **{f"layers.{name}": span for name, span in vars(model.layers).items()},
+        "classes.macs_per_cycle": model.classes.macs_per_cycle,
+        "classes.flash_share": model.classes.flash_share,
+        **{f"classes.cycles.{name}": span for name, span in vars(model.classes.cycles).items()},
+        **{f"classes.errors.{name}": span for name, span in vars(model.classes.errors).items()},
         **{f"errors.{name}": span for name, span in vars(model.errors).items()},
         **{f"measured.{name}": span for name, span in vars(model.measured).items()},
         **{f"operators.{name}": span for name, span in model.operators.items()},
         **{f"cpu_macs.{name}": span for name, span in model.cpu_macs.items()},
         "by_cpu": model.by_cpu,
         "by_controller": model.by_controller,
+        "hybrid": model.hybrid,
+        "unmeasured": model.unmeasured,
     }
     for name, span in spans.items():
         least = 0 if name.endswith(("overlap", "overhead_cycles")) else 1e-9
@@ -152,6 +217,14 @@ def read_model(path: Path = MODEL) -> TimeModel:
             hint = "write this file again with tools/fit_timing.py"
             raise N6Error("N6-TIME-002", what, where=document.where(*name.split(".")), hint=hint)
     return model
+
+
+def further(middle: float, end: float, reasons: int) -> float:
+    """Return an end of a range, farther from its middle for each reason.
+
+    Each reason squares the factor between them.
+    """
+    return middle * (end / middle) ** (2**reasons) if middle > 0 else end
 
 
 def npu_time(model: EpochModel, elements: float, macs: float, flash_bytes: float, at: Conditions) -> NpuTime:

@@ -61,7 +61,7 @@ def time_lines(time: NetworkTime) -> list[str]:
     shown_ms = time.low if time.high is None else time.ms
     lines.append(f"  {'':<38}{cells}{_whole(shown_ms, time.high):>10}{_range(time.low, time.high):>20}")
     if time.on_npu:
-        lines.append(f"  On the NPU, if all of its layers with MACs are mapped there: {spread_text(time.on_npu)}.")
+        lines.append(f"  Compiled for the NPU, by the classes of its operators: {spread_text(time.on_npu)}.")
     lines += [_NOT_MEASURED, *_estimate(time), *(f"  Not known: {printable(note)}." for note in time.notes)]
     return lines
 
