@@ -30,6 +30,15 @@ GOOD = {
     "READ_STALE": "the CPU sees what a master wrote when it has invalidated the line, and not before",
     "INVALIDATE_BEFORE": "the CPU sees what a master wrote to lines that were invalidated before, once",
     "INVALIDATE_BEFORE_AND_WRITE": "unless the CPU wrote to them in between",
+    "INTERLEAVE": "the CPU sees three works on bytes of the same lines, which were invalidated once before",
+    "READ_BETWEEN_WORKS": "a line that the CPU read after the next work is in the cache",
+    "READ_BEFORE_WORK": "the CPU keeps a line that it read between invalidation and work, and no other line",
+    "REWRITE_BEFORE_WORK": "it also keeps a line in which it wrote the byte that was there",
+    "READ_ACROSS_LINES": "a word across two lines brings in both",
+    "READ_NON_SECURE": "the non-secure address brings in the line",
+    "READ_VECTOR": "a vector across two lines brings in both",
+    "READ_UNCACHED": "a read that the MPU keeps out of the cache brings in nothing",
+    "READ_WHILE_OFF": "a read while the cache is off brings in nothing",
     "SWITCH_OFF_AND_CLEAN": "lines can be cleaned while the cache is off",
     "SWITCH_OFF_AND_ON": "switched on again, it has what it had",
     "RUN_CLEANED_CODE": "cleaned code runs",
@@ -45,6 +54,14 @@ GOOD = {
 @pytest.mark.parametrize("does", telling_rows(GOOD, list(GOOD)[::2].__contains__), ids=GOOD.values())
 def test_nothing_is_found_where(tmp_path: Path, does: str) -> None:
     result = run(tmp_path, does)
+    assert (result.exit_code, result.findings) == (0, ())
+
+
+# Lines of one page; two lines in most pages; a page with one line in every two, so that there are more ranges than the emulator
+# keeps apart.
+@pytest.mark.parametrize("stride", telling_rows([32, 544, 2080], [544].__contains__))
+def test_accesses_in_a_random_order_follow_the_rule(tmp_path: Path, stride: int) -> None:
+    result = run(tmp_path, "FOLLOW_RULE", f"STRIDE={stride}u")
     assert (result.exit_code, result.findings) == (0, ())
 
 

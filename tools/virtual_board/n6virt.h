@@ -151,6 +151,10 @@ void n6virt_start_time(void);
 /* Regions of the Cortex-M55's MPU. */
 #define N6VIRT_MPU_REGIONS 16
 
+/* States of a line while the data cache is on. INSIDE: the CPU may have read it, so its copy may be old. OUTSIDE: the program
+ * invalidated it by address, and the CPU has not read or written it since. */
+enum { N6VIRT_INSIDE = 1, N6VIRT_OUTSIDE };
+
 /* A RAM. Where the CPU's data cache serves it, each valid line is also in the cache: `cache` has the bytes that the CPU sees,
  * `filled` the bytes of memory when the line was filled or cleaned. A line where the two differ is dirty. */
 typedef struct {
@@ -167,7 +171,7 @@ typedef struct {
     MemoryRegion around[N6VIRT_MPU_REGIONS]; /* parts of memory that the MPU keeps out of the cache */
     uint8_t *data;                           /* content of memory */
     uint8_t *cache, *filled;                 /* NULL if not cacheable */
-    uint8_t *valid;                          /* by line */
+    uint8_t *valid;                          /* by line: 0, or its state */
     uint8_t *cleaned;                        /* by line: ever cleaned by address */
 } N6VirtRam;
 
@@ -194,11 +198,16 @@ bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t by
 /* Watch a range of lines that are dirty in a cache that is off; stop watching all ranges (n6virt_hidden.c). */
 void n6virt_hide(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 void n6virt_hide_nothing(void);
+/* Watch the CPU's accesses to the page of a line that is outside, until all lines of the page are inside (n6virt_outside.c). */
+void n6virt_watch(N6VirtRam *ram, uint32_t offset);
+/* Bring the lines of an access by the CPU into the cache. Return whether one was outside. */
+bool n6virt_touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 /* Read as a bus master. *stale counts the lines that are newer in the cache, *first is the first of them. Return false where it
  * cannot read. */
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);
 /* Write as a bus master, to RAM only. *dirty counts dirty lines, whose write-back will overwrite the data. The CPU sees its
- * cached data until it invalidates the line. Return false where it cannot write; some bytes may be written. */
+ * cached data until it invalidates the line, unless the line is outside. Return false where it cannot write; some bytes may be
+ * written. */
 bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uint32_t *dirty, uint32_t *first);
 
 /* Put a tool's data into RAM. CPU and masters see it at once, whatever was in the data cache; its lines are clean afterwards.

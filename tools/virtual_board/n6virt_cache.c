@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The CPU's data cache as it is at its worst for who forgets to maintain it: while it is on (CCR DC), every line of every RAM that is
- * cacheable is in it, and none is written back by itself. The CPU works on the cache then, and on memory while it is off, as bus
- * masters always do; lines that are switched off stay in the cache, unseen, until they are invalidated. A line that was invalidated
- * by its address is out of the cache for the next work of a master: ST's compiler invalidates before an epoch of the NPU what the
- * epoch writes, and not again behind it. A clean writes the line as a
- * whole, over what somebody else wrote to another part of it. INFERRED: also on this processor.
+ * The CPU's data cache, as bad as it can be for a program that forgets to maintain it. While the cache is on (CCR DC), it holds
+ * every line of every cacheable RAM, and no line is written back by itself. The CPU works on the cache, and on memory while the
+ * cache is off; bus masters always work on memory. When the cache is switched off, its lines stay in it, unseen, until they are
+ * invalidated.
+ *
+ * A line that the program invalidates by address is outside the cache until the CPU reads or writes it: masters may write it
+ * several times, and the CPU then reads their last data. For example, ST's compiler invalidates the output of an epoch before it
+ * and not after it, and three epochs may write bytes of one line. INFERRED: the processor fetches no line that the program does
+ * not touch; its prefetcher is not modelled. n6virt_outside.c sees the CPU's accesses. A line that is invalidated by set and way
+ * counts as inside: such an operation covers the whole cache, and the program may have read any line since.
+ *
+ * A clean writes the whole line, over another master's data in other parts of it. INFERRED: also on this processor.
  *
  * Instructions come from memory. Of the instruction cache there is no more than CCR IC.
  *
- *   ,cache=off   no data cache: what a program costs without this model
+ *   ,cache=off   no data cache: the speed of a program without this model
  */
 #include "n6virt.h"
 
@@ -20,9 +26,9 @@
 #define OPERATIONS N6_SCB_ICIALLU
 #define LINE N6_CACHE_LINE
 #define CACHE_BITS (N6_SCB_CCR_IC | N6_SCB_CCR_DC)
-/* Of the registers that are banked, the non-secure ones as secure code sees them (Armv8-M manual). */
+/* Offset of the non-secure copies of banked registers, as secure code sees them (Armv8-M manual). */
 #define NON_SECURE_ALIAS 0x20000u
-/* CLIDR: at level 1 an instruction and a data cache, nothing behind (Armv8-M manual). */
+/* CLIDR: an instruction and a data cache at level 1, no further level (Armv8-M manual). */
 #define LEVEL_1 0x09000003u
 /* CCSIDR: supports write-back, write-through, allocation on reads and on writes. */
 #define POLICIES 0xf0000000u
@@ -30,7 +36,7 @@
     (POLICIES | ((sets) - 1) << N6_SCB_CCSIDR_NUMSETS_POS | ((ways) - 1) << N6_SCB_CCSIDR_ASSOCIATIVITY_POS | \
      (ctz32(LINE) - 4) << N6_SCB_CCSIDR_LINESIZE_POS)
 
-/* Of QEMU's translator, from where instructions are read (build.py). */
+/* Hooks in QEMU's translator: the place that instructions are read from, and a note of each read (qemu.py). */
 extern void *(*n6virt_fetch)(void *host);
 extern void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);
 
@@ -39,22 +45,26 @@ static bool is_modelled = true;
 static bool is_on;
 static uint32_t hidden;  /* dirty lines while the cache is off */
 static uint32_t kept[2]; /* bits of CCR: non-secure, secure */
-/* Ways of each set that were maintained; a line is in one of them, nobody knows in which. */
+/* Ways of each set that were maintained. A line is in one of them; the program cannot know in which. */
 enum { INVALIDATE, CLEAN, BOTH, KINDS };
 static uint32_t ways_done[KINDS][N6VIRT_DCACHE_SETS];
 
-/* Lines, by their offset in a RAM that is cacheable. What `valid` has of one, if not 0. */
-enum { INSIDE = 1, OUTSIDE, WRITTEN_OUTSIDE };
+/* Lines, by their offset in a cacheable RAM */
 
-/* Instructions come from memory whatever is in the cache: there is no code to forget. */
-static void fill(N6VirtRam *ram, uint32_t offset)
+static void copy_from_memory(N6VirtRam *ram, uint32_t offset)
 {
     memcpy(ram->cache + offset, ram->data + offset, LINE);
     memcpy(ram->filled + offset, ram->data + offset, LINE);
-    ram->valid[offset / LINE] = INSIDE;
 }
 
-/* A dirty line goes. */
+/* Translated code stays: instructions come from memory, whatever is in the cache. */
+static void fill(N6VirtRam *ram, uint32_t offset)
+{
+    copy_from_memory(ram, offset);
+    ram->valid[offset / LINE] = N6VIRT_INSIDE;
+}
+
+/* A dirty line was cleaned or invalidated. */
 static void count_hidden(void)
 {
     if (hidden && !--hidden) {
@@ -67,9 +77,9 @@ static void clean(N6VirtRam *ram, uint32_t offset)
     if (n6virt_is_dirty(ram, offset)) {
         memcpy(ram->data + offset, ram->cache + offset, LINE);
         memcpy(ram->filled + offset, ram->cache + offset, LINE);
-        ram->valid[offset / LINE] = INSIDE;
+        ram->valid[offset / LINE] = N6VIRT_INSIDE;
         n6virt_changed(&ram->memory, offset, LINE);
-        /* Its instructions are those of memory. */
+        /* Code at the cached address is memory's, too. */
         n6virt_changed(&ram->cached, offset, LINE);
         count_hidden();
     }
@@ -86,47 +96,45 @@ static void invalidate(N6VirtRam *ram, uint32_t offset)
     }
 }
 
-/* Lines that are not in the cache although it is on, as far as is known: invalidated, and not written since. Nobody sees a read. */
+/* Lines outside the cache. Their copy in `cache` follows memory, for accesses that n6virt_outside.c does not see. */
 
-typedef struct {
-    N6VirtRam *ram;
-    uint32_t line;
-} Line;
-
-static GArray *written_outside; /* by a master, at this instruction */
-static int64_t written_at = -1;
-
-/* What a master does is done within an instruction of the CPU, which may read the lines behind it. */
-static void begin_work(void)
+/* Return whether the MPU keeps an offset out of the cache. */
+static bool is_uncached(const N6VirtRam *ram, uint32_t offset)
 {
-    if (n6virt_instructions() == written_at) {
-        return;
-    }
-    written_at = n6virt_instructions();
-    for (unsigned i = 0; i < written_outside->len; i++) {
-        const Line *each = &g_array_index(written_outside, Line, i);
+    for (unsigned i = 0; i < N6VIRT_MPU_REGIONS; i++) {
+        const MemoryRegion *around = &ram->around[i];
 
-        if (each->ram->valid[each->line] == WRITTEN_OUTSIDE) {
-            each->ram->valid[each->line] = INSIDE;
+        if (around->enabled && offset - around->alias_offset < memory_region_size((MemoryRegion *)around)) {
+            return true;
         }
     }
-    g_array_set_size(written_outside, 0);
+    return false;
 }
 
-/* A master has written a part of a RAM: the CPU finds it there, since its cache has nothing. */
-static void follow(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+bool n6virt_touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
 {
-    begin_work();
-    for (uint32_t line = offset / LINE; line <= (offset + bytes - 1) / LINE; line++) {
-        uint8_t before = ram->valid[line];
+    bool came_in = false;
 
-        if (before < OUTSIDE || n6virt_is_dirty(ram, line * LINE)) {
+    for (uint32_t line = offset / LINE; is_on && line <= (offset + bytes - 1) / LINE; line++) {
+        if (ram->valid[line] != N6VIRT_OUTSIDE || is_uncached(ram, line * LINE)) {
             continue;
         }
-        fill(ram, line * LINE);
-        ram->valid[line] = WRITTEN_OUTSIDE;
-        if (before == OUTSIDE) {
-            g_array_append_vals(written_outside, &(Line){ram, line}, 1);
+        /* A dirty line was written by an exception, which n6virt_outside.c does not see. */
+        if (!n6virt_is_dirty(ram, line * LINE)) {
+            copy_from_memory(ram, line * LINE);
+        }
+        ram->valid[line] = N6VIRT_INSIDE;
+        came_in = true;
+    }
+    return came_in;
+}
+
+/* A master has written a part of a RAM. */
+static void follow(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+{
+    for (uint32_t line = offset / LINE; line <= (offset + bytes - 1) / LINE; line++) {
+        if (ram->valid[line] == N6VIRT_OUTSIDE && !n6virt_is_dirty(ram, line * LINE)) {
+            copy_from_memory(ram, line * LINE);
         }
     }
 }
@@ -149,8 +157,9 @@ static void maintain_line(unsigned kind, uint32_t address)
     }
     if (kind != CLEAN) {
         invalidate(ram, offset);
-        if (ram->valid[offset / LINE]) {
-            ram->valid[offset / LINE] = OUTSIDE;
+        if (is_on) {
+            ram->valid[offset / LINE] = N6VIRT_OUTSIDE;
+            n6virt_watch(ram, offset);
         }
     }
 }
@@ -231,7 +240,7 @@ static const MemoryRegionOps operation_ops = {
     .read = operation_read, .write = operation_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-/* On and off: CCR, whose other bits are QEMU's */
+/* Switching on and off: CCR, whose other bits QEMU models */
 
 static void switch_on(void)
 {
@@ -241,16 +250,18 @@ static void switch_on(void)
         for (uint32_t line = 0; ram->cacheable && line < ram->bytes / LINE; line++) {
             if (!ram->valid[line]) {
                 fill(ram, line * LINE);
+            } else if (ram->valid[line] == N6VIRT_OUTSIDE && !n6virt_is_dirty(ram, line * LINE)) {
+                copy_from_memory(ram, line * LINE);
             }
         }
         if (ram->cacheable) {
-            /* Memory may have got other instructions meanwhile. */
+            /* Memory may have other instructions since. */
             n6virt_changed(&ram->cached, 0, ram->bytes);
         }
     }
 }
 
-/* Dirty lines from this one on. */
+/* Count the dirty lines from this one on. */
 static uint32_t dirty_lines(const N6VirtRam *ram, uint32_t line)
 {
     uint32_t count = 0;
@@ -261,8 +272,9 @@ static uint32_t dirty_lines(const N6VirtRam *ram, uint32_t line)
     return count;
 }
 
-/* INFERRED: published FSBLs, compiled without optimisation, switch the cache off with the variables of their loop over sets and ways
- * in dirty lines, and work. What the chip makes of that is not known: programs from elsewhere get the benefit of it. */
+/* INFERRED: published FSBLs that are compiled without optimisation switch the cache off while the variables of their loop over
+ * sets and ways are in dirty lines, and they work. The chip's behaviour is not known, so the model cleans for third-party
+ * programs. */
 static void clean_everything(void)
 {
     N6VirtRam *ram;
@@ -354,7 +366,8 @@ static void *fetch(void *host)
     return host;
 }
 
-/* BL, or BLX with a register (Armv8-M manual). end: behind it, or any other number, which is not to be accessed as the CPU would. */
+/* Return whether a BL, or a BLX with a register, ends at an address (Armv8-M manual). The address may be any number, so it is not
+ * accessed as by the CPU. */
 static bool is_call(uint32_t end)
 {
     uint16_t code[2];
@@ -369,7 +382,8 @@ static bool is_call(uint32_t end)
            ((le16_to_cpu(code[0]) & 0xf800) == 0xf000 && (le16_to_cpu(code[1]) & 0xd000) == 0xd000);
 }
 
-/* Who jumps to code that is translated for the first time: what called last, or, where nothing did, what was translated before. */
+/* Return the address of the jump to code that is translated for the first time: the last call, or else the end of the code that
+ * was translated before. */
 static uint32_t jumper(uint32_t end_of_last)
 {
     uint32_t link = ARM_CPU(first_cpu)->env.regs[14] & ~1u;
@@ -401,7 +415,8 @@ static void fetched(uint32_t pc, uint32_t bytes)
 
 /* Bus masters */
 
-/* Of a part of a RAM: lines that are newer in the cache, or dirty where `any`; *first: address of the first one of all. */
+/* Return `before` plus the lines of a part of a RAM that are newer in the cache (any: that are dirty). *first: address of the
+ * first one of all. */
 static uint32_t count_lines(const N6VirtRam *ram, uint32_t offset, uint32_t bytes, bool any, uint32_t before, uint32_t *first)
 {
     uint32_t count = before;
@@ -425,7 +440,7 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
         uint32_t offset, here;
 
         if (!ram) {
-            /* The windows on external memories say what is wrong with them. */
+            /* The windows of external memories report their own faults. */
             return address_space_read(&address_space_memory, address, MEMTXATTRS_UNSPECIFIED, to, bytes) == MEMTX_OK;
         }
         if (!n6virt_ram_is_on(ram)) {
@@ -511,7 +526,7 @@ bool n6virt_put(uint32_t address, const void *data, uint32_t bytes)
         if (ram->cacheable) {
             n6virt_changed(&ram->cached, offset, here);
             if (ram->valid[line / LINE]) {
-                fill(ram, line);
+                copy_from_memory(ram, line);
             }
         }
         from += here;
@@ -539,7 +554,6 @@ static void start(void)
     memory_region_add_subregion_overlap(processor, N6_SCB_CCR, &ccr, 10);
     memory_region_init_io(&ccr_non_secure, NULL, &ccr_ops, &ccr_non_secure, "n6.ccr-non-secure", 4);
     memory_region_add_subregion_overlap(processor, N6_SCB_CCR + NON_SECURE_ALIAS, &ccr_non_secure, 10);
-    written_outside = g_array_new(false, false, sizeof(Line));
     cpu->clidr = LEVEL_1;
     cpu->ccsidr[0] = CCSIDR(N6VIRT_DCACHE_SETS, N6VIRT_DCACHE_WAYS);
     cpu->ccsidr[1] = CCSIDR(N6VIRT_ICACHE_SETS, N6VIRT_ICACHE_WAYS);
@@ -549,7 +563,7 @@ static void start(void)
     }
 }
 
-/* The processor invalidates its caches at reset: what was not cleaned is lost. */
+/* The processor invalidates its caches at reset: data that was not cleaned is lost. */
 static void reset(void)
 {
     N6VirtRam *ram;
@@ -559,7 +573,6 @@ static void reset(void)
     n6virt_hide_nothing();
     memset(kept, 0, sizeof(kept));
     memset(ways_done, 0, sizeof(ways_done));
-    g_array_set_size(written_outside, 0);
     for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
         if (ram->cacheable) {
             memset(ram->valid, 0, ram->bytes / LINE);

@@ -37,6 +37,16 @@
 #define OMIT_RIF 24
 #define INVALIDATE_BEFORE 25
 #define INVALIDATE_BEFORE_AND_WRITE 26
+#define INTERLEAVE 27
+#define READ_BETWEEN_WORKS 28
+#define READ_BEFORE_WORK 29
+#define REWRITE_BEFORE_WORK 30
+#define READ_ACROSS_LINES 31
+#define READ_NON_SECURE 32
+#define READ_VECTOR 33
+#define READ_UNCACHED 34
+#define READ_WHILE_OFF 35
+#define FOLLOW_RULE 36
 
 /* The place is not in a RAM that is off after reset. */
 #ifndef PLACE
@@ -149,6 +159,164 @@ static uint32_t invalidate_before(void)
     }
     by_address(N6_SCB_DCIMVAC);
     return read_byte() != 6;
+}
+
+static uint8_t byte_at(uint32_t offset)
+{
+    return ((volatile uint8_t *)PLACE)[offset];
+}
+
+/* Invalidate once for three works that write 12, 3 and 3 bytes of each 18, as ST's concatenation does. */
+static uint32_t interleave(void)
+{
+    static const uint8_t sizes[] = {12, 3, 3};
+
+    make_dirty();
+    by_address(N6_SCB_DCIMVAC);
+    for (uint32_t piece = 0, begin = 0; piece < 3; begin += sizes[piece++]) {
+        for (uint32_t at = begin; at + sizes[piece] <= BYTES; at += 18) {
+            test_npu_fill(PLACE + at, sizes[piece], (uint8_t)(5 + piece));
+        }
+    }
+    for (uint32_t i = 0; i < BYTES / 18 * 18; i++) {
+        if (byte_at(i) != (i % 18 < 12 ? 5 : i % 18 < 15 ? 6 : 7)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The read comes after another work of the NPU, and before its next work on the same line. */
+static uint32_t read_between_works(void)
+{
+    make_dirty();
+    by_address(N6_SCB_DCIMVAC);
+    test_npu_fill(PLACE, BYTES, 5);
+    test_npu_fill(MARK, BYTES, 1);
+    if (read_byte() != 5) {
+        return 1;
+    }
+    test_npu_fill(PLACE, BYTES, 6);
+    if (read_byte() != 5 || byte_at(N6_CACHE_LINE) != 6) {
+        return 2;
+    }
+    by_address(N6_SCB_DCIMVAC);
+    return read_byte() != 6;
+}
+
+static uint32_t read_word(uint32_t address)
+{
+    uint32_t word;
+
+    __asm volatile("ldr %0, [%1]" : "=r"(word) : "r"(address) : "memory");
+    return word;
+}
+
+static void read_vector(uint32_t address)
+{
+    REG(0xE000ED88u) |= 0xF00000u; /* CPACR: FPU and MVE */
+    barrier();
+    __asm volatile("vldrb.u8 q0, [%0]" : : "r"(address) : "q0", "memory");
+}
+
+/* Use the MPU: the place is not cacheable. */
+static void cache_place(uint32_t cacheable)
+{
+    REG(N6_MPU_MAIR0) = 0x44ff;
+    REG(N6_MPU_RNR) = 3;
+    REG(N6_MPU_RBAR) = PLACE | 1u << 1;
+    REG(N6_MPU_RLAR) = (PLACE + BYTES - 32) | 1u << N6_MPU_RLAR_ATTRINDX_POS | N6_MPU_RLAR_EN;
+    REG(N6_MPU_CTRL) = cacheable ? 0 : N6_MPU_CTRL_ENABLE | 1u << 2; /* the rest has its default */
+    barrier();
+}
+
+/* Access the lines between their invalidation and the NPU's work. Lines that the CPU touched keep their twos; the third line has
+ * the NPU's fives in all cases. */
+static uint32_t access_before_work(void)
+{
+    uint32_t first = 2, second = 5;
+
+    make_dirty();
+    by_address(N6_SCB_DCIMVAC);
+    switch (DOES) {
+    case READ_BEFORE_WORK:
+        first = read_byte();
+        break;
+    case REWRITE_BEFORE_WORK:
+        *(volatile uint8_t *)PLACE = 2;
+        break;
+    case READ_ACROSS_LINES:
+        read_word(PLACE + N6_CACHE_LINE - 2);
+        second = 2;
+        break;
+    case READ_NON_SECURE:
+        read_word(PLACE & ~0x10000000u);
+        break;
+    case READ_VECTOR:
+        read_vector(PLACE + N6_CACHE_LINE - 8);
+        second = 2;
+        break;
+    case READ_UNCACHED:
+        cache_place(0);
+        first = read_byte() + 3;
+        cache_place(1);
+        break;
+    case READ_WHILE_OFF:
+        data_cache(0);
+        first = read_byte() + 3;
+        data_cache(N6_SCB_CCR_DC);
+        break;
+    }
+    test_npu_fill(PLACE, BYTES, 5);
+    return read_byte() != first || byte_at(N6_CACHE_LINE) != second || byte_at(2 * N6_CACHE_LINE) != 5;
+}
+
+#ifndef STRIDE
+#define STRIDE N6_CACHE_LINE
+#endif
+#define LINES 200u
+
+/* Carry out 20,000 accesses in a random order, and compare each read with the rule: a line is outside from its invalidation until
+ * the CPU touches it. */
+static uint32_t follow_rule(void)
+{
+    static uint8_t memory[LINES], view[LINES], is_inside[LINES];
+    uint32_t random = 1;
+
+    for (uint32_t i = 0; i < LINES; i++) {
+        test_npu_fill(PLACE + i * STRIDE, N6_CACHE_LINE, 0);
+        memory[i] = view[i] = 0;
+        is_inside[i] = 1;
+    }
+    data_cache(N6_SCB_CCR_DC);
+    for (uint32_t step = 1; step <= 20000; step++) {
+        random = random * 1664525u + 1013904223u;
+        uint32_t i = (random >> 8) % LINES, place = PLACE + i * STRIDE, what = random >> 29;
+
+        if (what < 2) {
+            REG(N6_SCB_DCIMVAC) = place;
+            is_inside[i] = 0;
+            continue;
+        }
+        if (what < 5) {
+            memory[i]++;
+            test_npu_fill(place, N6_CACHE_LINE, memory[i]);
+            continue;
+        }
+        view[i] = is_inside[i] ? view[i] : memory[i];
+        is_inside[i] = 1;
+        if (((volatile uint8_t *)place)[random >> 16 & (N6_CACHE_LINE - 1)] != view[i]) {
+            return 1;
+        }
+        if (what == 7) {
+            memory[i] = ++view[i];
+            for (uint32_t byte = 0; byte < N6_CACHE_LINE; byte++) {
+                ((volatile uint8_t *)place)[byte] = view[i];
+            }
+            REG(N6_SCB_DCCMVAC) = place;
+        }
+    }
+    return 0;
 }
 
 static uint32_t read_stale(void)
@@ -308,6 +476,20 @@ static uint32_t does(void)
         return read_stale();
     case INVALIDATE_BEFORE:
         return invalidate_before();
+    case INTERLEAVE:
+        return interleave();
+    case READ_BETWEEN_WORKS:
+        return read_between_works();
+    case READ_BEFORE_WORK:
+    case REWRITE_BEFORE_WORK:
+    case READ_ACROSS_LINES:
+    case READ_NON_SECURE:
+    case READ_VECTOR:
+    case READ_UNCACHED:
+    case READ_WHILE_OFF:
+        return access_before_work();
+    case FOLLOW_RULE:
+        return follow_rule();
     case INVALIDATE_BEFORE_AND_WRITE:
         make_dirty();
         by_address(N6_SCB_DCIMVAC);
