@@ -85,13 +85,11 @@ def watched(
     for each in joined:
         buffer, tensor = each.buffer, each.tensor
         moment = _moment(buffer.epoch, blocks)
-        order = in_memory_order(tensor.values, buffer.shape, channels_last=tensor.channels_last)
+        order = in_memory_order(tensor.values, buffer.shape, buffer.order, channels_last=tensor.channels_last)
         if moment is None:
             others.append(UnjoinedBuffer(buffer, f"epoch {buffer.epoch} does not run"))
         elif order is None:
-            others.append(
-                UnjoinedBuffer(buffer, f"its layout {buffer.shape} does not follow from the model's {tensor.shape}")
-            )
+            others.append(UnjoinedBuffer(buffer, "axes of equal length may be in either order in its memory"))
         else:
             found.append(Watched(each, network, *moment, _as_stored(order, tensor.type, buffer.type)))
     return found, others
@@ -112,6 +110,8 @@ def _as_stored(values: np.ndarray, kind: str, stored: str) -> bytes:
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
+    if stored == "float32":
+        return values.astype("<f4").tobytes()
     half = 1 << (8 * values.dtype.itemsize - 1)
     shift = half * (stored.startswith("u") - kind.startswith("u"))
     return (values.astype(np.int64) + shift).astype(np.dtype(stored).newbyteorder("<")).tobytes()
