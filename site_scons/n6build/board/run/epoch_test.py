@@ -21,6 +21,8 @@ from n6build.judge.compare.measure import Measure, measure
 if TYPE_CHECKING:
     import numpy as np
 
+_MOST_STEPS = float(1 << 31)
+
 
 @dataclass(frozen=True)
 class FedEpoch:
@@ -171,7 +173,10 @@ def fed(
 
     buffer = watched.joined.buffer
     kind = np.dtype(buffer.type).newbyteorder("<")
-    found = measure(np.frombuffer(made, kind), np.frombuffer(watched.wanted, kind), buffer.zero_point)
+    got, wanted = (np.frombuffer(data, kind) for data in (made, watched.wanted))
+    if buffer.type == "float32":
+        got, wanted = (_in_steps(values, watched.joined.step) for values in (got, wanted))
+    found = measure(got, wanted, buffer.zero_point)
     return FedEpoch(
         epoch=buffer.epoch,
         operators=next((epoch.kind for epoch in epochs if epoch.index == buffer.epoch), ""),
@@ -183,6 +188,17 @@ def fed(
         max=int(found.max),
         good=_is_good(found, tolerance),
         reads_from=reading_others.get(buffer.epoch),
+    )
+
+
+def _in_steps(values: np.ndarray, step: float) -> np.ndarray:
+    """Return real numbers as whole steps, so that they are compared like the integers they come from."""
+    import numpy as np  # noqa: PLC0415 - planning compares nothing.
+
+    with np.errstate(all="ignore"):
+        steps = np.rint(values.astype(np.float64) / step)
+    return np.nan_to_num(steps, nan=_MOST_STEPS, posinf=_MOST_STEPS, neginf=-_MOST_STEPS).clip(
+        -_MOST_STEPS, _MOST_STEPS
     )
 
 

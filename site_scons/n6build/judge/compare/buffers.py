@@ -13,18 +13,28 @@ from n6build.compile.artifacts.made_buffers import MadeBuffer, MadeBuffers
 from n6build.judge.compare.by_graph import join_by_graph
 from n6build.judge.compare.by_order import NO_TENSOR, join_by_order
 from n6build.judge.compare.model_graph import Key, ModelGraph, fits, key_of_buffer
-from n6build.judge.compare.nodes import node_number, original_name
+from n6build.judge.compare.nodes import inner_steps, letters, node_number, original_name
 from n6build.judge.compare.tensors import ReferenceTensor
 
+# Step of a softmax: TFLite gives its quantised output this scale.
+_PROBABILITY = 1 / 256
 NO_QUANTISATION = "it holds partial sums or working memory, which the model does not have"
 
 
 @dataclass(frozen=True)
 class JoinedBuffer:
-    """A buffer with the model's tensor that it holds."""
+    """A buffer with the model's tensor that it holds.
+
+    Attributes:
+        buffer: The buffer.
+        tensor: The tensor.
+        step: Difference that counts as 1: 1 for integers; for real numbers, the scale of the quantised
+            tensor that they come from.
+    """
 
     buffer: MadeBuffer
     tensor: ReferenceTensor
+    step: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -69,12 +79,23 @@ def join_buffers(
         else:
             reasons |= dict.fromkeys(group, "several tensors of the model have its size, scale and zero point")
     joined |= {copy: joined[source] for copy, source in copies.items() if source in joined}
+    inner = inner_steps(typed)
     others = []
     for buffer in made.buffers:
         if buffer.name not in joined:
-            why, is_explained = _reason(buffer, hidden, copies, reasons)
+            why, is_explained = _reason(buffer, hidden, copies, inner, reasons)
             others.append(UnjoinedBuffer(buffer, why, is_explained))
-    return [JoinedBuffer(each, joined[each.name]) for each in made.buffers if each.name in joined], others
+    pairs = [(each, joined[each.name]) for each in made.buffers if each.name in joined]
+    return [JoinedBuffer(buffer, tensor, _step(tensor, graph)) for buffer, tensor in pairs], others
+
+
+def _step(tensor: ReferenceTensor, graph: ModelGraph) -> float:
+    if tensor.type != "float32":
+        return 1.0
+    if "softmax" in letters(tensor.operator):
+        return _PROBABILITY
+    before = (each for source in graph.sources(tensor) for each in source if each.type != "float32")
+    return next((each.scale for each in before if each.scale > 0), 1.0)
 
 
 def _hidden(buffers: Sequence[MadeBuffer]) -> dict[str, str]:
@@ -110,11 +131,17 @@ def _copies(buffers: Sequence[MadeBuffer]) -> dict[str, str]:
 
 
 def _reason(
-    buffer: MadeBuffer, hidden: Mapping[str, str], copies: Mapping[str, str], reasons: Mapping[str, str]
+    buffer: MadeBuffer,
+    hidden: Mapping[str, str],
+    copies: Mapping[str, str],
+    inner: Mapping[str, str],
+    reasons: Mapping[str, str],
 ) -> tuple[str, bool]:
     """Return why a buffer is not joined, and whether no tensor belongs to it."""
     if not buffer.type:
         return NO_QUANTISATION, True
+    if buffer.name in inner:
+        return f"it is a step inside {inner[buffer.name]}, which the model does not have", True
     if buffer.name in hidden:
         return f"its memory is that of {hidden[buffer.name]}, in the order of that node", True
     if buffer.name in copies:

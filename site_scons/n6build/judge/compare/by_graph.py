@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from n6build.compile.artifacts.made_buffers import MadeBuffer
 from n6build.judge.compare.model_graph import ModelGraph, fits, key_of_buffer, key_of_tensor
-from n6build.judge.compare.nodes import Node, NodeBuffer, nodes_of
+from n6build.judge.compare.nodes import Node, NodeBuffer, inner_steps, nodes_of
 from n6build.judge.compare.tensors import ReferenceTensor
 
 # Nodes that only move values: the model may have no operator for them.
@@ -30,10 +30,11 @@ def join_by_graph(
     nodes = nodes_of(buffers, kernels)
     found = _Search(nodes, graph).operators()
     joined: dict[str, ReferenceTensor] = {}
+    # Only the last step of a node makes the node's output.
+    inner = inner_steps(buffers)
     for node in nodes:
         for each in node.buffers:
-            if each.side == "step" and each.step != max(one.step for one in node.buffers):
-                # Only the last step of a node makes the node's output.
+            if each.buffer.name in inner:
                 continue
             held = [_held(each, operator, graph) for operator in found[node.name]]
             names = {tensor.name if tensor else None for tensor in held}
@@ -118,9 +119,7 @@ class _Search:
         # The compiler numbers a node right behind the one that it reads, but for nodes without operands.
         made = {each.name for each in self._graph.after(known[0])}
         reading = [
-            each
-            for each in left
-            if any(one.name in made for source in self._graph.sources(each) for one in source)
+            each for each in left if any(one.name in made for source in self._graph.sources(each) for one in source)
         ]
         if len(reading) == 1:
             return reading

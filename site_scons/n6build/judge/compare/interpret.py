@@ -92,7 +92,11 @@ def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors:
     if answer.refused:
         raise _refused(model, answer.refused)
     if answer.instead and runs:
-        say("Reference", f"{model.name} runs on LiteRT's optimised kernels", f"its reference kernels refuse it: {answer.instead}")
+        say(
+            "Reference",
+            f"{model.name} runs on LiteRT's optimised kernels",
+            f"its reference kernels refuse it: {answer.instead}",
+        )
     return answer
 
 

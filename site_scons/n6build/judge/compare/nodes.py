@@ -116,6 +116,21 @@ def original_name(name: str) -> str:
     return _COPY.sub("", name)
 
 
+def inner_steps(buffers: Iterable[MadeBuffer]) -> dict[str, str]:
+    """Return the buffers that a node makes before its last step, with the node's name."""
+    steps: dict[str, list[NodeBuffer]] = {}
+    for buffer in buffers:
+        placed = _placed(buffer)
+        if placed and placed[1].side == "step":
+            steps.setdefault(placed[0], []).append(placed[1])
+    return {
+        each.buffer.name: node
+        for node, made in steps.items()
+        for each in made
+        if each.step != max(one.step for one in made)
+    }
+
+
 def node_number(name: str) -> int:
     """Return the number of the node that a buffer is named after, -1 without one."""
     match = _ANY_NODE.fullmatch(name)

@@ -93,7 +93,9 @@ def unpack_answer(data: bytes) -> Answer:
     )
     takes, gives = (tuple(Port(**{**each, "shape": tuple(each["shape"])}) for each in ports) for ports in head["ports"])
     outputs = _grouped(arrays, head["outputs"])
-    return Answer(str(head["refused"]), bool(head["inputs_at_fault"]), outputs, tensors, takes, gives, str(head["instead"]))
+    return Answer(
+        str(head["refused"]), bool(head["inputs_at_fault"]), outputs, tensors, takes, gives, str(head["instead"])
+    )
 
 
 def _pack_answer(answer: Answer) -> bytes:
