@@ -1,4 +1,4 @@
-"""The explanation of a file that this project does not make: a program, or the log of a console."""
+"""The explanation of a file from outside: a program, or a console log."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def explain_product_or_file(file: str, plan: Plan, site: Site, board: str) -> No
 
 
 def _is_text(head: bytes) -> bool:
-    """Return whether bytes are those of a text; a log may begin with a few wrong letters."""
+    """Return whether bytes are those of a text, with a few wrong letters."""
     readable = sum(byte in b"\t\r\n\x1b" or 0x20 <= byte < 0x7F for byte in head)
     return b"\0" not in head and readable > len(head) // 2

@@ -1,4 +1,4 @@
-"""Explanation of a program file of any origin: what it is, who starts it, and what looks wrong.
+"""Explanation of a program file: kind, starter, place, and faults.
 
 A signed image, an ELF file, an Intel hex file and bare bytes are told apart by their content, as in
 `place.image.foreign`. That module refuses what a board cannot start; this one describes it.
@@ -203,7 +203,7 @@ def _without_header(data: bytes, board: Board, title: str, address: int | None) 
 
 
 def _looks_like_vectors(data: bytes, board: Board) -> bool:
-    """Return whether data begins with a stack pointer into RAM and a Thumb address of a memory."""
+    """Return whether data begins with a stack pointer and a Thumb address."""
     if len(data) < VECTOR_BYTES:
         return False
     stack, reset = struct.unpack_from("<II", data)
@@ -211,7 +211,7 @@ def _looks_like_vectors(data: bytes, board: Board) -> bool:
 
 
 def _memory_of(address: int, board: Board) -> str:
-    """Return the name of the memory at a secure or non-secure address; empty if there is none."""
+    """Return the name of the memory at an address of either kind, or nothing."""
     memories = board.soc.memories.items()
     both = ((name, memory) for name, memory in memories if memory.base <= address < memory.end)
     alias = ((name, memory) for name, memory in memories if memory.base <= address | _SECURE < memory.end)
@@ -219,7 +219,7 @@ def _memory_of(address: int, board: Board) -> str:
 
 
 def _is_in_ram(stack: int, board: Board) -> bool:
-    """Return whether an initial stack pointer is in RAM, or directly behind it: the stack grows down."""
+    """Return whether an initial stack pointer is in RAM, or directly behind it."""
     name = _memory_of(stack - 1, board)
     return name != "" and name != _memory_of(board.nor.base, board)
 
@@ -236,7 +236,7 @@ def _payload_offset(data: bytes, board: Board) -> int:
 
 
 def _run_address(entry: int, size: int, board: Board) -> int | None:
-    """Return the address of the vector table at run time: the place of a board that has the entry inside."""
+    """Return the run address: the place of a board that has the entry inside."""
     boot, load = places_of(board.soc).fsbl, places_of(board.soc).appli
     images = [board.slots.appli.address]
     if board.external_ram is not None:

@@ -1,4 +1,4 @@
-"""Explanation of a board's console log: how far the programs came, and the known cause that fits."""
+"""Explanation of a console log: stages that were reached, and known causes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from n6build.board.run.compare import FIRMWARE_HINTS
+from n6build.board.run.compare import firmware_hint
 from n6build.board.run.console_log import ConsoleLog, read_console
 from n6build.describe.formats import console
 from n6build.tell.image_facts import Doubt, Explained
@@ -103,15 +103,15 @@ def _own_doubts(lines: Sequence[str], log: ConsoleLog) -> list[Doubt]:
     found = []
     if log.error is not None:
         name, what = log.error
-        found.append(Doubt(f"{name}: {what}", FIRMWARE_HINTS.get(name, f"see docs/errors.md#{name}")))
+        found.append(Doubt(f"{name}: {what}", firmware_hint(name) or f"see docs/errors.md#{name}"))
     if log.fault is not None:
         found.append(Doubt(f"the CPU faulted: {log.fault}", "scons flash run names the source line (N6-RUN-001)"))
     for slot, (name, what) in sorted(log.refused_appli.items()):
-        cure = FIRMWARE_HINTS.get(name, f"see docs/errors.md#{name}")
+        cure = firmware_hint(name) or f"see docs/errors.md#{name}"
         found.append(Doubt(f"the Appli in slot {'ab'[slot]} is refused, {name}: {what}", cure))
     for (model, slot), reason in sorted(log.refused.items()):
         name = reason.partition(" ")[0]
-        cure = FIRMWARE_HINTS.get(name, f"see docs/errors.md#{name}")
+        cure = firmware_hint(name) or f"see docs/errors.md#{name}"
         found.append(Doubt(f"model {model} in slot {'ab'[slot]} is refused: {reason}", cure))
     nor = _first(lines, console.FSBL_NOR.read)
     if nor and nor.get("expected"):

@@ -192,7 +192,7 @@ def check_going(log: ConsoleLog) -> None:
         N6Error: The firmware's own error if it reported one; N6-RUN-001 if it faulted.
     """
     if log.error:
-        raise N6Error(log.error[0], f"the firmware stopped: {log.error[1]}", hint=FIRMWARE_HINTS.get(log.error[0]))
+        raise N6Error(log.error[0], f"the firmware stopped: {log.error[1]}", hint=_FIRMWARE_HINTS.get(log.error[0]))
     if log.fault:
         raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
 
@@ -229,7 +229,7 @@ def check_complete(log: ConsoleLog, count: int) -> None:
 
 
 # Hints for errors that the firmware reports by id (firmware/fsbl/main.c, firmware/appli).
-FIRMWARE_HINTS = {
+_FIRMWARE_HINTS = {
     "N6-FW-003": "set nor.mode to spi in board.yaml: it is slow, but needs no change of mode",
     "N6-FW-005": "try clock=hsi-only, which needs no PLL",
     "N6-FW-006": "try clock=hsi, which needs only one PLL",
@@ -255,3 +255,8 @@ FIRMWARE_HINTS = {
     "N6-FW-093": "raise its security counter with option trust_counter",
     "N6-FW-024": "switch that bank on with RCC MEMENR and RAMCFG SRAMSD, through their secure aliases",
 }
+
+
+def firmware_hint(name: str) -> str | None:
+    """Return the next thing to do after an error of the firmware, by its id."""
+    return _FIRMWARE_HINTS.get(name)
