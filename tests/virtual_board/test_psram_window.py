@@ -33,7 +33,7 @@ MISTAKES = [
     ("READ_OPCODE", f"no linear read (IR 0x20; CCR: {READ})"),
     ("WRITE_EDGES", f"no linear write (WIR 0xA0; WCCR: {READ})"),
     ("EIGHT_LINES", "the part has its data on sixteen lines (CCR DMODE against its register 8)"),
-    ("NO_STROBE", "without the strobe, which masks bytes (WCCR DQSE)"),
+    ("NO_STROBE", "the strobe is off, which masks bytes (WCCR DQSE)"),
     ("MEMORY_TYPE", "the memory type is not that of the part (DCR1 MTYP)"),
     ("SMALL_PART", "the controller knows a part smaller than this one (DCR1 DEVSIZE)"),
     ("PADS_OFF", "the pads have no supply (PWR SVMCR3 0x00000100)"),
@@ -52,8 +52,8 @@ _ALWAYS = ("READ_LATENCY", "EIGHT_LINES", "PIN")
 def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> None:
     result = run_after(tmp_path, change)
     assert [(finding.kind, finding.text) for finding in result.findings] == [
-        ("psram-mode", f"write to the PSRAM at 0x90000040 is lost: {reason}"),
-        ("psram-mode", f"read of the PSRAM at 0x90000040 gives ones: {reason}"),
+        ("psram-mode", f"Write to the PSRAM at 0x90000040 is lost: {reason}"),
+        ("psram-mode", f"Read of the PSRAM at 0x90000040 gives ones: {reason}"),
     ]
     assert all(finding.where.startswith("tests/virtual_board/programs/psram_window.c:") for finding in result.findings)
     assert "word=0xffffffff" in result.lines
@@ -71,7 +71,7 @@ def test_a_forgotten_mapping_is_a_fault_with_its_line(tmp_path: Path, change: st
     result = run_after(tmp_path, change)
     (finding,) = result.findings
     assert finding.kind == "psram-not-mapped"
-    assert finding.text == f"write to the PSRAM at 0x90000040 faults: {reason}"
+    assert finding.text == f"Write to the PSRAM at 0x90000040 faults: {reason}"
     assert finding.where.startswith("tests/virtual_board/programs/psram_window.c:")
     assert any(line.startswith("n6 fault") for line in result.lines)
 

@@ -171,6 +171,6 @@ REFUSED: dict[str, Callable[[], Epoch]] = {
     "another value below the threshold": lambda: refused(
         thresholded(below=0), "TYPE is 2 with PARAM -128 and PARAM2 0: not modelled"
     ),
-    "a threshold of 16 bits": lambda: refused(thresholded(size=2), "not modelled but for -128 and signed bytes"),
+    "a threshold of 16 bits": lambda: refused(thresholded(size=2), "only -128 and signed bytes are modelled"),
     "a threshold after a subtraction": lambda: refused(thresholded(FSUB=3), "TYPE is 2 with FSUB, FSHIFT or OUTSHIFT"),
 }
