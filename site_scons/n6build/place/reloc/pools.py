@@ -13,7 +13,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks
 from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
 from n6build.describe.hardware.aliases import is_secure_alias, non_secure_alias
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.model_format import (
     CACHED,
     EXTERNAL_MEMORY,
     MAX_POOLS,

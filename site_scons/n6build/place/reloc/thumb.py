@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from n6build.place.reloc.layout import Segment
+from n6build.place.reloc.model_format import Segment
 
 # Functions of n6build and of ST take three instructions.
 _MOST = 64
