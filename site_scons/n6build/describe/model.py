@@ -213,13 +213,9 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
     if is_folder(path) and holds_network(path):
         return _bare_network(path, path.resolve().name, None)
     if is_folder(path) or "/" in name or "." in name:
-        raise N6Error(
-            "N6-MODEL-001",
-            f"no model in folder '{name}'" if is_folder(path) else f"no model file or folder '{name}'",
-            hint=_like(name, start)
-            or _below(name, start)
-            or "pass a .tflite or .onnx file, a network_rel.bin, or a folder with a model.yaml, network.c or od.c",
-        )
+        what = f"no model in folder '{name}'" if is_folder(path) else f"no model file or folder '{name}'"
+        hint = "pass a .tflite or .onnx file, a network_rel.bin, or a folder with a model.yaml, network.c or od.c"
+        raise N6Error("N6-MODEL-001", what, hint=_like(name, start) or _below(name, start) or hint)
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
 
 
@@ -228,12 +224,9 @@ def _of_file(path: Path, name: str) -> Model:
     if path.suffix in MODEL_SUFFIXES or is_relocatable(path):
         return _bare(path)
     if path.suffix != ".c":
-        raise N6Error(
-            "N6-MODEL-002",
-            f"'{path.suffix}' is not a supported model format",
-            where=name,
-            hint="pass a .tflite or .onnx file, the network.c of a compiled network, or a network_rel.bin",
-        )
+        what = f"'{path.suffix}' is not a supported model format"
+        hint = "pass a .tflite or .onnx file, the network.c of a compiled network, or a network_rel.bin"
+        raise N6Error("N6-MODEL-002", what, where=name, hint=hint)
     return _bare_network(path.parent, path.stem, path.stem)
 
 

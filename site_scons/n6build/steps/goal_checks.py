@@ -56,7 +56,7 @@ def _check_flashing(choices: Choices, goals: Collection[str]) -> None:
 
 
 def _check_programs(choices: Choices, goals: Collection[str]) -> None:
-    """Reject a file system without description, and a loader that a program does not have."""
+    """Reject a file system without description, and an impossible loader."""
     if "romfs" in goals and not choices.romfs:
         what = "target romfs needs the description of a file system"
         raise N6Error("N6-ROMFS-007", what, hint="add romfs=romfs_config.json")
@@ -164,7 +164,10 @@ def _check_watched(choices: Choices, *, is_virtual: bool) -> None:
 
 
 def _check_vectors(choices: Choices, *, is_virtual: bool) -> None:
-    """Reject options that do not fit the source of the test vectors: the link to the board, or its flash."""
+    """Reject options that do not fit the source of the test vectors.
+
+    They come over the link to the board, or are in its flash.
+    """
     linked = bool(choices.inputs or choices.expected or choices.runs) or not is_virtual
     if (choices.inputs or choices.expected) and len(choices.models) > 1:
         what = "'inputs' and 'expected' are for a single network"

@@ -100,7 +100,10 @@ def _networks(job: Job) -> tuple[NetworkSteps, ...]:
 
 
 def _build(job: Job, networks: Sequence[NetworkSteps], images: Images) -> tuple[BeforeFlash, Part]:
-    """Return the steps before any programming, and the part of goals network, image, check and build."""
+    """Return the steps before any programming, and their part of the plan.
+
+    The part has the goals network, image, check and build.
+    """
     manifest = flash_manifest_step(
         f"{job.folder}/flash_manifest.json",
         images.parts,

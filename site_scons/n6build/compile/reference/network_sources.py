@@ -156,7 +156,7 @@ def _epochs(network: Network, placement: Placement, name: str) -> list[dict[str,
 
 
 def _buffers(network: Network, placement: Placement, name: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the values of all buffers for the template: inputs, outputs, params and internals."""
+    """Return the values of all buffers for the template, by kind."""
     ports = {port.buffer for port in (*network.inputs, *network.outputs)}
     # A buffer that several epochs make is complete after the last of them.
     made = {buffer.name: buffer.first for buffer in network.buffers} | {

@@ -134,7 +134,7 @@ def _hexadecimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
 
 
 def _is_sentence(behind: str) -> bool:
-    """Return true if the text behind the values continues them, rather than shows them as letters."""
+    """Return true if the text behind the values continues a sentence."""
     return bool(behind.strip(_PUNCTUATION)) and not behind.startswith(("  ", "\t", " |", "|", ": "))
 
 

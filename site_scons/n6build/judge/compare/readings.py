@@ -153,7 +153,10 @@ def _of_several(
 
 
 def _common_total(vectors: Sequence[Sequence[int]]) -> int:
-    """Return the number of vectors that each output has, 0 if they differ or a piece has none."""
+    """Return the number of vectors of each output.
+
+    It is 0 if the outputs differ, or a piece has no vector.
+    """
     totals = {sum(each) for each in vectors}
     return totals.pop() if len(totals) == 1 and all(min(each, default=0) > 0 for each in vectors) else 0
 

@@ -132,7 +132,10 @@ def _check_pools(pools: Sequence[PoolRange], where: str, *, secure: bool, of_boa
 
 
 def _params_part(pool: PoolRange, raw: InitializerImage | None) -> ParamsPart:
-    """Return a pool's part of the weights' file; `raw` is None if the pool has no initializers."""
+    """Return a pool's part of the weights' file.
+
+    `raw` is None if the pool has no initializers.
+    """
     if raw is None:
         return ParamsPart(None, up(pool.used_bytes))
     return ParamsPart(raw.file, up(max(pool.used_bytes, raw.bytes)), raw.bytes)

@@ -110,7 +110,7 @@ class _Core:
         return False
 
     def _narrow_sum(self, code: int) -> bool:
-        """Carry out an instruction that computes a register, and return false for any other."""
+        """Carry out the computation of a register, and return false for any other."""
         low, middle, high, imm8 = code & 7, code >> 3 & 7, code >> 6 & 7, code & 0xFF
         if code >> 11 == 0b00100:  # movs rd, #imm8
             self.set(code >> 8 & 7, imm8)
@@ -136,7 +136,7 @@ class _Core:
         return True
 
     def _narrow_move(self, code: int) -> bool:
-        """Carry out a load or a store, and return false for any other instruction."""
+        """Carry out a load or a store, and return false for any other."""
         low, middle, imm8 = code & 7, code >> 3 & 7, code & 0xFF
         if code >> 11 == 0b01001:  # ldr rt, [pc, #imm8]
             self.set(code >> 8 & 7, self.load((self.value(_PC) & ~3) + 4 * imm8))
@@ -164,7 +164,7 @@ class _Core:
         return False
 
     def _wide_move(self, first: int, second: int) -> bool:
-        """Carry out a load or a store, and return false for any other instruction."""
+        """Carry out a load or a store, and return false for any other."""
         base = first & 15
         if first >> 4 == 0xF85 and second >> 6 & 0x3F == 0 and base != _PC:  # ldr.w rt, [rn, rm, lsl #n]
             self.set(second >> 12, self.load(self.value(base) + (self.value(second & 15) << (second >> 4 & 3))))
@@ -178,7 +178,7 @@ class _Core:
         return True
 
     def _wide_sum(self, first: int, second: int) -> bool:
-        """Carry out an instruction that computes a register, and return false for any other."""
+        """Carry out the computation of a register, and return false for any other."""
         base, to = first & 15, second >> 8 & 15
         imm16 = base << 12 | (first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xFF
         operation = first & 0xFBF0
