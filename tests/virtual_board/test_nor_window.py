@@ -30,14 +30,8 @@ def test_a_window_that_fits_the_part_reads_it(tmp_path: Path, change: str) -> No
 
 
 MISTAKES = [
-    (
-        "DUMMY_CYCLES",
-        "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)",
-    ),
-    (
-        "NO_STROBE",
-        "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)",
-    ),
+    ("DUMMY_CYCLES", "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)"),
+    ("NO_STROBE", "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)"),
     (
         "TOO_FAST",
         "ones: 400000000 Hz are too fast for the part: its number of dummy cycles takes 200000000 "
@@ -45,10 +39,7 @@ MISTAKES = [
     ),
     ("SECOND_CHIP", "ones: nothing is at the second chip select (CR CSSEL)"),
     ("OPCODE", "ones: no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)"),
-    (
-        "ONE_EDGE",
-        "ones: the controller uses other lines or edges than the NOR (CCR against the part's mode)",
-    ),
+    ("ONE_EDGE", "ones: the controller uses other lines or edges than the NOR (CCR against the part's mode)"),
     ("SWAPPED_PORTS", "ones: XSPIM still swaps the controllers, as the boot ROM left it (XSPIM CR MODE)"),
     ("PADS_OFF", "ones: the pads have no supply (PWR SVMCR3 VDDIO3SV)"),
     ("PIN", "ones: pin PN4 is not set to the NOR (alternate function 9)"),

@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import bring_up, build
 from n6build.board.virtual_board.run import RunResult
-from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
-from samples import sample
 
-from virtual_board.small_programs import PROGRAMS, boot_elf, boot_program
-
-BOARD = load_board("stm32n6570-dk")
+from virtual_board.small_programs import boot_elf, boot_program
+from virtual_board.st_drivers import BOARD, build_with_drivers
 
 
 def run_after(tmp_path: Path, change: str) -> RunResult:
@@ -81,27 +76,9 @@ def test_what_st_s_own_driver_sends_reaches_the_part(tmp_path: Path) -> None:
 
     It makes indirect writes and reads, and then uses the window.
     """
-    audio = sample("apps/audio")
-    drivers = audio / "Drivers"
-    hal, bsp = drivers / "STM32N6xx_HAL_Driver", drivers / "BSP"
-    sources = [
-        bsp / "STM32N6570-DK" / "stm32n6570_discovery_xspi.c",
-        bsp / "Components" / "aps256xx" / "aps256xx.c",
-        *(hal / "Src" / f"stm32n6xx_hal_{name}.c" for name in ("xspi", "gpio", "pwr_ex")),
-    ]
-    folders = [
-        audio / "Projects" / "GS" / "Inc",
-        hal / "Inc",
-        bsp / "STM32N6570-DK",
-        *(bsp / "Components" / name for name in ("aps256xx", "mx66uw1g45g")),
-        drivers / "CMSIS" / "Device" / "ST" / "STM32N6xx" / "Include",
-        drivers / "CMSIS" / "Include",
-        drivers / "CMSIS" / "Core" / "Include",
-    ]
-    flags = [f"-I{folder}" for folder in folders] + ["-DSTM32N657xx", "-DUSE_HAL_DRIVER", "-ffunction-sections"]
-    flags += ["-fdata-sections", "-mcmse", "-w"]
-    program = [PROGRAMS / "st_psram.c", *sources, *bring_up()]
-    elf = build(tmp_path, "st_psram", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD)
+    supported = ("STM32N6570-DK/stm32n6570_discovery_xspi.c", "Components/aps256xx/aps256xx.c")
+    sources = [f"Drivers/BSP/{name}" for name in supported]
+    elf = build_with_drivers(tmp_path, "st_psram", ("xspi", "gpio", "pwr_ex"), sources, ("aps256xx", "mx66uw1g45g"))
     result = boot_elf(tmp_path, elf, BOARD)
     assert result.findings == ()
     assert result.lines == (
