@@ -442,7 +442,7 @@ static Blob find_blob(N6Npu *npu)
 static void check_unit(N6Npu *npu, const Blob *blob, unsigned unit)
 {
     if (unit >= UNITS || unit == EPOCHCTRL) {
-        npu_stop(npu, "the blob at 0x%08x uses unit %u, which does not exist, word %u", blob->address, unit, blob->at - 1);
+        npu_stop(npu, "the blob at 0x%08x has no access to unit %u, word %u", blob->address, unit, blob->at - 1);
     }
 }
 

@@ -101,7 +101,7 @@ DAMAGED = [
     ("a container in itself", [0xECBF0020, 0, 0, 0], "finds no blob at 0x00080000, but 0xecbf0020"),
     ("no end", assembled(label(1)), "ends after 1 words without an end"),
     ("an unknown instruction", assembled([5], END), "has an unknown instruction 5, word 0"),
-    ("a missing unit", assembled(write_word(31, 0, 0), END), "uses unit 31, which does not exist, word 0"),
+    ("a missing unit", assembled(write_word(31, 0, 0), END), "has no access to unit 31, word 0"),
     (
         "words beyond memory",
         [0xCA057A7A, 1 << 21, *label(1) * 8],
@@ -161,7 +161,7 @@ KINDS = {
     "the blob at 0 ends after 0 words without an end",
     "the blob at 0 has 0 words",
     "the blob at 0 has an unknown instruction 0, word 0",
-    "the blob at 0 uses unit 0, which does not exist, word 0",
+    "the blob at 0 has no access to unit 0, word 0",
     "the blob at 0 waits for ever, word 0: STRENG0 +0 bits 0 to 0 are 0, not 0",
     "the epoch controller finds no blob at 0, but 0",
     "STRENG0 cannot read 0 bytes at 0",
