@@ -24,7 +24,7 @@ from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.runtimes import own_runtime
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.model import Model, load_model
-from n6build.place.image.elf import Section, Symbol
+from n6build.place.image.elf_reader import Section, Symbol
 from n6build.place.image.foreign import StartedProgram
 from n6build.place.image.memory_regions import MemoryRegion
 from n6build.place.image.mpu_tables import MpuRegion

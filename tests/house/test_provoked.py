@@ -48,13 +48,13 @@ from n6build.describe.model import EpochTolerance
 from n6build.engine.command import run_command
 from n6build.engine.step import Step
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 from n6build.place.image.manifest import FlashManifest, Segment
 from n6build.place.memory_plan.board_memory import memory_of
 from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan
 from n6build.place.memory_plan.vectors import VectorShape, read_vectors
 from n6build.place.reloc.description import read_description
-from n6build.place.reloc.layout import HEADER_FIELDS, MAGIC
+from n6build.place.reloc.model_format import HEADER_FIELDS, MAGIC
 from n6build.place.reloc.reader import parse_reloc_file
 from n6build.place.reloc.slots import model_slots
 from n6build.steps.flash_board import target_of

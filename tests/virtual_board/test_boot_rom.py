@@ -65,11 +65,11 @@ def test_it_starts_at_the_entry_whether_or_not_a_vector_table_says_so(tmp_path: 
 @pytest.mark.parametrize(
     ("offset", "value", "message"),
     [
-        (0x000, 0xFFFF_FFFF, "it begins with 0xffffffff"),
-        (0x068, 0x0002_0200, "header version 0x00020200, expected 0x00020300"),
-        (0x06C, 0x0010_0000, "1048576 bytes behind the header, at most"),
-        (0x064, 0x0000_0001, "the header says 0x00000001"),
-        (0x070, 0x3418_0001, "entry 0x34180001 is not in the image"),
+        (0x000, 0xFFFF_FFFF, "the image begins with 0xffffffff"),
+        (0x068, 0x0002_0200, "the header has version 0x00020200, not 0x00020300"),
+        (0x06C, 0x0010_0000, "1048576 bytes follow the header, at most"),
+        (0x064, 0x0000_0001, "the header has 0x00000001"),
+        (0x070, 0x3418_0001, "entry 0x34180001 is outside the image"),
     ],
     ids=["nothing there", "header 2.2", "too long", "checksum", "entry"],
 )
@@ -103,7 +103,7 @@ def test_a_console_at_another_rate_prints_garbage(tmp_path: Path) -> None:
     result = run(tmp_path, "WRONG_DIVISOR")
     assert "hello" not in "".join(result.lines)
     (finding,) = result.findings
-    assert finding.text.startswith("USART1 sends 16443 bits a second, the terminal reads 115200: garbage")
+    assert finding.text.startswith("USART1 sends 16443 bits a second, but the terminal reads 115200: garbage")
 
 
 def test_fuses_are_those_of_the_board(tmp_path: Path) -> None:
@@ -123,8 +123,13 @@ def test_no_fuse_is_blown_and_the_program_is_told(tmp_path: Path) -> None:
 
 FOUND = [
     ("FUSES_WITHOUT_CLOCK", "clock-off", "BSEC at 0x560091f0 has no clock", "N6_REG32(N6_BSEC_FVR124)"),
-    ("RAM_OFF_WHILE_RUNNING", "ram-off", "lost write to FLEXRAM at 0x34000000", "/* LOST */"),
-    ("READ_BOOT_ROM", "boot-rom", "read of 0x18000100, in the boot ROM, whose content is not known", "/* READ */"),
+    ("RAM_OFF_WHILE_RUNNING", "ram-off", "Lost write to FLEXRAM at 0x34000000", "/* LOST */"),
+    (
+        "READ_BOOT_ROM",
+        "boot-rom",
+        "Read of 0x18000100 in the boot ROM gives zero: its content is unknown",
+        "/* READ */",
+    ),
 ]
 
 

@@ -85,11 +85,11 @@ def test_both_edges_program_pairs_of_bytes_in_their_order(tmp_path: Path) -> Non
         (
             "OVERWRITE",
             "nor-write",
-            "0x70200000 in the NOR is programmed without being erased: it holds 0x01 now",
+            "0x70200000 in the NOR is programmed without an erase, and holds 0x01 now: erase it first",
             "00030201",
         ),
-        ("NOT_ENABLED", "nor-write", "the NOR ignores the command 0x12: it is not enabled to write", "04030201"),
-        ("READ_WHILE_BUSY", "nor-busy", "the NOR ignores the command 0x13: it is busy with erasing", "ffffffff"),
+        ("NOT_ENABLED", "nor-write", "The NOR ignores the command 0x12: it is not enabled to write", "04030201"),
+        ("READ_WHILE_BUSY", "nor-busy", "The NOR ignores the command 0x13: it is busy with erasing", "ffffffff"),
     ],
 )
 def test_what_the_part_does_not_do_is_named(tmp_path: Path, do: str, kind: str, text: str, word: str) -> None:
@@ -103,7 +103,7 @@ def test_what_the_part_does_not_do_is_named(tmp_path: Path, do: str, kind: str, 
 def test_a_window_on_a_busy_part_reads_ones_until_it_is_done(tmp_path: Path) -> None:
     result = run(tmp_path, "MAP_WHILE_BUSY")
     (finding,) = result.findings
-    assert finding.text == "read of the NOR at 0x70201000 gives ones: it is busy with erasing"
+    assert finding.text == "Read of the NOR at 0x70201000 gives ones: it is busy with erasing"
     assert values(result) == {"word": "ffffffff", "later": "04030201"}
 
 

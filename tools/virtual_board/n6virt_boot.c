@@ -25,25 +25,25 @@ static char *objection(const uint8_t *header, uint32_t room)
     uint32_t length = HEADER_WORD(header, image_bytes), version = HEADER_WORD(header, version), sum = 0, known = 0;
 
     if (HEADER_WORD(header, magic) != N6_BOOT_HEADER_MAGIC) {
-        return g_strdup_printf("it begins with 0x%08x, not with 0x%08x", HEADER_WORD(header, magic), N6_BOOT_HEADER_MAGIC);
+        return g_strdup_printf("the image begins with 0x%08x, not with 0x%08x", HEADER_WORD(header, magic), N6_BOOT_HEADER_MAGIC);
     }
 #define KNOWN(word) known |= version == word;
     N6VIRT_HEADER_VERSIONS(KNOWN)
     if (!known) {
-        return g_strdup_printf("header version 0x%08x, expected 0x%08x", version, N6_BOOT_HEADER_VERSION);
+        return g_strdup_printf("the header has version 0x%08x, not 0x%08x", version, N6_BOOT_HEADER_VERSION);
     }
     if (length > MIN(room, N6_BOOT_MAX_IMAGE) - N6_BOOT_HEADER_BYTES || length < N6_BOOT_PAYLOAD_OFFSET - N6_BOOT_HEADER_BYTES) {
-        return g_strdup_printf("%u bytes behind the header, at most %u", length,
+        return g_strdup_printf("%u bytes follow the header, at most %u are allowed", length,
                                MIN(room, N6_BOOT_MAX_IMAGE) - N6_BOOT_HEADER_BYTES);
     }
     for (uint32_t i = 0; i < length; i++) {
         sum += header[N6_BOOT_HEADER_BYTES + i];
     }
     if (sum != HEADER_WORD(header, checksum)) {
-        return g_strdup_printf("its bytes sum up to 0x%08x, the header says 0x%08x", sum, HEADER_WORD(header, checksum));
+        return g_strdup_printf("the sum of its bytes is 0x%08x, but the header has 0x%08x", sum, HEADER_WORD(header, checksum));
     }
     if (HEADER_WORD(header, entry) - N6_BOOT_HEADER_ADDRESS - N6_BOOT_HEADER_BYTES > length) {
-        return g_strdup_printf("entry 0x%08x is not in the image", HEADER_WORD(header, entry));
+        return g_strdup_printf("entry 0x%08x is outside the image", HEADER_WORD(header, entry));
     }
     return NULL;
 }
@@ -96,9 +96,9 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
     uint32_t stack;
 
     if (!header) {
-        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "the boot ROM finds no FSBL: %s", reason);
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The boot ROM finds no FSBL: %s", reason);
         n6virt_findings_close("\"instructions\": 0");
-        error_report("the boot ROM finds no FSBL: %s", reason);
+        error_report("The boot ROM finds no FSBL: %s", reason);
         exit(1);
     }
     address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
@@ -119,13 +119,13 @@ static uint64_t rom_read(void *opaque, hwaddr offset, unsigned size)
     if (address == N6VIRT_REVISION_ADDRESS) {
         return N6VIRT_REVISION_ID;
     }
-    n6virt_finding("boot-rom", address, "read of 0x%08x, in the boot ROM, whose content is not known: zero", address);
+    n6virt_finding("boot-rom", address, "Read of 0x%08x in the boot ROM gives zero: its content is unknown", address);
     return 0;
 }
 
 static void rom_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
-    n6virt_finding("boot-rom", N6_BOOTROM_BASE + offset, "lost write to 0x%08x, in the boot ROM", (uint32_t)(N6_BOOTROM_BASE + offset));
+    n6virt_finding("boot-rom", N6_BOOTROM_BASE + offset, "Write to 0x%08x in the boot ROM is lost", (uint32_t)(N6_BOOTROM_BASE + offset));
 }
 
 static const MemoryRegionOps rom_ops = {

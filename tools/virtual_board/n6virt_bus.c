@@ -104,8 +104,8 @@ static bool has_clock(const N6VirtBlock *block, const N6VirtModel *model, uint32
     if (!block || !block->enable || n6virt_has(block->enable, block->enable_bits)) {
         return true;
     }
-    n6virt_finding("clock-off", address, "%s at 0x%08x has no clock: the access is lost, on the chip %s", block->name, address,
-                   model && model->without_clock ? model->without_clock : "it may hang");
+    n6virt_finding("clock-off", address, "%s at 0x%08x has no clock, so the access is lost (on the chip, %s): enable its clock first",
+                   block->name, address, model && model->without_clock ? model->without_clock : "it may hang");
     return false;
 }
 
@@ -186,7 +186,7 @@ static uint64_t non_secure_read(void *opaque, hwaddr offset, unsigned size)
 {
     uint32_t address = NON_SECURE + offset;
 
-    n6virt_finding("alias", address, "read of 0x%08x gives zero: non-secure alias in secure code, use 0x%08x", address,
+    n6virt_finding("alias", address, "Read of 0x%08x gives zero: secure code cannot use the non-secure alias, use 0x%08x", address,
                    address + N6_SECURE_BIT);
     return 0;
 }
@@ -195,7 +195,7 @@ static void non_secure_write(void *opaque, hwaddr offset, uint64_t value, unsign
 {
     uint32_t address = NON_SECURE + offset;
 
-    n6virt_finding("alias", address, "write to 0x%08x is lost: non-secure alias in secure code, use 0x%08x", address,
+    n6virt_finding("alias", address, "Write to 0x%08x is lost: secure code cannot use the non-secure alias, use 0x%08x", address,
                    address + N6_SECURE_BIT);
 }
 

@@ -177,8 +177,8 @@ static void maintain_set(unsigned kind, uint32_t set)
         for (uint32_t offset = first; offset < ram->bytes; offset += N6VIRT_DCACHE_SETS * LINE) {
             if (kind == INVALIDATE && n6virt_is_newer_in_cache(ram, offset, LINE)) {
                 n6virt_finding("cache-lost", ram->base + offset,
-                               "what the CPU wrote at 0x%08x is lost: the data cache is invalidated by set and way, and the line was "
-                               "never cleaned",
+                               "Data that the CPU wrote at 0x%08x is lost: the data cache is invalidated by set and way, and the line "
+                               "was never cleaned",
                                ram->base + offset);
             }
             if (kind != INVALIDATE) {
@@ -406,7 +406,7 @@ static void fetched(uint32_t pc, uint32_t bytes)
     for (uint32_t line = offset & ~(LINE - 1); line < end; line += LINE) {
         if (n6virt_is_newer_in_cache(ram, line, LINE)) {
             n6virt_finding_at(jumper(before), "stale-code", pc,
-                              "code at 0x%08x runs as memory has it: what the CPU wrote there is in the data cache, and was never cleaned",
+                              "Old code runs at 0x%08x: the data cache has newer code that the CPU wrote, and was never cleaned",
                               MAX(pc, ram->base + line));
             return;
         }

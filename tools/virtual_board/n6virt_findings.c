@@ -18,7 +18,7 @@ void n6virt_findings_open(const char *path)
     if (path && *path) {
         findings = fopen(path, "w");
         if (!findings) {
-            error_report("cannot write findings to %s: %s", path, strerror(errno));
+            error_report("Cannot write findings to %s: %s", path, strerror(errno));
             exit(1);
         }
     }

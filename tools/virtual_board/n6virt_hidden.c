@@ -26,7 +26,7 @@ static uint64_t hidden_read(void *opaque, hwaddr offset, unsigned size)
 
     if (n6virt_is_newer_in_cache(ranges[i].ram, at, size)) {
         n6virt_finding("hidden-cache", address,
-                       "read of 0x%08x gives what memory has: what the CPU wrote there is in the data cache, which is off, and was never "
+                       "Read of 0x%08x gives an old value: the data cache, which is off, has a newer one that the CPU wrote, and was never "
                        "cleaned",
                        address);
     }

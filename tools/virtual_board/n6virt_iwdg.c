@@ -107,7 +107,7 @@ static void iwdg_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
         return;
     }
     if (!is_open) {
-        n6virt_finding("watchdog", block->base + offset, "lost write to the IWDG at 0x%08x: its key register does not hold 0x%04x",
+        n6virt_finding("watchdog", block->base + offset, "Write to the IWDG at 0x%08x is lost: write 0x%04x to its key register first",
                        block->base + offset, KEY_ACCESS);
         return;
     }

@@ -97,7 +97,8 @@ void n6virt_nor_check_range(void)
 {
     if (!nor.told_range && !n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3VRSEL)) {
         nor.told_range = true;
-        n6virt_finding("nor-range", N6_PWR_SVMCR3, "the pads of the NOR are set for 3.3 V, the board has 1.8 V (PWR SVMCR3 VDDIO3VRSEL)");
+        n6virt_finding("nor-range", N6_PWR_SVMCR3,
+                       "The pads of the NOR are set for 3.3 V, but the board supplies 1.8 V (PWR SVMCR3 VDDIO3VRSEL)");
     }
 }
 
@@ -234,7 +235,7 @@ static int understood(const N6VirtFrame *frame)
         return NOTHING;
     }
     if (too_fast(max_hz(code), "the command")) {
-        n6virt_finding("nor-clock", N6_XSPI2_BASE, "the NOR does not understand the command 0x%02X: %s", code, reason);
+        n6virt_finding("nor-clock", N6_XSPI2_BASE, "The NOR does not understand the command 0x%02X: %s", code, reason);
         return NOTHING;
     }
     n6virt_nor_check_range();
@@ -244,7 +245,7 @@ static int understood(const N6VirtFrame *frame)
     }
     if (is_busy() && code != READ_STATUS && code != READ_CONFIGURATION && code != READ_SECURITY && code != RESET_ENABLE &&
         code != RESET && code != SUSPEND) {
-        n6virt_finding("nor-busy", N6_XSPI2_BASE, "the NOR ignores the command 0x%02X: it is busy with %s", code, nor.busy_with);
+        n6virt_finding("nor-busy", N6_XSPI2_BASE, "The NOR ignores the command 0x%02X: it is busy with %s", code, nor.busy_with);
         return NOTHING;
     }
     return code;
@@ -316,8 +317,8 @@ static void program(void)
         wrong = wanted != 0xff && nor.page[i] != wanted ? i : wrong;
     }
     if (wrong < n6virt_nor.page) {
-        n6virt_finding("nor-write", N6_XSPI2_WINDOW_BASE + start + wrong, "0x%08x in the NOR is programmed without being erased: it holds 0x%02x now",
-                       N6_XSPI2_WINDOW_BASE + start + wrong, nor.page[wrong]);
+        n6virt_finding("nor-write", N6_XSPI2_WINDOW_BASE + start + wrong,
+                       "0x%08x in the NOR is programmed without an erase, and holds 0x%02x now: erase it first", N6_XSPI2_WINDOW_BASE + start + wrong, nor.page[wrong]);
     }
     n6virt_nor_store(start, nor.page, n6virt_nor.page);
     if (cut) {
@@ -329,7 +330,7 @@ static void program(void)
 static void write_array(int code)
 {
     if (!nor.write_enabled) {
-        n6virt_finding("nor-write", N6_XSPI2_BASE, "the NOR ignores the command 0x%02X: it is not enabled to write", code);
+        n6virt_finding("nor-write", N6_XSPI2_BASE, "The NOR ignores the command 0x%02X: it is not enabled to write", code);
         return;
     }
     if (code == ERASE_CHIP || code == ERASE_CHIP_TOO) {
@@ -500,10 +501,10 @@ static const char *window_mismatch(void)
     int code = nor.mode == NOR_SPI ? instruction : wanted >> 8;
 
     if (N6VIRT_LINES_OF(frame.lines, IMODE) != (nor.mode == NOR_SPI ? 1 : 4) || N6VIRT_LINES_OF(frame.lines, IDTR) != dtr) {
-        return "the controller and the NOR disagree on lines and edges (CCR against the part's mode)";
+        return "the controller uses other lines or edges than the NOR (CCR against the part's mode)";
     }
     if (N6VIRT_LINES_OF(frame.lines, ADSIZE) + 1 != address_bytes_of(code)) {
-        return "addresses are not as wide as the command takes them: 32 bits, but for 0x03 and 0x0B (CCR ADSIZE)";
+        return "the address has another width than the command: 24 bits for 0x03 and 0x0B, else 32 (CCR ADSIZE)";
     }
     if (nor.mode == NOR_SPI && (!reads_array(code) || !is_in_time(&frame, cycles_of(code)) || !fits_mode(frame.lines, nor.mode) ||
                                 !N6VIRT_LINES_OF(frame.lines, ADMODE) || !N6VIRT_LINES_OF(frame.lines, DMODE))) {
@@ -518,11 +519,11 @@ static const char *window_mismatch(void)
         return reason;
     }
     if (!is_in_time(&frame, cycles_of(code))) {
-        snprintf(reason, sizeof(reason), "the dummy cycles are not the part's, or with the strobe more (TCR DCYC against its register at 0x%x)",
+        snprintf(reason, sizeof(reason), "the dummy cycles differ from the part's (TCR DCYC against its register at 0x%x)",
                  n6virt_nor.dummy_address);
         return reason;
     }
-    return too_fast(max_hz(code), nor.mode == NOR_SPI ? "this command" : "what its dummy cycles are set to");
+    return too_fast(max_hz(code), nor.mode == NOR_SPI ? "this command" : "its number of dummy cycles");
 }
 
 const char *n6virt_nor_mismatch(void)

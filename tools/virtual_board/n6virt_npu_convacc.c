@@ -131,7 +131,7 @@ static Part features_that_arrive(N6Npu *npu, unsigned index, const Shape *s, uin
     if (part.count < wanted && s->deep && part.count >= (size_t)s->width * s->height * s->batch) {
         *pixel = s->batch;
     } else if (part.count < wanted) {
-        npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, part.count);
+        npu_stop(npu, "%s expects frames of %zu elements, but gets %zu", n6npu_unit_name(unit), wanted, part.count);
     }
     return part;
 }
@@ -314,7 +314,7 @@ static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, siz
     available = available >= share.of_all ? available / share.of_all * share.of_all : share.of_all;
     start = number * share.of_all % available + share.before;
     if ((start + values + bytes - 1) / bytes > stream->count) {
-        npu_stop(npu, "%s wants %zu kernel values, %s has %zu", n6npu_unit_name(unit), values,
+        npu_stop(npu, "%s expects %zu kernel values, but %s has %zu", n6npu_unit_name(unit), values,
                  n6npu_unit_name(STRENG + link->source), stream->count * bytes);
     }
     unpacked = npu_scratch(npu, values, sizeof(*unpacked));
@@ -372,7 +372,7 @@ static Part sums_of(N6Npu *npu, unsigned index, size_t elements)
         return part;
     }
     if (!npu->ports[port].linked) {
-        npu_stop(npu, "%s adds to sums that come from nowhere (port %u of the stream switch)", n6npu_unit_name(unit), port);
+        npu_stop(npu, "%s adds to sums, but port %u of the stream switch has no source", n6npu_unit_name(unit), port);
     }
     if (source != FROM_CONVACC + index) {
         part = npu_port_frame(npu, port, number);

@@ -339,7 +339,7 @@ void npu_epoch(N6Npu *npu)
         any |= writes(npu, engine);
     }
     if (!any) {
-        npu_stop(npu, "no stream engine writes to memory: an epoch would never end");
+        npu_stop(npu, "no stream engine writes to memory, so the epoch never ends");
     }
     write_all(npu);
     for (unsigned engine = 0; engine < ENGINES; engine++) {
@@ -381,7 +381,7 @@ static uint32_t fetch(N6Npu *npu, Blob *blob)
 static void read_blob(N6Npu *npu, uint32_t address, uint8_t *to, uint32_t bytes)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
-        npu_stop(npu, "the epoch controller reads %u bytes of its blob at 0x%08x, where it cannot", bytes, address);
+        npu_stop(npu, "the epoch controller cannot read %u bytes of its blob at 0x%08x", bytes, address);
     }
 }
 
@@ -410,7 +410,7 @@ static uint32_t offset_word(N6Npu *npu, uint32_t address, uint32_t magic)
             return containers[i].word;
         }
     }
-    npu_stop(npu, "the blob at 0x%08x is in a container 0x%08x, which is not known", address, magic);
+    npu_stop(npu, "the blob at 0x%08x is in an unknown container, 0x%08x", address, magic);
 }
 
 static Blob find_blob(N6Npu *npu)
@@ -424,7 +424,7 @@ static Blob find_blob(N6Npu *npu)
         magic = word_at(npu, blob.address);
     }
     if (magic != NPU_BLOB_MAGIC) {
-        npu_stop(npu, "the epoch controller finds no blob at 0x%08x: 0x%08x", blob.address, magic);
+        npu_stop(npu, "the epoch controller finds no blob at 0x%08x, but 0x%08x", blob.address, magic);
     }
     blob.words = word_at(npu, blob.address + 4);
     if (blob.words > MOST_WORDS) {
@@ -442,7 +442,7 @@ static Blob find_blob(N6Npu *npu)
 static void check_unit(N6Npu *npu, const Blob *blob, unsigned unit)
 {
     if (unit >= UNITS || unit == EPOCHCTRL) {
-        npu_stop(npu, "the blob at 0x%08x asks for unit %u, word %u", blob->address, unit, blob->at - 1);
+        npu_stop(npu, "the blob at 0x%08x has no access to unit %u, word %u", blob->address, unit, blob->at - 1);
     }
 }
 
@@ -512,7 +512,7 @@ static bool step(N6Npu *npu, Blob *blob)
         poll(npu, blob, unit, offset, low, high);
         return true;
     default:
-        npu_stop(npu, "the blob at 0x%08x has an instruction %u, word %u, which is not known", blob->address, word & 31, blob->at - 1);
+        npu_stop(npu, "the blob at 0x%08x has an unknown instruction %u, word %u", blob->address, word & 31, blob->at - 1);
     }
 }
 

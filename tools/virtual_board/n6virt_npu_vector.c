@@ -173,8 +173,8 @@ static void check_clip(N6Npu *npu, unsigned unit)
         npu_stop(npu, "%s CTRL OP is 0x37 (clip) with two streams or coefficients from memory: not modelled", n6npu_unit_name(unit));
     }
     if (reg(npu, unit, NPU_ARITH_SHIFT) || FIELD(npu, unit, ARITH, CTRL, CLIPOUT) || lowest > highest) {
-        npu_stop(npu, "%s CTRL OP is 0x37 (clip) from %d to %d (COEFFAC) with SHIFT 0x%05x: not modelled but for ascending limits, no "
-                 "shift and no CLIPOUT", n6npu_unit_name(unit), lowest, highest, reg(npu, unit, NPU_ARITH_SHIFT));
+        npu_stop(npu, "%s CTRL OP is 0x37 (clip) from %d to %d (COEFFAC) with SHIFT 0x%05x: only ascending limits without "
+                 "shift and CLIPOUT are modelled", n6npu_unit_name(unit), lowest, highest, reg(npu, unit, NPU_ARITH_SHIFT));
     }
 }
 
@@ -328,7 +328,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     } else {
         input = npu_port_frame(npu, port, number);
         if (input.count < wanted) {
-            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, input.count);
+            npu_stop(npu, "%s expects frames of %zu elements, but gets %zu", n6npu_unit_name(unit), wanted, input.count);
         }
     }
     width = FIELD(npu, unit, POOL, CTRL, FBYTES) ? 8 * FIELD(npu, unit, POOL, CTRL, FBYTES) : 24;
@@ -373,7 +373,7 @@ static void trelu_frame(N6Npu *npu, unsigned index, Part input)
 
     if (threshold != INT8_MIN || below != INT8_MIN || FIELD(npu, unit, ACTIV, CTRL, FBYTES) != 1 ||
         FIELD(npu, unit, ACTIV, CTRL, OBYTES) != 1 || !FIELD(npu, unit, ACTIV, FUNC, SIGNEDOP)) {
-        npu_stop(npu, "%s CTRL TYPE is 2 with PARAM %d and PARAM2 %d: not modelled but for -128 and signed bytes", n6npu_unit_name(unit),
+        npu_stop(npu, "%s CTRL TYPE is 2 with PARAM %d and PARAM2 %d: only -128 and signed bytes are modelled", n6npu_unit_name(unit),
                  threshold, below);
     }
     if (FIELD(npu, unit, ACTIV, FSUB, FSUB) || (shift && shift != NO_SHIFT) || FIELD(npu, unit, ACTIV, FUNC, OUTSHIFT)) {

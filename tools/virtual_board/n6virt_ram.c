@@ -120,13 +120,13 @@ static void off_finding(const N6VirtRam *ram, const char *access, hwaddr offset)
 
 static uint64_t off_read(void *opaque, hwaddr offset, unsigned size)
 {
-    off_finding(opaque, "read of", offset);
+    off_finding(opaque, "Read of", offset);
     return 0;
 }
 
 static void off_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
-    off_finding(opaque, "lost write to", offset);
+    off_finding(opaque, "Lost write to", offset);
 }
 
 static const MemoryRegionOps off_ops = {

@@ -245,10 +245,10 @@ static uint32_t rcc_read(const N6VirtBlock *block, uint32_t offset, unsigned siz
 static void check_switch(uint32_t value)
 {
     if (PART(value, CFGR1, CPUSW) == FROM_DIVIDERS && !n6virt_ic_hz(1)) {
-        n6virt_finding("clock", N6_RCC_CFGR1, "the CPU is switched to IC1, which does not run (RCC CR, DIVENR)");
+        n6virt_finding("clock", N6_RCC_CFGR1, "The CPU is switched to IC1, which does not run (RCC CR, DIVENR)");
     }
     if (PART(value, CFGR1, SYSSW) == FROM_DIVIDERS && !(n6virt_ic_hz(2) && n6virt_ic_hz(6) && n6virt_ic_hz(11))) {
-        n6virt_finding("clock", N6_RCC_CFGR1, "the buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)");
+        n6virt_finding("clock", N6_RCC_CFGR1, "The buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)");
     }
 }
 

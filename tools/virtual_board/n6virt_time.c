@@ -72,7 +72,7 @@ static void on_pulse(void *opaque)
     uint64_t shown = cpu_to_le64(now);
 
     if (pwrite(guest_time_file, &shown, sizeof(shown), 0) != sizeof(shown)) {
-        error_report("cannot write guest time to %s: %s", guest_time_path, strerror(errno));
+        error_report("Cannot write guest time to %s: %s", guest_time_path, strerror(errno));
         exit(1);
     }
     timer_mod(pulse, now + PULSE);
@@ -81,11 +81,11 @@ static void on_pulse(void *opaque)
 void n6virt_start_time(void)
 {
     if ((max_instructions || max_silence || guest_time_path) && (!icount_enabled() || icount_to_ns(1) != 1)) {
-        error_report("max-instructions, max-silence and guest-time need -icount shift=0,sleep=off");
+        error_report("Properties max-instructions, max-silence and guest-time need -icount shift=0,sleep=off");
         exit(1);
     }
     if (MAX(max_instructions, max_silence) > INT64_MAX / 2) {
-        error_report("max-instructions or max-silence is out of range");
+        error_report("Property max-instructions or max-silence is out of range");
         exit(1);
     }
     if (max_instructions) {
@@ -99,7 +99,7 @@ void n6virt_start_time(void)
     if (guest_time_path) {
         guest_time_file = open(guest_time_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
         if (guest_time_file < 0) {
-            error_report("cannot write guest time to %s: %s", guest_time_path, strerror(errno));
+            error_report("Cannot write guest time to %s: %s", guest_time_path, strerror(errno));
             exit(1);
         }
         /* External: this timer does not wake a processor that sleeps. */

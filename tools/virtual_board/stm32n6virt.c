@@ -33,9 +33,9 @@ static MemTxResult hole_read(void *opaque, hwaddr address, uint64_t *value, unsi
     *value = 0;
     n6virt_note_access();
     if (n6virt_pc() == address) {
-        n6virt_finding_at(n6virt_caller(), "hole", address, "jump to 0x%08x, where nothing is", (uint32_t)address);
+        n6virt_finding_at(n6virt_caller(), "hole", address, "Jump to 0x%08x, where nothing is", (uint32_t)address);
     } else {
-        n6virt_finding("hole", address, "read of 0x%08x, where nothing is", (uint32_t)address);
+        n6virt_finding("hole", address, "Read of 0x%08x, where nothing is", (uint32_t)address);
     }
     return MEMTX_DECODE_ERROR;
 }
@@ -43,7 +43,7 @@ static MemTxResult hole_read(void *opaque, hwaddr address, uint64_t *value, unsi
 static MemTxResult hole_write(void *opaque, hwaddr address, uint64_t value, unsigned size, MemTxAttrs attributes)
 {
     n6virt_note_access();
-    n6virt_finding("hole", address, "write to 0x%08x, where nothing is", (uint32_t)address);
+    n6virt_finding("hole", address, "Write to 0x%08x, where nothing is", (uint32_t)address);
     return MEMTX_DECODE_ERROR;
 }
 
@@ -73,7 +73,7 @@ static void on_abort(int number)
         return;
     }
     pc = n6virt_caller();
-    n6virt_finding_at(pc, "lockup", pc, "the processor locks up: there is no handler for the fault, or it faults itself");
+    n6virt_finding_at(pc, "lockup", pc, "The processor locks up: the fault has no handler, or its handler faults");
     on_exit_notify(NULL, NULL);
     _exit(EXIT_FAILURE);
 }
@@ -107,7 +107,7 @@ static void n6virt_init(MachineState *machine)
     n6virt_add_processor(OBJECT(machine), on_reset_request);
     n6virt_bus_start();
     if (!n6virt_nor_content(&nor_bytes) && !machine->kernel_filename) {
-        error_report("give a NOR (-M stm32n6virt,nor=FILE) or a program (-kernel FILE)");
+        error_report("Pass a NOR (-M stm32n6virt,nor=FILE) or a program (-kernel FILE)");
         exit(1);
     }
     s->exit.notify = on_exit_notify;

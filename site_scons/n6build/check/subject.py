@@ -12,7 +12,7 @@ from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.model_facts import ModelFacts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.model import TensorType
-from n6build.place.image.elf import Section, Symbol
+from n6build.place.image.elf_reader import Section, Symbol
 from n6build.place.image.foreign import Role, StartedProgram
 from n6build.place.image.memory_regions import MemoryRegion
 from n6build.place.image.mpu_tables import MpuRegion

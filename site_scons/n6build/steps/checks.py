@@ -24,8 +24,8 @@ from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.image.manifest import read_manifest
 from n6build.place.image.program_board import ProgramBoard, program_board
 from n6build.place.memory_plan.board_memory import models_memory_of
-from n6build.place.memory_plan.generated_c import external_ram_parts
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
+from n6build.place.memory_plan.plan_tables import external_ram_parts
 from n6build.place.reloc.openmv import refused_in_heap
 from n6build.place.reloc.reader import read_reloc_file
 from n6build.place.reloc.slots import executable_ram_part

@@ -166,11 +166,11 @@ REFUSED: dict[str, Callable[[], Epoch]] = {
     ),
     "clipped to limits that descend": lambda: refused(clipped_to(5, -17), "OP is 0x37 (clip) from 5 to -17 (COEFFAC)"),
     "a threshold above the lowest value": lambda: refused(
-        thresholded(-100), "TYPE is 2 with PARAM -100 and PARAM2 -128: not modelled"
+        thresholded(-100), "TYPE is 2 with PARAM -100 and PARAM2 -128: only -128 and signed bytes"
     ),
     "another value below the threshold": lambda: refused(
-        thresholded(below=0), "TYPE is 2 with PARAM -128 and PARAM2 0: not modelled"
+        thresholded(below=0), "TYPE is 2 with PARAM -128 and PARAM2 0: only -128 and signed bytes"
     ),
-    "a threshold of 16 bits": lambda: refused(thresholded(size=2), "not modelled but for -128 and signed bytes"),
+    "a threshold of 16 bits": lambda: refused(thresholded(size=2), "only -128 and signed bytes are modelled"),
     "a threshold after a subtraction": lambda: refused(thresholded(FSUB=3), "TYPE is 2 with FSUB, FSHIFT or OUTSHIFT"),
 }

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal
 from n6build.compile.artifacts.description import EpochBlock, EpochInfo
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import JoinedBuffer, UnjoinedBuffer
-from n6build.judge.compare.layout import in_memory_order
 from n6build.judge.compare.measure import Measure, measure
+from n6build.judge.compare.memory_order import in_memory_order
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.describe.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.place.image.boot_header import check_foreign_header, with_boot_header
-from n6build.place.image.elf import loaded_parts
+from n6build.place.image.elf_reader import loaded_parts
 from n6build.place.image.program_board import ProgramBoard
 
 Role = Literal["fsbl", "appli", "data"]
