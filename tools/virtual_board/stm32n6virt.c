@@ -69,12 +69,17 @@ static void on_exit_notify(Notifier *notifier, void *data)
  * may block the writing, so that it has some seconds. */
 static void on_crash(int number)
 {
+    sigset_t own;
+
     signal(number, SIG_DFL);
     signal(SIGABRT, SIG_DFL);
     signal(SIGALRM, SIG_DFL);
     alarm(CRASH_SECONDS);
     on_exit_notify(NULL, NULL);
-    kill(getpid(), number);
+    sigemptyset(&own);
+    sigaddset(&own, number);
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+    raise(number);
     _exit(EXIT_FAILURE);
 }
 

@@ -6,9 +6,11 @@ assertions, faults and endless loops.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 
 from n6build.base.elf_damage import elf_damage, open_elf
@@ -111,10 +113,24 @@ class Explainer:
         return f" with {', '.join(values)}"
 
     def _called(self, state: State) -> Iterator[Explanation]:
+        if has_stack_overflow(state):
+            yield from self._on_stack(Stack(*state.stack))
+            return
         frames = self._unwinder.frames(state.registers, Stack(*state.stack))
-        for frame in frames[1:]:
-            place = self.places.of(frame.pc)
-            yield Explanation("Called", f"from {place}{', where the exception came' if frame.after_exception else ''}")
+        for (pc, after_exception), group in groupby(frames[1:], lambda each: (each.pc, each.after_exception)):
+            times = len(list(group))
+            more = ", where the exception came" if after_exception else f", {times} times" if times > 1 else ""
+            yield Explanation("Called", f"from {self.places.of(pc)}{more}")
+
+    def _on_stack(self, stack: Stack) -> Iterator[Explanation]:
+        """Yield the functions that the stack returns to: the fault's own frame was not saved."""
+        words = (stack.word(stack.at + offset) or 0 for offset in range(0, len(stack.data) - 3, 4))
+        names = Counter(name for word in words if word & 1 and (name := self.places.function_at(word - 2)))
+        if names:
+            shown = ", ".join(
+                f"{name}(){f' {count} times' if count > 1 else ''}" for name, count in names.most_common(3)
+            )
+            yield Explanation("Called", f"by functions that the stack returns to: {shown}")
 
     def _overflow(self, state: State) -> Iterator[Explanation]:
         if has_stack_overflow(state):
@@ -146,7 +162,7 @@ class Explainer:
         for wait in stops.waits:
             yield Explanation("Waits", self.wait_text(wait, wait.address in unmodelled))
         state = stops.state
-        if state is None or stops.waits:
+        if state is None or stops.waits or stops.functions:
             return
         pc = state.registers[_PC] & ~1
         if stops.asleep:
@@ -164,7 +180,7 @@ class Explainer:
                 yield Explanation("Stopped", f"an endless loop at {self.places.of(loop.start)}")
             else:
                 yield Explanation("Waits", f"it loops at {self.places.of(loop.start)}, and reads memory")
-        if is_fault(state.exception) and not stops.functions:
+        if is_fault(state.exception):
             yield Explanation("Stopped", f"{exception_name(state.exception)}: {fault_text(state)}")
         yield from self._overflow(state)
         yield from self._called(state)

@@ -121,6 +121,8 @@ def polled_bits(code: Code, pc: int, registers: Sequence[int]) -> int | None:
             return bits
         if _is_branch(first, second):
             return None
+        if (other := _load(first, second)) and other.target == value:
+            return None
         shift = _shift_of(first, second, value)
         value = value if shift else _move(first, second, value, known)
     return None

@@ -20,6 +20,7 @@ MOST_FRAMES = 24
 _MOST_TABLE_BYTES = 4 << 20
 # Values of LR with which an exception returns, and their bits (Armv8-M manual).
 _RETURNS_FROM = 0xFFFFFF80
+_AFTER_RESET = 0xFFFFFFFF
 _WITHOUT_FPU, _WITHOUT_CALLEE_SAVED, _FROM_PROCESS_STACK = 1 << 4, 1 << 5, 1 << 2
 _FRAME, _FPU_FRAME, _CALLEE_SAVED = 0x20, 0x68, 0x28
 _IS_PADDED = 1 << 9
@@ -60,7 +61,7 @@ class Frame:
 
 def is_exception_return(link: int) -> bool:
     """Return true for a value of LR with which an exception returns."""
-    return link & _RETURNS_FROM == _RETURNS_FROM
+    return link & _RETURNS_FROM == _RETURNS_FROM and link != _AFTER_RESET
 
 
 class Unwinder:
@@ -81,7 +82,7 @@ class Unwinder:
         seen = set()
         while len(frames) < MOST_FRAMES:
             caller = self._caller(values, frames[-1], stack, is_first=len(frames) == 1)
-            if caller is None or (caller[_PC], caller.get(_SP)) in seen:
+            if caller is None or caller[_PC] == _AFTER_RESET or (caller[_PC], caller.get(_SP)) in seen:
                 break
             values, exception = caller, is_exception_return(caller[_PC])
             if exception:
