@@ -46,7 +46,10 @@ def test_the_bits_of_a_loop_are_found(tmp_path: Path, level: str) -> None:
             # The compiler shifts the value before it masks it.
             continue
         code = found[f"wait_{name}"]
-        seen = {polled_bits(code, address, [0] * 15) for address, _, _ in code.instructions(0x1000)}
+        seen = {
+            polled_bits(Code(address, code.data[address - code.at :]), [0] * 15)
+            for address, _, _ in code.instructions(0x1000)
+        }
         assert bits in seen, (name, seen)
 
 
@@ -73,5 +76,14 @@ def test_a_call_ends_a_loop(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", range(9))
 def test_code_that_is_cut_off_has_no_answer(cut: int) -> None:
     code = Code(0x1000, bytes.fromhex("d0f82030984303d0fae7")[:cut])
-    assert polled_bits(code, 0x1000, [0] * 15) in (None, 0)
+    assert polled_bits(code, [0] * 15) in (None, 0)
     assert loop_at(code, 0x1000, {}) is None
+
+
+def test_a_mask_on_the_stack_is_found() -> None:
+    # ldr r2, [r3, #32]; ldr r3, [r7, #8]; ands r3, r2; cmp r3, #0: HAL code without optimisation.
+    code = Code(0x1000, bytes.fromhex("1a6abb681340002b"))
+    registers = [0] * 7 + [0x34001000] + [0] * 7
+    stack = Code(0x34001000, bytes(8) + (32).to_bytes(4, "little"))
+    assert polled_bits(code, registers, stack) == 32
+    assert polled_bits(code, registers) is None

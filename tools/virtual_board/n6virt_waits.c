@@ -18,6 +18,7 @@
 #define PATIENCE 4
 #define BLOCK_BYTES 0x400
 #define CODE_BYTES 64
+#define STACK_BYTES 128
 
 typedef struct {
     uint32_t address, value;
@@ -128,6 +129,7 @@ static void summarise(GString *summary)
                                ", \"since\": %" PRId64, before, wait->address, wait->pc, wait->value, wait->reads, wait->since);
         n6virt_add_words(summary, "registers", wait->registers, ARRAY_SIZE(wait->registers));
         n6virt_add_memory(summary, "code", wait->pc, CODE_BYTES);
+        n6virt_add_memory(summary, "stack", wait->registers[13], STACK_BYTES);
         g_string_append(summary, "}");
         before = ", ";
     }

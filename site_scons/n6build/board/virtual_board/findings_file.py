@@ -54,6 +54,7 @@ class Wait:
         since: Instructions at which the program began to wait.
         registers: r0 to r14 at a read.
         code: Bytes from `pc` on.
+        stack: Bytes from the stack pointer on.
     """
 
     address: int
@@ -63,6 +64,7 @@ class Wait:
     since: int
     registers: tuple[int, ...]
     code: bytes
+    stack: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -145,12 +147,14 @@ class _Wait:
     since: int
     registers: _Words
     code: str
+    stack: str = ""
 
     def decoded(self) -> Wait:
         if len(self.registers) != 15:
             raise ValueError("a wait with another number of registers")
         address, pc, value = _numbers((self.address, self.pc, self.value))
-        return Wait(address, pc, value, self.reads, self.since, _numbers(self.registers), bytes.fromhex(self.code))
+        code, stack = bytes.fromhex(self.code), bytes.fromhex(self.stack)
+        return Wait(address, pc, value, self.reads, self.since, _numbers(self.registers), code, stack)
 
 
 def _numbers(words: _Words) -> tuple[int, ...]:

@@ -195,7 +195,7 @@ class Explainer:
 
     def wait_text(self, wait: Wait, is_unmodelled: bool) -> str:
         """Return the sentence on a register that a program waits for."""
-        bits = polled_bits(Code(wait.pc, wait.code), wait.pc, wait.registers)
+        bits = polled_bits(Code(wait.pc, wait.code), wait.registers, Code(wait.registers[_SP], wait.stack))
         name = register_name(self.soc, wait.address)
         part = "" if bits in (None, _ALL) else f", {_bits_text(self.soc, wait.address, bits or 0)}"
         text = f"0x{wait.address:08X} {name}{part}: reads 0x{wait.value:08x}, {wait.reads:,} times since instruction "

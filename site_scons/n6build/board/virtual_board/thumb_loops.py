@@ -61,6 +61,9 @@ class Code:
                 address += 2
 
 
+NOTHING = Code(0, b"")
+
+
 def _expanded(first: int, second: int) -> int:
     """Return the modified immediate of a 32-bit instruction."""
     value, code = second & 0xFF, (first >> 10 & 1) << 4 | (second >> 12 & 7) << 1 | second >> 7 & 1
@@ -98,16 +101,16 @@ def _load(first: int, second: int) -> _Load | None:
     return None
 
 
-def polled_bits(code: Code, pc: int, registers: Sequence[int]) -> int | None:
+def polled_bits(code: Code, registers: Sequence[int], stack: Code = NOTHING) -> int | None:
     """Return the bits that a program tests of the value that it reads, None if this is not seen.
 
     Args:
-        code: Instructions from the read on.
-        pc: Address of the read.
+        code: Instructions, the first of which is the read.
         registers: r0 to r14 at the read.
+        stack: Memory from the stack pointer on: without optimisation, masks are there.
     """
-    known = dict(enumerate(registers))
-    instructions = itertools.islice(code.instructions(pc), _LOOKED_AT)
+    known: dict[int, int | None] = dict(enumerate(registers))
+    instructions = itertools.islice(code.instructions(code.at), _LOOKED_AT)
     load = next((_load(first, second) for _, first, second in instructions), None)
     value = load.target if load else None
     shift: int | None = None
@@ -121,8 +124,13 @@ def polled_bits(code: Code, pc: int, registers: Sequence[int]) -> int | None:
             return bits
         if _is_branch(first, second):
             return None
-        if (other := _load(first, second)) and other.target == value:
-            return None
+        if other := _load(first, second):
+            if other.target == value:
+                return None
+            base = None if other.base is None else known.get(other.base)
+            address = None if base is None else base + other.offset
+            known[other.target] = stack.word(address) if address is not None else None
+            continue
         shift = _shift_of(first, second, value)
         value = value if shift else _move(first, second, value, known)
     return None
@@ -139,7 +147,7 @@ def _shift_of(first: int, second: int, value: int) -> int | None:
     return 0 if is_compare else None
 
 
-def _short_bits(first: int, value: int, known: dict[int, int]) -> int | None:
+def _short_bits(first: int, value: int, known: dict[int, int | None]) -> int | None:
     """Return the bits of a register that a 16-bit instruction tests, or None."""
     low, high = first & 7, first >> 3 & 7
     bits = None
@@ -156,7 +164,7 @@ def _short_bits(first: int, value: int, known: dict[int, int]) -> int | None:
     return bits
 
 
-def _long_bits(first: int, second: int, value: int, known: dict[int, int]) -> int | None:
+def _long_bits(first: int, second: int, value: int, known: dict[int, int | None]) -> int | None:
     """Return the bits of a register that a 32-bit instruction tests, or None."""
     source, has_constant = first & 15, first >> 11 == 0b11110 and not second >> 15
     bits = None
@@ -181,7 +189,7 @@ def _long_bits(first: int, second: int, value: int, known: dict[int, int]) -> in
     return bits
 
 
-def _move(first: int, second: int, value: int, known: dict[int, int]) -> int:
+def _move(first: int, second: int, value: int, known: dict[int, int | None]) -> int:
     """Note the constant or the register that an instruction moves, and return the register of the value."""
     target = second >> 8 & 15
     if second < 0 and first >> 11 == 0b00100:  # MOVS with a constant
@@ -190,7 +198,7 @@ def _move(first: int, second: int, value: int, known: dict[int, int]) -> int:
         moved_to, source = first & 7 | first >> 4 & 8, first >> 3 & 15
         if source == value:
             return moved_to
-        known[moved_to] = known.get(source, 0)
+        known[moved_to] = known.get(source)
     elif first & 0xFBEF == 0xF04F and not second >> 15:  # MOV with a constant
         known[target] = _expanded(first, second)
     elif first & 0xFBF0 == 0xF240 and not second >> 15:  # MOVW
