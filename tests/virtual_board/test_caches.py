@@ -48,6 +48,8 @@ GOOD = {
     "SHUT_DOWN": "a bank that is shut down loses what it held",
     "RISAF_FOR_NPU": "the NPU reads a region that is its compartment's",
     "RISAF_ELSEWHERE": "and beside one that is not",
+    "DROP_AND_FILL": "a dirty line that is dropped before a master writes it is of no interest",
+    "DROP_AND_WRITE": "nor is one that the CPU writes again and cleans",
 }
 
 
@@ -67,6 +69,10 @@ def test_accesses_in_a_random_order_follow_the_rule(tmp_path: Path, stride: int)
 
 NEVER_CLEANED = "the data cache has newer code that the CPU wrote, and was never cleaned"
 STALE = "The NPU reads 8 stale cache lines, the first at 0x34080000: not cleaned since the CPU wrote them"
+DROPPED = (
+    "What the CPU wrote at 0x34080000 is lost: the line was invalidated by address and never cleaned, and the NPU reads what "
+    "memory had before"
+)
 SUM_AT, FILL_AT = at("/* SUM */", "test_npu.h"), at("/* FILL */", "test_npu.h")
 BAD = [
     ("OMIT_CLEAN", "stale-cache", STALE, SUM_AT),
@@ -85,6 +91,8 @@ BAD = [
         "cleaned",
         at("/* READ */"),
     ),
+    ("DROP", "cache-dropped", DROPPED, at("/* BY ADDRESS */")),
+    ("DROP_AND_CLEAN", "cache-dropped", DROPPED, at("/* BY ADDRESS */")),
     ("RUN_CODE", "stale-code", f"Old code runs at 0x34080000: {NEVER_CLEANED}", at("/* CALL */")),
     (
         "RISAF_FOR_OTHERS",
@@ -114,6 +122,13 @@ def test_is_found_at_its_line(tmp_path: Path, does: str, kind: str, text: str, w
     (finding,) = result.findings
     assert (finding.kind, finding.text) == (kind, text)
     assert finding.where.startswith(where)
+
+
+def test_code_in_lines_that_a_cache_hides_runs_as_memory_has_it(tmp_path: Path) -> None:
+    """The range begins and ends within pages; it ended the emulator."""
+    result = run(tmp_path, "RUN_HIDDEN_CODE")
+    assert (result.ended, result.exit_code) == ("exited", 0)
+    assert {finding.kind for finding in result.findings} == {"hidden-cache", "stale-code"}
 
 
 def test_an_invalidation_by_set_and_way_loses_the_stack_too(tmp_path: Path) -> None:

@@ -102,6 +102,20 @@ static inline uint32_t n6virt_field(uint32_t address, uint32_t mask, unsigned po
     return (n6virt_get(address) & mask) >> position;
 }
 
+/* Registers that the program waits for (n6virt_waits.c): note each access. */
+void n6virt_was_read(uint32_t address, uint32_t value);
+void n6virt_was_written(uint32_t address);
+/* Return the register that the program waits for now, with the reading instruction and the number of reads; 0 if there is none. */
+uint32_t n6virt_waits_for(uint32_t *pc, uint64_t *reads);
+
+/* State where a program stops (n6virt_stop.c) */
+
+/* Append a list of words, or the content of memory with its address, as fields of JSON with a comma before them. */
+void n6virt_add_words(GString *text, const char *name, const uint32_t *words, unsigned count);
+void n6virt_add_memory(GString *text, const char *name, uint32_t address, uint32_t bytes);
+/* Note that a block of code is about to run for the first time. */
+void n6virt_note_code(uint32_t pc);
+
 /* Findings: faults that the board reports, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */
 
@@ -109,6 +123,8 @@ void n6virt_findings_open(const char *path);
 /* Report a finding, at the current program counter or at pc. kind: a fixed word. address: the accessed one. */
 void n6virt_finding(const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(4, 5);
+/* Write a line that is no finding. */
+void n6virt_findings_add(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* Write the line that ends the file. */
 void n6virt_findings_close(const char *summary_fields);
 /* Return the program counter of the instruction that is accessing a device; 0 outside of an access. */
@@ -173,6 +189,8 @@ typedef struct {
     uint8_t *cache, *filled;                 /* NULL if not cacheable */
     uint8_t *valid;                          /* by line: 0, or its state */
     uint8_t *cleaned;                        /* by line: ever cleaned by address */
+    uint32_t *dropped;                       /* by line: instruction that dropped its data; 0: none did. NULL: never one */
+    uint8_t *lost;                           /* data of the dropped lines, and what masters wrote there since */
 } N6VirtRam;
 
 /* Return the RAM at an address, in the chip or behind an XSPI; NULL if there is none. */
@@ -205,6 +223,8 @@ bool n6virt_touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 /* Read as a bus master. *stale counts the lines that are newer in the cache, *first is the first of them. Return false where it
  * cannot read. */
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);
+/* Report, at the instruction that lost it, data that a master reads as it was before the CPU wrote it. reader: the master. */
+void n6virt_report_dropped(uint32_t address, uint32_t bytes, const char *reader);
 /* Write as a bus master, to RAM only. *dirty counts dirty lines, whose write-back will overwrite the data. The CPU sees its
  * cached data until it invalidates the line, unless the line is outside. Return false where it cannot write; some bytes may be
  * written. */
@@ -316,5 +336,7 @@ MemTxResult n6virt_processor_read(uint32_t address, uint64_t *value, unsigned si
 MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned size, MemTxAttrs attributes);
 /* Return the address that a lost CPU came from. */
 uint32_t n6virt_caller(void);
+/* Return whether the CPU cannot take a further fault. */
+bool n6virt_is_locked_up(void);
 
 #endif

@@ -135,9 +135,8 @@ static Unmodelled *count(uint32_t address)
     return entry;
 }
 
-static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
+static uint32_t value_at(uint32_t address, unsigned size)
 {
-    uint32_t address = SECURE + offset;
     const N6VirtBlock *block = n6virt_block_at(address);
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
@@ -152,6 +151,14 @@ static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
     return model->read ? model->read(block, address - block->base, size) : n6virt_get(address);
 }
 
+static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
+{
+    uint32_t value = value_at(SECURE + offset, size);
+
+    n6virt_was_read(SECURE + offset, value);
+    return value;
+}
+
 static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
     uint32_t address = SECURE + offset;
@@ -159,6 +166,7 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
     n6virt_note_access();
+    n6virt_was_written(address);
     if (!has_clock(block, model, address)) {
         return;
     }

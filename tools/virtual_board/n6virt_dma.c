@@ -91,6 +91,7 @@ static bool bus_read(const Channel *channel, uint32_t address, void *data, uint3
                           "Channel %u of %s reads a stale cache line at 0x%08x: not cleaned since the CPU wrote it", channel->number,
                           channel->block->name, first);
     }
+    n6virt_report_dropped(address, bytes, channel->block->name);
     return true;
 }
 

@@ -79,6 +79,19 @@ void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const ch
     va_end(arguments);
 }
 
+void n6virt_findings_add(const char *format, ...)
+{
+    va_list arguments;
+
+    if (findings) {
+        va_start(arguments, format);
+        vfprintf(findings, format, arguments);
+        va_end(arguments);
+        fputc('\n', findings);
+        fflush(findings);
+    }
+}
+
 void n6virt_findings_close(const char *summary_fields)
 {
     if (findings) {

@@ -95,6 +95,7 @@ static bool read_let(uint32_t pc, uint32_t address, void *to, uint32_t bytes, co
         n6virt_finding_at(pc, "stale-cache", first, "The NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU "
                           "wrote them%s", stale, first, when);
     }
+    n6virt_report_dropped(address, bytes, "the NPU");
     return true;
 }
 

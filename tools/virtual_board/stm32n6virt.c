@@ -18,6 +18,7 @@
 #include "hw/boards.h"
 #include "qemu/error-report.h"
 
+#define CRASH_SECONDS 20
 #define TYPE_N6VIRT MACHINE_TYPE_NAME("stm32n6virt")
 OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
 
@@ -64,6 +65,24 @@ static void on_exit_notify(Notifier *notifier, void *data)
     g_string_free(text, true);
 }
 
+/* Write the summary, which has the program's last place, and end as without this. No program may cause this. A crash in the heap
+ * may block the writing, so that it has some seconds. */
+static void on_crash(int number)
+{
+    sigset_t own;
+
+    signal(number, SIG_DFL);
+    signal(SIGABRT, SIG_DFL);
+    signal(SIGALRM, SIG_DFL);
+    alarm(CRASH_SECONDS);
+    on_exit_notify(NULL, NULL);
+    sigemptyset(&own);
+    sigaddset(&own, number);
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+    raise(number);
+    _exit(EXIT_FAILURE);
+}
+
 /* Report a lockup. QEMU has no model of it: it aborts, in the thread of the CPU. */
 static void on_abort(int number)
 {
@@ -71,6 +90,9 @@ static void on_abort(int number)
 
     if (!current_cpu) {
         return;
+    }
+    if (!n6virt_is_locked_up()) {
+        on_crash(number);
     }
     pc = n6virt_caller();
     n6virt_finding_at(pc, "lockup", pc, "The processor locks up: the fault has no handler, or its handler faults");
@@ -113,6 +135,9 @@ static void n6virt_init(MachineState *machine)
     s->exit.notify = on_exit_notify;
     qemu_add_exit_notifier(&s->exit);
     signal(SIGABRT, on_abort);
+    signal(SIGSEGV, on_crash);
+    signal(SIGFPE, on_crash);
+    signal(SIGILL, on_crash);
     n6virt_start_time();
     /* Not earlier: QEMU resets the processor while the machine is being assembled. */
     n6virt_findings_open(s->findings_path);

@@ -15,6 +15,7 @@ from n6build.board.run.epoch_test import FedEpoch, Watched, fed, handed_over, re
 from n6build.board.run.epoch_test_inputs import reading_others
 from n6build.board.run.reference import model_inputs
 from n6build.board.run.session import longest_line
+from n6build.board.run.stops import say_stops
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import show_findings
 from n6build.board.virtual_board.npu_files import NpuFiles
@@ -142,6 +143,7 @@ def run_fed(
         )
         log = read_console(result.lines)
         findings = show_findings(result.findings)
+        say_stops(boot.board, programs, result, ended_early=log.done is None)
         if not findings:
             check_going(log)
         made = read_at_most(tensors.with_name("tensors.out"), len(data))
