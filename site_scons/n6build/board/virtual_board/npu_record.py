@@ -16,6 +16,61 @@ MAX_BYTES = 256 << 20
 # Units of the NPU that move or compute data.
 _MOST_UNITS = 26
 _MOST_COUNT = 1 << 64
+# Channels of a unit, and those that are kept although they lost nothing.
+_MOST_CHANNELS = 1024
+_KEPT = 8
+
+
+@dataclass(frozen=True)
+class SaturatedChannel:
+    """Values of a channel that the format of a unit's output did not hold.
+
+    Attributes:
+        channel: Number of the kernel or of the coefficient; 0 for a unit without them.
+        below: Values below the format's lowest.
+        above: Values above the format's highest.
+        lost: Values of these that the epoch's output shows.
+        lowest: The lowest of them, 0 for none below.
+        highest: The highest of them, 0 for none above.
+    """
+
+    channel: int
+    below: int
+    above: int
+    lost: int
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Values of a unit that the format of its output did not hold.
+
+    A format of one byte is the quantisation of a tensor: the reference interpreter ends at the same
+    values, and nothing is lost. Wider formats are the NPU's own. A value that saturates there is lost
+    unless the epoch's output of one byte is at an end of its format, too.
+
+    Attributes:
+        bytes: Bytes of the format.
+        below: Values of all channels below the format's lowest.
+        above: Values of all channels above the format's highest.
+        lost: Values of these that the epoch's output shows.
+        count: Number of channels with such values.
+        channels: The channels that lost values, then those with the most others, up to a few.
+    """
+
+    bytes: int
+    below: int
+    above: int
+    lost: int
+    count: int
+    channels: tuple[SaturatedChannel, ...]
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Return the lowest and the highest value of the format."""
+        half = 1 << (8 * self.bytes - 1)
+        return -half, half - 1
 
 
 @dataclass(frozen=True)
@@ -31,6 +86,7 @@ class UnitWork:
         writes: Bytes written to memory.
         first: First address that an engine touched; 0 with end 0 for no address.
         end: Address after the last one that an engine touched.
+        saturation: Values that its format did not hold; None if it held all.
     """
 
     unit: str
@@ -41,6 +97,7 @@ class UnitWork:
     writes: int = 0
     first: int = 0
     end: int = 0
+    saturation: Saturation | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +174,26 @@ def _unit(found: _Object) -> UnitWork:
         writes=found.count("writes", 0),
         first=found.address("first"),
         end=found.address("end"),
+        saturation=_saturation(found),
     )
+
+
+def _saturation(found: _Object) -> Saturation | None:
+    """Return the saturation of a unit, from lists of six numbers for each channel."""
+    rows = found.values.get("saturated", [])
+    if not isinstance(rows, list) or len(rows) > _MOST_CHANNELS:
+        found.refuse("saturated")
+    if not rows:
+        return None
+    channels = []
+    for row in rows:
+        if not isinstance(row, list) or len(row) != 6 or not all(type(each) is int for each in row):
+            found.refuse("saturated")
+        channels.append(SaturatedChannel(*row))
+    below, above, lost = (sum(getattr(each, name) for each in channels) for name in ("below", "above", "lost"))
+    ordered = sorted(channels, key=lambda each: (-each.lost, -each.below - each.above))
+    kept = [each for place, each in enumerate(ordered) if each.lost or place < _KEPT]
+    return Saturation(found.count("out_bytes"), below, above, lost, len(channels), tuple(kept))
 
 
 class _Object:
