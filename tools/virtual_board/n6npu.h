@@ -38,9 +38,10 @@ typedef struct {
 } N6NpuUnitWork;
 
 /* Values of a channel that the format of a unit's output did not hold in the latest epoch. Lost are those which the epoch's
- * output shows; formats of one byte lose none: they are the quantisation of the model. */
+ * output of one byte shows, open those that leave the epoch in more bytes. Formats of one byte lose none: they are the
+ * quantisation of the model. */
 typedef struct {
-    uint32_t below, above, lost;
+    uint32_t below, above, lost, open;
     int64_t lowest, highest; /* the furthest of them, 0 if there is none on that side */
 } N6NpuSaturated;
 

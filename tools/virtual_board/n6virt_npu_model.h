@@ -67,7 +67,7 @@ typedef struct Scratch {
 /* Units whose output has a format: CONVACC, DECUN, ACTIV, ARITH and POOL. */
 #define COUNTING_UNITS (POOL + POOLS - CONVACC)
 #define N6NPU_CHANNELS 1024u
-/* Places of saturated values that are kept in an epoch; further ones count as lost. */
+/* Places of saturated values that are kept in an epoch; further ones count as open. */
 #define MOST_HITS (1u << 16)
 
 /* Values that become the output of a unit, and that output. A value's channel: `first`, plus its number in `numbers`, or else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Values that the format of a unit's output did not hold, for each unit and channel of an epoch. A saturated value is lost if
- * the epoch's output shows it: an output of one byte that is at an end of its format itself would be there with the true value,
- * too.
+ * the epoch's output of one byte shows it: an output at an end of its format would be there with the true value, too. It is open
+ * if it leaves the epoch in more bytes: a later epoch makes the output.
  */
 #include "n6virt_npu_model.h"
 
@@ -33,7 +33,7 @@ static N6NpuSaturated *channel_of(N6Npu *npu, unsigned unit, uint32_t channel)
 static void remember(N6Npu *npu, NpuHit hit, N6NpuSaturated *channel)
 {
     if (npu->hit_count == MOST_HITS) {
-        channel->lost++; /* and not looked at any more */
+        channel->open++; /* and not looked at any more */
         return;
     }
     if (npu->hit_count == npu->hit_room) {
@@ -94,7 +94,8 @@ static bool is_at_an_end(const N6Npu *npu, Value at)
     int32_t value = npu->streams[at.source].data[at.place];
     bool is_arith = unit - ARITH < ARITHS;
 
-    if (n6npu_out_bytes(npu, unit) == 1 && (value == INT8_MIN || value == INT8_MAX)) {
+    /* One step beside the end is no more than a rounding. */
+    if (n6npu_out_bytes(npu, unit) == 1 && (value <= INT8_MIN + 1 || value >= INT8_MAX - 1)) {
         return true;
     }
     if (is_arith && FIELD(npu, unit, ARITH, CTRL, CLIPOUT)) {
@@ -155,18 +156,26 @@ static bool find_sum(N6Npu *npu, unsigned index, InFrame added, bool is_own, siz
     return added.frame < stream->frames && npu_sums_frame(npu, CONVACC + index, added.frame);
 }
 
-/* Return whether an output shows the value. A unit that computes with several places, and memory, show it unless the value has
- * come to an end of a format of one byte before. */
-static bool is_shown(N6Npu *npu, Value at, unsigned *left)
+typedef enum { HIDDEN, OPEN, SHOWN } Fate;
+
+static Fate worse(Fate one, Fate other)
+{
+    return one > other ? one : other;
+}
+
+/* Return the fate of a value. A unit that computes with several places, and memory, show a value of one byte unless it is at an
+ * end of its format. */
+static Fate fate_of(N6Npu *npu, Value at, unsigned *left)
 {
     const Stream *stream = &npu->streams[at.source];
+    Fate fate = HIDDEN;
 
     if (!*left || at.place >= stream->count) {
-        return true;
+        return OPEN;
     }
     --*left;
     if (is_at_an_end(npu, at)) {
-        return false;
+        return HIDDEN;
     }
     for (unsigned port = 0; port < DESTINATIONS; port++) {
         unsigned convacc = (port - TO_CONVACC) / CONVACC_PORTS;
@@ -179,20 +188,18 @@ static bool is_shown(N6Npu *npu, Value at, unsigned *left)
         }
         if (convacc < CONVACCS && (port - TO_CONVACC) % CONVACC_PORTS == SUMS) {
             next.source = FROM_CONVACC + convacc;
-            if (!find_sum(npu, convacc, value, next.source == at.source, &next.place)) {
-                continue;
+            if (find_sum(npu, convacc, value, next.source == at.source, &next.place)) {
+                fate = worse(fate, fate_of(npu, next, left));
             }
         } else if (port - TO_ARITH < ARITHS * ARITH_PORTS || port - TO_ACTIV < ACTIVS) {
             next.source = port < TO_ARITH ? FROM_ACTIV + port - TO_ACTIV : FROM_ARITH + (port - TO_ARITH) / ARITH_PORTS;
             next.place = takes_all(&npu->ports[port]) ? at.place : place_in(&npu->streams[next.source], value);
+            fate = worse(fate, fate_of(npu, next, left));
         } else {
-            return true;
-        }
-        if (is_shown(npu, next, left)) {
-            return true;
+            fate = worse(fate, n6npu_out_bytes(npu, npu_unit_of(at.source)) > 1 ? OPEN : SHOWN);
         }
     }
-    return false;
+    return fate;
 }
 
 void npu_judge_saturated(N6Npu *npu)
@@ -203,9 +210,12 @@ void npu_judge_saturated(N6Npu *npu)
                           : hit->unit < ARITH  ? FROM_ACTIV + hit->unit - ACTIV
                           : hit->unit < POOL   ? FROM_ARITH + hit->unit - ARITH
                                                : FROM_POOL + hit->unit - POOL;
+        N6NpuSaturated *channel = channel_of(npu, hit->unit, hit->channel);
         unsigned left = MOST_FOLLOWED;
+        Fate fate = fate_of(npu, (Value){source, hit->place}, &left);
 
-        channel_of(npu, hit->unit, hit->channel)->lost += is_shown(npu, (Value){source, hit->place}, &left);
+        channel->lost += fate == SHOWN;
+        channel->open += fate == OPEN;
     }
     npu->hit_count = 0;
 }

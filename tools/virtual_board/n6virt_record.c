@@ -19,7 +19,7 @@ static void write_number(const char *name, uint64_t value)
     }
 }
 
-/* Write [channel, below, above, lost, lowest, highest] of each channel with values that the unit's format did not hold. */
+/* Write [channel, below, above, lost, open, lowest, highest] of each channel with values that the unit's format did not hold. */
 static void write_saturated(const N6Npu *npu, uint32_t unit)
 {
     N6NpuSaturated found;
@@ -29,8 +29,8 @@ static void write_saturated(const N6Npu *npu, uint32_t unit)
         if (is_first) {
             fprintf(record, ", \"out_bytes\": %u, \"saturated\": [", n6npu_out_bytes(npu, unit));
         }
-        fprintf(record, "%s[%u, %u, %u, %u, %" PRId64 ", %" PRId64 "]", is_first ? "" : ", ", channel, found.below, found.above,
-                found.lost, found.lowest, found.highest);
+        fprintf(record, "%s[%u, %u, %u, %u, %u, %" PRId64 ", %" PRId64 "]", is_first ? "" : ", ", channel, found.below, found.above,
+                found.lost, found.open, found.lowest, found.highest);
         is_first = false;
     }
     fputs(is_first ? "" : "]", record);

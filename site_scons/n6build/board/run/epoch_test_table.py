@@ -28,7 +28,7 @@ def print_fed(outcome: FedOutcome) -> None:
     show(_RULE)
     for one in outcome.not_compared:
         show(f"  {one.epoch:>4}  {one.buffer}: not compared, {one.why}")
-    for text in saturation_lines(outcome.losing):
+    for text in saturation_lines(outcome.saturated):
         show(text)
     say("Epochs", _sum(outcome), f"against {outcome.reference}")
 

@@ -54,11 +54,28 @@ def losing_units(epochs: Sequence[HardwareEpoch]) -> tuple[SaturatedUnit, ...]:
 
 
 def saturation_lines(units: Sequence[SaturatedUnit]) -> list[str]:
-    """Return a table of the channels that lost values, the sum, and a remedy.
+    """Return a table of the channels that lost values, the sums, and a remedy.
 
     Args:
-        units: Result of `losing_units`; without any, there are no lines.
+        units: Result of `saturated_units`; without values that are lost or open, there are no lines.
     """
+    return [*_lost_lines(units), *_open_lines(units)]
+
+
+def _open_lines(units: Sequence[SaturatedUnit]) -> list[str]:
+    open_ = [each for each in units if each.saturation.open]
+    if not open_:
+        return []
+    epochs = list(dict.fromkeys(each.epoch for each in open_))
+    named = ", ".join(map(str, epochs[:_SHOWN])) + (" ..." if len(epochs) > _SHOWN else "")
+    values = sum(each.saturation.open for each in open_)
+    return [
+        f"  {counted(values, 'value')} saturated in results of more than 8 bits that a later epoch reads (epoch {named}); "
+        "epochs=1 compares that epoch's output."
+    ]
+
+
+def _lost_lines(units: Sequence[SaturatedUnit]) -> list[str]:
     rows = [(unit, channel) for unit in units for channel in unit.saturation.channels if channel.lost]
     if not rows:
         return []

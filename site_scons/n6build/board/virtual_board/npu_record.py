@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,6 +18,8 @@ _MOST_UNITS = 26
 _MOST_COUNT = 1 << 64
 # Channels of a unit, and those that are kept although they lost nothing.
 _MOST_CHANNELS = 1024
+# Bytes of a unit's output.
+_FORMATS = (1, 2, 3)
 _KEPT = 8
 
 
@@ -29,7 +31,8 @@ class SaturatedChannel:
         channel: Number of the kernel or of the coefficient; 0 for a unit without them.
         below: Values below the format's lowest.
         above: Values above the format's highest.
-        lost: Values of these that the epoch's output shows.
+        lost: Values of these that the epoch's output of one byte shows.
+        open: Values of these that leave the epoch in more bytes: a later epoch makes the output.
         lowest: The lowest of them, 0 for none below.
         highest: The highest of them, 0 for none above.
     """
@@ -38,6 +41,7 @@ class SaturatedChannel:
     below: int
     above: int
     lost: int
+    open: int
     lowest: int
     highest: int
 
@@ -54,7 +58,8 @@ class Saturation:
         bytes: Bytes of the format.
         below: Values of all channels below the format's lowest.
         above: Values of all channels above the format's highest.
-        lost: Values of these that the epoch's output shows.
+        lost: Values of these that the epoch's output of one byte shows.
+        open: Values of these that leave the epoch in more bytes.
         count: Number of channels with such values.
         channels: The channels that lost values, then those with the most others, up to a few.
     """
@@ -63,6 +68,7 @@ class Saturation:
     below: int
     above: int
     lost: int
+    open: int
     count: int
     channels: tuple[SaturatedChannel, ...]
 
@@ -179,7 +185,7 @@ def _unit(found: _Object) -> UnitWork:
 
 
 def _saturation(found: _Object) -> Saturation | None:
-    """Return the saturation of a unit, from lists of six numbers for each channel."""
+    """Return the saturation of a unit, from lists of seven numbers for each channel."""
     rows = found.values.get("saturated", [])
     if not isinstance(rows, list) or len(rows) > _MOST_CHANNELS:
         found.refuse("saturated")
@@ -187,13 +193,20 @@ def _saturation(found: _Object) -> Saturation | None:
         return None
     channels = []
     for row in rows:
-        if not isinstance(row, list) or len(row) != 6 or not all(type(each) is int for each in row):
+        if (
+            not isinstance(row, list)
+            or len(row) != len(fields(SaturatedChannel))
+            or not all(type(each) is int for each in row)
+        ):
             found.refuse("saturated")
         channels.append(SaturatedChannel(*row))
-    below, above, lost = (sum(getattr(each, name) for each in channels) for name in ("below", "above", "lost"))
-    ordered = sorted(channels, key=lambda each: (-each.lost, -each.below - each.above))
+    counts = (sum(getattr(each, name) for each in channels) for name in ("below", "above", "lost", "open"))
+    ordered = sorted(channels, key=lambda each: (-each.lost, -each.open, -each.below - each.above))
     kept = [each for place, each in enumerate(ordered) if each.lost or place < _KEPT]
-    return Saturation(found.count("out_bytes"), below, above, lost, len(channels), tuple(kept))
+    bytes_ = found.count("out_bytes")
+    if bytes_ not in _FORMATS:
+        found.refuse("out_bytes")
+    return Saturation(bytes_, *counts, len(channels), tuple(kept))
 
 
 class _Object:

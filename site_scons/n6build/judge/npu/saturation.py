@@ -11,8 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most, read_bytes
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.network_c import MAX_BYTES, parse_network_c
 from n6build.describe.hardware.npu import Npu
-from n6build.judge.npu.blobs import Blob
+from n6build.judge.npu.blobs import Blob, blobs_of_network
 from n6build.judge.npu.names import names_of
 from n6build.judge.npu.settings import UnitSettings, epochs_of_blob
 from n6build.judge.npu.sums import Epoch, Weights, connected, narrowed, sums_of
@@ -41,7 +45,7 @@ class CutChannel:
         needs: Furthest value of the channel, if all inputs are at their ends.
         limit: End of the format.
         ends_at: Value at which the epoch's output ends because of that.
-        wanted: End of the output's own format.
+        wanted: Value at which it would end if the format held all.
     """
 
     epoch: int
@@ -119,12 +123,39 @@ def reach(blobs: Iterable[Blob], npu: Npu, weights: Weights) -> Reach:
     for blob in blobs:
         for settings in epochs_of_blob(blob, names, tables=True):
             epoch = connected(settings, names.sources, names.destinations, weights)
-            for convolution, arithmetic in _chains(epoch):
-                found = _cut_channels(epoch, settings.number, convolution, arithmetic)
+            chains = {
+                tuple(each.name for each in (convolution, *steps)): (convolution, steps)
+                for convolution, steps in _chains(epoch)
+            }
+            for convolution, steps in chains.values():
+                found = _cut_channels(epoch, settings.number, convolution, steps)
                 layers += 1
                 unknown += found is None
                 cut += found or ()
     return Reach(layers, unknown, tuple(cut))
+
+
+def reach_of_network(artifacts: NetworkArtifacts, npu: Npu) -> Reach | None:
+    """Return the channels of a compiled network that may lose values by saturation.
+
+    Args:
+        artifacts: The network; its weights are read.
+        npu: The chip's NPU.
+
+    Returns:
+        None for a network without blobs, and for one with blobs that cannot be read: they may run on a
+        real board.
+    """
+    source = artifacts.source
+    is_c = source.suffix == ".c"
+    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
+    try:
+        blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
+        contents = [(image, read_bytes(image.file)) for image in artifacts.initializers]
+        parts = {image.address: data for image, data in contents if not image.relative}
+        return reach(blobs, npu, Weights(parts, {image.fname: data for image, data in contents})) if blobs else None
+    except N6Error:
+        return None
 
 
 def _chains(epoch: Epoch) -> Iterator[tuple[UnitSettings, list[UnitSettings]]]:

@@ -1,0 +1,68 @@
+"""Channels that can lose values by saturation, from blobs and weights alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.judge.npu.blobs import Blob, blob_of_words
+from n6build.judge.npu.saturation import Reach, reach
+from n6build.judge.npu.sums import Weights
+from virtual_board.npu.cases_vector import biased_layer
+from virtual_board.npu.examples import EXAMPLES
+from virtual_board.npu.model import NPU
+
+KERNELS, FACTORS, BIASES = (40, -9, 40, 10), (30138, 8000, 30138, 9000), (-619, 5, 0, -20)
+
+
+def reach_of(kernels: Sequence[int], factors: Sequence[int], biases: Sequence[int], *, known: bool = True) -> Reach:
+    epoch = biased_layer(kernels, factors, biases)
+    weights = {address: data.tobytes() for address, data in epoch.memory.items()} if known else {}
+    return reach([blob_of_words(epoch.blob(), "layer")], NPU, Weights(weights, {}))
+
+
+def test_a_channel_with_a_large_bias_ends_before_its_output_does() -> None:
+    found = reach_of(KERNELS, FACTORS, BIASES)
+    assert (found.layers, found.unknown) == (1, 0)
+    (cut,) = found.cut
+    assert (cut.epoch, cut.unit, cut.channel, cut.bits, cut.limit) == (1, "ARITH3", 0, 16, 32767)
+    assert cut.needs == round(40 * 255 * 30138 / (1 << 13))
+    assert (cut.ends_at, cut.wanted) == (61, 127)
+
+
+def test_no_channel_is_named_whose_sum_cannot_get_there() -> None:
+    assert reach_of((20, -9, 20, 10), FACTORS, BIASES).cut == ()
+
+
+def test_a_product_below_its_format_is_named_too() -> None:
+    (cut,) = reach_of((-40, -9, -40, 10), FACTORS, (619, 5, 0, -20)).cut
+    assert (cut.limit, cut.ends_at, cut.wanted) == (-32768, -61, -128)
+
+
+def test_without_weights_the_layer_is_unknown() -> None:
+    assert reach_of(KERNELS, FACTORS, BIASES, known=False) == Reach(1, 1, ())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_kind_of_epoch_is_read(name: str) -> None:
+    epoch = EXAMPLES[name]()
+    weights = {address: data.tobytes() for address, data in epoch.memory.items()}
+    found = reach([blob_of_words(epoch.blob(), name)], NPU, Weights(weights, {}))
+    assert found.unknown <= found.layers
+
+
+@given(place=st.integers(0, 400), value=st.integers(0, 0xFFFF_FFFF))
+def test_a_damaged_blob_is_read_or_refused(place: int, value: int) -> None:
+    epoch = biased_layer(KERNELS, FACTORS, BIASES)
+    whole = blob_of_words(epoch.blob(), "layer")
+    words = list(whole.words)
+    words[place % len(words)] = value
+    damaged: Blob = replace(whole, words=tuple(words))
+    weights = {address: data.tobytes() for address, data in epoch.memory.items()}
+    try:
+        reach([damaged], NPU, Weights(weights, {}))
+    except Exception as error:
+        assert getattr(error, "id", "") == "N6-NPU-003"
