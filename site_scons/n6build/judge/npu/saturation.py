@@ -29,8 +29,8 @@ _AFFINE, _PRODUCT = 0, 7
 _COEFFICIENTS = 512
 _NO_SHIFT = 16
 _MOST_STEPS = 4
-# A channel of one step less than the output's end is as good as at the end.
-_LOST_STEPS = 2
+# Channels whose output ends fewer steps too early are left out: a sixteenth of its range.
+_LOST_STEPS = 16
 
 
 @dataclass(frozen=True)
@@ -284,13 +284,17 @@ def _step(arith: UnitSettings, count: int) -> _Step | None:
 
 
 def _channels_of(arith: UnitSettings) -> int:
-    """Return the number of coefficients that the running address takes in turn."""
-    back = [
-        -_signed(arith.fields.get(("ADDROFFSET", f"OFFSET{counter}"), 0), 9)
+    """Return the number of coefficients that the running address takes in turn.
+
+    Counters move it by one, or back to the first. Addresses wrap behind the last coefficient, so that a
+    move back may be written as one forward.
+    """
+    offsets = [
+        arith.fields.get(("ADDROFFSET", f"OFFSET{counter}"), 0)
         for counter in (1, 2, 3)
         if arith.fields.get(("CTRL", f"CNT{counter}"))
     ]
-    return max(back, default=_COEFFICIENTS - 1) + 1
+    return max((-offset % _COEFFICIENTS for offset in offsets if offset != 1), default=_COEFFICIENTS - 1) + 1
 
 
 def _signed(value: int, bits: int = 16) -> int:

@@ -88,8 +88,8 @@ class Sums:
     """Bounds of the values of a CONVACC before its format narrows them.
 
     Attributes:
-        low: Smallest value of each channel.
-        high: Largest value of each channel.
+        low: Smallest values.
+        high: Largest values.
     """
 
     low: NDArray[np.int64]
@@ -99,59 +99,106 @@ class Sums:
 def sums_of(epoch: Epoch, unit: UnitSettings) -> Sums | None:
     """Return the bounds of a CONVACC's output, or None if they are unknown.
 
-    Channels have the order of the output: kernels of a frame, then frames. Inputs may have any value
+    There is a bound for each channel, in the order of the output: kernels of a frame, then frames. Inputs may have any value
     of their format, but not all of many inputs are at their worst ends together. Frames of partial
     sums are left out.
     """
-    frames = _frames(epoch, unit, set())
-    if frames is None:
-        return None
-    low, high = frames
-    fields = unit.fields
-    count = len(low)
-    if not fields.get(("CTRL", "NOSUM")):
-        total = max(1, fields.get(("AFILT", "TOT"), 1)) if fields.get(("CTRL", "AFILTMODE")) == _FRAME_ZERO else count
-        if count % total:
-            return None
-        low, high = low[total - 1 :: total], high[total - 1 :: total]
-    return Sums(low.ravel(), high.ravel())
-
-
-def _frames(epoch: Epoch, unit: UnitSettings, seen: set[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return bounds as frames x kernels, not narrowed yet."""
     import numpy as np  # noqa: PLC0415 - planning checks nothing.
 
-    products = None if unit.name in seen else _products(epoch, unit)
+    frames = _Frames(epoch)
+    products = frames.products(unit.name)
     if products is None:
         return None
-    low, high = products
-    fields = unit.fields
-    shift, added = fields.get(("DFORMAT", "OUTSHIFT"), 0), fields.get(("DFORMAT", "INSHIFT"), 0)
-    if fields.get(("CTRL", "NOSUM")):
-        return low >> shift, high >> shift
-    source = epoch.source_of(f"{unit.name}.sums")
-    other = epoch.units.get(source)
-    if other and other.kind == "CONVACC" and source != unit.name:
-        before = _frames(epoch, other, seen | {unit.name})
-        if before is None or before[0].shape != low.shape:
-            return None
-        first, last = (narrowed(each, other.fields.get(("DFORMAT", "OBYTES"), 0)) for each in before)
-        return (low + (first << added)) >> shift, (high + (last << added)) >> shift
-    if other is None or other.kind not in ("CONVACC", "STRENG"):
+    count = len(products.low)
+    made = [frames.of(unit.name, number) for number in range(count)]
+    known = [each for each in made if each is not None]
+    group = frames.group or count
+    if len(known) < count or count % group:
         return None
-    # The sums are the unit's own frame before, directly or through memory.
-    bytes_ = fields.get(("DFORMAT", "OBYTES"), 0)
-    total = max(1, fields.get(("AFILT", "TOT"), 1)) if fields.get(("CTRL", "AFILTMODE")) == _FRAME_ZERO else 0
-    first, last = fields.get(("AFILT", "FIRST"), 0), fields.get(("AFILT", "LAST"), 0)
-    results = []
-    for bound in (low, high):
-        made = np.empty_like(bound)
-        for frame in range(len(bound)):
-            sums = frame > 0 and (not total or first <= frame % total <= last)
-            before = narrowed(made[frame - 1], bytes_) << added if sums else 0
-            made[frame] = (bound[frame] + before) >> shift
-        results.append(made)
-    return results[0], results[1]
+    last = known[group - 1 :: group]
+    return Sums(np.concatenate([each.low for each in last]), np.concatenate([each.high for each in last]))
+
+
+class _Frames:
+    """Output frames of CONVACC units before they are narrowed, computed in their order.
+
+    Attributes:
+        group: Number of frames that are summed to one; 0 for all.
+    """
+
+    def __init__(self, epoch: Epoch) -> None:
+        self.group = 1
+        self._epoch = epoch
+        self._products: dict[str, Sums | None] = {}
+        self._made: dict[tuple[str, int], Sums | None] = {}
+
+    def products(self, name: str) -> Sums | None:
+        """Return the bounds of a unit's products, as frames x kernels."""
+        if name not in self._products:
+            self._products[name] = _products(self._epoch, self._epoch.units[name])
+        return self._products[name]
+
+    def of(self, name: str, number: int) -> Sums | None:
+        """Return the bounds of a frame, or None if they are unknown."""
+        key = name, number
+        if key not in self._made:
+            self._made[key] = None  # A unit that waits for itself has no frame.
+            self._made[key] = self._make(name, number)
+        return self._made[key]
+
+    def _make(self, name: str, number: int) -> Sums | None:
+        products, fields = self.products(name), self._epoch.units[name].fields
+        if products is None or number >= len(products.low):
+            return None
+        low, high = products.low[number], products.high[number]
+        if not fields.get(("CTRL", "NOSUM")):
+            if not (found := self._find(name)):
+                return None
+            source, is_before = found
+            if self._is_summed(name, number, is_before=is_before):
+                sums = self.of(source, number - is_before)
+                if sums is None or sums.low.shape != low.shape:
+                    return None
+                size, shift = self._bytes(source), fields.get(("DFORMAT", "INSHIFT"), 0)
+                low = low + (narrowed(sums.low, size) << shift)
+                high = high + (narrowed(sums.high, size) << shift)
+        shift = fields.get(("DFORMAT", "OUTSHIFT"), 0)
+        return Sums(low >> shift, high >> shift)
+
+    def _is_summed(self, name: str, number: int, *, is_before: bool) -> bool:
+        """Return whether a frame is added to sums, and remember the size of groups."""
+        fields = self._epoch.units[name].fields
+        filters = fields.get(("CTRL", "AFILTMODE")) == _FRAME_ZERO
+        total = max(1, fields.get(("AFILT", "TOT"), 1))
+        if is_before:
+            self.group = max(self.group, total) if filters and self.group else 0
+        phase = number % total
+        summed = not filters or fields.get(("AFILT", "FIRST"), 0) <= phase <= fields.get(("AFILT", "LAST"), 0)
+        return summed and (number > 0 or not is_before)
+
+    def _find(self, name: str) -> tuple[str, bool] | None:
+        """Return the unit that makes the sums of a unit, and whether they are from its frame before.
+
+        Sums through memory are written by an engine to the address that another one reads.
+        """
+        units, source_of = self._epoch.units, self._epoch.source_of
+        source = source_of(f"{name}.sums")
+        if source in units and units[source].kind == "STRENG":
+            address = units[source].fields.get(("ADDR", "REG"))
+            writers = (
+                each.name
+                for each in units.values()
+                if each.kind == "STRENG"
+                and each.fields.get(("CTRL", "DIR"))
+                and each.fields.get(("ADDR", "REG")) == address
+            )
+            writer = next(writers, "")
+            source = source_of(f"{writer}.in") if writer else ""
+            return (source, True) if source in units and units[source].kind == "CONVACC" else None
+        return (source, source == name) if source in units and units[source].kind == "CONVACC" else None
+
+    def _bytes(self, name: str) -> int:
+        return self._epoch.units[name].fields.get(("DFORMAT", "OBYTES"), 0)
 
 
 def narrowed(values: NDArray[np.int64], bytes: int) -> NDArray[np.int64]:
@@ -162,7 +209,7 @@ def narrowed(values: NDArray[np.int64], bytes: int) -> NDArray[np.int64]:
     return np.clip(values, -half, half - 1)
 
 
-def _products(epoch: Epoch, unit: UnitSettings) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _products(epoch: Epoch, unit: UnitSettings) -> Sums | None:
     """Return the bounds of each frame's products, as frames x kernels."""
     import numpy as np  # noqa: PLC0415 - as above.
 
@@ -178,7 +225,8 @@ def _products(epoch: Epoch, unit: UnitSettings) -> tuple[NDArray[np.int64], NDAr
     low, high = positive * lowest + negative * highest, positive * highest + negative * lowest
     spread = np.sqrt((kernels * kernels).sum(axis=2) / 12) * (highest - lowest + 1)
     likely = (_DEVIATIONS * spread).astype(np.int64) + 1
-    return np.maximum(low, (low + high) // 2 - likely), np.minimum(high, (low + high) // 2 + likely)
+    mean = (low + high) // 2
+    return Sums(np.maximum(low, mean - likely), np.minimum(high, mean + likely))
 
 
 def _features(epoch: Epoch, unit: UnitSettings) -> tuple[int, int] | None:
