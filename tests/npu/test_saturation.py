@@ -13,6 +13,7 @@ from n6build.judge.npu.blobs import Blob, blob_of_words, read_blobs
 from n6build.judge.npu.saturation import Reach, reach
 from n6build.judge.npu.sums import Weights
 from samples import sample
+from virtual_board.npu.assembler import activ, activ_input, pool, pool_input
 from virtual_board.npu.cases_vector import biased_layer
 from virtual_board.npu.examples import EXAMPLES
 from virtual_board.npu.model import NPU
@@ -54,6 +55,18 @@ def test_every_kind_of_epoch_is_read(name: str) -> None:
     weights = {address: data.tobytes() for address, data in epoch.memory.items()}
     found = reach([blob_of_words(epoch.blob(), name)], NPU, Weights(weights, {}))
     assert found.unknown <= found.layers
+
+
+def test_units_in_a_circle_end_the_search() -> None:
+    epoch = biased_layer(KERNELS, FACTORS, BIASES)
+    epoch.feed(7, pool(0))
+    epoch.feed(pool_input(0), activ(0))
+    epoch.feed(activ_input(0), pool(0))
+    for kind in ("POOL", "ACTIV"):
+        epoch.switch_on(kind, 0)
+    epoch.switch_on("STRENG", 7, DIR=1, RAW=1, SIZE0=8)
+    weights = {address: data.tobytes() for address, data in epoch.memory.items()}
+    assert len(reach([blob_of_words(epoch.blob(), "layer")], NPU, Weights(weights, {})).cut) == 1
 
 
 @given(place=st.integers(0, 400), value=st.integers(0, 0xFFFF_FFFF))

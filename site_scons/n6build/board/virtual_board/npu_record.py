@@ -200,13 +200,14 @@ def _saturation(found: _Object) -> Saturation | None:
         ):
             found.refuse("saturated")
         channels.append(SaturatedChannel(*row))
-    counts = (sum(getattr(each, name) for each in channels) for name in ("below", "above", "lost", "open"))
+    below, above = sum(each.below for each in channels), sum(each.above for each in channels)
+    lost, open_ = sum(each.lost for each in channels), sum(each.open for each in channels)
     ordered = sorted(channels, key=lambda each: (-each.lost, -each.open, -each.below - each.above))
     kept = [each for place, each in enumerate(ordered) if each.lost or place < _KEPT]
     bytes_ = found.count("out_bytes")
     if bytes_ not in _FORMATS:
         found.refuse("out_bytes")
-    return Saturation(bytes_, *counts, len(channels), tuple(kept))
+    return Saturation(bytes_, below, above, lost, open_, len(channels), tuple(kept))
 
 
 class _Object:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _AFFINE, _PRODUCT = 0, 7
 _COEFFICIENTS = 512
 _NO_SHIFT = 16
+# Units in a row; a damaged blob may connect units in a circle.
 _MOST_STEPS = 4
 # Channels whose output ends fewer steps too early are left out: a sixteenth of its range.
 _LOST_STEPS = 16
@@ -167,8 +168,9 @@ def _chains(epoch: Epoch) -> Iterator[tuple[UnitSettings, list[UnitSettings]]]:
         if engine.kind != "STRENG" or not engine.fields.get(("CTRL", "DIR")):
             continue
         source = epoch.units.get(epoch.source_of(f"{engine.name}.in"))
-        while source and source.kind in ("POOL", "ACTIV") and source.name != epoch.source_of(f"{source.name}.in"):
-            source = epoch.units.get(epoch.source_of(f"{source.name}.in"))
+        for _ in range(_MOST_STEPS):
+            if source and source.kind in ("POOL", "ACTIV"):
+                source = epoch.units.get(epoch.source_of(f"{source.name}.in"))
         units: list[UnitSettings] = []
         while source and source.kind == "ARITH" and _is_step(source) and len(units) < _MOST_STEPS:
             units.insert(0, source)
@@ -219,20 +221,9 @@ def _cut_channels(
             last = _output(behind, np.full(count, limit))
             true = _output(behind, furthest, saturates=False)
             # The output has an end of 8 bits, or of the clip or ReLU in the last step.
-            for channel in np.flatnonzero(outside & (np.abs(true - last) >= _LOST_STEPS)):
-                wanted = int(true[channel])
-                cut.append(
-                    CutChannel(
-                        number,
-                        unit.name,
-                        int(channel),
-                        8 * bytes_,
-                        int(furthest[channel]),
-                        limit,
-                        int(last[channel]),
-                        wanted,
-                    )
-                )
+            for channel in map(int, np.flatnonzero(outside & (np.abs(true - last) >= _LOST_STEPS))):
+                needs, ends_at, wanted = (int(each[channel]) for each in (furthest, last, true))
+                cut.append(CutChannel(number, unit.name, channel, 8 * bytes_, needs, limit, ends_at, wanted))
         kept = tuple(narrowed(each, bytes_) for each in ends)
         if behind:
             ends = (behind[0].raw(kept[0]), behind[0].raw(kept[1]))

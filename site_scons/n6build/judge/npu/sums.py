@@ -21,7 +21,7 @@ _LANES = 3
 # that lost values is found; with six, most of the channels that are named never get there.
 _DEVIATIONS = 3
 # No engine of a network moves more kernels; a damaged blob may have any number.
-_MOST_BYTES = 64 << 20
+_MOST_BYTES = 8 << 20
 _MOST_FRAMES = 1 << 16
 
 
