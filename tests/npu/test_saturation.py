@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts
 from n6build.judge.npu.blobs import Blob, blob_of_words, read_blobs
-from n6build.judge.npu.saturation import Reach, reach
+from n6build.judge.npu.saturation import Reach, reach, reach_of_network
 from n6build.judge.npu.sums import Weights
+from run.test_table import ARTIFACTS
 from samples import sample
 from virtual_board.npu.assembler import activ, activ_input, pool, pool_input
 from virtual_board.npu.cases_vector import biased_layer
@@ -81,6 +84,36 @@ def test_a_damaged_blob_is_read_or_refused(place: int, value: int) -> None:
         reach([damaged], NPU, Weights(weights, {}))
     except Exception as error:
         assert getattr(error, "id", "") == "N6-NPU-003"
+
+
+def compiled(folder: Path, kernels: Sequence[int]) -> NetworkArtifacts:
+    """Return a network of one layer, with its blob and its weights in files."""
+    epoch = biased_layer(kernels, FACTORS, BIASES)
+    words = epoch.blob()
+    pairs = [f"0x{high:08x}{low:08x}UL" for low, high in zip(words[::2], words[1::2], strict=True)]
+    blob = f"static const uint64_t _ec_blob_1[] = {{ {', '.join(pairs)} }};\n"
+    (folder / "network_ecblobs.h").write_text(blob)
+    (folder / "network.c").write_text(
+        '#include "network_ecblobs.h"\nconst EpochBlock_ItemTypeDef *LL_ATON_EpochBlockItems_Default(void)\n{\n}\n'
+    )
+    images = []
+    for address, data in epoch.memory.items():
+        file = folder / f"{address}.raw"
+        file.write_bytes(data.tobytes())
+        images.append(InitializerImage("octoFlash", "xSPI2", address, file, data.size, relative=False))
+    return replace(ARTIFACTS, source=folder / "network.c", initializers=tuple(images))
+
+
+def test_a_compiled_network_is_read_from_its_files(tmp_path: Path) -> None:
+    artifacts = compiled(tmp_path, KERNELS)
+    assert reach_of_network(artifacts, NPU) == reach_of(KERNELS, FACTORS, BIASES)
+    assert reach_of_network(replace(artifacts, source=tmp_path / "network_rel.bin"), NPU) is None
+    # A network without blobs, and one whose blob cannot be read: the run and the report name the reason.
+    header = tmp_path / "network_ecblobs.h"
+    header.write_text(header.read_text().replace("0x", "0y"))
+    assert reach_of_network(artifacts, NPU) is None
+    header.unlink()
+    assert reach_of_network(artifacts, NPU) is None
 
 
 # Channels of the samples that are named. With noise as input each of these four of the SSD loses values, and so does channel 10

@@ -144,14 +144,15 @@ def reach_of_network(artifacts: NetworkArtifacts, npu: Npu) -> Reach | None:
         npu: The chip's NPU.
 
     Returns:
-        None for a network without blobs, and for one with blobs that cannot be read: they may run on a
-        real board.
+        None for a network without network.c or blobs, and for one with blobs that cannot be read: they
+        may run on a real board.
     """
     source = artifacts.source
-    is_c = source.suffix == ".c"
-    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
+    if artifacts.is_linked:
+        return None
+    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace")
     try:
-        blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
+        blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header)
         contents = [(image, read_bytes(image.file)) for image in artifacts.initializers]
         parts = {image.address: data for image, data in contents if not image.relative}
         return reach(blobs, npu, Weights(parts, {image.fname: data for image, data in contents})) if blobs else None
