@@ -69,7 +69,7 @@ class NetworkSteps:
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """Return the blobs and weights of a network for the NPU, or none of another network."""
+        """Return blobs and weights of a network for the NPU; none of another one."""
         blobs = (each for each in self.headers if each.endswith("_ecblobs.h"))
         return (*blobs, *self.raws) if self.backend.for_npu else ()
 

@@ -122,7 +122,7 @@ class NpuSection:
 
     @property
     def saturated(self) -> tuple[SaturatedUnit, ...]:
-        """Return the units whose formats did not hold all values, those with the most losses first."""
+        """Return the units with saturated values, those with the most losses first."""
         units = saturated_units(self.epochs)
         return tuple(sorted(units, key=lambda each: (-each.saturation.lost, each.saturation.bytes == 1, each.epoch)))
 

@@ -414,7 +414,9 @@ def whole_layer(seed: int = 0) -> Epoch:
 
 
 def biased_layer(kernels: Sequence[int], factors: Sequence[int], biases: Sequence[int], seed: int = 0) -> Epoch:
-    """Return an epoch with a channel for each kernel of one value, as ST's compiler requantises it.
+    """Return an epoch with a channel for each kernel of one value.
+
+    It is requantised as by ST's compiler.
 
     The sum has 16 bits, its product with the channel's factor, too; the last step adds the bias.
 

@@ -103,7 +103,7 @@ def _row(unit: SaturatedUnit, channel: SaturatedChannel) -> str:
 
 
 def furthest_of(saturation: Saturation, channel: SaturatedChannel) -> tuple[int, int]:
-    """Return the value of a channel that is furthest outside of the format, and the end of the format there."""
+    """Return the value furthest outside of the format, and the format's end there."""
     lowest, highest = saturation.limits
     below, above = lowest - min(channel.lowest, lowest), max(channel.highest, highest) - highest
     return (channel.lowest, lowest) if below > above else (channel.highest, highest)

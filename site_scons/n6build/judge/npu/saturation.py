@@ -1,4 +1,4 @@
-"""Channels whose values can be lost by saturation, from the constants of a network alone.
+"""Channels that can lose values by saturation, from constants of a network.
 
 ST's compiler requantises a convolution in steps. Each has a format of 16 bits: the sum after a shift,
 then its product with the channel's factor, to which the last step adds the bias. A channel with a
@@ -161,7 +161,7 @@ def reach_of_network(artifacts: NetworkArtifacts, npu: Npu) -> Reach | None:
 
 
 def _chains(epoch: Epoch) -> Iterator[tuple[UnitSettings, list[UnitSettings]]]:
-    """Yield each convolution with the ARITH units behind it, up to an output of one byte.
+    """Yield each convolution and the ARITH units up to its output of one byte.
 
     Other units behind that do not matter: the value is at an end of its format already, or it is not.
     """
@@ -196,7 +196,7 @@ def _narrows(arith: UnitSettings) -> bool:
 def _cut_channels(
     epoch: Epoch, number: int, convolution: UnitSettings, arithmetic: list[UnitSettings]
 ) -> list[CutChannel] | None:
-    """Return the channels of a layer that may lose values, or None if its sums are unknown."""
+    """Return the channels of a layer that may lose values; None for unknown sums."""
     import numpy as np  # noqa: PLC0415 - as above.
 
     sums = sums_of(epoch, convolution)
@@ -246,7 +246,7 @@ def _output(steps: list[_Step], values: NDArray[np.int64], *, saturates: bool = 
 
 
 def _step(arith: UnitSettings, count: int) -> _Step | None:
-    """Return a step with the coefficients of so many channels, or None if they have another order."""
+    """Return a step with the coefficients of `count` channels; None in another order."""
     import numpy as np  # noqa: PLC0415 - as above.
 
     fields = arith.fields

@@ -1,4 +1,4 @@
-"""Smallest and largest sums that CONVACC units can make in an epoch, from their kernels alone."""
+"""Bounds of the sums that CONVACC units can make, from their kernels."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def sums_of(epoch: Epoch, unit: UnitSettings) -> Sums | None:
 
 
 class _Frames:
-    """Output frames of CONVACC units before they are narrowed, computed in their order.
+    """Output frames of CONVACC units before they are narrowed, in their order.
 
     Attributes:
         group: Number of frames that are summed to one; 0 for all.
@@ -177,7 +177,7 @@ class _Frames:
         return summed and (number > 0 or not is_before)
 
     def _find(self, name: str) -> tuple[str, bool] | None:
-        """Return the unit that makes the sums of a unit, and whether they are from its frame before.
+        """Return the unit that makes a unit's sums, and if they come a frame later.
 
         Sums through memory are written by an engine to the address that another one reads.
         """
@@ -288,7 +288,7 @@ def _kernels(epoch: Epoch, unit: UnitSettings) -> NDArray[np.int64] | None:
 
 
 def _bytes_of(epoch: Epoch, engine: UnitSettings) -> bytes | None:
-    """Return the bytes that an engine reads in all its frames; a frame that is read again and again once."""
+    """Return the bytes of all frames of an engine, one frame if all are the same."""
     fields = engine.fields
     lanes = sum(fields.get(("CTRL", f"SIZE{lane}"), 0) > 0 for lane in range(_LANES))
     size = (fields.get(("FSIZE", "WIDTH"), 0) | fields.get(("FSIZE", "HEIGHT"), 0) << 16) * lanes
