@@ -119,8 +119,8 @@ def _npu(npu: NpuSection) -> Iterator[str]:
         )
         yield f"    first inference: {macs:,} MACs, {kib(reads)} read, {kib(writes)} written"
         losing = losing_units(npu.epochs)
-        for each in losing[:_EPOCHS_SHOWN]:
-            told = f"epoch {each.epoch}, {printable(each.layer)}: {saturation_text(each)}"
+        for unit in losing[:_EPOCHS_SHOWN]:
+            told = f"epoch {unit.epoch}, {printable(unit.layer)}: {saturation_text(unit)}"
             yield from textwrap.wrap(told, _COLUMNS, initial_indent="    ", subsequent_indent=" " * 6)
         if len(losing) > _EPOCHS_SHOWN:
             yield f"    and {len(losing) - _EPOCHS_SHOWN} more"
