@@ -77,6 +77,7 @@ N6Npu *n6npu_new(const N6NpuMemory *memory)
 void n6npu_free(N6Npu *npu)
 {
     npu_free_streams(npu);
+    npu_free_saturated(npu);
     free(npu->blob);
     free(npu);
 }
@@ -330,6 +331,7 @@ void npu_epoch(N6Npu *npu)
 
     tell(npu, npu->watch.begins);
     memset(npu->unit_work, 0, sizeof(npu->unit_work));
+    npu_forget_saturated(npu);
     npu->steps = 0;
     memset(npu->frames_written, 0, sizeof(npu->frames_written));
     memset(npu->ariths, 0, sizeof(npu->ariths));
@@ -347,6 +349,7 @@ void npu_epoch(N6Npu *npu)
     }
     npu->work.epochs++;
     count_elements(npu);
+    npu_judge_saturated(npu);
     npu_empty_streams(npu);
     tell(npu, npu->watch.computed);
 }

@@ -19,8 +19,10 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.model_facts import ModelFacts, read_model_facts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.npu import Npu
 from n6build.describe.model import TensorType
 from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.npu.saturation import reach_of_network
 from n6build.place.image.manifest import read_manifest
 from n6build.place.image.program_board import ProgramBoard, program_board
 from n6build.place.memory_plan.board_memory import models_memory_of
@@ -78,6 +80,7 @@ class ChecksParameters:
         external: External regions for relocatable models; empty without them.
         foreign: Third-party programs.
         programs: Board facts for reading third-party programs; None without them.
+        npu: The chip's NPU; None without a network for it.
     """
 
     board: CheckedBoard
@@ -89,6 +92,7 @@ class ChecksParameters:
     external: tuple[str, ...]
     foreign: tuple[GivenProgram, ...]
     programs: ProgramBoard | None
+    npu: Npu | None = None
 
 
 def checks_step(
@@ -126,6 +130,7 @@ def checks_step(
         models_memory_of(board).external if installed else (),
         tuple(foreign),
         program_board(board) if foreign else None,
+        board.soc.npu if any(each.backend.for_npu for each in networks) else None,
     )
     unread = (each.file for each in parameters.networks if each.file and each.facts is None)
     return Step(
@@ -135,7 +140,7 @@ def checks_step(
         sources=(
             plan,
             *([manifest] if foreign else []),
-            *dict.fromkeys((*(file for each in networks for file in each.described), *unread)),
+            *dict.fromkeys((*(file for each in networks for file in (*each.described, *each.constants)), *unread)),
             *(file for _, file in installed),
             *dict.fromkeys(file for program in foreign for file in program.sources),
         ),
@@ -178,7 +183,7 @@ def make_checks(call: Call) -> None:
     plan = read_plan(call.sources[0])
     subject = Subject(
         given.board,
-        tuple(_subject(network) for network in given.networks),
+        tuple(_subject(network, given.npu) for network in given.networks),
         plan,
         given.runtime,
         tuple(_installed(each, given, plan) for each in given.installed),
@@ -192,14 +197,16 @@ def _appli_bytes(manifest: Path) -> int:
     return sum(each.length for each in read_manifest(manifest).segments if each.name == "appli")
 
 
-def _subject(network: _Network) -> NetworkSubject:
+def _subject(network: _Network, npu: Npu | None) -> NetworkSubject:
     file = Path(network.file) if network.file else None
+    artifacts = read_artifacts(Path(network.folder), network.name, network.weights)
     return NetworkSubject(
         model=CheckedModel(network.model, file, network.waived, network.input_type, network.output_type),
         for_npu=network.for_npu,
-        artifacts=read_artifacts(Path(network.folder), network.name, network.weights),
+        artifacts=artifacts,
         pools=network.pools,
         facts=network.facts or (read_model_facts(file) if file else None),
+        reach=reach_of_network(artifacts, npu) if network.for_npu and npu else None,
     )
 
 

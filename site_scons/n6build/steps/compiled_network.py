@@ -68,6 +68,12 @@ class NetworkSteps:
         return described_by(self.step.outputs)
 
     @property
+    def constants(self) -> tuple[str, ...]:
+        """Return blobs and weights of a network for the NPU; none of another one."""
+        blobs = (each for each in self.headers if each.endswith("_ecblobs.h"))
+        return (*blobs, *self.raws) if self.backend.for_npu else ()
+
+    @property
     def for_runs(self) -> tuple[str, ...]:
         """Return all outputs except the report.
 

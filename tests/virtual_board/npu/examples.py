@@ -23,6 +23,7 @@ from virtual_board.npu.cases_streams import behind_a_writer, copy, frames_throug
 from virtual_board.npu.cases_vector import (
     activation,
     affine,
+    biased_layer,
     clipped_to,
     counted,
     many_channels,
@@ -150,6 +151,9 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
         )
     ),
     "a whole layer": whole_layer,
+    "a layer with a product that needs more than 16 bits": lambda: biased_layer(
+        (40, -9, 40, 10), (30138, 8000, 30138, 9000), (-619, 5, 0, -20)
+    ),
 }
 
 # The model must refuse these: nobody knows their results.

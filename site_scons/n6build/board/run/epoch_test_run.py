@@ -13,7 +13,9 @@ from n6build.board.run.compare import check_going
 from n6build.board.run.console_log import ConsoleLog, ends_run, read_console
 from n6build.board.run.epoch_test import FedEpoch, Watched, fed, handed_over, request, watched
 from n6build.board.run.epoch_test_inputs import reading_others
+from n6build.board.run.npu_epochs import first_inferences, hardware_epochs
 from n6build.board.run.reference import model_inputs
+from n6build.board.run.saturation import SaturatedUnit, saturated_units
 from n6build.board.run.session import longest_line
 from n6build.board.run.stops import say_stops
 from n6build.board.virtual_board.build import find_emulator
@@ -76,6 +78,7 @@ class FedOutcome:
         tolerance: Allowed distance of each epoch.
         epochs: Compared buffers, in the order of epochs.
         not_compared: Other buffers, in the order of epochs.
+        saturated: Units of the NPU whose formats did not hold all values, in the order of epochs.
     """
 
     model: str
@@ -83,6 +86,12 @@ class FedOutcome:
     tolerance: EpochTolerance
     epochs: tuple[FedEpoch, ...]
     not_compared: tuple[NotCompared, ...]
+    saturated: tuple[SaturatedUnit, ...] = ()
+
+    @property
+    def losing(self) -> tuple[SaturatedUnit, ...]:
+        """Return the units that lost values by saturation."""
+        return tuple(each for each in self.saturated if each.saturation.lost)
 
     @property
     def first_wrong(self) -> FedEpoch | None:
@@ -199,6 +208,7 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
     outcomes = []
     parts = iter(handed_over([one for each in prepared for one in each.watched], handed.data, handed.done))
     inference = 0
+    computed = first_inferences(handed.record, len(prepared))
     for index, each in enumerate(prepared):
         artifacts, tolerance = each.network.artifacts, each.network.tolerance
         made = [(one, next(parts)) for one in each.watched]
@@ -221,6 +231,7 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
                     NotCompared(one.buffer.epoch, one.buffer.name, one.why)
                     for one in sorted(others, key=lambda one: one.buffer.epoch)
                 ),
+                saturated_units(hardware_epochs(computed[index], artifacts)),
             )
         )
     return outcomes

@@ -11,6 +11,7 @@ from n6build.base.size_text import counted
 from n6build.board.run.comparison_text import percent
 from n6build.board.run.epoch_test import FedEpoch
 from n6build.board.run.epoch_test_run import FedOutcome
+from n6build.board.run.saturation import REMEDY, saturation_lines, saturation_text
 
 _RULE = "  " + "-" * 100
 
@@ -27,6 +28,8 @@ def print_fed(outcome: FedOutcome) -> None:
     show(_RULE)
     for one in outcome.not_compared:
         show(f"  {one.epoch:>4}  {one.buffer}: not compared, {one.why}")
+    for text in saturation_lines(outcome.saturated):
+        show(text)
     say("Epochs", _sum(outcome), f"against {outcome.reference}")
 
 
@@ -66,12 +69,17 @@ def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) ->
                 f"{percent(first.within_1, first.elements)} within 1 ({100 * tolerance.within_1:g}); furthest off is "
                 f"epoch {worst.epoch}, {percent(worst.within_1, worst.elements)} within 1"
             )
-            hint = (
-                "check its weights, its quantisation and tolerance.epoch in model.yaml: its inputs were right"
-                if first.reads_from is None
-                else f"check epoch {first.reads_from}, too: this epoch reads its output, which is not compared"
-            )
-            raise N6Error("N6-RUN-011", what, where=f"{outcome.model}: {first.buffer}", hint=hint)
+            raise N6Error("N6-RUN-011", what, where=f"{outcome.model}: {first.buffer}", hint=_hint(outcome, first))
+
+
+def _hint(outcome: FedOutcome, wrong: FedEpoch) -> str:
+    """Return the remedy for a wrong epoch."""
+    losing = [saturation_text(each) for each in outcome.losing if each.epoch == wrong.epoch]
+    if wrong.reads_from is not None:
+        return f"check epoch {wrong.reads_from}, too: this epoch reads its output, which is not compared"
+    if losing:
+        return f"{'; '.join(losing)}: {REMEDY}"
+    return "check its weights, its quantisation and tolerance.epoch in model.yaml: its inputs were right"
 
 
 def fed_junit(board: str, outcomes: Sequence[FedOutcome], findings: Sequence[str]) -> bytes:

@@ -15,6 +15,8 @@ from n6build.judge.npu.names import Names, field_values, with_bits
 _EN, _CLR, _CONFCLR = 1 << 0, 1 << 1, 1 << 30
 # Coefficients and tables are data, not settings.
 _TABLES = 0x400
+# ARITH TRANSLATEADDR: the first coefficient is behind the registers, else at the unit's begin.
+_TRANSLATED = 0x2C
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,14 @@ class UnitSettings:
         fields: Known values by register and field.
         bases: Names of addresses that a loader still adds, by register. Until then the register has
             an offset.
+        tables: Words of its coefficients by their index, if they were asked for.
     """
 
     name: str
     kind: str
     fields: Mapping[tuple[str, str], int]
     bases: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Registers:
         bases: Names of addresses that a loader still adds, by unit and offset.
         resets: Reset values by kind of unit.
         has_work: A stream engine has been switched on.
+        tables: Words of coefficients by unit and index; None to leave them out.
     """
 
     names: Names
@@ -67,6 +72,7 @@ class Registers:
     bases: dict[int, dict[int, str]] = field(default_factory=dict)
     resets: dict[str, dict[int, int]] = field(default_factory=dict)
     has_work: bool = False
+    tables: dict[int, dict[int, int]] | None = None
 
     def of(self, unit: int) -> dict[int, int]:
         """Return the values of a unit's registers, by offset."""
@@ -79,7 +85,7 @@ class Registers:
         return self.values[unit]
 
     def write(self, unit: int, offset: int, value: int, base: str = "") -> None:
-        """Write a whole register; tables are left out.
+        """Write a whole register.
 
         Args:
             unit: Number of the unit.
@@ -87,7 +93,10 @@ class Registers:
             value: Value of the register.
             base: Name of the address that a loader still adds to the value, empty if none.
         """
-        if unit not in self.names.units or offset >= _TABLES:
+        if unit not in self.names.units:
+            return
+        if offset >= _TABLES:
+            self._write_table(unit, offset, value)
             return
         registers = self.of(unit)
         self.decoded.pop(unit, None)
@@ -108,6 +117,13 @@ class Registers:
         if self.names.units[unit].kind == "STRENG" and registers[0] & _EN and not was_on:
             self.has_work = True
 
+    def _write_table(self, unit: int, offset: int, value: int) -> None:
+        """Write a word of a table; coefficients of ARITH may have a translated address."""
+        if self.tables is not None:
+            moved = self.names.units[unit].kind != "ARITH" or self.of(unit).get(_TRANSLATED, 0) & 1
+            self.tables.setdefault(unit, {})[(offset - (_TABLES if moved else 0)) // 4] = value
+            self.decoded.pop(unit, None)
+
     def settings(self) -> tuple[UnitSettings, ...]:
         """Return the settings of the units that are on."""
         on = sorted(unit for unit, registers in self.values.items() if registers[0] & _EN)
@@ -125,20 +141,27 @@ class Registers:
                     fields |= {(found.name, name): content for name, content in field_values(found.register, value)}
                     if offset in added:
                         bases[found.name] = added[offset]
-            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields, bases)
+            tables = dict(self.tables.get(unit, {})) if self.tables else {}
+            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields, bases, tables)
         return self.decoded[unit]
 
 
-def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
+def epochs_of_blob(blob: Blob, names: Names, *, tables: bool = False) -> Iterator[EpochSettings]:
     """Return the epochs of a blob in the order in which they are computed.
 
     An epoch has the settings at the moment when the controller first waits after stream engines
     were switched on.
 
+    Args:
+        blob: The blob.
+        names: Names of units and registers.
+        tables: Whether the settings have coefficients, too.
+
     Raises:
         N6Error: N6-NPU-003.
     """
-    return _epochs(instructions(blob), Registers(names), blob.container.bases if blob.container else {})
+    registers = Registers(names, tables={} if tables else None)
+    return _epochs(instructions(blob), registers, blob.container.bases if blob.container else {})
 
 
 def _epochs(decoded: Iterable[Instruction], registers: Registers, bases: Mapping[int, str]) -> Iterator[EpochSettings]:
