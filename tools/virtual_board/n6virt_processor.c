@@ -79,6 +79,11 @@ uint32_t n6virt_caller(void)
     return le32_to_cpu(pc);
 }
 
+uint32_t n6virt_last_pc(void)
+{
+    return processor.cpu->env.regs[15];
+}
+
 static void reset_now(CPUState *cpu, run_on_cpu_data data)
 {
     MachineState *machine = MACHINE(qdev_get_machine());

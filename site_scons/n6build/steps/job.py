@@ -337,6 +337,7 @@ def _check_debugger(choices: Choices) -> None:
         "runs": choices.runs,
         "until": choices.until,
         "audio": choices.audio,
+        "fuses": choices.fuses,
         "epochs": choices.epochs,
         "trace": choices.trace != "none",
         "mode=no-run": "no-run" in choices.modes,
@@ -377,5 +378,8 @@ def _check_run(choices: Choices) -> None:
     if choices.epochs and (linked or choices.gdb or choices.audio):
         what = "'epochs=1' needs the virtual board, and the test vectors in flash"
         raise N6Error("N6-OPTION-017", what, hint="set probe=virtual, and remove inputs, expected, runs, gdb and audio")
+    if choices.fuses and not is_virtual:
+        what = "'fuses' needs the virtual board: those of a chip stay as they are"
+        raise N6Error("N6-OPTION-015", what, hint="set probe=virtual, or remove fuses")
     if choices.start == "ram" and is_virtual and not choices.pair:
         raise N6Error("N6-OPTION-011", "'start=ram' needs a real board", hint="remove start=ram")

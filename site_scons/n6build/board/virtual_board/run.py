@@ -163,7 +163,8 @@ class NorBoot:
         keeps_writes: True if the file keeps the program's erases and writes.
         heard: Recording for its microphones; None for silence.
         npu: Files that record the NPU and exchange tensors.
-        fuses: File that keeps fuses, which a program can blow; None for the board's unblown fuses.
+        fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
+        development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
     """
 
     nor: Path
@@ -174,6 +175,7 @@ class NorBoot:
     heard: Recording | None = None
     npu: NpuFiles = NO_FILES
     fuses: Path | None = None
+    development: bool = False
 
 
 class RunOptions(TypedDict, total=False):
@@ -233,6 +235,8 @@ def _nor_options(boot: NorBoot) -> str:
         values["console-baud"] = 0
     if boot.jedec_id is not None:
         values["nor-jedec-id"] = boot.jedec_id
+    if boot.development:
+        values["development-boot"] = "on"
     if boot.keeps_writes:
         values["nor-write"] = "on"
     if boot.heard is not None:
