@@ -38,7 +38,7 @@ class GdbClient:
             assert self._ask(f"M{address + start:x},{len(part):x}:{part.hex()}") == "OK"
 
     def call(self, function: int, *arguments: int, stack: int, returns_to: int) -> int:
-        """Run a function with up to four arguments until it returns, and return its result."""
+        """Run a function with up to four arguments, and return its result."""
         for number, value in enumerate(arguments):
             self.set_register(number, value)
         self.set_register(SP, stack)

@@ -357,6 +357,9 @@ def _check_run(choices: Choices) -> None:
     if choices.trace != "none" and not is_virtual:
         what = "'trace=npu' only works on the virtual board: a real board cannot trace its NPU"
         raise N6Error("N6-OPTION-016", what, hint="set probe=virtual, or remove trace=npu")
+    if choices.fuses and not is_virtual:
+        what = "'fuses' only works on the virtual board: the fuses of a chip stay as they are"
+        raise N6Error("N6-OPTION-023", what, hint="set probe=virtual, or remove fuses")
     if runs_until(choices):
         if not is_virtual and "no-run" not in choices.modes:
             what = "a third-party program, or a run with 'until', only runs on the virtual board"
@@ -378,8 +381,5 @@ def _check_run(choices: Choices) -> None:
     if choices.epochs and (linked or choices.gdb or choices.audio):
         what = "'epochs=1' needs the virtual board, and the test vectors in flash"
         raise N6Error("N6-OPTION-017", what, hint="set probe=virtual, and remove inputs, expected, runs, gdb and audio")
-    if choices.fuses and not is_virtual:
-        what = "'fuses' needs the virtual board: those of a chip stay as they are"
-        raise N6Error("N6-OPTION-015", what, hint="set probe=virtual, or remove fuses")
     if choices.start == "ram" and is_virtual and not choices.pair:
         raise N6Error("N6-OPTION-011", "'start=ram' needs a real board", hint="remove start=ram")

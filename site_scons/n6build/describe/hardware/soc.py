@@ -350,19 +350,13 @@ def _check(soc: Soc, document: Document) -> None:
     spans = sorted((memory.base, memory.end, name) for name, memory in soc.memories.items())
     for (_, end, name), (start, _, other) in itertools.pairwise(spans):
         if end > start:
-            raise N6Error(
-                "N6-SOC-001",
-                f"memory {other} begins {end - start} bytes before the end of {name}",
-                where=document.where("memories", other),
-            )
+            what = f"memory {other} begins {end - start} bytes before the end of {name}"
+            raise N6Error("N6-SOC-001", what, where=document.where("memories", other))
     enable_bits = soc.peripherals["RCC"].registers["MEMENR"].fields
     for name, memory in soc.memories.items():
         if memory.power and memory.power.rcc_field not in enable_bits:
-            raise N6Error(
-                "N6-SOC-002",
-                f"RCC MEMENR has no field '{memory.power.rcc_field}'",
-                where=document.where("memories", name, "power"),
-            )
+            what = f"RCC MEMENR has no field '{memory.power.rcc_field}'"
+            raise N6Error("N6-SOC-002", what, where=document.where("memories", name, "power"))
     _check_payload(soc, document, "boot", soc.boot.header_address, soc.boot.payload_offset)
     _check_payload(soc, document, "load_and_run", soc.load_and_run.load_address, soc.load_and_run.payload_offset)
     for name, profile in soc.clock_profiles.items():
@@ -375,9 +369,8 @@ def _check(soc: Soc, document: Document) -> None:
             )
     for name, peripheral in soc.peripherals.items():
         if (peripheral.base is None) == (not peripheral.instances):
-            raise N6Error(
-                "N6-SOC-003", f"{name} needs either 'base' or 'instances'", where=document.where("peripherals", name)
-            )
+            what = f"{name} needs either 'base' or 'instances'"
+            raise N6Error("N6-SOC-003", what, where=document.where("peripherals", name))
 
 
 def _check_payload(soc: Soc, document: Document, key: str, image: int, offset: int) -> None:
