@@ -132,7 +132,7 @@ PROGRAMS = (
                 BOARD.soc.boot.payload_offset,
             )
         ],
-        lambda data, _: check_foreign_header(data, "a"),
+        lambda data, _: check_foreign_header(data, "a", BOARD.soc.boot.payload_offset),
     ),
     Target("Haar cascade", lambda: [OLDER.encode(), NEWER.encode()], lambda data, _: haar_cascade(data, 0, "a.xml")),
     Target(

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of
-from n6build.board.virtual_board.run import RunResult
-from n6build.describe.formats.boot_header import BinaryType
+from n6build.board.virtual_board.run import Limits, RunResult
+from n6build.describe.formats.boot_header import HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board, Fuse
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
@@ -82,6 +82,20 @@ def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, va
     assert message in result.findings[0].text
 
 
+def test_an_image_signed_without_align_is_named_before_it_crashes(tmp_path: Path) -> None:
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    image = bytearray(image_of(elf, BinaryType.FSBL))
+    payload = image[BOARD.soc.boot.payload_offset :]
+    # The checksum stays the same: only zeros are left out.
+    struct.pack_into("<I", image, 0x6C, len(payload))
+    result = boot(tmp_path, {BOARD.nor.base: bytes(image[:HEADER_BYTES] + payload)}, [elf])
+    assert result.findings[0].kind == "boot-rom"
+    assert result.findings[0].text == (
+        "The FSBL was signed without -align: its vector table is at 0x240 of the image, the chip expects it at 0x400"
+    )
+    assert "hello" not in result.lines
+
+
 SILENT = [
     ("WRONG_FUNCTION", "USART1 is written while PE5, the board's TX pin, is not set to it (alternate function 7)"),
     ("OTHER_PIN", "USART1 is written while PE5, the board's TX pin, is not set to it (alternate function 7)"),
@@ -145,3 +159,54 @@ def test_every_memory_of_the_chip_is_there_and_tcm_at_its_non_secure_addresses_t
     result = run(tmp_path, "OTHER_MEMORIES")
     assert result.findings == ()
     assert "sum=15" in result.lines
+
+
+def test_a_non_secure_alias_works_until_rif_makes_the_block_secure(tmp_path: Path) -> None:
+    result = run(tmp_path, "ALIAS_OPEN")
+    assert {"secure=0x00000278", "alias=0x00000278"} <= set(result.lines)
+    assert {(finding.kind, finding.is_warning) for finding in result.findings} == {("alias-open", True)}
+    third_party = boot_program(tmp_path, PROGRAM.name, "DOES=ALIAS_OPEN", strict_clocks=False)
+    assert third_party.findings == ()
+
+
+def test_a_secured_block_ignores_its_non_secure_alias(tmp_path: Path) -> None:
+    result = run(tmp_path, "ALIAS_SECURED")
+    assert {"secure=0x00000000", "alias=0x00000000"} <= set(result.lines)
+    write, read = result.findings
+    assert (write.kind, read.kind, write.is_warning) == ("alias", "alias", False)
+    assert write.text == (
+        "write to 0x4600805c is lost: it is the non-secure alias of SYSCFG, which RIFSC makes secure (SECCFGR1), use 0x5600805c"
+    )
+    assert read.text.startswith("read of 0x4600805c gives zero: ")
+    assert write.where.startswith(line_with("/* ALIAS */"))
+
+
+def test_registers_of_rcc_begin_as_the_chip_s(tmp_path: Path) -> None:
+    foreign = boot_program(tmp_path, PROGRAM.name, "DOES=RESET_VALUES", strict_clocks=False)
+    assert foreign.lines[:3] == ("pll1=0x08202500", "pll2=0x49000005", "memories=0x000013ff")
+    # The state in which the boot ROM leaves them is unknown: programs built here enable what they use.
+    assert run(tmp_path, "RESET_VALUES").lines[2] == "memories=0x00000380"
+
+
+def test_a_pll_in_bypass_passes_its_source_although_it_is_off(tmp_path: Path) -> None:
+    result = run(tmp_path, "BYPASS")
+    assert (result.lines[-1], result.findings) == ("end", ())
+
+
+def test_a_system_reset_erases_the_banks_that_the_chip_erases(tmp_path: Path) -> None:
+    lines = run(tmp_path, "RESET_ITSELF").lines
+    assert "flexram=0x00000001" in lines
+    assert {"axisram1=0x00000002", "axisram2=0x00000003"}.isdisjoint(lines)
+
+
+def test_attributes_of_pins_before_their_clock_are_a_warning(tmp_path: Path) -> None:
+    (finding,) = run(tmp_path, "ATTRIBUTES").findings
+    assert (finding.kind, finding.is_warning) == ("attribute-off", True)
+    assert finding.where.startswith(line_with("/* EARLY */"))
+
+
+def test_a_watchdog_that_restarts_a_program_again_and_again_is_named(tmp_path: Path) -> None:
+    result = boot_program(tmp_path, PROGRAM.name, "DOES=STARVE_WATCHDOG", limits=Limits(10_000_000))
+    (finding,) = result.findings
+    assert (finding.kind, finding.is_warning, result.ended) == ("watchdog-restarts", True, "timeout")
+    assert "resets the chip for the 3th time: the program does not reload it within 1 ms" in finding.text

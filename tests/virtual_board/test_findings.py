@@ -40,14 +40,8 @@ FAULTS = [
     ),
     (
         "WRONG_ALIAS",
-        "ram-off",
-        "Lost write to AXISRAM3 at 0x34200000, which is off (RAMCFG CR SRAMSD is 1)",
-        "/* WRITE */",
-    ),
-    (
-        "WRONG_ALIAS",
-        "alias",
-        "Write to 0x42023100 is lost: secure code cannot use the non-secure alias, use 0x52023100",
+        "alias-open",
+        "0x42023100 is the non-secure alias of RAMCFG_SRAM3: it works until RIF makes that secure, use 0x52023100",
         "N6_RAMCFG_SRAM3_CR - 0x1",
     ),
     ("EARLY_SWITCH", "clock", "The CPU is switched to IC1, which does not run (RCC CR, DIVENR)", "/* CPU */"),

@@ -135,7 +135,30 @@ def test_the_controller_says_what_it_is_doing(tmp_path: Path) -> None:
 
 
 def test_an_address_beyond_the_part_is_a_transfer_error(tmp_path: Path) -> None:
-    assert values(run(tmp_path, "OUT_OF_PART")) == {"status": "00000001"}
+    result = run(tmp_path, "OUT_OF_PART")
+    assert values(result) == {"status": "00000001"}
+    (finding,) = result.findings
+    assert (finding.kind, finding.text) == (
+        "xspi-size",
+        "XSPI2 refuses a transfer at 0x100000: it knows a part of 0x100000 bytes (DCR1 DEVSIZE)",
+    )
+
+
+def test_registers_stay_on_the_lines_for_both_edges_and_the_array_does_not(tmp_path: Path) -> None:
+    result = run(tmp_path, "ONE_EDGE")
+    assert values(result) == {"status": "00000000", "enabled": "00000202", "id": "003a80c2", "word": "ffffffff"}
+    (finding,) = result.findings
+    assert finding.text == "The NOR moves the data of the command 0xEE at both edges, the controller at one (CCR DDTR)"
+
+
+def test_a_command_that_does_not_reach_the_part_has_a_cause(tmp_path: Path) -> None:
+    result = run(tmp_path, "UNHEARD")
+    assert values(result) == {"id": "00ffffff"}
+    (finding,) = result.findings
+    assert (finding.kind, finding.text) == (
+        "nor-mode",
+        "The NOR does not receive a command whose answer is read: the pads have no supply (PWR SVMCR3 VDDIO3SV)",
+    )
 
 
 def test_an_erase_can_be_suspended(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from firmware_build import BOARD
 from n6build.board.virtual_board.run import Limits, RunResult
+from n6build.describe.hardware.board import Board
 from slow_rows import telling_rows
 
 from virtual_board.small_programs import boot_program
@@ -14,9 +16,9 @@ from virtual_board.small_programs import boot_program
 WORD = bytes.fromhex("01020304")
 
 
-def read_after(tmp_path: Path, change: str) -> RunResult:
+def read_after(tmp_path: Path, change: str, board: Board = BOARD) -> RunResult:
     more = {BOARD.slots.weights.address: WORD}
-    return boot_program(tmp_path, "nor_window.c", f"CHANGE={change}", more=more, limits=Limits())
+    return boot_program(tmp_path, "nor_window.c", f"CHANGE={change}", board=board, more=more, limits=Limits())
 
 
 FITTING = ["NOTHING", "OCTAL_STR", "FEWER_CYCLES", "FROM_HCLK", "FROM_PER", "FROM_IC4"]
@@ -40,6 +42,7 @@ MISTAKES = [
     ("SECOND_CHIP", "ones: nothing is at the second chip select (CR CSSEL)"),
     ("OPCODE", "ones: no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)"),
     ("ONE_EDGE", "ones: the controller uses other lines or edges than the NOR (CCR against the part's mode)"),
+    ("DATA_EDGE", "ones: the part gives the data at both edges, the controller takes it at one (CCR DDTR)"),
     ("SWAPPED_PORTS", "ones: XSPIM still swaps the controllers, as the boot ROM left it (XSPIM CR MODE)"),
     ("PADS_OFF", "ones: the pads have no supply (PWR SVMCR3 VDDIO3SV)"),
     ("PIN", "ones: pin PN4 is not set to the NOR (alternate function 9)"),
@@ -80,6 +83,24 @@ def test_pads_set_for_another_voltage_are_a_warning(tmp_path: Path) -> None:
     result = read_after(tmp_path, "RANGE")
     (finding,) = result.findings
     assert (finding.kind, finding.is_warning) == ("nor-range", True)
+    assert "word=0x04030201" in result.lines
+
+
+def test_a_clock_slightly_above_the_limit_is_a_warning(tmp_path: Path) -> None:
+    dummy = BOARD.nor_commands.dummy
+    commands = replace(BOARD.nor_commands, dummy=replace(dummy, max_hz=(199_000_000, *dummy.max_hz[1:])))
+    result = read_after(tmp_path, "SLIGHTLY_FAST", replace(BOARD, nor_commands=commands))
+    (finding,) = result.findings
+    assert (finding.kind, finding.is_warning) == ("nor-rate", True)
+    assert "200000000 Hz are slightly above the limit of the part" in finding.text
+    assert "word=0x04030201" in result.lines
+
+
+def test_a_chip_select_that_only_the_boot_rom_has_set_is_a_warning(tmp_path: Path) -> None:
+    result = read_after(tmp_path, "CHIP_SELECT")
+    (finding,) = result.findings
+    assert (finding.kind, finding.is_warning) == ("nor-pin", True)
+    assert finding.text.startswith("Pin PN1, the chip select of the NOR, is not set by the program")
     assert "word=0x04030201" in result.lines
 
 

@@ -57,6 +57,7 @@ typedef struct {
     const char *name;
     uint32_t base, bytes;
     uint32_t enable, enable_bits; /* enable register of RCC and its bits; 0: always on */
+    uint32_t secure, secure_bits; /* register of RIFSC and its bit that make it secure; 0: RIFSC has none */
 } N6VirtBlock;
 
 typedef struct {
@@ -68,6 +69,9 @@ typedef struct {
     const uint32_t *registers;
     /* Effect on the chip of an access without the block's clock; NULL: it may hang. */
     const char *without_clock;
+    /* Offsets of registers that only restrict others, with N6VIRT_END at the end: a lost write has no effect on a secure
+     * program. NULL: none. */
+    const uint32_t *attributes;
 } N6VirtModel;
 
 #define N6VIRT_END UINT32_MAX
@@ -178,10 +182,11 @@ typedef struct {
     uint32_t base, bytes;
     uint32_t enable;     /* bits of RCC MEMENR; 0: its clock always runs */
     uint32_t ramcfg;     /* address of its RAMCFG CR; 0: cannot be shut down */
-    bool on_after_reset; /* MEMENR */
+    bool on_after_reset; /* also for programs built here */
     bool shut_down_after_reset; /* RAMCFG */
     bool cacheable;
     uint32_t risaf; /* base of the filter (RISAF) in front of it; 0: none is modelled */
+    bool erased_by_reset;
     bool is_shut_down;
     MemoryRegion memory, cached, off, alias;
     MemoryRegion around[N6VIRT_MPU_REGIONS]; /* parts of memory that the MPU keeps out of the cache */
@@ -274,6 +279,8 @@ void n6virt_npu_add_unit(uint32_t offset, uint32_t bytes, const N6VirtModel *uni
 
 /* Return whether the program was built for this board. A third-party program may depend on unknown behaviour of the chip. */
 bool n6virt_is_strict(void);
+/* Return whether the boot ROM has read the program from the NOR. */
+bool n6virt_is_flash_boot(void);
 /* Run the boot ROM (n6virt_boot.c): start the FSBL that it finds in the NOR, or end the emulator. */
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
 /* Return the bytes of an image and its header, as the header states; 0 if there is no image that fits into room bytes. */
@@ -338,5 +345,7 @@ MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned si
 uint32_t n6virt_caller(void);
 /* Return whether the CPU cannot take a further fault. */
 bool n6virt_is_locked_up(void);
+/* Return the program counter outside of an access: that of the block in execution. */
+uint32_t n6virt_last_pc(void);
 
 #endif

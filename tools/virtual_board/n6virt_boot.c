@@ -2,6 +2,7 @@
  *
  * The effects of the boot ROM: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies the
  * image to RAM and starts at the header's entry. boards/soc documents the state in which it leaves clocks and controllers.
+ * With development-boot=on it leaves the NOR and its controllers alone, and waits in a loop for a probe, which it lets in.
  */
 #include "n6virt.h"
 
@@ -10,14 +11,17 @@
 #include "cpu.h"
 #include "exec/address-spaces.h"
 #include "hw/core/cpu.h"
+#include "qapi/error.h"
 #include "qemu/bswap.h"
 #include "qemu/error-report.h"
 
 #define HEADER_WORD(image, member) ldl_le_p((image) + offsetof(n6_boot_header_t, member))
 #define THUMB 1u
+#define BRANCH_TO_ITSELF 0xe7feu
+#define LOOP_BYTES 4096u
 
-static MemoryRegion rom;
-static bool strict_clocks = true;
+static MemoryRegion rom, loop;
+static bool strict_clocks = true, development;
 
 /* Return the reason why the image cannot be started, or NULL. The caller frees the text. */
 static char *objection(const uint8_t *header, uint32_t room)
@@ -78,29 +82,57 @@ static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, char **r
     return NULL;
 }
 
+/* Return whether a vector table can begin here: an aligned stack pointer, then a Thumb address. */
+static bool is_vector_table(const uint8_t *at)
+{
+    uint32_t stack = ldl_le_p(at);
+
+    return stack && !(stack & 7) && ldl_le_p(at + 4) & THUMB;
+}
+
+/* Report an image whose vector table begins right behind the header, as ST's signing tool from 2.21 on leaves it without
+ * -align. The boot ROM copies it all the same, so that no address in the program is right. The header's entry does not help: the
+ * tool takes it from the place where the table is expected. */
+static void check_alignment(const uint8_t *header)
+{
+    if (is_vector_table(header + N6_BOOT_HEADER_BYTES) && !is_vector_table(header + N6_BOOT_PAYLOAD_OFFSET)) {
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The FSBL was signed without -align: its vector table is at 0x%x of the image, "
+                       "the chip expects it at 0x%x", N6_BOOT_HEADER_BYTES, N6_BOOT_PAYLOAD_OFFSET);
+    }
+}
+
 static void leave_behind(void)
 {
     n6virt_set(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPIMEN);
     n6virt_set(N6_XSPI1_CR, N6_XSPI_CR_EN);
     n6virt_set(N6_XSPIM_CR, N6_XSPIM_CR_MODE);
-#define LEFT_ON(address, bits) n6virt_set(address, n6virt_get(address) | (bits));
-    if (!strict_clocks) {
-        N6VIRT_CLOCKS_LEFT_ON(LEFT_ON)
-    }
+}
+
+static void wait_for_probe(CPUState *cpu)
+{
+    n6virt_set(N6_DBGMCU_SR, n6virt_get(N6_DBGMCU_SR) | N6_DBGMCU_SR_AP1_OPEN);
+    ARM_CPU(cpu)->env.regs[13] = N6VIRT_ROM_STACK;
+    cpu_set_pc(cpu, N6VIRT_DEVELOPMENT_LOOP | THUMB);
 }
 
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
 {
     char *reason = NULL;
-    const uint8_t *header = find_fsbl(nor, nor_bytes, &reason);
+    const uint8_t *header;
     uint32_t stack;
 
+    if (development) {
+        wait_for_probe(cpu);
+        return;
+    }
+    header = find_fsbl(nor, nor_bytes, &reason);
     if (!header) {
         n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The boot ROM finds no FSBL: %s", reason);
         n6virt_findings_close("\"instructions\": 0");
         error_report("The boot ROM finds no FSBL: %s", reason);
         exit(1);
     }
+    check_alignment(header);
     address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
                         N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes));
     leave_behind();
@@ -135,17 +167,33 @@ static const MemoryRegionOps rom_ops = {
 
 bool n6virt_is_strict(void)
 {
-    return strict_clocks;
+    return strict_clocks && !development;
+}
+
+bool n6virt_is_flash_boot(void)
+{
+    return !development;
 }
 
 static void add_properties(Object *machine)
 {
     n6virt_switch_property(machine, "strict-clocks", &strict_clocks);
+    n6virt_switch_property(machine, "development-boot", &development);
 }
 
 static void start(void)
 {
     n6virt_add_io(&rom, get_system_memory(), &rom_ops, "n6.boot-rom", N6_BOOTROM_BASE, N6_BOOTROM_SIZE, 0);
+    if (development) {
+        uint8_t *code;
+
+        memory_region_init_rom(&loop, NULL, "n6.boot-rom-loop", LOOP_BYTES, &error_fatal);
+        code = memory_region_get_ram_ptr(&loop);
+        for (unsigned i = 0; i < LOOP_BYTES; i += 2) {
+            stw_le_p(code + i, BRANCH_TO_ITSELF);
+        }
+        memory_region_add_subregion_overlap(get_system_memory(), N6VIRT_DEVELOPMENT_LOOP & ~(LOOP_BYTES - 1), &loop, 1);
+    }
 }
 
 static const N6VirtModule module = {.add_properties = add_properties, .start = start};

@@ -69,6 +69,7 @@ static void add_properties(Object *machine)
         {"nor-port", &n6virt_nor.port},
         {"nor-pins", &n6virt_nor.pins},
         {"nor-alternate", &n6virt_nor.alternate},
+        {"nor-chip-select", &n6virt_nor.chip_select},
         {"nor-cut", &n6virt_nor.cut},
     };
 

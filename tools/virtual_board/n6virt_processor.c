@@ -87,6 +87,11 @@ bool n6virt_is_locked_up(void)
     return running < 0 || processor.nvic.vectpending_prio < 0;
 }
 
+uint32_t n6virt_last_pc(void)
+{
+    return processor.cpu->env.regs[15];
+}
+
 static void reset_now(CPUState *cpu, run_on_cpu_data data)
 {
     MachineState *machine = MACHINE(qdev_get_machine());

@@ -265,6 +265,8 @@ static void carry_out(Controller *c)
         begin(c, false);
         complete(c);
     } else if (!data_bytes(c)) {
+        n6virt_finding("xspi-size", c->base + N6_XSPI_DCR1_OFFSET, "%s refuses a transfer at 0x%x: it knows a part of 0x%" PRIx64
+                       " bytes (DCR1 DEVSIZE)", c->name, reg(c, N6_XSPI_AR_OFFSET), n6virt_xspi_part_bytes(c->base));
         c->flags |= N6_XSPI_SR_TEF;
     } else if (mode == INDIRECT_WRITE) {
         c->armed = true;

@@ -107,7 +107,8 @@ static void on_reset_request(void *opaque, int number, int level)
     }
 }
 
-/* Reset the whole chip, at power-on and at the program's request: registers begin anew, RAM keeps its content. */
+/* Reset the whole chip, at power-on and at the program's request: registers begin anew, RAM keeps its content, except the banks
+ * that the chip erases. */
 static void n6virt_reset(MachineState *machine, N6VirtReset reset)
 {
     uint32_t nor_bytes;

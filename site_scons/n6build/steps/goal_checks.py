@@ -129,6 +129,7 @@ def _check_debugger(choices: Choices) -> None:
         "runs": choices.runs,
         "until": choices.until,
         "audio": choices.audio,
+        "fuses": choices.fuses,
         "epochs": choices.epochs,
         "trace": choices.trace != "none",
         "mode=no-run": "no-run" in choices.modes,
@@ -147,6 +148,9 @@ def _check_run(choices: Choices) -> None:
     if choices.trace != "none" and not is_virtual:
         what = "'trace=npu' only works on the virtual board: a real board cannot trace its NPU"
         raise N6Error("N6-OPTION-016", what, hint="set probe=virtual, or remove trace=npu")
+    if choices.fuses and not is_virtual:
+        what = "'fuses' only works on the virtual board: the fuses of a chip stay as they are"
+        raise N6Error("N6-OPTION-023", what, hint="set probe=virtual, or remove fuses")
     if runs_until(choices):
         _check_watched(choices, is_virtual=is_virtual)
     else:

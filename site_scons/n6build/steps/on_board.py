@@ -82,6 +82,7 @@ def on_board(
         everything="flash-all" in asked,
         dry=choices.dry,
         foreign=choices.is_foreign,
+        fuses=choices.fuses,
     )
     steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
     receipts = outputs_of(steps)

@@ -127,7 +127,8 @@ class NorBoot:
         keeps_writes: True if the file keeps the program's erases and writes.
         heard: Recording for its microphones; None for silence.
         npu: Files that record the NPU and exchange tensors.
-        fuses: File that keeps fuses, which a program can blow; None for the board's unblown fuses.
+        fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
+        development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
     """
 
     nor: Path
@@ -138,6 +139,7 @@ class NorBoot:
     heard: Recording | None = None
     npu: NpuFiles = NO_FILES
     fuses: Path | None = None
+    development: bool = False
 
 
 class RunOptions(TypedDict, total=False):
@@ -195,14 +197,12 @@ def _nor_options(boot: NorBoot) -> str:
     if not boot.strict_clocks:
         # A third-party program has its own baud rate, so that any rate is accepted.
         values["console-baud"] = 0
-    if boot.jedec_id is not None:
-        values["nor-jedec-id"] = boot.jedec_id
-    if boot.keeps_writes:
-        values["nor-write"] = "on"
+    values |= {"nor-jedec-id": boot.jedec_id} if boot.jedec_id is not None else {}
+    values |= {"nor-write": "on"} if boot.keeps_writes else {}
+    values |= {"development-boot": "on"} if boot.development else {}
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
-    if boot.fuses is not None:
-        values["fuse-file"] = _quoted(boot.fuses)
+    values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
     values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 

@@ -178,7 +178,9 @@ def _slot(board: ProgramBoard, role: Role) -> int:
 
 
 def _signed(path: Path, role: Role, board: ProgramBoard, data: bytes, *, copied_by_ours: bool) -> bytes:
-    check_foreign_header(data, path.name)
+    programs = board.programs
+    offset = (programs.fsbl if role == "fsbl" else programs.appli).payload_offset
+    check_foreign_header(data, path.name, offset)
     if role == "appli" and copied_by_ours:
         _check_copied(path, board, BASE.unpack(data)["entry"])
     return data
