@@ -86,7 +86,17 @@ def _begin(words: list[str]) -> None:
         from n6build.base.version import version
 
         print(f"n6build {version()}", flush=True)
-    elif command == "matrix-merge":
+    elif command in ("--makefile", "--cmake-dir", "--include-dir", "--scons-dir"):
+        from n6build.cli.places import PLACES
+
+        print(PLACES[command], flush=True)
+    else:
+        _carry_out_command(words)
+
+
+def _carry_out_command(words: list[str]) -> None:
+    command, *rest = words or [""]
+    if command == "matrix-merge":
         from n6build.cli.matrix_merge import matrix_merge
 
         matrix_merge(rest)
@@ -98,6 +108,10 @@ def _begin(words: list[str]) -> None:
         from n6build.cli.adopt import adopt
 
         adopt(rest)
+    elif command == "survey":
+        from n6build.cli.survey import survey
+
+        survey(rest)
     elif command == "prove":
         from n6build.cli.prove import prove
 
@@ -110,10 +124,6 @@ def _begin(words: list[str]) -> None:
         from n6build.cli.new import new
 
         new(rest)
-    elif command in ("--makefile", "--cmake-dir", "--include-dir", "--scons-dir"):
-        from n6build.cli.places import PLACES
-
-        print(PLACES[command], flush=True)
     else:
         from n6build.cli.arguments import read_call
         from n6build.cli.build import carry_out
