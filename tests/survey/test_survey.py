@@ -28,6 +28,7 @@ from virtual_board.npu.model import END, assembled, label, poll, unit, write_bit
 
 RELEASE_3, RELEASE_2 = CORES[3], CORES[0]
 WEIGHTS = bytes(4704)
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4704\n"
 
 
 def engine(kind: str, index: int = 0) -> list[int]:
@@ -75,7 +76,7 @@ def test_a_network_with_copies_is_one_row_and_the_one_with_weights_is_shown(
 ) -> None:
     put(tmp_path / "a", weights=None)
     put(tmp_path / "b")
-    put(tmp_path / "c", weights=b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4704\n")
+    put(tmp_path / "c", weights=POINTER)
     found = rows(tmp_path, capsys)
     assert found.keys() == {"b/od.c"}
     assert found["b/od.c"]["copies"] == ["a/od.c", "c/od.c"]
@@ -95,36 +96,52 @@ def test_what_is_not_modelled_is_named_and_after_three_reasons_the_rest_is_count
     told = capsys.readouterr().out
     assert "  refused  " in told
     assert f"and {len(reasons) - 3} more; --json has all" in told
-    assert "Surveyed 1 networks, 1 refused" in told
+    assert "Surveyed 1 network, 1 refused" in told
 
 
-DAMAGE: dict[str, Callable[[Path], object]] = {
-    "network.c is cut off": lambda folder: (folder / "od.c").write_bytes((folder / "od.c").read_bytes()[:2000]),
-    "blobs are cut off": lambda folder: (folder / "od_ecblobs.h").write_text(header(example(CONTAINERS[0])[:9])),
-    "no blobs": lambda folder: (folder / "od_ecblobs.h").unlink(),
-    "an unknown container": lambda folder: (folder / "od_ecblobs.h").write_text(header([0xECBF_0099, 0, 0, 0])),
-    "blobs are a pointer": lambda folder: (folder / "od_ecblobs.h").write_bytes(
-        b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4704\n"
-    ),
-    "a loop of links": lambda folder: (
-        (folder / "od_ecblobs.h").unlink(),
-        (folder / "od_ecblobs.h").symlink_to("od_ecblobs.h"),
-    ),
-    "a c_info of another network": lambda folder: (folder / "od_c_info.json").write_text("[" * 10_000),
-}
+def _cut_off(folder: Path) -> None:
+    (folder / "od.c").write_bytes((folder / "od.c").read_bytes()[:2000])
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+def _blobs_cut_off(folder: Path) -> None:
+    (folder / "od_ecblobs.h").write_text(header(example(CONTAINERS[0])[:9]))
+
+
+def _no_blobs(folder: Path) -> None:
+    (folder / "od_ecblobs.h").unlink()
+
+
+def _an_unknown_container(folder: Path) -> None:
+    (folder / "od_ecblobs.h").write_text(header([0xECBF_0099, 0, 0, 0]))
+
+
+def _blobs_not_downloaded(folder: Path) -> None:
+    (folder / "od_ecblobs.h").write_bytes(POINTER)
+
+
+def _a_loop_of_links(folder: Path) -> None:
+    (folder / "od_ecblobs.h").unlink()
+    (folder / "od_ecblobs.h").symlink_to("od_ecblobs.h")
+
+
+def _a_deep_c_info(folder: Path) -> None:
+    (folder / "od_c_info.json").write_text("[" * 10_000)
+
+
+DAMAGE = (_cut_off, _blobs_cut_off, _no_blobs, _an_unknown_container, _blobs_not_downloaded, _a_loop_of_links)
+
+
+@pytest.mark.parametrize("damage", [*DAMAGE, _a_deep_c_info])
 def test_a_damaged_network_is_a_row_and_the_others_are_surveyed(
-    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    damage: Callable[[Path], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     put(tmp_path / "b")
-    DAMAGE[damage](put(tmp_path / "a", RELEASE_2))
+    damage(put(tmp_path / "a", RELEASE_2))
     begin = time.process_time()
     found = rows(tmp_path, capsys)
     assert time.process_time() - begin < 1.0
     assert found["b/od.c"]["gate"]["state"] == "passes"  # type: ignore[index]
-    if damage == "network.c is cut off":
+    if damage is _cut_off:
         # Without the table of epochs it is not known from an application.
         assert found.keys() <= {"a/od.c", "b/od.c"}
         return
@@ -166,7 +183,7 @@ def test_an_unreadable_folder_is_left_out(tmp_path: Path, capsys: pytest.Capture
     put(tmp_path / "b").chmod(0)
     survey([str(tmp_path)])
     told = capsys.readouterr().out
-    assert "Surveyed 1 networks" in told
+    assert "Surveyed 1 network" in told
     assert "Left out" in told
 
 

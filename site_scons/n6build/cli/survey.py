@@ -8,6 +8,7 @@ from pathlib import Path
 
 from n6build.base.console import only_errors, say
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.size_text import counted
 from n6build.cli.arguments import CommandParser, add_output
 
 NAME = "survey"
@@ -52,7 +53,7 @@ def survey(words: Sequence[str]) -> None:
             show_head(kind)
             rows = rows_of(kind, tree, wishes, show_row)
             found[kind.name] = [row.facts for row in rows]
-            say("Surveyed", f"{len(rows)} {kind.name}", counts_text(kind, rows))
+            say("Surveyed", counted(len(rows), kind.name.removesuffix("s")), counts_text(kind, rows))
         for path, why in tree.unreadable:
             say("Left out", str(path), why)
         for path in tree.links:

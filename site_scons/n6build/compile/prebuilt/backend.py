@@ -103,8 +103,9 @@ def make_prebuilt_network(call: Call) -> None:
     """
     network, models = _network(call.parameters_as(PrebuiltNetworkParameters), call.sources)
     say("Backend", "prebuilt", f"{len(network.inputs)} files of {network.source.absolute().parent.name}")
-    for model in models if network.c_info else ():
-        require_origin(network.c_info, model)
+    for model in models:
+        if network.c_info:
+            require_origin(network.c_info, model)
     # Files that another tool left there would be mistaken for files of this network.
     remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
     import_network(network, call.outputs[0].parent)
