@@ -90,12 +90,15 @@ def _begin(words: list[str]) -> None:
         from n6build.cli.places import PLACES
 
         print(PLACES[command], flush=True)
-    else:
-        _carry_out_command(words)
+    elif not _is_own_command(command, rest):
+        from n6build.cli.arguments import read_call
+        from n6build.cli.build import carry_out
+
+        carry_out(read_call(words))
 
 
-def _carry_out_command(words: list[str]) -> None:
-    command, *rest = words or [""]
+def _is_own_command(command: str, rest: list[str]) -> bool:
+    """Carry out a command that is no target of a build; return whether it is one."""
     if command == "matrix-merge":
         from n6build.cli.matrix_merge import matrix_merge
 
@@ -108,6 +111,10 @@ def _carry_out_command(words: list[str]) -> None:
         from n6build.cli.adopt import adopt
 
         adopt(rest)
+    elif command == "explain":
+        from n6build.cli.explain import explain
+
+        explain(rest)
     elif command == "survey":
         from n6build.cli.survey import survey
 
@@ -125,7 +132,5 @@ def _carry_out_command(words: list[str]) -> None:
 
         new(rest)
     else:
-        from n6build.cli.arguments import read_call
-        from n6build.cli.build import carry_out
-
-        carry_out(read_call(words))
+        return False
+    return True
