@@ -76,7 +76,10 @@ _SETTINGS = b"""static void LL_ATON_Start_EpochBlock_2(const void *block) {
 
 @cache
 def _network() -> tuple[bytes, bytes]:
-    """Return network.c and c_info of a network with one operator, as our compiler writes them."""
+    """Return network.c and c_info of a network with one operator.
+
+    Our compiler writes them.
+    """
     with TemporaryDirectory() as folder:
         model = Path(folder) / "network.tflite"
         model.write_bytes(TFLITE)

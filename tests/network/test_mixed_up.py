@@ -130,7 +130,10 @@ REAL = {
 
 
 def imported(place: str, folder: Path) -> tuple[Path, str, tuple[str, ...]]:
-    """Return the model of a network of the samples, its name, and the names of its raw files in the folder."""
+    """Return model, name and raw files of a network of the samples.
+
+    The raw files are names in the folder.
+    """
     network = find_network(sample(place))
     import_network(network, folder)
     found = [*network.source.parent.glob("*.tflite"), *network.source.parent.glob("*.onnx")]

@@ -88,13 +88,13 @@ class Tree:
         return tuple(each.path / name for each in self.folders for name in each.links)
 
 
-def walk(root: Path, most: int = MAX_ENTRIES, *, skips_unreadable: bool = False) -> Tree:
+def walk(root: Path, most: int | None = None, *, skips_unreadable: bool = False) -> Tree:
     """Return the folders and files of a project.
 
     Args:
         root: Folder to begin with. It may be a link itself; links to folders below it are not
             followed.
-        most: Number of files and folders that the walk may meet.
+        most: Number of files and folders that the walk may meet; None for those of a project.
         skips_unreadable: Whether an unreadable folder is passed over, and named in the result.
 
     Raises:
@@ -105,6 +105,7 @@ def walk(root: Path, most: int = MAX_ENTRIES, *, skips_unreadable: bool = False)
         raise N6Error("N6-FILE-002", "is not a folder", where=str(root))
     found: list[Folder] = []
     unreadable: list[tuple[Path, str]] = []
+    most = MAX_ENTRIES if most is None else most
     left = most
     waiting = deque([(root, 0)])
     while waiting:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.console import only_errors, say
-from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.size_text import counted
-from n6build.cli.arguments import CommandParser, add_output
+from n6build.cli.arguments import CommandParser, add_output, options_in
 
 NAME = "survey"
 HELP = "finds all compiled networks in a folder, and reports whether the virtual NPU models them, and how they run"
@@ -36,7 +35,7 @@ def survey(words: Sequence[str]) -> None:
     from n6build.survey.table import counts_text, show_head, show_row
 
     asked = survey_parser().parse_intermixed_args(words)
-    given = _given(asked.options)
+    given = options_in(asked.options, _OPTIONS)
     board = given.get("board", _BOARD)
     found = {}
     with only_errors(asked.quiet or asked.json):
@@ -81,16 +80,6 @@ def survey_parser() -> CommandParser:
     )
     add_output(parser)
     return parser
-
-
-def _given(words: Sequence[str]) -> dict[str, str]:
-    given = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if name not in _OPTIONS or not equals:
-            raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, _OPTIONS))
-        given[name] = value
-    return given
 
 
 def _seconds(text: str) -> int:

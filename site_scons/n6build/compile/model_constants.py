@@ -1,4 +1,4 @@
-"""Constants of a model, as counts of their values, to recognise them in another order."""
+"""Constants of a model as counts of their values, known also in another order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled networks in a folder: release, gate of the virtual NPU, expected time, and runs."""
+"""Compiled networks in a folder: release, gate, expected time, and runs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,10 @@ class SurveyedNetwork:
 
 
 def _find(tree: Tree) -> tuple[tuple[FoundNetwork, ...], ...]:
-    """Return the networks, each with its copies; the first one has all weights if any has."""
+    """Return the networks, each with its copies.
+
+    The first of these has all weights, if any has.
+    """
     alike: dict[tuple[str, ...], list[FoundNetwork]] = {}
     for network in find_networks(tree, _MOST_NETWORKS):
         alike.setdefault(_content(network), []).append(network)

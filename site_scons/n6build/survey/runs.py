@@ -1,12 +1,12 @@
-"""Run of a network on the virtual board, by a call of n6build in a process of its own.
+"""Run of a network on the virtual board, in a process of its own.
 
-A damaged network can neither end nor stop a survey: the process has a limited time.
+The process calls n6build, and has a limited time: a damaged network can neither end nor stop a
+survey.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,8 +17,9 @@ from typing import Literal
 
 from n6build.adopt.networks import FoundNetwork
 from n6build.base.bounded import decode_json
+from n6build.base.captured import run_in_session
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, read_bytes
+from n6build.base.files import is_file, read_bytes, to_json, write_atomically
 from n6build.base.walk import Tree, nearest
 from n6build.board.run.comparison_text import percent
 from n6build.board.run.epoch_test_run import FedOutcome
@@ -27,11 +28,11 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.compile.device_headers import headers_in, missing_header
 from n6build.compile.ll_aton import Version, release_name
 from n6build.compile.runtime_files import missing_parts, runtime_in
+from n6build.describe.model import OF_NOISE
 from n6build.survey.kinds import Wishes
 
 _RUNTIME = "ll_aton_runtime.c"
-# The outputs are further from the reference than its tolerance; the network did run.
-_FAR = "N6-RUN-005"
+_MODEL = "surveyed"
 State = Literal["runs", "far off", "fails", "not run"]
 
 
@@ -114,7 +115,8 @@ def run_network(network: FoundNetwork, tree: Tree, wishes: Wishes) -> tuple[Ran,
         return Ran("not run", error.what), None
     with tempfile.TemporaryDirectory(prefix="n6build-survey-") as name:
         folder = Path(name)
-        words.append(f"model={_given(network, folder)}")
+        write_atomically(folder / _MODEL / "model.yaml", to_json(_described(_given(network, folder))))
+        words.append(f"model={folder / _MODEL}")
         ran = _ran(folder, words, wishes.seconds)
         fed = _fed(folder, words, wishes.seconds) if wishes.epochs and ran.state in ("runs", "far off") else None
     return ran, fed
@@ -130,6 +132,18 @@ def _given(network: FoundNetwork, folder: Path) -> Path:
         if is_file(file) and not (linked / file.name).exists():
             (linked / file.name).symlink_to(file.absolute())
     return linked / network.source.name
+
+
+def _described(source: Path) -> dict[str, object]:
+    """Return a model.yaml of a network.
+
+    Its tolerance is wide: a step that fails leaves no results, and the survey judges by itself.
+    """
+    return {
+        "name": _MODEL,
+        "network": {"folder": str(source.parent), "name": source.stem},
+        "tolerance": {"cosine": 0.0, "epoch": {"equal": 0.0, "within_1": 0.0}},
+    }
 
 
 def _libraries(network: FoundNetwork, trees: Sequence[Tree], wishes: Wishes) -> list[str]:
@@ -150,7 +164,10 @@ def _libraries(network: FoundNetwork, trees: Sequence[Tree], wishes: Wishes) -> 
 
 
 def _runtimes(tree: Tree) -> Iterator[tuple[Version, Path]]:
-    """Yield the complete runtimes of a tree, each with the lowest folder that has all of it."""
+    """Yield the complete runtimes of a tree.
+
+    Each comes with the lowest folder that has all of it.
+    """
     for file in tree.named(_RUNTIME):
         for folder in file.parents:
             if not folder.is_relative_to(tree.root):
@@ -176,17 +193,16 @@ def _headers(trees: Sequence[Tree], near: Path) -> Iterator[str]:
 def _ran(folder: Path, words: Sequence[str], seconds: int) -> Ran:
     why = _called(folder, ["flash", "run", *words], seconds)
     found = next(iter(folder.glob("build/*/*/run.json")), None)
-    if found is None or (why and not why.startswith(_FAR)):
+    if found is None:
         return Ran("fails", why or "it made no run.json")
-    return _compared(read_outcome(found), why)
+    return Ran("fails", why) if why else _compared(read_outcome(found))
 
 
-def _compared(outcome: Outcome, why: str) -> Ran:
+def _compared(outcome: Outcome) -> Ran:
     network = outcome.networks[0]
     outputs = [output for verdict in network.verdicts for output in verdict.outputs]
     return Ran(
-        "far off" if why else "runs",
-        why,
+        "runs" if all(each.within(OF_NOISE) for each in outputs) else "far off",
         cosine=min((each.cosine for each in outputs), default=None),
         elements=sum(each.elements for each in outputs),
         equal=sum(each.equal for each in outputs),
@@ -222,30 +238,15 @@ class _Problem:
 
 def _called(folder: Path, words: Sequence[str], seconds: int) -> str:
     """Call n6build in a folder, and return why it failed, or ""."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "n6build", *words, "--quiet"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        # The emulator and the compiler end with their group.
-        start_new_session=True,
-    )
     try:
-        output, _ = child.communicate(timeout=seconds)
+        status, output = run_in_session([sys.executable, "-m", "n6build", *words, "--quiet"], folder, seconds)
     except subprocess.TimeoutExpired:
         return f"it did not end within {seconds} s"
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.communicate()
-    if not child.returncode:
+    if not status:
         return ""
     file = folder / "build" / "last_error.json"
     if is_file(file):
         problem = decode_json(read_bytes(file), _Problem)
         return f"{problem.id}: {problem.what}"
     lines = output.strip().splitlines()
-    return lines[-1] if lines else f"n6build ended with status {child.returncode}"
+    return lines[-1] if lines else f"n6build ended with status {status}"

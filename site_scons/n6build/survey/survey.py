@@ -9,7 +9,7 @@ from typing import Any
 
 from n6build.base.errors import N6Error
 from n6build.base.walk import Tree, walk
-from n6build.survey.kinds import Kind, Row, Wishes
+from n6build.survey.kinds import Kind, Row, T, Wishes
 from n6build.survey.networks import NETWORKS
 
 # A further kind of things is a further entry here.
@@ -27,7 +27,7 @@ def tree_of(folder: Path) -> Tree:
     return walk(folder, _MOST_ENTRIES, skips_unreadable=True)
 
 
-def rows_of(kind: Kind[Any], tree: Tree, wishes: Wishes, on_row: Callable[[Kind[Any], Row], None]) -> tuple[Row, ...]:
+def rows_of(kind: Kind[T], tree: Tree, wishes: Wishes, on_row: Callable[[Kind[T], Row], None]) -> tuple[Row, ...]:
     """Return the rows of one kind.
 
     Nothing in the folder ends the survey: a thing that cannot be read is a row with the reason.

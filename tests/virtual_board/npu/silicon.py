@@ -1,9 +1,9 @@
-"""Networks of one convolution and a mean, as one epoch each, in the way of ST's compiler.
+"""Networks of one convolution and a mean, as one epoch each.
 
-A chip has run such networks (samples, folder silicon); their network.c and weights are not
-published. The coefficients follow the rules that were found in other networks of ST's compiler:
-sums of 16 bits, a factor for each channel, a common factor with an offset for each channel, a mean
-with 8 bits behind the point, and a last factor.
+The epochs are made in the way of ST's compiler. A chip has run such networks (samples, folder
+silicon); their network.c and weights are not published. The coefficients follow the rules that were
+found in other networks of ST's compiler: sums of 16 bits, a factor for each channel, a common factor
+with an offset for each channel, a mean with 8 bits behind the point, and a last factor.
 """
 
 from __future__ import annotations
@@ -77,7 +77,11 @@ def read_layer(model: Path) -> Layer:
 
 
 def inflated(kernels: np.ndarray) -> np.ndarray:
-    """Return kernels over all channels for a depthwise convolution of height x width x channels."""
+    """Return kernels over all channels for a depthwise convolution.
+
+    Args:
+        kernels: Array of height x width x channels.
+    """
     height, width, depth = kernels.shape
     whole = np.zeros((depth, height, width, depth), np.int8)
     for channel in range(depth):
@@ -159,7 +163,10 @@ class Placed:
 
 
 def placed(layer: Layer, found: Coefficients) -> Placed:
-    """Return the epoch of a network; sets of kernels follow one another over the same input."""
+    """Return the epoch of a network.
+
+    Sets of kernels follow one another over the same input.
+    """
     epoch = Epoch()
     channels, height, width, batch = layer.kernels.shape
     _, rows, columns, _ = layer.source.shape
