@@ -6,7 +6,7 @@ The verdict is a separate step, so that a report is possible even if checks fail
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -55,6 +55,7 @@ class _Network:
     folder: str
     weights: tuple[str, ...]
     for_npu: bool
+    has_blobs: bool
     pools: tuple[GivenPool, ...]
 
 
@@ -80,7 +81,9 @@ class ChecksParameters:
         external: External regions for relocatable models; empty without them.
         foreign: Third-party programs.
         programs: Board facts for reading third-party programs; None without them.
-        npu: The chip's NPU; None without a network for it.
+        npu: The chip's NPU; None without a network that has blobs.
+        ports: Kinds of units in the order of the stream switch's sources, and of its destinations, which
+            parameters do not keep in `npu`.
     """
 
     board: CheckedBoard
@@ -93,6 +96,19 @@ class ChecksParameters:
     foreign: tuple[GivenProgram, ...]
     programs: ProgramBoard | None
     npu: Npu | None = None
+    ports: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def ordered_npu(self) -> Npu | None:
+        """Return the NPU with its ports in order."""
+        if self.npu is None:
+            return None
+        sources, destinations = self.ports
+        return replace(
+            self.npu,
+            sources={kind: self.npu.sources[kind] for kind in sources},
+            destinations={kind: self.npu.destinations[kind] for kind in destinations},
+        )
 
 
 def checks_step(
@@ -130,7 +146,8 @@ def checks_step(
         models_memory_of(board).external if installed else (),
         tuple(foreign),
         program_board(board) if foreign else None,
-        board.soc.npu if any(each.backend.for_npu for each in networks) else None,
+        board.soc.npu if any(each.constants for each in networks) else None,
+        (tuple(board.soc.npu.sources), tuple(board.soc.npu.destinations)),
     )
     unread = (each.file for each in parameters.networks if each.file and each.facts is None)
     return Step(
@@ -165,6 +182,7 @@ def _network(steps: NetworkSteps) -> _Network:
         steps.folder,
         steps.weights,
         steps.backend.for_npu,
+        bool(steps.constants),
         given_pools(steps.pools),
     )
 
@@ -183,7 +201,7 @@ def make_checks(call: Call) -> None:
     plan = read_plan(call.sources[0])
     subject = Subject(
         given.board,
-        tuple(_subject(network, given.npu) for network in given.networks),
+        tuple(_subject(network, given.ordered_npu) for network in given.networks),
         plan,
         given.runtime,
         tuple(_installed(each, given, plan) for each in given.installed),
@@ -206,7 +224,7 @@ def _subject(network: _Network, npu: Npu | None) -> NetworkSubject:
         artifacts=artifacts,
         pools=network.pools,
         facts=network.facts or (read_model_facts(file) if file else None),
-        reach=reach_of_network(artifacts, npu) if network.for_npu and npu else None,
+        reach=reach_of_network(artifacts, npu) if network.has_blobs and npu else None,
     )
 
 

@@ -69,9 +69,9 @@ class NetworkSteps:
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """Return blobs and weights of a network for the NPU; none of another one."""
-        blobs = (each for each in self.headers if each.endswith("_ecblobs.h"))
-        return (*blobs, *self.raws) if self.backend.for_npu else ()
+        """Return the blobs and weights of a network with blobs; none of another one."""
+        blobs = tuple(each for each in self.headers if each.endswith("_ecblobs.h"))
+        return (*blobs, *self.raws) if blobs else ()
 
     @property
     def for_runs(self) -> tuple[str, ...]:
