@@ -1,4 +1,4 @@
-"""Fuses of the virtual board: in a file, or those that a board leaves the factory with."""
+"""Fuses of the virtual board, in a file or as a board leaves the factory."""
 
 from __future__ import annotations
 
