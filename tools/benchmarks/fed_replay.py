@@ -27,7 +27,7 @@ from n6build.judge.own_blobs.model_program import Exchange, Run, find_program, r
 
 BOARD = "stm32n6570-dk"
 # No board has memory at these addresses: blobs, and buffers of the application.
-_BLOBS_AT, _USER_AT = 0x1000_0000, 0xA000_0000
+_BLOBS_AT, USER_AT = 0x1000_0000, 0xA000_0000
 _USER_BYTES = 4 << 20
 _RAM_AT, _RAM_BYTES = 0x3400_0000, 0x40_0000
 _PSRAM_AT, _PSRAM_BYTES = 0x9000_0000, 0x200_0000
@@ -69,8 +69,8 @@ def load_network(source: Path, model: Path) -> Network:
     takes, _ = ports_of(model)
     given = [_smooth(port.shape, port.type, seed) for seed, port in enumerate(takes, 3)]
     tensors = interpret(model, given)
-    user = {f"_user_io_input_{i}": _USER_AT + i * _USER_BYTES for i in range(len(network.inputs))}
-    user |= {f"_user_io_output_{i}": _USER_AT + (8 + i) * _USER_BYTES for i in range(len(network.outputs))}
+    user = {f"_user_io_input_{i}": USER_AT + i * _USER_BYTES for i in range(len(network.inputs))}
+    user |= {f"_user_io_output_{i}": USER_AT + (8 + i) * _USER_BYTES for i in range(len(network.outputs))}
     regions = _regions(source, network.pools) | {address: bytes(_USER_BYTES) for address in user.values()}
     joined, _ = join_buffers(made_buffers(source.parent, source.stem), tensors)
     blocks = [EpochBlock(each.index, each.last, _MAPPINGS[each.kind]) for each in network.epochs]

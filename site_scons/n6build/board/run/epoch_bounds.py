@@ -14,7 +14,7 @@ from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.network_c import MAX_BYTES, parse_network_c
 from n6build.describe.hardware.npu import Npu
 from n6build.judge.compare.tensors import ReferenceTensor
-from n6build.judge.npu.blobs import blobs_of_network
+from n6build.judge.npu.blobs import Blob, blobs_of_network
 from n6build.judge.npu.names import names_of
 from n6build.judge.npu.rounding import Rounding, roundings_of
 from n6build.judge.npu.settings import epochs_of_blob
@@ -84,21 +84,31 @@ def bounds_of(
     Raises:
         N6Error: N6-NPU-00x for a damaged blob.
     """
+    source = artifacts.source
+    is_c = source.suffix == ".c"
+    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
+    blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
+    return Bounds(roundings_of_blobs(blobs, watched, npu), unrounded_tensors(reference, tensors) if blobs else {})
+
+
+def roundings_of_blobs(
+    blobs: Sequence[Blob], watched: Sequence[Watched], npu: Npu
+) -> Mapping[int, tuple[Rounding, ...]]:
+    """Return the errors of the blobs' stream engines, by epoch.
+
+    Raises:
+        N6Error: N6-NPU-00x for a damaged blob.
+    """
     names = names_of(npu)
     replaced: dict[int, list[tuple[int, int]]] = {}
     for each in watched:
         buffer = each.joined.buffer
         if buffer.address is not None:
             replaced.setdefault(buffer.epoch, []).append((buffer.address, buffer.bytes))
-    source = artifacts.source
-    is_c = source.suffix == ".c"
-    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
-    blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
-    epochs = (epoch for blob in blobs for epoch in epochs_of_blob(blob, names))
-    return Bounds(roundings_of(epochs, names, replaced), _unrounded(reference, tensors) if blobs else {})
+    return roundings_of((epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), names, replaced)
 
 
-def _unrounded(reference: Path, tensors: Sequence[ReferenceTensor]) -> dict[str, Unrounded]:
+def unrounded_tensors(reference: Path, tensors: Sequence[ReferenceTensor]) -> dict[str, Unrounded]:
     """Return the tensors before their rounding; none for a model that cannot be read in full."""
     from n6build.compile.reference.tflite_reader import read_graph  # noqa: PLC0415 - planning compares nothing.
     from n6build.judge.compare.unrounded import unrounded  # noqa: PLC0415
