@@ -47,8 +47,8 @@ def test_a_small_move_of_one_channel_shows_by_its_direction() -> None:
 
 def test_a_rounded_factor_explains_a_move_by_a_share() -> None:
     scaled = np.rint((EXACT + 128) * 1.001 - 128)
-    assert why(scaled, replace(ERROR, furthest=0.0))
-    assert why(scaled, replace(ERROR, furthest=0.0, relative=0.001)) == ""
+    assert why(scaled, replace(ERROR, expected=0.1, furthest=0.0))
+    assert why(scaled, replace(ERROR, expected=0.1, furthest=0.0, relative=0.001)) == ""
 
 
 def test_more_different_elements_than_expected_are_wrong() -> None:

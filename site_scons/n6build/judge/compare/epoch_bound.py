@@ -104,7 +104,9 @@ def _too_many(
     if channels is not None:
         differs = differs[_different(real, channels.reshape(-1))]
     found, count = int(differs.sum()), differs.size
-    share = min(1.0, _FACTOR * error.expected + _SHARE)
+    # Of the factors of all channels, the mean is off by half as much as the worst.
+    moved = error.relative * float(np.abs(real - error.zero_point).mean()) / 2 if count else 0.0
+    share = min(1.0, _FACTOR * error.expected + moved + _SHARE)
     if found <= count * share + _CHANCE * math.sqrt(count * share) + 1:
         return ""
     return f"{100 * found / count:.2f} % of its elements differ where its roundings explain {100 * share:.2f} %"

@@ -43,7 +43,7 @@ def values_of_table(unit: UnitSettings) -> NDArray[np.int64] | None:
     result += (b[segment] * x) << fields.get(("FUNC", "BSHIFT"), 0)
     result += c[segment] << fields.get(("FUNC", "CSHIFT"), 0)
     shift = fields.get(("FUNC", "OUTSHIFT"), 0)
-    return (result + ((1 << shift) >> 1)) >> shift
+    return np.asarray((result + ((1 << shift) >> 1)) >> shift, np.int64)
 
 
 def slope_of_table(unit: UnitSettings) -> float | None:

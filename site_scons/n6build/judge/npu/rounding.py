@@ -112,7 +112,7 @@ class _Error:
 def _sum(first: Channels, second: Channels | float) -> Channels:
     other = np.atleast_1d(np.asarray(second, np.float64))
     if len(first) != len(other) and 1 not in (len(first), len(other)):
-        return first.max(keepdims=True) + other.max(keepdims=True)
+        return np.asarray(first.max(keepdims=True) + other.max(keepdims=True), np.float64)
     return first + other
 
 
