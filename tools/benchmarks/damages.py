@@ -66,7 +66,9 @@ def damages(count: int = 10, runs: int = 2, seed: int = 1, networks: str = "reid
         ("network", "buffers", "false alarms", "damages", "named", "without effect", "missed", "other epochs named")
     )
     folder = samples_folder()
-    for name in networks.split(",") if folder else ():
+    if folder is None:
+        return
+    for name in networks.split(","):
         network = load_network(*(folder / each for each in NETWORKS[name]))
         yield (name, *map(str, _measured(network, folder / NETWORKS[name][1], Random(seed), count, runs)))
 
