@@ -41,6 +41,7 @@ CASES = {
     "remote-matrix": "benchmarks.remote",
     "neural-art": "benchmarks.neural_art",
     "mutated-boots": "benchmarks.mutated_boots",
+    "damages": "benchmarks.damages",
 }
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _AFFINE, _PRODUCT = 0, 7
+# Offset of the coefficients in a unit; a channel has two words.
+_COEFFICIENTS_AT = 0x400
 _COEFFICIENTS = 512
 _NO_SHIFT = 16
 # Units in a row; a damaged blob may connect units in a circle.
@@ -122,7 +124,7 @@ def reach(blobs: Iterable[Blob], npu: Npu, weights: Weights) -> Reach:
     layers = unknown = 0
     cut: list[CutChannel] = []
     for blob in blobs:
-        for settings in epochs_of_blob(blob, names, tables=True):
+        for settings in epochs_of_blob(blob, names):
             epoch = connected(settings, names.sources, names.destinations, weights)
             chains = {
                 tuple(each.name for each in (convolution, *steps)): (convolution, steps)
@@ -262,7 +264,9 @@ def _step(arith: UnitSettings, count: int) -> _Step | None:
     numbers: dict[str, list[int]] = {}
     for name, (word, low) in {"A": (0, 0), "B": (0, 16), "C": (1, 0)}.items():
         numbers[name] = [
-            arith.tables.get(2 * (first + channel) + word, 0) >> low & 0xFFFF if varies[name] else fixed[name]
+            arith.tables.get(_COEFFICIENTS_AT + 8 * (first + channel) + 4 * word, 0) >> low & 0xFFFF
+            if varies[name]
+            else fixed[name]
             for channel in range(count)
         ]
     a = np.array([_signed(each) for each in numbers["A"]], np.int64)

@@ -6,7 +6,7 @@ A blob's register writes are carried out without a chip.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from n6build.judge.npu.blobs import Blob
 from n6build.judge.npu.disassemble import Instruction, Label, Poll, Write, WriteSeries, instructions
@@ -15,8 +15,7 @@ from n6build.judge.npu.names import Names, field_values, with_bits
 _EN, _CLR, _CONFCLR = 1 << 0, 1 << 1, 1 << 30
 # Coefficients and tables are data, not settings.
 _TABLES = 0x400
-# ARITH TRANSLATEADDR: the first coefficient is behind the registers, else at the unit's begin.
-_TRANSLATED = 0x2C
+_TRANSLATEADDR = 0x2C
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class UnitSettings:
         fields: Known values by register and field.
         bases: Names of addresses that a loader still adds, by register. Until then the register has
             an offset.
-        tables: Words of its coefficients by their index, if they were asked for.
+        tables: Words that the epoch has written into coefficient memories and ROMs, by offset.
     """
 
     name: str
@@ -63,7 +62,7 @@ class Registers:
         bases: Names of addresses that a loader still adds, by unit and offset.
         resets: Reset values by kind of unit.
         has_work: A stream engine has been switched on.
-        tables: Words of coefficients by unit and index; None to leave them out.
+        tables: Words of coefficient memories and ROMs since the epoch began, by unit and offset.
     """
 
     names: Names
@@ -72,7 +71,7 @@ class Registers:
     bases: dict[int, dict[int, str]] = field(default_factory=dict)
     resets: dict[str, dict[int, int]] = field(default_factory=dict)
     has_work: bool = False
-    tables: dict[int, dict[int, int]] | None = None
+    tables: dict[int, dict[int, int]] = field(default_factory=dict)
 
     def of(self, unit: int) -> dict[int, int]:
         """Return the values of a unit's registers, by offset."""
@@ -85,7 +84,7 @@ class Registers:
         return self.values[unit]
 
     def write(self, unit: int, offset: int, value: int, base: str = "") -> None:
-        """Write a whole register.
+        """Write a whole register, or a word of a table.
 
         Args:
             unit: Number of the unit.
@@ -95,10 +94,13 @@ class Registers:
         """
         if unit not in self.names.units:
             return
-        if offset >= _TABLES:
-            self._write_table(unit, offset, value)
-            return
         registers = self.of(unit)
+        if offset >= _TABLES:
+            if self.names.units[unit].kind == "ARITH" and not registers.get(_TRANSLATEADDR, 0) & _EN:
+                # Without translation the offset counts from the unit's begin, and reaches the upper entries.
+                offset += _TABLES
+            self.tables.setdefault(unit, {})[offset] = value
+            return
         self.decoded.pop(unit, None)
         if base:
             self.bases.setdefault(unit, {})[offset] = base
@@ -117,13 +119,6 @@ class Registers:
         if self.names.units[unit].kind == "STRENG" and registers[0] & _EN and not was_on:
             self.has_work = True
 
-    def _write_table(self, unit: int, offset: int, value: int) -> None:
-        """Write a word of a table; coefficients of ARITH may have a translated address."""
-        if self.tables is not None:
-            moved = self.names.units[unit].kind != "ARITH" or self.of(unit).get(_TRANSLATED, 0) & 1
-            self.tables.setdefault(unit, {})[(offset - (_TABLES if moved else 0)) // 4] = value
-            self.decoded.pop(unit, None)
-
     def settings(self) -> tuple[UnitSettings, ...]:
         """Return the settings of the units that are on."""
         on = sorted(unit for unit, registers in self.values.items() if registers[0] & _EN)
@@ -141,12 +136,12 @@ class Registers:
                     fields |= {(found.name, name): content for name, content in field_values(found.register, value)}
                     if offset in added:
                         bases[found.name] = added[offset]
-            tables = dict(self.tables.get(unit, {})) if self.tables else {}
-            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields, bases, tables)
-        return self.decoded[unit]
+            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields, bases)
+        tables = self.tables.get(unit)
+        return replace(self.decoded[unit], tables=dict(tables)) if tables else self.decoded[unit]
 
 
-def epochs_of_blob(blob: Blob, names: Names, *, tables: bool = False) -> Iterator[EpochSettings]:
+def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
     """Return the epochs of a blob in the order in which they are computed.
 
     An epoch has the settings at the moment when the controller first waits after stream engines
@@ -155,12 +150,11 @@ def epochs_of_blob(blob: Blob, names: Names, *, tables: bool = False) -> Iterato
     Args:
         blob: The blob.
         names: Names of units and registers.
-        tables: Whether the settings have coefficients, too.
 
     Raises:
         N6Error: N6-NPU-003.
     """
-    registers = Registers(names, tables={} if tables else None)
+    registers = Registers(names)
     return _epochs(instructions(blob), registers, blob.container.bases if blob.container else {})
 
 
@@ -169,6 +163,9 @@ def _epochs(decoded: Iterable[Instruction], registers: Registers, bases: Mapping
     for instruction in decoded:
         match instruction:
             case Label():
+                if instruction.number != number:
+                    # Entries of an epoch before would be taken for channels of this one.
+                    registers.tables.clear()
                 number, has_run = instruction.number, False
             case Poll() if registers.has_work and not has_run:
                 yield EpochSettings(number, registers.settings())
