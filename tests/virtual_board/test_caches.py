@@ -144,7 +144,7 @@ def test_a_filter_without_its_clock(tmp_path: Path) -> None:
     first: Finding = result.findings[0]
     assert first.kind == "clock-off"
     assert "RISAF2 at 0x54027044 has no clock" in first.text
-    assert "on the chip a write ends the debug link" in first.text
+    assert "on the chip, a write ends the debug link" in first.text
     assert first.where.startswith(at("/* RISAF */"))
 
 
