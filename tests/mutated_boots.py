@@ -21,7 +21,7 @@ _NOP, _RETURN, _LOOP, _UNDEFINED = 0xBF00, 0x4770, 0xE7FE, 0xDE00
 
 
 def mutated(image: bytes, chance: random.Random) -> bytes:
-    """Return an image with one to four damaged places behind its header, and a right checksum."""
+    """Return an image with up to four damaged places and a right checksum."""
     changed = bytearray(image)
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(PAYLOAD, len(image) - 4) & ~1

@@ -58,7 +58,10 @@ def test_more_different_elements_than_expected_are_wrong() -> None:
 
 
 def test_equal_numbers_count_once() -> None:
-    """A black border is the same number everywhere; near a half step all of it differs."""
+    """A black border is the same number everywhere.
+
+    Near a half step all of it differs.
+    """
     exact = EXACT.copy()
     exact[:500, 2] = 7.48
     results = np.rint(exact)

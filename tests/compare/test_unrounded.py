@@ -25,7 +25,7 @@ def computed(model: Path) -> dict[str, tuple[Unrounded, np.ndarray, str]]:
 
 @pytest.mark.parametrize("name", ["miniresnet", "keyword", "anomaly"])
 def test_litert_rounds_these_numbers(name: str) -> None:
-    """LiteRT rounds in two steps, which moves a number by little more than half a step."""
+    """LiteRT rounds in two steps, by little more than half a step in all."""
     found = computed(MODELS / name / f"{name}.tflite")
     assert found
     for tensor, (exact, values, operator) in found.items():

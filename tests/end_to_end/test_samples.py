@@ -99,7 +99,7 @@ def test_a_network_of_the_samples(row: Row, project: Project, tmp_path: Path) ->
 # In every run: tests/virtual_board/npu/test_saturation.py, tests/npu/test_saturation.py, tests/run/test_saturation.py.
 @pytest.mark.slow
 def test_values_that_saturate_are_told(project: Project, tmp_path: Path) -> None:
-    """The SSD has a depthwise channel whose product needs more than 16 bits (ARITH3 in epoch 12)."""
+    """A channel of the SSD needs more than 16 bits (ARITH3 in epoch 12)."""
     row = ROWS["SSD, Core 2.1"]
     environment = {"STEDGEAI_CORE_DIR": str(sample(row.core)), "N6BUILD_CMSIS": str(sample(HEADERS))}
     given = (f"model={folder_of(row, tmp_path)}", f"board={row.board}", "probe=virtual", "flash", "run", "report")

@@ -52,7 +52,9 @@ def image(rng: np.random.Generator, window: tuple[int, int], dilation: tuple[int
 def window_over(
     rng: np.random.Generator, shape: Any, window: Any, options: dict[str, Any], most: int, *, dilated: bool = True
 ) -> tuple[Any, tuple[int, int], dict[str, Any]]:
-    """Return shape, window and options of a window over an image; draw the missing ones.
+    """Return shape, window and options of a window over an image.
+
+    Draw the missing ones.
 
     Args:
         most: Upper limit of the channels.

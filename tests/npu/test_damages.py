@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize(("network", "buffers"), [("reid", 52), ("pose", 67)])
 def test_good_networks_have_no_alarm_and_damages_no_false_epoch(network: str, buffers: int) -> None:
-    """The first figures were 19 of 27 damages with an effect for ReID, and 19 of 25 for MoveNet."""
+    """The first figures were 19 of 27 for ReID, and 19 of 25 for MoveNet."""
     for file in NETWORKS[network]:
         sample(file)
     _, row = damages(count=12, runs=1, networks=network)

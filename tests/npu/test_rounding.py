@@ -143,7 +143,10 @@ def test_unknown_units_and_circles_have_no_error() -> None:
 
 
 def test_tables_of_a_blob_belong_to_its_epoch() -> None:
-    """Without translation an offset reaches the upper entries; a new label ends the table."""
+    """Without translation an offset reaches the upper entries.
+
+    A new label ends the table.
+    """
     arith = unit("ARITH")
     on = write_bits(arith, 0, 0, 1, 1) + write_bits(unit("STRENG"), 0, 0, 1, 1)
     off = write_bits(arith, 0, 0, 1, 0) + write_bits(unit("STRENG"), 0, 0, 1, 0)

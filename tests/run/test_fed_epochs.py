@@ -111,7 +111,7 @@ def test_the_tolerance_counts_elements(elements: int, different: int, far: int, 
 
 
 def test_a_bound_replaces_the_tolerance_unless_the_model_sets_one() -> None:
-    """One of four elements is a step off, which no tolerance allows in half of the elements."""
+    """One of four elements is a step off, as no tolerance allows in half."""
     (found,), _ = watched(0, [joined(1)], BLOCKS)
     exact = VALUES + np.array([0.0, 0.49, 0.0, 0.0]).reshape(VALUES.shape)
     made = bytes([0, 128, 128, 255])

@@ -12,7 +12,7 @@ SP, LR, PC = 13, 14, 15
 
 
 class GdbClient:
-    """A connection to the emulator's debug server at a socket file, in GDB's remote protocol."""
+    """A connection to the emulator's debug server, in GDB's remote protocol."""
 
     def __init__(self, path: Path) -> None:
         self._socket = _connected(path)

@@ -1,4 +1,4 @@
-"""Development boot: the boot ROM waits for a probe, which can program an empty NOR."""
+"""Development boot: the boot ROM waits for a probe, which programs the NOR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The reasons why a program does not go on: waits, assertions, faults, loops and full stacks."""
+"""The reasons why a program does not go on.
+
+They are waits, assertions, faults, loops and full stacks.
+"""
 
 from __future__ import annotations
 

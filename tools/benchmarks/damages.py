@@ -1,4 +1,4 @@
-"""Random damages of compiled networks, and how many of them are named with the right epoch."""
+"""Random damages of compiled networks, named with the right epoch or not."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Damage:
 
 
 def damages(count: int = 10, runs: int = 2, seed: int = 1, networks: str = "reid,pose,yolox") -> Rows:
-    """Yield the random damages of each network that epochs=1 names with the right epoch.
+    """Yield how many damages of each network are named with the right epoch.
 
     Damages of one run are in different epochs: each epoch gets the tensors of the reference, so that they
     do not affect each other.

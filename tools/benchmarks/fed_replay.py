@@ -1,4 +1,4 @@
-"""A compiled network in the model of the NPU, epoch by epoch, without a virtual board.
+"""A compiled network in the model of the NPU alone, epoch by epoch.
 
 Each epoch gets the tensors of the reference interpreter, as in a run with epochs=1, but nothing is built
 and no CPU is emulated: only epochs in blobs run.
@@ -125,7 +125,7 @@ def _placed(each: Watched, outputs: Mapping[str, int]) -> Watched:
 
 
 def _regions(source: Path, pools: Sequence[SourcePool]) -> dict[int, bytes]:
-    """Return the memories: the internal RAM, the PSRAM, and weights from the files beside network.c."""
+    """Return the memories, with the weights from the files beside network.c."""
     found = {_RAM_AT: bytes(_RAM_BYTES), _PSRAM_AT: bytes(_PSRAM_BYTES)}
     for pool in pools:
         for file in source.parent.glob(f"*.{pool.fname}.*"):
@@ -135,7 +135,7 @@ def _regions(source: Path, pools: Sequence[SourcePool]) -> dict[int, bytes]:
 
 
 def words_in_memory(blob: Blob, words: Sequence[int], user: Mapping[str, int]) -> bytes:
-    """Return a blob as the epoch controller reads it, with the addresses that a loader adds."""
+    """Return a blob as the controller reads it, with the addresses of a loader."""
     found = list(words)
     for each in blob.container.relocations if blob.container else ():
         for place in each.places:

@@ -14,7 +14,10 @@ BOARD = "nucleo-n657"
 
 
 def mutated_boots(boots: str = "1000", first: str = "0") -> Rows:
-    """Yield the ends of boots with damaged FSBL and Appli; each number from `first` on is a seed."""
+    """Yield the ends of boots with damaged FSBL and Appli.
+
+    Each number from `first` on is a seed.
+    """
     seeds = range(int(first), int(first) + int(boots))
     with temporary_project() as project:
         scons(project, f"board={BOARD}", "model=keyword", "probe=virtual", "flash")

@@ -211,7 +211,7 @@ def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[Weight
 
 
 def _owned(folder: Path, name: str, networks: Collection[str]) -> list[Path]:
-    """Return the files with weights that belong to a network, those with its name first."""
+    """Return the files with weights of a network, those with its name first."""
     files = [path for suffix in _WEIGHTS_SUFFIXES for path in files_in(folder, f"*{suffix}")]
     owned = [path for path in files if _owner(path, networks) == name]
     if len(networks) > 1:

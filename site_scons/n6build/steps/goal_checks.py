@@ -39,7 +39,7 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
 
 
 def _check_flashing(choices: Choices, goals: Collection[str]) -> None:
-    """Reject goals that program a part which the options keep, or which does not exist."""
+    """Reject goals that program a part that is kept or does not exist."""
     if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="remove the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:

@@ -1,4 +1,7 @@
-"""Bounds of a network's buffers, from the constants of its epochs and the model's own arithmetic."""
+"""Bounds of a network's buffers.
+
+They follow from the constants of its epochs and the model's own arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class Bounds:
     unrounded: Mapping[str, Unrounded]
 
     def of(self, watched: Watched) -> Bound | None:
-        """Return the bound of a buffer, None for a network without blobs, whose constants are unknown."""
+        """Return the bound of a buffer, None for a network without blobs."""
         from n6build.judge.compare.epoch_bound import ExpectedError  # noqa: PLC0415 - planning compares nothing.
 
         buffer, tensor = watched.joined.buffer, watched.joined.tensor
@@ -109,7 +112,10 @@ def roundings_of_blobs(
 
 
 def unrounded_tensors(reference: Path, tensors: Sequence[ReferenceTensor]) -> dict[str, Unrounded]:
-    """Return the tensors before their rounding; none for a model that cannot be read in full."""
+    """Return the tensors before their rounding.
+
+    A model that cannot be read in full has none.
+    """
     from n6build.compile.reference.tflite_reader import read_graph  # noqa: PLC0415 - planning compares nothing.
     from n6build.judge.compare.unrounded import unrounded  # noqa: PLC0415
 

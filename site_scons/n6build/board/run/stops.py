@@ -12,7 +12,9 @@ from n6build.describe.hardware.board import Board
 
 
 def say_stops(board: Board, programs: Sequence[Path], result: RunResult, *, ended_early: bool) -> tuple[str, ...]:
-    """Print and return the reasons why a program stopped, by assertions, faults or waits.
+    """Print and return the reasons why a program stopped.
+
+    They are assertions, faults or waits.
 
     Args:
         board: Board of the run.

@@ -1,4 +1,7 @@
-"""Signs of life of a long run: instructions and place, and the register that the program waits for."""
+"""Signs of life of a long run.
+
+They show instructions and place, and the register that the program waits for.
+"""
 
 from __future__ import annotations
 

@@ -193,7 +193,10 @@ class _Program:
             return None
 
     def _units_of(self, pc: int) -> list[CompileUnit]:
-        """Return the units that may have an address, by the index of the file if it has one."""
+        """Return the units that may have an address.
+
+        The index of the file tells them, if there is one.
+        """
         if self._dwarf is None:
             return []
         try:

@@ -123,7 +123,10 @@ class Explainer:
             yield Explanation("Called", f"from {self.places.of(pc)}{more}")
 
     def _on_stack(self, stack: Stack) -> Iterator[Explanation]:
-        """Yield the functions that the stack returns to: the fault's own frame was not saved."""
+        """Yield the functions that the stack returns to.
+
+        The fault's own frame was not saved.
+        """
         words = (stack.word(stack.at + offset) or 0 for offset in range(0, len(stack.data) - 3, 4))
         names = Counter(name for word in words if word & 1 and (name := self.places.function_at(word - 2)))
         if names:
@@ -143,7 +146,10 @@ class Explainer:
             yield Explanation("Stopped", text)
 
     def _data_at(self, address: int) -> str:
-        """Return the section of variables at an address, with the variable; empty for none."""
+        """Return the section of variables at an address, with the variable.
+
+        Both are empty if there is none.
+        """
         for path in self.programs:
             try:
                 for section in open_elf(path).iter_sections():

@@ -75,7 +75,10 @@ def _expanded(first: int, second: int) -> int:
 
 @dataclass(frozen=True)
 class _Load:
-    """A read of memory: target, base register and offset; base None if it is not one register."""
+    """A read of memory: target, base register and offset.
+
+    The base is None if it is not one register.
+    """
 
     target: int
     base: int | None
@@ -102,7 +105,9 @@ def _load(first: int, second: int) -> _Load | None:
 
 
 def polled_bits(code: Code, registers: Sequence[int], stack: Code = NOTHING) -> int | None:
-    """Return the bits that a program tests of the value that it reads, None if this is not seen.
+    """Return the bits that a program tests of the value that it reads.
+
+    The result is None if the code does not show it.
 
     Args:
         code: Instructions, the first of which is the read.
@@ -137,7 +142,7 @@ def polled_bits(code: Code, registers: Sequence[int], stack: Code = NOTHING) -> 
 
 
 def _shift_of(first: int, second: int, value: int) -> int | None:
-    """Return the number of bits by which an instruction shifts a register left to set the flags.
+    """Return the bits by which an instruction shifts left to set the flags.
 
     A comparison with zero sets the same flags as a shift by none.
     """
@@ -190,7 +195,7 @@ def _long_bits(first: int, second: int, value: int, known: dict[int, int | None]
 
 
 def _move(first: int, second: int, value: int, known: dict[int, int | None]) -> int:
-    """Note the constant or the register that an instruction moves, and return the register of the value."""
+    """Note what an instruction moves, and return its register."""
     target = second >> 8 & 15
     if second < 0 and first >> 11 == 0b00100:  # MOVS with a constant
         known[first >> 8 & 7] = first & 0xFF
@@ -248,7 +253,9 @@ class Loop:
 
 
 def loop_at(code: Code, pc: int, registers: Mapping[int, int]) -> Loop | None:
-    """Return the loop around an instruction, None if there is none or it calls functions.
+    """Return the loop around an instruction.
+
+    The result is None if there is none, or if it calls functions.
 
     Args:
         code: Instructions around it.

@@ -1,4 +1,7 @@
-"""Backtraces of stopped programs, from their debug information and a copy of the stack."""
+"""Backtraces of stopped programs.
+
+They come from the debug information and a copy of the stack.
+"""
 
 from __future__ import annotations
 

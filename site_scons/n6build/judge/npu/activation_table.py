@@ -1,4 +1,7 @@
-"""Functions that an ACTIV unit computes from its tables: quadratic polynomials for parts of its input."""
+"""Functions that an ACTIV unit computes from its tables.
+
+They are quadratic polynomials for parts of its input.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ def values_of_table(unit: UnitSettings) -> NDArray[np.int64] | None:
 
 
 def slope_of_table(unit: UnitSettings) -> float | None:
-    """Return the largest change of the result for a step of the input, None if the tables are unknown."""
+    """Return the largest change of the result for a step of the input.
+
+    The result is None if the tables are unknown.
+    """
     values = values_of_table(unit)
     if values is None:
         return None

@@ -75,7 +75,7 @@ def moves_of(epoch: EpochSettings) -> Moves:
 
 
 def span_of(unit: UnitSettings) -> tuple[int, int]:
-    """Return the first address of a stream engine and the one behind its last byte, over all gaps."""
+    """Return the addresses of the first byte and behind the last, over all gaps."""
     fields = unit.fields
     first = fields.get(("ADDR", "REG"), 0)
     lanes = sum(fields.get(("CTRL", f"SIZE{lane}"), 0) > 0 for lane in range(_LANES))

@@ -39,7 +39,7 @@ _UNROUNDED = 3
 
 @dataclass(frozen=True)
 class Rounding:
-    """The error of what a stream engine writes, in front of the last rounding, in steps of the output.
+    """The error of a written value in front of its rounding, in output steps.
 
     Attributes:
         engine: Name of the stream engine.
@@ -212,7 +212,10 @@ class _Flow:
         return None
 
     def _from_memory(self, unit: UnitSettings, _: int) -> _Error | None:
-        """Return the error of what an engine reads: 16 bits are sums that an epoch before has rounded."""
+        """Return the error of what an engine reads.
+
+        Values of 16 bits are sums that an earlier epoch has rounded.
+        """
         first = _number(unit, "ADDR", "REG")
         before = [each for each in self._memory if each.first <= first < each.end and "ADDR" not in unit.bases]
         error = before[-1].error if before else _exact()

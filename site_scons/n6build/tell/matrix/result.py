@@ -128,7 +128,7 @@ def _outcome(run: Path) -> Outcome | None:
 
 
 def _built_files(plan: Plan, folder: str, anew: Collection[str]) -> set[str]:
-    """Return the new files of a folder without those that programming and running write."""
+    """Return the new files of a folder that the build itself has written."""
     ran = {output for step in plan.steps if step.stage in ("run", "flash") for output in step.outputs}
     return {path for path in anew if path.startswith(f"{folder}/")} - ran
 
