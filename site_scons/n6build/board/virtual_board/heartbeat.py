@@ -44,7 +44,7 @@ class Heartbeat:
         """
         self.guest_time.read()
         now = time.monotonic()
-        if now - self._last < EVERY_S:
+        if now - self._last < EVERY_S or not self.guest_time.has_begun:
             return
         self._last = now
         state = self.guest_time.progress()
