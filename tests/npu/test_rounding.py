@@ -26,7 +26,7 @@ def made(name: str, values: Mapping[str, int], tables: Mapping[int, int] | None 
 
 
 def switch(*links: tuple[str, str]) -> UnitSettings:
-    fields = {}
+    fields: dict[tuple[str, str], int] = {}
     for destination, source in links:
         number = NAMES.destinations.index(destination)
         fields |= {(f"DST{number}", "EN0"): 1, (f"DST{number}", "LINK0"): NAMES.sources.index(source)}

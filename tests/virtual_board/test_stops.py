@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from firmware_build import BOARD
 from n6build.board.run.stops import stops_of
 from n6build.board.virtual_board.run import Limits, RunResult
 
-from virtual_board.small_programs import BOARD, build_alone, line_of, run_alone
+from virtual_board.small_programs import build_alone, line_of, run_alone
 
 SOON = Limits(3_000_000, 2_000_000)
 

@@ -117,9 +117,9 @@ def polled_bits(code: Code, registers: Sequence[int], stack: Code = NOTHING) -> 
     known: dict[int, int | None] = dict(enumerate(registers))
     instructions = itertools.islice(code.instructions(code.at), _LOOKED_AT)
     load = next((_load(first, second) for _, first, second in instructions), None)
-    value = load.target if load else None
+    value = load.target if load else -1
     shift: int | None = None
-    for _, first, second in instructions if value is not None else ():
+    for _, first, second in instructions if load else ():
         if shift is not None:
             if second >= 0 or first >> 12 != 0b1101:
                 return None if shift else _ALL

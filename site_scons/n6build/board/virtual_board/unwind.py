@@ -169,7 +169,7 @@ class _Table:
 def _restored(values: dict[int, int], row: dict[object, object], stack: Stack) -> dict[int, int] | None:
     """Return the registers of the caller; None if they are not known."""
     rule: CFARule = row["cfa"]  # type: ignore[assignment]
-    if rule.reg is None or rule.reg not in values:
+    if rule.reg is None or rule.offset is None or rule.reg not in values:
         return None
     frame_address = values[rule.reg] + rule.offset
     restored = {**values, _SP: frame_address}
@@ -177,7 +177,7 @@ def _restored(values: dict[int, int], row: dict[object, object], stack: Stack) -
         if not isinstance(register, int):
             continue
         where: RegisterRule = saved  # type: ignore[assignment]
-        if where.type == "OFFSET":
+        if where.type == "OFFSET" and isinstance(where.arg, int):
             word = stack.word(frame_address + where.arg)
             if word is None and register == _LR:
                 return None
