@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from n6build.compile.artifacts.made_buffers import MadeBuffer
-from n6build.judge.compare.layout import arrangements
+from n6build.judge.compare.memory_order import arrangements
 from n6build.judge.compare.tensors import ReferenceTensor
 
 # A compiler merges these operators with others, moves their work elsewhere, or leaves them out.

@@ -66,7 +66,7 @@ def arrangements(shape: tuple[int, ...], memory: tuple[int, ...], *, channels_la
 
 
 def in_memory_order(
-    values: np.ndarray, memory: tuple[int, ...], order: ChannelOrder, *, channels_last: bool
+    values: np.ndarray, memory: tuple[int, ...], *, channels_last: bool, order: ChannelOrder = "unknown"
 ) -> np.ndarray | None:
     """Return the values of a tensor as a buffer holds them, flat.
 
@@ -75,9 +75,9 @@ def in_memory_order(
     Args:
         values: Values of the tensor.
         memory: Shape of the buffer in memory.
+        channels_last: True if the tensor has its channels last.
         order: Place of the channels in memory. It counts where axes of equal length may be in either
             order.
-        channels_last: True if the tensor has its channels last.
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
