@@ -17,12 +17,13 @@ from n6build.compile.artifacts.description import EpochBlock, EpochInfo
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import JoinedBuffer, UnjoinedBuffer
 from n6build.judge.compare.measure import Measure, measure
-from n6build.judge.compare.memory_order import in_memory_order
+from n6build.judge.compare.memory_order import arrangements, in_memory_order
 
 if TYPE_CHECKING:
     import numpy as np
 
     from n6build.judge.compare.epoch_bound import ExpectedError, Verdict
+    from n6build.judge.compare.tensors import ReferenceTensor
 
 # An epoch that reads a result without tensor has the errors of several epochs. Measured on good networks.
 _OF_SEVERAL = EpochTolerance(equal=0.7, within_1=0.94)
@@ -114,10 +115,16 @@ def watched(
         if moment is None:
             others.append(UnjoinedBuffer(buffer, f"epoch {buffer.epoch} does not run"))
         elif order is None:
-            others.append(UnjoinedBuffer(buffer, "axes of equal length may be in either order in its memory"))
+            others.append(UnjoinedBuffer(buffer, _without_order(buffer.shape, tensor)))
         else:
             found.append(Watched(each, network, *moment, _as_stored(order, tensor.type, buffer.type)))
     return found, others
+
+
+def _without_order(shape: tuple[int, ...], tensor: ReferenceTensor) -> str:
+    if arrangements(tensor.shape, shape, channels_last=tensor.channels_last):
+        return "axes of equal length may be in either order in its memory"
+    return f"its shape {shape} in memory is no order of the model's {tensor.shape}"
 
 
 def _moment(epoch: int, blocks: Sequence[EpochBlock]) -> tuple[Literal["place", "label"], int] | None:

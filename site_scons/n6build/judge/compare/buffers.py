@@ -69,16 +69,18 @@ def join_buffers(
     seen = [buffer for buffer in typed if buffer.name not in hidden]
     copies = _copies(seen)
     own = [buffer for buffer in seen if buffer.name not in copies]
-    by_name = {buffer.name: buffer for buffer in own}
+    named = {buffer.name: buffer for buffer in seen}
     joined = join_by_graph(own, made.kernels, graph)
     groups, reasons = join_by_order(own, graph)
     for group in groups:
         # The order is worth less than the graph: a group that contradicts it has another order.
         if all(joined.get(name, tensor).name == tensor.name for name, tensor in group.items()):
-            joined = {name: tensor for name, tensor in group.items() if fits(by_name[name], tensor)} | joined
+            joined = {name: tensor for name, tensor in group.items() if fits(named[name], tensor)} | joined
         else:
             reasons |= dict.fromkeys(group, "several tensors of the model have its size, scale and zero point")
-    joined |= {copy: joined[source] for copy, source in copies.items() if source in joined}
+    for copy, source in copies.items():
+        if source in joined and fits(named[copy], joined[source]):
+            joined[copy] = joined[source]
     inner = inner_steps(typed)
     others = []
     for buffer in made.buffers:

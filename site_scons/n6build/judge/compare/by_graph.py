@@ -122,7 +122,9 @@ class _Search:
             each for each in left if any(one.name in made for source in self._graph.sources(each) for one in source)
         ]
         if len(reading) == 1:
-            return reading
+            # A node without a name may be between both: it has no weights, since every node with weights has a name.
+            others = {each.name for each in left} - {reading[0].name}
+            return left if others & self._graph.behind(reading[0]) else reading
         return self._best(node, known) if not found and node.kind in _MOVING and node.buffers else left
 
     def _is_too_early(self, node: Node, operator: ReferenceTensor) -> bool:

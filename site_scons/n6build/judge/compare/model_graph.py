@@ -72,6 +72,16 @@ class ModelGraph:
             found += nearest
         return found
 
+    def behind(self, tensor: ReferenceTensor) -> set[str]:
+        """Return the names of the tensors that are made from one by operators without weights."""
+        found: set[str] = set()
+        waiting = [tensor]
+        while waiting:
+            new = [user for user in self._users[waiting.pop().name] if not user.kernel and user.name not in found]
+            found |= {user.name for user in new}
+            waiting += new
+        return found
+
     def sources(self, tensor: ReferenceTensor) -> list[list[ReferenceTensor]]:
         """Return for each operand the tensor itself, then those before merged operators."""
         return [list(self._back(name)) for name in tensor.inputs]
