@@ -198,10 +198,11 @@ bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t by
 /* Watch a range of lines that are dirty in a cache that is off; stop watching all ranges (n6virt_hidden.c). */
 void n6virt_hide(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 void n6virt_hide_nothing(void);
-/* Watch the CPU's accesses to the page of a line that is outside, until all lines of the page are inside (n6virt_outside.c). */
-void n6virt_watch(N6VirtRam *ram, uint32_t offset);
-/* Bring the lines of an access by the CPU into the cache. Return whether one was outside. */
-bool n6virt_touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
+/* Brings the lines of an access by the CPU into the cache. Returns whether one was outside. */
+typedef bool N6VirtTouch(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
+/* Call `touch` for the CPU's accesses to the page of a line that is outside, until all lines of the page are inside
+ * (n6virt_outside.c). */
+void n6virt_watch(N6VirtRam *ram, uint32_t offset, N6VirtTouch *touch);
 /* Read as a bus master. *stale counts the lines that are newer in the cache, *first is the first of them. Return false where it
  * cannot read. */
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);

@@ -111,7 +111,7 @@ static bool is_uncached(const N6VirtRam *ram, uint32_t offset)
     return false;
 }
 
-bool n6virt_touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+static bool touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
 {
     bool came_in = false;
 
@@ -159,7 +159,7 @@ static void maintain_line(unsigned kind, uint32_t address)
         invalidate(ram, offset);
         if (is_on) {
             ram->valid[offset / LINE] = N6VIRT_OUTSIDE;
-            n6virt_watch(ram, offset);
+            n6virt_watch(ram, offset, touch);
         }
     }
 }
