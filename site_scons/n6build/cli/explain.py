@@ -1,4 +1,4 @@
-"""The command `n6build explain`: what a program file is, or what a console log tells."""
+"""The command `n6build explain`: the facts of a program file or a console log."""
 
 from __future__ import annotations
 
