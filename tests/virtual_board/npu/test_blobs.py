@@ -160,7 +160,7 @@ KINDS = {
     "ran",
     "the blob at 0 ends after 0 words without an end",
     "the blob at 0 has 0 words",
-    "the blob at 0 has an instruction 0, word 0, which is unknown",
+    "the blob at 0 has an instruction 0, word 0, which is not known",
     "the blob at 0 asks for unit 0, word 0",
     "the blob at 0 waits for ever, word 0: STRENG0 +0 bits 0 to 0 are 0, not 0",
     "the epoch controller finds no blob at 0: 0",
@@ -172,7 +172,7 @@ KINDS = {
     "no stream engine writes to memory: an epoch would never end",
     "CONVACC0 waits for its own output: units wait for each other in a circle",
     "the epoch moves more than 0 bytes between units",
-    "RECBUF is not modelled",
+    "RECBUF is on: not modelled",
 }
 
 
