@@ -1,4 +1,4 @@
-"""Buffers joined by the graphs of the compiler and of the model, and the counts of real networks."""
+"""Join by the graphs of compiler and model, and counts of real networks."""
 
 from __future__ import annotations
 

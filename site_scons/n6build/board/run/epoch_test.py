@@ -236,7 +236,7 @@ def fed(
 
 
 def _in_steps(values: np.ndarray, step: float) -> np.ndarray:
-    """Return real numbers as whole steps, so that they are compared like the integers they come from."""
+    """Return real numbers as whole steps, to compare them like integers."""
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
     with np.errstate(all="ignore"):

@@ -46,7 +46,7 @@ def reading_others(
 
 
 def _latest(first: int, end: int, epoch: int, buffers: Sequence[MadeBuffer]) -> list[MadeBuffer]:
-    """Return the buffers that were made last before this epoch in the memory an engine reads."""
+    """Return the last buffers made before this epoch in an engine's memory."""
     there = [
         each
         for each in buffers

@@ -1,4 +1,4 @@
-"""Fields of a buffer as ST's compiler writes them: type, numbers, shape and order in memory."""
+"""Type, numbers, shape and order of a buffer as ST's compiler writes them."""
 
 from __future__ import annotations
 

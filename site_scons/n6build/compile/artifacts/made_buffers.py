@@ -149,7 +149,7 @@ def _weights_of_info(document: JsonValue) -> Iterator[tuple[str, tuple[float, ..
 
 
 def _in_memory(buffer: JsonValue) -> tuple[ChannelOrder, tuple[int, ...]]:
-    """Return order and shape in memory, from (1, C, H, W) and the grouping of channels."""
+    """Return order and shape in memory, from (1, C, H, W) and the groups."""
     shape = tuple(size.count() for size in buffer["shape"].at_most(MAX_AXES))
     if len(shape) != 4:
         return "unknown", shape

@@ -101,7 +101,7 @@ def _step(tensor: ReferenceTensor, graph: ModelGraph) -> float:
 
 
 def _hidden(buffers: Sequence[MadeBuffer]) -> dict[str, str]:
-    """Return the buffers whose memory has a second name in the same epoch, with that name.
+    """Return the buffers with a second name for their memory, and that name.
 
     Of two nodes, the later one is in memory: the epoch writes the values in its order.
     """

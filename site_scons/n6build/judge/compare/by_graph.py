@@ -20,7 +20,7 @@ _MOVING = ("transpose", "reshape", "identity", "flatten", "squeeze", "unsqueeze"
 def join_by_graph(
     buffers: Sequence[MadeBuffer], kernels: Mapping[str, tuple[float, ...]], graph: ModelGraph
 ) -> dict[str, ReferenceTensor]:
-    """Return the tensors of the buffers whose place in the graph determines them, by name.
+    """Return the tensors that the graphs determine, by name of the buffer.
 
     Args:
         buffers: All buffers of the network.

@@ -33,7 +33,7 @@ class Arrangement:
 
 
 def arrangements(shape: tuple[int, ...], memory: tuple[int, ...], *, channels_last: bool) -> list[Arrangement]:
-    """Return the possible orders of a tensor's values in a buffer, without equivalent ones.
+    """Return the possible orders of a tensor's values in a buffer.
 
     Args:
         shape: Shape of the tensor.

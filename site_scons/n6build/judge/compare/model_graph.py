@@ -73,7 +73,7 @@ class ModelGraph:
         return found
 
     def behind(self, tensor: ReferenceTensor) -> set[str]:
-        """Return the names of the tensors that are made from one by operators without weights."""
+        """Return the tensors that operators without weights make from one."""
         found: set[str] = set()
         waiting = [tensor]
         while waiting:

@@ -55,7 +55,7 @@ def has_unsigned_activations(graph: onnx.GraphProto) -> bool:
 
 
 def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:
-    """Return the inputs, each activation with one quantisation, then the outputs of real numbers.
+    """Return inputs, activations with one quantisation, and real outputs.
 
     The order is that of the graph, which is the order of execution.
     """

@@ -109,7 +109,7 @@ class TensorPlan:
 
 
 def kernel_mark(scales: Iterable[float]) -> str:
-    """Return a mark of quantised weights, made from their scales as numbers of 32 bits.
+    """Return a mark of quantised weights, made from their scales.
 
     A compiler keeps these scales in its files, so that the mark finds the operator of a layer.
     """
