@@ -376,7 +376,11 @@ EDITS = (
     *of_board(
         "fsbl_image.bin",
         ("place/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"),
-        ("place/image/elf.py", "return Payload(start, bytes(data))", "return Payload(start, bytes(data) + bytes(16))"),
+        (
+            "place/image/elf.py",
+            "return Payload(start, joined_parts(segments))",
+            "return Payload(start, joined_parts(segments) + bytes(16))",
+        ),
     ),
     *alone(
         f"{LINKED}/flash_manifest.json",
