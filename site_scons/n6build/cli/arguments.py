@@ -211,9 +211,7 @@ def _no_command(word: str) -> N6Error:
     # It imports this module, and a call without an error does not need it.
     from n6build.cli.overview import OWN_COMMANDS
 
-    return N6Error(
-        "N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, *OWN_COMMANDS, "help"])
-    )
+    return N6Error("N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, *OWN_COMMANDS, "help"]))
 
 
 def _hint_for(word: str) -> str:
