@@ -13,6 +13,9 @@
 #define PERIPHERAL_BYTES 0x10000000u
 #define MAX_MODULES 64
 
+/* A hook in QEMU's translator: a block of code is about to run for the first time (qemu.py). */
+extern void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);
+
 #define BLOCK(name, base, bytes, enable, bits, secure, secure_bits) {name, base, bytes, enable, bits, secure, secure_bits},
 static const N6VirtBlock blocks[] = {N6VIRT_BLOCKS(BLOCK)};
 
@@ -264,12 +267,22 @@ void n6virt_bus_add_properties(Object *machine)
     }
 }
 
+static void fetched(uint32_t pc, uint32_t bytes)
+{
+    for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->fetched) {
+            modules[i]->fetched(pc, bytes);
+        }
+    }
+}
+
 void n6virt_bus_start(void)
 {
     MemoryRegion *system = get_system_memory();
 
     n6virt_add_io(&secure, system, &secure_ops, "n6.peripherals", SECURE, PERIPHERAL_BYTES, 0);
     n6virt_add_io(&non_secure, system, &non_secure_ops, "n6.non-secure", NON_SECURE, PERIPHERAL_BYTES, 0);
+    n6virt_fetched = fetched;
     for (unsigned i = 0; i < module_count; i++) {
         if (modules[i]->start) {
             modules[i]->start();
