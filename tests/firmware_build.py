@@ -19,7 +19,7 @@ from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.linker_script import appli_ram, fsbl_ram, program_script
 from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 from n6build.steps.format_headers import FORMATS
 
 BOARD = load_board("nucleo-n657")
@@ -106,8 +106,8 @@ def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = (), board: Boa
     return build(folder, source.stem, [source, load_appli, *bring_up()], script, board=board, of_first=extra)
 
 
-def build_appli(folder: Path, source: Path) -> Path:
-    return build(folder, source.stem, [*bring_up(), source], program_script(appli_ram(BOARD.soc)))
+def build_appli(folder: Path, source: Path, extra: Sequence[str] = ()) -> Path:
+    return build(folder, source.stem, [*bring_up(), source], program_script(appli_ram(BOARD.soc)), extra)
 
 
 def image_of(elf: Path, kind: BinaryType) -> bytes:

@@ -40,6 +40,8 @@ CASES = {
     "remote": "benchmarks.remote",
     "remote-matrix": "benchmarks.remote",
     "neural-art": "benchmarks.neural_art",
+    "mutated-boots": "benchmarks.mutated_boots",
+    "damages": "benchmarks.damages",
 }
 
 

@@ -276,7 +276,7 @@ EDITS = (
         ("compile/reference/adjacent_pools.py", "run[0].start,", "run[0].start + 64,"),
         ("compile/reference/packing.py", "offset = 0\n", "offset = 256\n"),
         ("compile/reference/liveness.py", "ALIGNMENT = 32", "ALIGNMENT = 128"),
-        ("compile/reference/generated_c.py", "_READ_AHEAD = 64", "_READ_AHEAD = 96"),
+        ("compile/reference/network_sources.py", "_READ_AHEAD = 64", "_READ_AHEAD = 96"),
         (
             "compile/memory_pools.py",
             "return tuple(pool for pool in pools if",
@@ -325,7 +325,7 @@ EDITS = (
     *linked(
         "n6_pools.ld",
         (
-            "place/memory_plan/generated_c.py",
+            "place/memory_plan/plan_tables.py",
             "external regions of {plan.application}.",
             "outer regions of {plan.application}.",
         ),
@@ -377,7 +377,7 @@ EDITS = (
         "fsbl_image.bin",
         ("place/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"),
         (
-            "place/image/elf.py",
+            "place/image/elf_reader.py",
             "return Payload(start, joined_parts(segments))",
             "return Payload(start, joined_parts(segments) + bytes(16))",
         ),
@@ -433,6 +433,7 @@ EDITS = (
         ("check/rules/programs.py", '"a third-party program leaves', '"another program leaves'),
         ("check/rules/vectors.py", '"third-party programs have a', '"other programs have a'),
         ("check/rules/caches.py", '"a third-party program cleans', '"another program cleans'),
+        ("check/rules/saturation.py", "\"the NPU's formats hold", '"formats hold'),
     ),
     *of_host(
         ("steps/foreign_program.py", "symbols=symbols,", "symbols=(),"),
@@ -482,12 +483,14 @@ EDITS = (
     ),
     *of_board("common/kernels/conv_2d.o", ("steps/firmware.py", 'how.with_flags("-O3")', 'how.with_flags("-O2")')),
     # Relocatable models.
-    *relocated("network_reloc.ld", ("place/reloc/layout.py", "READ_ONLY_ALIGNMENT = 64", "READ_ONLY_ALIGNMENT = 128")),
+    *relocated(
+        "network_reloc.ld", ("place/reloc/model_format.py", "READ_ONLY_ALIGNMENT = 64", "READ_ONLY_ALIGNMENT = 128")
+    ),
     *relocated(
         "network_rel.bin",
         ("place/reloc/binary.py", "size = up(end)", "size = up(end) + 64"),
         (
-            "place/reloc/elf.py",
+            "place/reloc/linked_model.py",
             "sorted(set(_words_to_relocate(elf, sections, places)))",
             "sorted(set(_words_to_relocate(elf, sections, places)))[::-1]",
         ),
@@ -497,7 +500,7 @@ EDITS = (
             'return bytes(section.data()).replace(b"(RELOC.GCC)", b"(RELOC.gcc)")',
         ),
         ("place/reloc/pools.py", "activation_bytes=sum(", "activation_bytes=16 + sum("),
-        ("place/reloc/generated_c.py", "n6build (RELOC.GCC)", "n6build (RELOC.gcc)"),
+        ("place/reloc/model_sources.py", "n6build (RELOC.GCC)", "n6build (RELOC.gcc)"),
         ("place/reloc/compilation.py", '"-O3"', '"-O2"'),
         (
             "steps/reloc_sources.py",
@@ -667,8 +670,8 @@ _BY_REASON = {
         n6build.base.file_lock n6build.base.junit n6build.describe.hardware.blocks
         n6build.describe.hardware.field_registers n6build.describe.hardware.i2c n6build.describe.hardware.npu
         n6build.describe.hardware.npu_header
-        n6build.compile.artifacts.made_buffers n6build.steps.ask_board n6build.steps.emulator
-        n6build.steps.npu_trace_files n6build.describe.until
+        n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
+        n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
     """,
     _PLANS: """
         n6build.base.walk n6build.describe.folder_name n6build.describe.model n6build.describe.backend_names
@@ -679,7 +682,8 @@ _BY_REASON = {
     """,
     _REFUSES: """
         n6build.describe.hardware.board_rules n6build.describe.relocatable_file n6build.compile.artifacts.c_info_pools
-        n6build.compile.artifacts.weights n6build.describe.compiled_from n6build.judge.own_blobs.structure
+        n6build.compile.artifacts.weights n6build.compile.artifacts.same_network n6build.compile.model_constants
+        n6build.compile.prebuilt.model_weights n6build.describe.compiled_from n6build.judge.own_blobs.structure
         n6build.compile.reference.graph_checks n6build.compile.reference.nearest n6build.compile.reference.refusals
         n6build.compile.reference.reference_options n6build.compile.reference.rules
         n6build.place.memory_plan.whole_image n6build.place.reloc.loader n6build.place.reloc.openmv

@@ -5,6 +5,8 @@
 #pragma GCC optimize("O3")
 #include "n6virt_npu_model.h"
 
+#include <string.h>
+
 #define NO_SHIFT 16
 #define COEFFICIENTS 512u
 /* Number of elements that go through each step together. */
@@ -81,6 +83,7 @@ static void advance(const Counters *counters, ArithState *state)
 
 typedef struct {
     int64_t a[BLOCK], b[BLOCK], c[BLOCK];
+    uint16_t channels[BLOCK]; /* numbers of the coefficients, from the first one's on */
 } Coefficients;
 
 static void read_coefficients(N6Npu *npu, unsigned index, const Counters *counters, size_t count, Coefficients *to)
@@ -90,8 +93,10 @@ static void read_coefficients(N6Npu *npu, unsigned index, const Counters *counte
     bool c_varies = FIELD(npu, unit, ARITH, CTRL, COEFFC), combined = FIELD(npu, unit, ARITH, CTRL, COMBINEBC);
     int16_t a = FIELD(npu, unit, ARITH, COEFFAC, A), b = FIELD(npu, unit, ARITH, COEFFB, B), c = FIELD(npu, unit, ARITH, COEFFAC, C);
 
+    memset(to->channels, 0, sizeof(to->channels));
     for (size_t i = 0; i < count; i++) {
         if (a_varies || b_varies || c_varies) {
+            to->channels[i] = (uint32_t)(npu->ariths[index].address - npu->ariths[index].first) % COEFFICIENTS;
             const uint32_t *entry = npu->coefficients[index] + 2 * ((uint32_t)npu->ariths[index].address % COEFFICIENTS);
 
             a = a_varies ? (int16_t)entry[0] : a;
@@ -145,22 +150,27 @@ static void combine(const N6Npu *npu, unsigned unit, const int64_t *x, const int
     }
 }
 
-static void finish(const N6Npu *npu, unsigned unit, const int64_t *from, size_t count, int32_t *to)
+/* Return whether the format held all values. Afterwards `values` are those before they were narrowed. */
+static bool finish(const N6Npu *npu, unsigned unit, int64_t *values, size_t count, int32_t *to)
 {
     int shift = FIELD(npu, unit, ARITH, SHIFT, RES);
     bool round = FIELD(npu, unit, ARITH, CTRL, ROUND), saturate = FIELD(npu, unit, ARITH, CTRL, SAT);
     bool clip = FIELD(npu, unit, ARITH, CTRL, CLIPOUT), relu = FIELD(npu, unit, ARITH, CTRL, ORNDMODE) >> 1;
     int16_t highest = FIELD(npu, unit, ARITH, CLIPRANGE, CLIPMAX), lowest = FIELD(npu, unit, ARITH, CLIPRANGE, CLIPMIN);
     unsigned bytes = FIELD(npu, unit, ARITH, CTRL, OBYTES);
+    int64_t differs = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int64_t value = shifted(from[i], shift, round);
+        int64_t value = shifted(values[i], shift, round);
 
         if (clip) {
             value = value < lowest ? lowest : value > highest ? highest : value;
         }
-        to[i] = narrowed(relu && value < 0 ? 0 : value, bytes, saturate);
+        values[i] = relu && value < 0 ? 0 : value;
+        to[i] = narrowed(values[i], bytes, saturate);
+        differs |= values[i] ^ to[i];
     }
+    return !differs || !saturate;
 }
 
 /* A clip of one stream to constants, without shifts, is known from real networks; anything else about it is not. */
@@ -173,8 +183,8 @@ static void check_clip(N6Npu *npu, unsigned unit)
         npu_stop(npu, "%s CTRL OP is 0x37 (clip) with two streams or coefficients from memory: not modelled", n6npu_unit_name(unit));
     }
     if (reg(npu, unit, NPU_ARITH_SHIFT) || FIELD(npu, unit, ARITH, CTRL, CLIPOUT) || lowest > highest) {
-        npu_stop(npu, "%s CTRL OP is 0x37 (clip) from %d to %d (COEFFAC) with SHIFT 0x%05x: not modelled but for ascending limits, no "
-                 "shift and no CLIPOUT", n6npu_unit_name(unit), lowest, highest, reg(npu, unit, NPU_ARITH_SHIFT));
+        npu_stop(npu, "%s CTRL OP is 0x37 (clip) from %d to %d (COEFFAC) with SHIFT 0x%05x: only ascending limits without "
+                 "shift and CLIPOUT are modelled", n6npu_unit_name(unit), lowest, highest, reg(npu, unit, NPU_ARITH_SHIFT));
     }
 }
 
@@ -213,7 +223,7 @@ void npu_arith_frame(N6Npu *npu, unsigned index)
     inputs[Y] = dual ? npu_port_elements(npu, port + Y, state->position, inputs[X].count) : inputs[X];
     check_arith(npu, unit);
     if (!state->position) {
-        state->address = FIELD(npu, unit, ARITH, COEFFADDR, ADDR);
+        state->first = state->address = FIELD(npu, unit, ARITH, COEFFADDR, ADDR);
     }
     to = npu_append(npu, FROM_ARITH + index, inputs[X].count);
     for (size_t done = 0; done < inputs[X].count; done += BLOCK) {
@@ -225,9 +235,29 @@ void npu_arith_frame(N6Npu *npu, unsigned index)
         }
         read_coefficients(npu, index, &counters, count, &coefficients);
         combine(npu, unit, x, dual ? y : NULL, count, &coefficients, values);
-        finish(npu, unit, values, count, to + done);
+        if (!finish(npu, unit, values, count, to + done)) {
+            npu_count_saturated(npu, unit,
+                                &(NpuNarrowed){.values = values,
+                                               .to = to + done,
+                                               .count = count,
+                                               .place = state->position + done,
+                                               .bytes = FIELD(npu, unit, ARITH, CTRL, OBYTES),
+                                               .numbers = coefficients.channels});
+        }
     }
     state->position += inputs[X].count;
+}
+
+/* Narrow a value and count it if it saturates. place: in the unit's stream. */
+static int32_t narrowed_alone(N6Npu *npu, unsigned unit, int64_t value, unsigned bytes, bool saturate, size_t place, uint32_t channel)
+{
+    int32_t to = narrowed(value, bytes, saturate);
+
+    if (saturate && to != value) {
+        npu_count_saturated(npu, unit,
+                            &(NpuNarrowed){.values = &value, .to = &to, .count = 1, .place = place, .bytes = bytes, .first = channel});
+    }
+    return to;
 }
 
 /* Pooling */
@@ -304,7 +334,7 @@ static int64_t pooled(const Window *w, const int32_t *from, unsigned width, uint
 void npu_pool_frame(N6Npu *npu, unsigned index)
 {
     unsigned unit = POOL + index, port = TO_POOL + index, width;
-    uint32_t type = FIELD(npu, unit, POOL, CTRL, TYPE), out_width, out_height;
+    uint32_t type = FIELD(npu, unit, POOL, CTRL, TYPE), out_width, out_height, first;
     bool average = type == POOL_AVERAGE || type == GLOBAL_AVERAGE;
     size_t number = npu->streams[FROM_POOL + index].frames, wanted;
     const int32_t *from;
@@ -328,7 +358,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     } else {
         input = npu_port_frame(npu, port, number);
         if (input.count < wanted) {
-            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, input.count);
+            npu_stop(npu, "%s expects frames of %zu elements, but gets %zu", n6npu_unit_name(unit), wanted, input.count);
         }
     }
     width = FIELD(npu, unit, POOL, CTRL, FBYTES) ? 8 * FIELD(npu, unit, POOL, CTRL, FBYTES) : 24;
@@ -337,6 +367,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     npu_count_steps(npu, (uint64_t)out_width * out_height * w.batch * w.window_width * w.window_height);
     to = npu_append(npu, FROM_POOL + index, (size_t)out_width * out_height * w.batch);
     from = npu_elements(input);
+    first = number * w.batch;
     for (uint32_t y = 0; y < out_height; y++) {
         for (uint32_t x = 0; x < out_width; x++) {
             for (uint32_t channel = 0; channel < w.batch; channel++) {
@@ -346,7 +377,8 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
                 if (average) {
                     value = shifted(value * FIELD(npu, unit, POOL, MULVAL, MULVAL), FIELD(npu, unit, POOL, CTRL, OUTSHIFT),
                                     FIELD(npu, unit, POOL, CTRL, ROUND));
-                    value = narrowed(value, FIELD(npu, unit, POOL, RNDCTRL, OBYTES), FIELD(npu, unit, POOL, CTRL, SAT));
+                    value = narrowed_alone(npu, unit, value, FIELD(npu, unit, POOL, RNDCTRL, OBYTES),
+                                           FIELD(npu, unit, POOL, CTRL, SAT), to - npu->streams[FROM_POOL + index].data, first + channel);
                 }
                 *to++ = value;
             }
@@ -373,7 +405,7 @@ static void trelu_frame(N6Npu *npu, unsigned index, Part input)
 
     if (threshold != INT8_MIN || below != INT8_MIN || FIELD(npu, unit, ACTIV, CTRL, FBYTES) != 1 ||
         FIELD(npu, unit, ACTIV, CTRL, OBYTES) != 1 || !FIELD(npu, unit, ACTIV, FUNC, SIGNEDOP)) {
-        npu_stop(npu, "%s CTRL TYPE is 2 with PARAM %d and PARAM2 %d: not modelled but for -128 and signed bytes", n6npu_unit_name(unit),
+        npu_stop(npu, "%s CTRL TYPE is 2 with PARAM %d and PARAM2 %d: only -128 and signed bytes are modelled", n6npu_unit_name(unit),
                  threshold, below);
     }
     if (FIELD(npu, unit, ACTIV, FSUB, FSUB) || (shift && shift != NO_SHIFT) || FIELD(npu, unit, ACTIV, FUNC, OUTSHIFT)) {
@@ -426,6 +458,7 @@ void npu_activ_frame(N6Npu *npu, unsigned index)
                           ((uint64_t)sign_extended(reg(npu, unit, ROM1 + 8 * at + 4) & 0xffff, 16)
                            << FIELD(npu, unit, ACTIV, FUNC, CSHIFT)));
         value = shifted(value, FIELD(npu, unit, ACTIV, FUNC, OUTSHIFT), FIELD(npu, unit, ACTIV, CTRL, ROUND));
-        to[i] = narrowed(value, out_bytes, FIELD(npu, unit, ACTIV, CTRL, SAT));
+        to[i] = narrowed_alone(npu, unit, value, out_bytes, FIELD(npu, unit, ACTIV, CTRL, SAT),
+                               to + i - npu->streams[FROM_ACTIV + index].data, 0);
     }
 }

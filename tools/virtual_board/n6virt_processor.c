@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The Cortex-M55: its interrupts, its own registers and its reset, for the modules. It knows none of them.
+ * The Cortex-M55: its interrupts, its own registers, the instructions that it has executed, and its reset, for the modules. It
+ * knows none of them.
  */
 #include "n6virt.h"
 #include "n6virt_qemu.h"
@@ -14,6 +15,7 @@
 #include "hw/qdev-properties.h"
 #include "qapi/error.h"
 #include "qemu/bswap.h"
+#include "qemu/timer.h"
 
 /* Clock of SysTick: a tick per instruction, which the cycle counter counts too. A second that a program measures as N6_CPU_HZ
  * ticks has N6_CPU_HZ instructions. */
@@ -21,6 +23,16 @@
 #define PRIORITY_BITS 4
 
 static ARMv7MState processor;
+
+int64_t n6virt_now(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+int64_t n6virt_instructions(void)
+{
+    return icount_enabled() ? icount_get_raw() : n6virt_now();
+}
 
 void n6virt_interrupt(unsigned number, bool level)
 {
@@ -77,6 +89,19 @@ uint32_t n6virt_caller(void)
     }
     cpu_physical_memory_read(frame + 0x18, &pc, sizeof(pc));
     return le32_to_cpu(pc);
+}
+
+bool n6virt_is_locked_up(void)
+{
+    int running = armv7m_nvic_raw_execution_priority(&processor.nvic);
+
+    /* HardFault and NMI have negative priorities. */
+    return running < 0 || processor.nvic.vectpending_prio < 0;
+}
+
+uint32_t n6virt_last_pc(void)
+{
+    return processor.cpu->env.regs[15];
 }
 
 static void reset_now(CPUState *cpu, run_on_cpu_data data)

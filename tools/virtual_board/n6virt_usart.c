@@ -110,7 +110,7 @@ static void transmit(uint8_t character)
         return;
     }
     if (baud && (bits * 100 > baud * (100ull + TOLERANCE_PERCENT) || bits * 100 < baud * (100ull - TOLERANCE_PERCENT))) {
-        n6virt_finding("console", N6_USART1_TDR, "USART1 sends %" PRIu64 " bits a second, the terminal reads %u: garbage (BRR, PRESC, "
+        n6virt_finding("console", N6_USART1_TDR, "USART1 sends %" PRIu64 " bits a second, but the terminal reads %u: garbage (BRR, PRESC, "
                        "RCC CCIPR13 USART1SEL)", bits, baud);
         character = GARBAGE;
     }

@@ -289,6 +289,25 @@ def parser_of(command: str) -> CommandParser:
     return parser
 
 
+def options_in(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the values of words of the form name=value.
+
+    Args:
+        words: The words.
+        names: Known names.
+
+    Raises:
+        N6Error: N6-OPTION-001 for another word.
+    """
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in names or not equals:
+            raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, names))
+        found[name] = value
+    return found
+
+
 def add_build(parser: argparse.ArgumentParser) -> None:
     """Add the option for the folder of all build products."""
     parser.add_argument(

@@ -115,6 +115,10 @@ def _is_own_command(command: str, rest: list[str]) -> bool:
         from n6build.cli.explain import explain
 
         explain(rest)
+    elif command == "survey":
+        from n6build.cli.survey import survey
+
+        survey(rest)
     elif command == "prove":
         from n6build.cli.prove import prove
 

@@ -24,6 +24,9 @@ from n6build.cli.new import new_parser
 from n6build.cli.prove import HELP as PROVE_HELP
 from n6build.cli.prove import NAME as PROVE
 from n6build.cli.prove import prove_parser
+from n6build.cli.survey import HELP as SURVEY_HELP
+from n6build.cli.survey import NAME as SURVEY
+from n6build.cli.survey import survey_parser
 from n6build.describe.targets import entry
 
 # Commands that are not targets: their parsers, and a line about each.
@@ -34,6 +37,7 @@ OWN_COMMANDS: Mapping[str, tuple[Callable[[], CommandParser], str]] = {
     CLEAN: (clean_parser, CLEAN_HELP),
     MERGE: (merge_parser, MERGE_HELP),
     PROVE: (prove_parser, PROVE_HELP),
+    SURVEY: (survey_parser, SURVEY_HELP),
 }
 
 

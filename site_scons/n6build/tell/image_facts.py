@@ -25,7 +25,7 @@ from n6build.describe.formats.boot_header import (
 )
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.program_places import places_of
-from n6build.place.image.elf import joined_parts, loaded_parts
+from n6build.place.image.elf_reader import joined_parts, loaded_parts
 from n6build.place.image.foreign import MAX_ELF_BYTES, is_elf, is_hex, run_addresses
 from n6build.place.image.program_board import program_board
 

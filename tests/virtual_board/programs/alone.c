@@ -25,6 +25,7 @@
 #define RESET_ONCE 15
 #define START_BAD_PLL 16
 #define SELECT_ZERO 17
+#define RUN_INTO_REGISTERS 18
 
 #define EXIT_STATUS 9
 
@@ -110,6 +111,7 @@ static uint32_t reset_once(void)
 /* Return 0 if a PLL that multiplies too far never becomes ready. */
 static uint32_t start_bad_pll(void)
 {
+    REG(N6_RCC_PLL1CFGR2) = 0u;
     REG(N6_RCC_PLL1CFGR1) = 4u << N6_RCC_PLL1CFGR1_DIVM_POS | 750u << N6_RCC_PLL1CFGR1_DIVN_POS;
     REG(N6_RCC_CSR) = N6_RCC_CR_PLL1ON;
     return REG(N6_RCC_SR) & N6_RCC_SR_PLL1RDY;
@@ -205,6 +207,11 @@ void reset(void)
         break;
     case START_BAD_PLL:
         status = start_bad_pll();
+        break;
+    case RUN_INTO_REGISTERS:
+        /* The first half of an instruction of 32 bits, in front of a RAM that is off. */
+        *(volatile uint16_t *)0x341FFFFEu = 0xF3AFu;
+        ((void (*)(void))0x341FFFFFu)();
         break;
     case SELECT_ZERO:
         status = select_zero();

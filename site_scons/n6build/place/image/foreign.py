@@ -17,7 +17,7 @@ from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.describe.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.place.image.boot_header import check_foreign_header, with_boot_header
-from n6build.place.image.elf import joined_parts, loaded_parts
+from n6build.place.image.elf_reader import joined_parts, loaded_parts
 from n6build.place.image.program_board import ProgramBoard
 
 Role = Literal["fsbl", "appli", "data"]
@@ -178,7 +178,9 @@ def _slot(board: ProgramBoard, role: Role) -> int:
 
 
 def _signed(path: Path, role: Role, board: ProgramBoard, data: bytes, *, copied_by_ours: bool) -> bytes:
-    check_foreign_header(data, path.name)
+    programs = board.programs
+    offset = (programs.fsbl if role == "fsbl" else programs.appli).payload_offset
+    check_foreign_header(data, path.name, offset)
     if role == "appli" and copied_by_ours:
         _check_copied(path, board, BASE.unpack(data)["entry"])
     return data
