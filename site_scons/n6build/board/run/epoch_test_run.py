@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, write_atomically
@@ -31,6 +32,9 @@ from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import UnjoinedBuffer, join_buffers
 from n6build.judge.compare.interpret import interpret
 from n6build.place.memory_plan.vectors import read_vectors, rows
+
+if TYPE_CHECKING:
+    from n6build.judge.npu.constants import Contradiction
 
 # Enough for the numbers of 4096 lines.
 _MOST_BYTES_OF_NUMBERS = 1 << 16
@@ -81,6 +85,8 @@ class FedOutcome:
         epochs: Compared buffers, in the order of epochs.
         not_compared: Other buffers, in the order of epochs.
         saturated: Units of the NPU whose formats did not hold all values, in the order of epochs.
+        contradictions: Constants that do not follow from the model, in the order of epochs; none with a
+            tolerance.
     """
 
     model: str
@@ -89,6 +95,7 @@ class FedOutcome:
     epochs: tuple[FedEpoch, ...]
     not_compared: tuple[NotCompared, ...]
     saturated: tuple[SaturatedUnit, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def losing(self) -> tuple[SaturatedUnit, ...]:
@@ -241,6 +248,7 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
                     for one in sorted(others, key=lambda one: one.buffer.epoch)
                 ),
                 saturated_units(hardware_epochs(computed[index], artifacts)),
+                each.bounds.contradictions if tolerance is None else (),
             )
         )
     return outcomes
