@@ -106,8 +106,8 @@ class Tolerance:
 # With random inputs, several classes are nearly as likely as the first.
 OF_NOISE = Tolerance(cosine=0.9, top1=False)
 # A run may be so much further from the reference than the model itself, if each input value changes by one step. MoveNet of ST
-# on the virtual NPU is as far (0.94).
-_OF_NUDGED = 1.5
+# on the virtual NPU is 0.9 to 1.4 times as far, for three random changes.
+_OF_NUDGED = 2.0
 
 
 def of_noise(nudged: float | None) -> Tolerance:
