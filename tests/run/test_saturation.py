@@ -13,7 +13,7 @@ from n6build.board.run.npu_epochs import HardwareEpoch
 from n6build.board.run.saturation import losing_units, saturated_units, saturation_lines, saturation_text
 from n6build.board.virtual_board.npu_record import SaturatedChannel, Saturation, UnitWork
 from n6build.describe.model import EpochTolerance
-from n6build.judge.npu.constants import Contradiction
+from n6build.judge.npu.contradiction import Contradiction
 
 LOST = Saturation(
     2, 0, 150, 141, 0, 2, (SaturatedChannel(47, 0, 141, 141, 0, 0, 40086), SaturatedChannel(3, 0, 9, 0, 0, 0, 33000))

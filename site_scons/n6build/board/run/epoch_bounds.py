@@ -18,6 +18,7 @@ from n6build.compile.artifacts.network_c import MAX_BYTES, parse_network_c
 from n6build.describe.hardware.npu import Npu
 from n6build.judge.compare.tensors import ReferenceTensor
 from n6build.judge.npu.blobs import Blob, blobs_of_network
+from n6build.judge.npu.contradiction import Contradiction
 from n6build.judge.npu.names import names_of
 from n6build.judge.npu.rounding import Rounding, roundings_of
 from n6build.judge.npu.settings import epochs_of_blob
@@ -26,7 +27,6 @@ from n6build.judge.npu.sums import weights_of
 if TYPE_CHECKING:
     from n6build.compile.reference.graph import Graph
     from n6build.judge.compare.unrounded import Unrounded
-    from n6build.judge.npu.constants import Contradiction
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, write_atomically
@@ -31,10 +30,8 @@ from n6build.describe.hardware.npu import Npu
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import UnjoinedBuffer, join_buffers
 from n6build.judge.compare.interpret import interpret
+from n6build.judge.npu.contradiction import Contradiction
 from n6build.place.memory_plan.vectors import read_vectors, rows
-
-if TYPE_CHECKING:
-    from n6build.judge.npu.constants import Contradiction
 
 # Enough for the numbers of 4096 lines.
 _MOST_BYTES_OF_NUMBERS = 1 << 16

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from n6build.base.size_text import counted
 from n6build.compile.reference.graph import Graph, Operator, Tensor
 from n6build.judge.npu.blobs import Blob
+from n6build.judge.npu.contradiction import Contradiction
 from n6build.judge.npu.names import Names
 from n6build.judge.npu.requantise import AFFINE, PRODUCT, RequantiseStep, step_of
 from n6build.judge.npu.settings import UnitSettings, epochs_of_blob
@@ -42,19 +43,6 @@ _INPUT_VALUES = 255
 # Errors of a common factor that are tried.
 _TRIED = 41
 _MOST_STREAMED = 1 << 22
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """A constant of an epoch that does not follow from the model.
-
-    Attributes:
-        epoch: ST's number of the epoch.
-        what: The constant, its value and that of the model, in words.
-    """
-
-    epoch: int
-    what: str
 
 
 @dataclass(frozen=True)
