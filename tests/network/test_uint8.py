@@ -180,7 +180,7 @@ def test_one_operator_that_cannot_be_done_does_not_condemn_the_others(tmp_path: 
     error = model_error(edit(to_uint8(chain(conv(), second)), unknown_second), tmp_path)
     assert error.id == "N6-NET-003"
     assert "RFFT2D" in error.what
-    assert "CONV_2D" not in f"{error.what} {error.hint} {error.details}"
+    assert "(CONV_2D)" not in f"{error.what} {error.hint} {error.details}"
 
 
 def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:
