@@ -59,7 +59,7 @@ def _boot(nor: Path, board: str, cache: str) -> tuple[float, float]:
         machine = command.index("-M") + 1
         command[machine] += f",cache={cache}"
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         assert process.stdout is not None
         if not any(ends_run(line) for line in process.stdout):
