@@ -1,4 +1,4 @@
-"""Containers of blobs, written as ST's compiler writes them, with any relocations and patches."""
+"""Containers of blobs as ST's compiler writes them."""
 
 from __future__ import annotations
 

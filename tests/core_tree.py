@@ -65,7 +65,8 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     # ST's file has the NPU's driver. Networks that are linked with the stand-in have no epochs for the NPU.
     shutil.copy2(WITHOUT_NPU, folder / "ll_aton.c")
     if ll_aton >= _TWO_ARGUMENTS:
-        _replace(folder / "ll_aton_network_calls.h", "    function(block);", "    function(block, instance);")
+        for name in ("ll_aton_network_calls.h", "ll_aton_reloc_network.c"):
+            _replace(folder / name, "    function(block);", "    function(block, instance);")
     shutil.copy2(RUNTIME / "ll_aton_caches.c", devices / "mcu_cache.c")
     (devices / "npu_cache.h").write_text("void npu_cache_init(void);\nvoid npu_cache_enable(void);\n")
     (devices / "npu_cache.c").write_text(

@@ -19,7 +19,7 @@ from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.linker_script import appli_ram, fsbl_ram, program_script
 from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 from n6build.steps.format_headers import FORMATS
 
 BOARD = load_board("nucleo-n657")

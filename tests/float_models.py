@@ -11,33 +11,19 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import ArrayLike
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import OnnxGraph
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 
-class _Float:
-    """A model that grows by one node at a time.
-
-    Methods return the name of the new value.
-    """
+class _Float(OnnxGraph):
+    """A model with one input; methods return the name of the new value."""
 
     def __init__(self, *shape: int) -> None:
+        super().__init__()
         self._rng = np.random.default_rng(0)
-        self._nodes: list[Any] = []
-        self._initializers: list[Any] = []
-        self._count = 0
-        self.input = self._new("input")
+        self.input = self.new("input")
         self._shape = list(shape)
-
-    def _new(self, what: str) -> str:
-        self._count += 1
-        return f"{what}_{self._count}"
-
-    def constant(self, values: ArrayLike) -> str:
-        name = self._new("constant")
-        self._initializers.append(numpy_helper.from_array(np.asarray(values), name))
-        return name
 
     def integers(self, *values: int) -> str:
         return self.constant(np.array(values, np.int64))
@@ -50,9 +36,8 @@ class _Float:
         return self.constant((self._rng.normal(0, 1, shape) / np.sqrt(fan)).astype(np.float32))
 
     def nodes(self, kind: str, *inputs: str, outputs: int, **attributes: Any) -> list[str]:
-        names = [self._new(kind) for _ in range(outputs)]
-        self._nodes.append(helper.make_node(kind, inputs, names, name=names[0], **attributes))
-        return names
+        names = [self.new(kind) for _ in range(outputs)]
+        return self.add(kind, inputs, names, name=names[0], **attributes)
 
     def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
         return self.nodes(kind, *inputs, outputs=1, **attributes)[0]
@@ -84,9 +69,7 @@ class _Float:
     def model(self, output: str) -> onnx.ModelProto:
         taken = helper.make_tensor_value_info(self.input, TensorProto.FLOAT, self._shape)
         given = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
-        graph = helper.make_graph(self._nodes, "g", [taken], [given], self._initializers)
-        made = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
-        return onnx.shape_inference.infer_shapes(made)
+        return self.finished([taken], [given], onnx=17)
 
 
 def _classifier() -> onnx.ModelProto:

@@ -2,8 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from numpy.typing import ArrayLike
+from onnx import ModelProto, TensorProto, helper, numpy_helper, shape_inference
+
+
+class OnnxGraph:
+    """A graph that grows by one node at a time.
+
+    Methods return the names of new values.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: list[Any] = []
+        self._initializers: list[Any] = []
+        self._count = 0
+
+    def new(self, what: str) -> str:
+        self._count += 1
+        return f"{what}_{self._count}"
+
+    def constant(self, values: ArrayLike) -> str:
+        name = self.new("constant")
+        self._initializers.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def add(self, kind: str, inputs: Sequence[str], names: list[str], **attributes: Any) -> list[str]:
+        """Add a node whose outputs have these names."""
+        self._nodes.append(helper.make_node(kind, inputs, names, **attributes))
+        return names
+
+    def finished(self, inputs: Sequence[Any], outputs: Sequence[Any], **opsets: int) -> ModelProto:
+        """Return the model with all shapes."""
+        graph = helper.make_graph(self._nodes, "g", inputs, outputs, self._initializers)
+        domains = [helper.make_opsetid("" if name == "onnx" else name, version) for name, version in opsets.items()]
+        return shape_inference.infer_shapes(helper.make_model(graph, ir_version=8, opset_imports=domains))
 
 
 def onnx_model(*, quantised: bool, ir_version: int = 9) -> bytes:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from onnx import TensorProto, helper, numpy_helper, shape_inference
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+from onnx_models import OnnxGraph
 
 Array = NDArray[Any]
 
@@ -29,34 +30,22 @@ class Scale:
     dtype: str = "int8"
 
 
-class Qdq:
+class Qdq(OnnxGraph):
     """A model that grows by one operator at a time.
 
     Methods return the name of real numbers behind a DequantizeLinear.
     """
 
     def __init__(self, opset: int = 13) -> None:
+        super().__init__()
         self._opset = opset
-        self._nodes: list[Any] = []
-        self._initializers: list[Any] = []
         self._inputs: list[Any] = []
-        self._count = 0
-
-    def _new(self, what: str) -> str:
-        self._count += 1
-        return f"{what}_{self._count}"
-
-    def constant(self, values: ArrayLike) -> str:
-        name = self._new("constant")
-        self._initializers.append(numpy_helper.from_array(np.asarray(values), name))
-        return name
 
     def node(
         self, kind: str, inputs: Sequence[str], outputs: int = 1, domain: str = "", **attributes: Any
     ) -> list[str]:
-        names = [self._new(kind.lower()) for _ in range(outputs)]
-        self._nodes.append(helper.make_node(kind, inputs, names, domain=domain, **attributes))
-        return names
+        names = [self.new(kind.lower()) for _ in range(outputs)]
+        return self.add(kind, inputs, names, domain=domain, **attributes)
 
     def scale(self, scale: Scale) -> list[str]:
         return [self.constant(np.float32(scale.scale)), self.constant(np.dtype(scale.dtype).type(scale.zero_point))]
@@ -67,7 +56,7 @@ class Qdq:
         return self.node("DequantizeLinear", [*self.node("QuantizeLinear", [name, *both]), *both])[0]
 
     def port(self, shape: Sequence[int | str], dtype: int = TensorProto.FLOAT) -> str:
-        name = self._new("input")
+        name = self.new("input")
         self._inputs.append(helper.make_tensor_value_info(name, dtype, list(shape)))
         return name
 
@@ -102,10 +91,8 @@ class Qdq:
     def model(self, outputs: Sequence[str], types: Sequence[int] = ()) -> bytes:
         kinds = types or [TensorProto.FLOAT] * len(outputs)
         ports = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(outputs, kinds, strict=True)]
-        graph = helper.make_graph(self._nodes, "g", self._inputs, ports, self._initializers)
-        opsets = [helper.make_opsetid("", self._opset), helper.make_opsetid("com.microsoft", 1)]
-        made = helper.make_model(graph, ir_version=8, opset_imports=opsets)
-        return bytes(shape_inference.infer_shapes(made).SerializeToString())
+        made = self.finished(self._inputs, ports, onnx=self._opset, **{"com.microsoft": 1})
+        return bytes(made.SerializeToString())
 
 
 class Layers(Qdq):

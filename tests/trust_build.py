@@ -22,7 +22,7 @@ from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.formats.trust_claim import Kind
 from n6build.describe.hardware.linker_script import fsbl_ram, program_script
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 from n6build.place.trust.anchor import trust_header
 from n6build.place.trust.keys import public_point, signature
 from n6build.place.trust.sign import Statement, signed_appli

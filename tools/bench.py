@@ -41,6 +41,8 @@ CASES = {
     "remote-matrix": "benchmarks.remote",
     "neural-art": "benchmarks.neural_art",
     "inference": "benchmarks.inference",
+    "mutated-boots": "benchmarks.mutated_boots",
+    "damages": "benchmarks.damages",
 }
 
 

@@ -322,7 +322,8 @@ static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_c
     feed_watchdog();
 #if N6_TRUST
     n6_model_slot_t verified;
-    refused = n6_model_verify(model, used, &verified);
+    const n6_verified_ram_t ram = {model->verified_ram, model->verified_ram_bytes};
+    refused = n6_model_verify(used, model->name_crc32, ram, &verified);
     if (refused[0] != '\0') {
         return refused;
     }

@@ -12,18 +12,11 @@
 #if N6_CONFINE
 #include "n6_confine.h"
 #endif
+#include "n6_model_place.h"
 #include "n6_model_slot.h"
 #include "n6_plan.h"
 
 #define N6_MODEL_SLOTS 2u
-
-/* A flash slot of a model: address and size. params: those of the weights if they are a separate file, else 0. */
-typedef struct {
-    uint32_t file;
-    uint32_t file_bytes;
-    uint32_t params;
-    uint32_t params_bytes;
-} n6_model_slot_t;
 
 /* A relocatable model. slots: A and, if the model has two, B. name_crc32: as in the trailers of its slots. external_ram: its
  * share of the board's external RAM, for pools that the loader places; 0 bytes if the board has none. */

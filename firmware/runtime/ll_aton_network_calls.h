@@ -9,37 +9,11 @@
 
 #ifdef LL_ATON_RT_RELOC
 
-#include "ll_aton_reloc_network.h"
-
-static inline bool call_ec_network_init(const NN_Instance_TypeDef *instance)
-{
-    return instance->exec_state.inst_reloc == 0u ? instance->network->ec_network_init()
-                                                 : (bool)(ll_aton_reloc_call_entry(instance, N6_RELOC_EC_NETWORK_INIT, 0u, 0u, 0u) & 0xFFu);
-}
-
-static inline bool call_ec_inference_init(const NN_Instance_TypeDef *instance)
-{
-    return instance->exec_state.inst_reloc == 0u
-               ? instance->network->ec_inference_init()
-               : (bool)(ll_aton_reloc_call_entry(instance, N6_RELOC_EC_INFERENCE_INIT, 0u, 0u, 0u) & 0xFFu);
-}
-
-static inline const EpochBlock_ItemTypeDef *call_epoch_block_items(const NN_Instance_TypeDef *instance)
-{
-    return instance->exec_state.inst_reloc == 0u
-               ? instance->network->epoch_block_items()
-               : (const EpochBlock_ItemTypeDef *)(uintptr_t)ll_aton_reloc_call_entry(instance, N6_RELOC_EPOCH_ITEMS, 0u, 0u, 0u);
-}
-
-static inline void call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function,
-                              const EpochBlock_ItemTypeDef *block)
-{
-    if (instance->exec_state.inst_reloc == 0u) {
-        function(block);
-    } else {
-        ll_aton_reloc_call_epoch(instance, function, block);
-    }
-}
+/* The loader defines them (reloc/ll_aton_reloc_network.c): the runtime knows nothing of relocatable models. */
+bool call_ec_network_init(const NN_Instance_TypeDef *instance);
+bool call_ec_inference_init(const NN_Instance_TypeDef *instance);
+const EpochBlock_ItemTypeDef *call_epoch_block_items(const NN_Instance_TypeDef *instance);
+void call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const EpochBlock_ItemTypeDef *block);
 
 #else
 

@@ -58,14 +58,15 @@ def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
     """
     if "plan" not in targets and not env["N6_EXPLAIN"]:
         return False
-    from n6build.engine.inspect import explain, show_plan
+    from n6build.engine.inspect import show_plan
+    from n6build.tell.explain_file import explain_product_or_file
 
     site = env.N6Site()
 
     def show(target: Any, source: Any, env: Any) -> None:
         with failing_build(None, site.build):
             if env["N6_EXPLAIN"]:
-                explain(env["N6_EXPLAIN"], plan, site)
+                explain_product_or_file(env["N6_EXPLAIN"], plan, site, env["N6_BOARD"])
             else:
                 goals = [name for name in targets if name != "plan"] or ["build"]
                 show_plan(plan, goals, site, verbose=env["N6_VERBOSE"])

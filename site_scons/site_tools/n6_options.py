@@ -62,6 +62,7 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
     env.Replace(
         N6_ADOPT=invocation.adopt,
         N6_SETTINGS=settings,
+        N6_BOARD=choices.board,
         N6_LAUNCHED=launched,
         N6_CACHE=invocation.cache,
         N6_CACHE_WRITE=invocation.cache_write,

@@ -24,7 +24,8 @@ from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.runtimes import own_runtime
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.model import Model, load_model
-from n6build.place.image.elf import Section, Symbol
+from n6build.judge.npu.saturation import CutChannel, Reach
+from n6build.place.image.elf_reader import Section, Symbol
 from n6build.place.image.foreign import StartedProgram
 from n6build.place.image.memory_regions import MemoryRegion
 from n6build.place.image.mpu_tables import MpuRegion
@@ -140,7 +141,15 @@ def with_own_input(subject: Subject, *symbols: Symbol) -> Subject:
 
 Damage = Callable[[Subject], Subject]
 MIB = 1 << 20
+
+
 # Each row has a fault, the check that finds it, the damage, and words with its numbers.
+def with_cut(subject: Subject, channels: int) -> Subject:
+    """Return the subject with so many channels whose product needs more than 16 bits."""
+    cut = tuple(CutChannel(12, "ARITH3", 47 + place, 16, 40086, 32767, 61, 127) for place in range(channels))
+    return with_network(subject, for_npu=True, reach=Reach(1, 0, cut))
+
+
 CASES: list[tuple[str, str, Damage, str]] = [
     (
         "a pool overflows",
@@ -296,6 +305,19 @@ CASES: list[tuple[str, str, Damage, str]] = [
             tools=(("ST.EdgeAI.Core", "2.2.0-20266"),),
         ),
         "ONNX IR version 10, but ST Edge AI Core up to 2.2 reads 9",
+    ),
+    (
+        "a product that 16 bits do not hold",
+        "N6-CHECK-041",
+        lambda s: with_cut(s, 1),
+        "channel 47 may need 40,086 in ARITH3, whose format of 16 bits ends at 32,767: its output then ends at 61, not at 127",
+    ),
+    (
+        "many products that 16 bits do not hold",
+        "N6-CHECK-041",
+        lambda s: with_cut(s, 11),
+        "channel 54 may need 40,086 in ARITH3, whose format of 16 bits ends at 32,767: its output then ends at 61, not "
+        "at 127 (and 3 more channels)",
     ),
     (
         "other pools than the board's",
@@ -461,10 +483,10 @@ def test_what_had_nothing_to_look_at_has_not_passed(sound: Subject, with_psram: 
     results = run_checks(sound)
     idle = {result.id[-3:] for result in results if result.state == "not applicable"}
     # The application has no external RAM, no heap in it, no output of ST's compiler, no second network, no relocatable
-    # model and no third-party program.
-    assert idle == {"003", "006", "015", "016", "020", "021", "022", "025", "040", *FOREIGN}
-    assert summary(results) == f"{len(CHECKS) - 19} passed, 19 had nothing to check"
-    assert counts(results) == {"passed": len(CHECKS) - 19, "failed": 0, "warned": 0, "waived": 0, "not applicable": 19}
+    # model, no blob of the NPU and no third-party program.
+    assert idle == {"003", "006", "015", "016", "020", "021", "022", "025", "040", "041", *FOREIGN}
+    assert summary(results) == f"{len(CHECKS) - 20} passed, 20 had nothing to check"
+    assert counts(results) == {"passed": len(CHECKS) - 20, "failed": 0, "warned": 0, "waived": 0, "not applicable": 20}
     assert {"003", "006", "015", "021"}.isdisjoint(
         {result.id[-3:] for result in run_checks(with_psram) if result.state == "not applicable"}
     )

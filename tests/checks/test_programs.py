@@ -13,7 +13,7 @@ from n6build.check.checked_board import checked_board
 from n6build.check.run import run_checks
 from n6build.check.subject import ForeignProgram, Subject
 from n6build.describe.hardware.boards import load_board
-from n6build.place.image.elf import Section, Symbol
+from n6build.place.image.elf_reader import Section, Symbol
 from n6build.place.image.foreign import Role, StartedProgram, started_program
 from n6build.place.image.memory_regions import MemoryRegion
 from n6build.place.image.program_board import program_board

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from n6build.judge.compare.layout import in_memory_order
+from n6build.judge.compare.memory_order import in_memory_order
 
 LAST = np.arange(2 * 3 * 8).reshape(1, 2, 3, 8)
 FIRST = np.moveaxis(LAST, -1, 1)

@@ -171,6 +171,32 @@ def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
 
 @pytest.mark.slow
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
+def test_a_set_that_is_forgotten_does_not_end_the_emulator(project: Project) -> None:
+    """The Appli's code is in lines that the cache hides, among others."""
+    project.replace("firmware/bring_up/n6_cache.c", "set <= sets", "set < sets")
+    assert project.scons("model=keyword", "probe=virtual", "flash").status == 0
+    nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
+    few = Limits(100_000_000, 20_000_000)
+    result = run_nor(find_emulator(BOARD.soc), NorBoot(nor, BOARD), programs=[], stop=ends_run, limits=few)
+    assert {finding.kind for finding in result.findings} & {"stale-code", "hidden-cache"}
+
+
+@pytest.mark.slow
+@pytest.mark.built("model=keyword", "backend=neural_art", "probe=virtual", "flash")
+def test_lines_that_are_dropped_before_they_are_cleaned_are_found(project: Project) -> None:
+    project.replace(
+        "firmware/bring_up/n6_cache.c",
+        "by_line(N6_SCB_DCCMVAC, address, bytes);",
+        "(void)address;\n    (void)bytes;",
+    )
+    result = project.scons("model=keyword", "backend=neural_art", "probe=virtual", "flash", "run")
+    assert result.status == 2
+    assert "N6-RUN-004" in result.output
+    assert "the line was invalidated by address and never cleaned, and the NPU reads" in result.output
+
+
+@pytest.mark.slow
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_fault_says_where(project: Project) -> None:
     project.replace(
         "firmware/appli/main.c",

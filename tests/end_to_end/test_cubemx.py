@@ -116,7 +116,7 @@ def test_mistakes_of_an_appli_of_stm32cubemx_are_reported_by_running_it(tmp_path
     words = ("board=nucleo-n657", "probe=virtual", "appli=lrun/TestSTM32N6V3_Appli.elf", "until=text:Hello World")
     weights = "data=network_atonbuf.xSPI2.raw@0x71000000"
     ran = cube.call("n6build", "flash", "run", *words, weights)
-    assert "in LL_ATON_EnableUnits_Init(): the NPU uses AXISRAM5 at 0x342e0000, which is off (epoch 0)" in ran
-    assert "RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)" in ran
-    assert "read of AXISRAM5 at 0x342e0410, which is off (RAMCFG CR SRAMSD is 1)" in ran
+    assert "in LL_ATON_EnableUnits_Init(): The NPU uses AXISRAM5 at 0x342e0000, which is off (epoch 0)" in ran
+    assert "RIF denies the access (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)" in ran
+    assert "Read of AXISRAM5 at 0x342e0410, which is off (RAMCFG CR SRAMSD is 1)" in ran
     assert "reached text 'Hello World'" in ran

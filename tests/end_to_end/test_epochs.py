@@ -109,6 +109,15 @@ def test_a_network_with_a_wrong_weight_is_wrong_from_the_epoch_on_that_has_it(pr
 
 
 @pytest.mark.slow
+def test_a_good_network_passes_by_the_bounds_of_its_constants(project: Project) -> None:
+    described(project, "reid")
+    result = run(project, "reid")
+    assert result.status == 0, result.output
+    (found,) = json.loads((project.root / f"build/{BOARDS['reid']}/reid/epochs.json").read_text())["networks"]
+    assert all(each["furthest"] is not None and each["why"] == "" for each in found["epochs"])
+
+
+@pytest.mark.slow
 def test_by_default_the_tolerance_is_that_of_the_facts(project: Project) -> None:
     described(project, "yamnet")
     result = run(project, "yamnet")

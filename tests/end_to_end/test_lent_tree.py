@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from file_times import write_with_old_time
 
 from end_to_end.lent_tree import LentTree
 
 
 def write_and_set_the_time_back(folder: Path) -> None:
-    path = folder / "a/one.c"
-    facts = path.stat()
-    path.write_text("ONE")
-    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    write_with_old_time(folder / "a/one.c", "ONE")
 
 
 def edit_as_a_mapped_file(folder: Path) -> None:

@@ -137,15 +137,18 @@ def signed(pixels: NDArray[np.uint8]) -> NDArray[np.int8]:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("put 0 label 2 0x34200000 16", "tensors:1: has not seven words"),
-        ("set 0 label 2 0x34200000 16 0", "tensors:1: does not begin with put, get or replace"),
-        ("put 0 layer 2 0x34200000 16 0", "tensors:1: does not begin with put, get or replace"),
-        ("put 0 label -2 0x34200000 16 0", "tensors:1: has a number that is none"),
-        ("put 0 label 2 34200000 16 0", "tensors:1: has a number that is none"),
-        ("put 0 label 2 0xfffffff8 16 0", "tensors:1: has no bytes, or goes beyond the last address"),
-        ("put 0 label 2 0x34200000 67108865 0", "tensors:1: has a number that is none, or is too large"),
+        ("put 0 label 2 0x34200000 16", "tensors:1: The line needs seven words"),
+        ("set 0 label 2 0x34200000 16 0", "tensors:1: The line does not begin with put, get or replace"),
+        ("put 0 layer 2 0x34200000 16 0", "tensors:1: The line does not begin with put, get or replace"),
+        ("put 0 label -2 0x34200000 16 0", "tensors:1: The line has an invalid number"),
+        ("put 0 label 2 34200000 16 0", "tensors:1: The line has an invalid number"),
+        ("put 0 label 2 0xfffffff8 16 0", "tensors:1: The line has no bytes, or goes beyond the last address"),
+        ("put 0 label 2 0x34200000 67108865 0", "tensors:1: The line has an invalid number, or one that is too large"),
         ("get 0 label 2 0x34200000 1 0 " + " " * 200, "tensors:1: is too long"),
-        ("\n".join(["get 0 label 2 0x34200000 1 0"] * 4097), "tensors:4097: is one more than the 4096 lines"),
+        (
+            "\n".join(["get 0 label 2 0x34200000 1 0"] * 4097),
+            "tensors:4097: The line is beyond the limit of 4096 lines",
+        ),
     ],
 )
 def test_a_bad_line_ends_the_emulator_with_a_message(line: str, message: str, tmp_path: Path) -> None:

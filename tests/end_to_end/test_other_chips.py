@@ -59,7 +59,7 @@ def test_without_its_emulator_a_run_says_how_to_get_it(project: Project) -> None
     result = project.scons("board=nucleo-n657", "model=keyword", "probe=virtual", "run")
     assert result.status == 2
     assert "N6-VB-001: the virtual board was not built for stm32n645 in its present description" in result.output
-    assert "hint: make setup" in result.output
+    assert "hint: run make setup" in result.output
 
 
 @pytest.mark.slow

@@ -274,7 +274,7 @@ def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run")
     assert result.status == 2
     assert "N6-LINK-007: probe 0041 has no serial port" in result.output
-    assert "hint: console=" in result.output
+    assert "hint: name the port, for example console=" in result.output
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from n6build.board.run.session import Started, start_virtual_board
 from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.hardware.boards import load_board
 from n6build.place.memory_plan.plan import read_plan
-from n6build.place.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
+from n6build.place.reloc.model_format import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
 from n6build.place.reloc.reader import parse_reloc_file
 from n6build.place.reloc.slots import TRAILER_BYTES, pack_trailer, read_trailer, trailer_offset
 from slow_rows import telling_rows

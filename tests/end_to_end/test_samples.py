@@ -5,6 +5,8 @@ Each runs or is refused for a named reason.
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,3 +94,24 @@ def test_a_network_of_the_samples(row: Row, project: Project, tmp_path: Path) ->
     assert (result.status == 0) == ("error" not in row.ends), result.output
     assert "Finding" not in result.output
     assert "Traceback" not in result.output
+
+
+# In every run: tests/virtual_board/npu/test_saturation.py, tests/npu/test_saturation.py, tests/run/test_saturation.py.
+@pytest.mark.slow
+def test_values_that_saturate_are_told(project: Project, tmp_path: Path) -> None:
+    """A channel of the SSD needs more than 16 bits (ARITH3 in epoch 12)."""
+    row = ROWS["SSD, Core 2.1"]
+    environment = {"STEDGEAI_CORE_DIR": str(sample(row.core)), "N6BUILD_CMSIS": str(sample(HEADERS))}
+    given = (f"model={folder_of(row, tmp_path)}", f"board={row.board}", "probe=virtual", "flash", "run", "report")
+    result = project.done(*given, **environment)
+    (line,) = re.findall(r"^ {4}12  .*", result.output.partition("NPU epoch that saturated")[2], re.MULTILINE)
+    assert line.split()[-6:-3] == ["ARITH3", "47", "16"]
+    assert "N6-CHECK-041" in result.output
+    (run,) = project.root.glob("build/**/run.json")
+    epochs = json.loads(run.read_text())["networks"][0]["npu_epochs"]
+    units = next(epoch["units"] for epoch in epochs if epoch["label"] == 12)
+    lost = next(unit["saturation"] for unit in units if unit["unit"] == "ARITH3")
+    assert lost["lost"] > 0
+    assert lost["channels"][0]["channel"] == 47
+    (page,) = project.root.glob("build/**/report.html")
+    assert "of channel 47" in page.read_text()

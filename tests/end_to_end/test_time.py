@@ -7,7 +7,8 @@ import json
 import pytest
 from n6build.base.errors import N6Error
 from n6build.describe.choices import Choices
-from n6build.steps.job import boards_of, check_goals
+from n6build.steps.goal_checks import check_goals
+from n6build.steps.job import boards_of
 
 from end_to_end.conftest import Project
 

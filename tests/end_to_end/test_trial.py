@@ -20,7 +20,7 @@ from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
 from n6build.describe.hardware.board import Board, Fuse, Slot
 from n6build.describe.hardware.boards import load_board
-from n6build.place.reloc.layout import WORD
+from n6build.place.reloc.model_format import WORD
 from n6build.place.reloc.reader import parse_reloc_file
 from slow_rows import telling_rows
 from trust.host_verifier import key_file

@@ -24,7 +24,7 @@ from n6build.describe.formats.trust_claim import CLAIM
 from n6build.describe.hardware.board import Board, Fuse
 from n6build.describe.hardware.boards import load_board
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
-from n6build.place.reloc.layout import HEADER_FIELDS
+from n6build.place.reloc.model_format import HEADER_FIELDS
 from n6build.place.reloc.slots import pack_trailer, read_trailer, trailer_offset
 from trust.host_verifier import key_file
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from file_times import write_with_old_time
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.engine import ask
@@ -76,10 +77,7 @@ def test_nothing_changed(place: Path) -> None:
 
 
 def _same_size_and_time(place: Path) -> None:
-    path = place / "source.c"
-    before = path.stat()
-    path.write_text("int z;")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    write_with_old_time(place / "source.c", "int z;")
 
 
 def _replaced(place: Path) -> None:

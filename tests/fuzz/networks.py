@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,6 +17,7 @@ from n6build.compile.artifacts.network_c import parse_network_c
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.artifacts.weights import first_reader
 from n6build.compile.ll_aton import read_ll_aton_version
+from n6build.compile.model_constants import int8_constants
 from n6build.compile.model_facts import read_model_facts
 from n6build.compile.mpool import parse_mpool
 from n6build.compile.prebuilt.weights_array import read_array
@@ -28,12 +29,15 @@ from n6build.compile.st_edge_ai.find import parse_version
 from n6build.compile.st_edge_ai.log import read_log
 from n6build.compile.st_edge_ai.normalise import normalised_c_info
 from n6build.describe.formats.npu_blob import CONTAINERS, ContainerLayout
+from n6build.describe.hardware.boards import load_board
 from n6build.judge.npu.blobs import read_blobs
 from n6build.judge.npu.disassemble import blob_lines
 from n6build.judge.npu.names import names_of
 from n6build.judge.npu.settings import epochs_of_blob
 from n6build.judge.npu.source_settings import epochs_of_source
 from n6build.judge.npu.trace import trace_lines
+from n6build.survey.kinds import Wishes
+from n6build.survey.survey import KINDS, rows_of, tree_of
 from network.host_network import extflash
 from network.network_c_texts import CORES, network_c
 from npu.test_blobs import WORDS, header
@@ -70,14 +74,38 @@ _SETTINGS = b"""static void LL_ATON_Start_EpochBlock_2(const void *block) {
 """
 
 
-def _c_info() -> bytes:
-    """Return the c_info of a network with one operator, as our compiler writes it."""
+@cache
+def _network() -> tuple[bytes, bytes]:
+    """Return network.c and c_info of a network with one operator.
+
+    Our compiler writes them.
+    """
     with TemporaryDirectory() as folder:
         model = Path(folder) / "network.tflite"
         model.write_bytes(TFLITE)
         compile_network(model, extflash(), Path(folder) / "out")
         (described,) = (Path(folder) / "out").glob("*_c_info.json")
-        return described.read_bytes()
+        return described.with_name("network.c").read_bytes(), described.read_bytes()
+
+
+def _c_info() -> bytes:
+    return _network()[1]
+
+
+def _beside_network_c(data: bytes, folder: Path) -> None:
+    """Read a c_info together with its network.c."""
+    (folder / "network.c").write_bytes(_network()[0])
+    (folder / "network_c_info.json").write_bytes(data)
+    inspect.unwrap(read_artifacts)(folder, "network", ())
+
+
+def _surveyed(data: bytes, folder: Path) -> None:
+    """Survey a folder with this network.c; a fault would be hidden in a row."""
+    (folder / "od.c").write_bytes(data)
+    (folder / "od_ecblobs.h").write_bytes(header(WORDS).encode())
+    for kind in KINDS:
+        for row in rows_of(kind, tree_of(folder), Wishes(load_board("nucleo-n657")), lambda kind, row: None):
+            assert "fault of n6build" not in " ".join(row.notes), row.notes
 
 
 _BLOBS = b"static const uint64_t _ec_blob_od_1 [2] =\n{\n0x00000001CA057A7A, 0x703800000000000C\n};\n"
@@ -139,6 +167,10 @@ NETWORKS = (
         lambda: [b'{"environment": {"generated_time": "t", "a": "/home/x/a.c"}}'],
         lambda data, _: normalised_c_info(data, "c"),
     ),
+    Target("c_info beside network.c", lambda: [_c_info()], _beside_network_c),
+    Target("survey", lambda: [C_FILE], _surveyed),
+    Target("constants of a .tflite", lambda: [TFLITE], of_file("constants.tflite", int8_constants), [b"TFL3"]),
+    Target("constants of a .onnx", lambda: [qdq_convolution()], of_file("constants.onnx", int8_constants)),
     Target("network.c", lambda: [C_FILE], lambda data, _: parse_network_c(_text(data), "network.c")),
     Target("folder of a network", lambda: [C_FILE], _artifacts),
     Target("readers of weights", lambda: [C_FILE], of_file("od.c", _reader)),

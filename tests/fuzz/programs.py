@@ -18,13 +18,13 @@ from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.boards import load_board
 from n6build.place.image.boot_header import check_foreign_header, with_boot_header
 from n6build.place.image.declarations import Declarations
-from n6build.place.image.elf import allocated_sections, bytes_at, labels_of, loaded_parts, payload_of, symbols_of
+from n6build.place.image.elf_reader import allocated_sections, bytes_at, labels_of, loaded_parts, payload_of, symbols_of
 from n6build.place.image.foreign import flash_pieces, started_program
 from n6build.place.image.haar_cascade import haar_cascade
 from n6build.place.image.linker_map import object_at, read_linker_map
 from n6build.place.image.memory_regions import read_memory_regions
 from n6build.place.image.program_board import program_board
-from n6build.place.reloc.elf import read_linked_model
+from n6build.place.reloc.linked_model import read_linked_model
 from n6build.place.reloc.openmv import image_firmware
 
 from fuzz.target import Target, of_file
@@ -132,7 +132,7 @@ PROGRAMS = (
                 BOARD.soc.boot.payload_offset,
             )
         ],
-        lambda data, _: check_foreign_header(data, "a"),
+        lambda data, _: check_foreign_header(data, "a", BOARD.soc.boot.payload_offset),
     ),
     Target("Haar cascade", lambda: [OLDER.encode(), NEWER.encode()], lambda data, _: haar_cascade(data, 0, "a.xml")),
     Target(

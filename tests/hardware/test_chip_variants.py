@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,17 +170,6 @@ PSRAM_LIES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), PSRAM_LIES)
-def test_commands_of_a_psram_that_lie_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = tmp_path / "boards" / "psram" / "apmemory-x16.yaml"
-    path.parent.mkdir(parents=True)
-    text = (BOARDS / "psram" / "apmemory-x16.yaml").read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    with pytest.raises(N6Error, match=rf"^boards/psram/apmemory-x16\.yaml:\d+: {re.escape(message)}"):
-        load_psram_commands(path, "boards/psram/apmemory-x16.yaml")
-
-
 I2C_LIES = [
     ("name: wm8904", "name: wm8", "name: error N6-BUS-001: the name of the part is 'wm8'"),
     (
@@ -191,15 +181,23 @@ I2C_LIES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), I2C_LIES)
-def test_parts_on_a_bus_that_lie_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = tmp_path / "boards" / "i2c" / "wm8904.yaml"
+PART_LIES = [
+    *(("psram/apmemory-x16.yaml", load_psram_commands, *lie) for lie in PSRAM_LIES),
+    *(("i2c/wm8904.yaml", load_i2c_part, *lie) for lie in I2C_LIES),
+]
+
+
+@pytest.mark.parametrize(("file", "load", "old", "new", "message"), PART_LIES)
+def test_descriptions_of_parts_that_lie_are_refused(
+    tmp_path: Path, file: str, load: Callable[[Path, str], object], old: str, new: str, message: str
+) -> None:
+    path = tmp_path / "boards" / file
     path.parent.mkdir(parents=True)
-    text = (BOARDS / "i2c" / "wm8904.yaml").read_text()
+    text = (BOARDS / file).read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    with pytest.raises(N6Error, match=rf"^boards/i2c/wm8904\.yaml:\d+: {re.escape(message)}"):
-        load_i2c_part(path, "boards/i2c/wm8904.yaml")
+    with pytest.raises(N6Error, match=f"^boards/{re.escape(file)}:\\d+: {re.escape(message)}"):
+        load(path, f"boards/{file}")
 
 
 def test_what_the_firmware_writes_into_a_psram() -> None:

@@ -12,7 +12,7 @@ _ID = re.compile(r"N6-[A-Z]+-\d{3}(?!\d)")
 _ROW = re.compile(r"^\| (N6-[A-Z]+-\d{3}) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 _DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 # These texts mention an id without raising it: hints to the firmware's messages, comparisons, and sentences.
-_SPOKEN_OF = re.compile(r"_FIRMWARE_HINTS = \{.*?\n\}|\.id [!=]= \"[-\w]+\"|\(N6-FW-\d{3}\)", re.DOTALL)
+_SPOKEN_OF = re.compile(r"_FIRMWARE_HINTS = \{.*?\n\}|\.id [!=]= \"[-\w]+\"|\(N6-[A-Z]+-\d{3}\)", re.DOTALL)
 
 # Ids that several modules raise -> the reason why the meaning is the same.
 SAME_MEANING = {

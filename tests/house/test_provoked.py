@@ -48,13 +48,13 @@ from n6build.describe.model import EpochTolerance
 from n6build.engine.command import run_command
 from n6build.engine.step import Step
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 from n6build.place.image.manifest import FlashManifest, Segment
 from n6build.place.memory_plan.board_memory import memory_of
 from n6build.place.memory_plan.build_plan import CompiledNetwork, make_plan
 from n6build.place.memory_plan.vectors import VectorShape, read_vectors
 from n6build.place.reloc.description import read_description
-from n6build.place.reloc.layout import HEADER_FIELDS, MAGIC
+from n6build.place.reloc.model_format import HEADER_FIELDS, MAGIC
 from n6build.place.reloc.reader import parse_reloc_file
 from n6build.place.reloc.slots import model_slots
 from n6build.steps.flash_board import target_of
@@ -219,6 +219,7 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-OPTION-021": lambda p: planned("library", models=("keyword",), probe="virtual", loader="reloc"),
     "N6-OPTION-017": lambda p: planned("run", models=("keyword",), probe="123", epochs=True),
     "N6-OPTION-016": lambda p: planned("run", models=("keyword",), probe="stlink", trace="npu"),
+    "N6-OPTION-023": lambda p: planned("run", models=("keyword",), probe="stlink", fuses="dk"),
     "N6-PLAN-005": too_many_vectors,
     "N6-POOL-001": lambda p: pools_of(NUCLEO, "extflash", {"npuRAM33": 1024}),
     "N6-RELOC-008": lambda p: read_description(written(p, b"{}")),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.describe.formats.boot_header import BASE, BinaryType
-from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.boot_header import check_foreign_header, with_boot_header
 from n6build.place.memory_plan.whole_image import check_program
 from samples import sample
 
@@ -119,3 +119,18 @@ def test_images_that_st_s_tool_has_signed_come_out_the_same_but_for_its_random_b
     ours = with_boot_header(image[0x400:], BASE.unpack(image)["entry"] & ~0xFFF, BinaryType(kind), OFFSET)
     random = slice(0xA8, 0x240)
     assert (ours[: random.start], ours[random.stop :]) == (image[: random.start], image[random.stop :])
+
+
+def test_an_image_signed_without_align_names_the_option() -> None:
+    image = with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, 0x240)
+    with pytest.raises(
+        N6Error, match=r"signed without -align: its vector table is at 0x240 of the file, not at 0x400"
+    ) as caught:
+        check_foreign_header(image, "x", OFFSET)
+    assert (caught.value.id, "-align" in (caught.value.hint or "")) == ("N6-IMAGE-004", True)
+    check_foreign_header(with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, OFFSET), "x", OFFSET)
+
+
+def test_a_published_image_is_such_a_one() -> None:
+    with pytest.raises(N6Error, match="signed without -align"):
+        check_foreign_header(sample("boot/STM32N6DK2_FSBL-Trusted.bin").read_bytes(), "x", OFFSET)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.place.image.declarations import Declarations
-from n6build.place.image.elf import allocated_sections, labels_of, symbols_of
+from n6build.place.image.elf_reader import allocated_sections, labels_of, symbols_of
 from n6build.place.image.linker_map import object_at, read_linker_map
 from n6build.place.image.memory_regions import MemoryRegion, read_memory_regions
 from n6build.place.image.mpu_tables import MpuRegion, mpu_regions

@@ -16,7 +16,7 @@ from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, VERSION_2_1
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf import loaded_parts
+from n6build.place.image.elf_reader import loaded_parts
 from n6build.place.image.foreign import Piece, Role, elf_of, flash_pieces, started_program
 from n6build.place.image.program_board import program_board
 from n6build.place.memory_plan.whole_image import check_program

@@ -12,7 +12,7 @@ from one_op_models import Quantisation
 from kernels.case_of_call import case_of
 from kernels.elementwise_cases import shapes
 from kernels.kernel_descriptors import Case
-from kernels.uint8_cases import image, window_options
+from kernels.uint8_cases import window_over
 
 _ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
 _Shape = tuple[int, ...]
@@ -61,9 +61,7 @@ def _convolution(kind: str, rng: np.random.Generator, weights: NDArray[np.int8],
 
 
 def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, window: Any = None, **options: Any) -> Case:
-    options = options or window_options(rng)
-    window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 24)
+    shape, window, options = window_over(rng, shape, window, options, 24)
     weights = _weights(rng, (channels or int(rng.integers(1, 12)), *window, shape[2]))
     return _convolution("CONV_2D", rng, weights, shape, options)
 
@@ -71,9 +69,7 @@ def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, wind
 def depthwise_conv_2d(
     rng: np.random.Generator, shape: Any = None, multiplier: int = 0, window: Any = None, **options: Any
 ) -> Case:
-    options = options or window_options(rng)
-    window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 20)
+    shape, window, options = window_over(rng, shape, window, options, 20)
     weights = _weights(rng, (1, *window, shape[2] * (multiplier or int(rng.choice([1, 1, 2, 3])))))
     return _convolution("DEPTHWISE_CONV_2D", rng, weights, shape, options)
 
@@ -109,9 +105,7 @@ def mul(rng: np.random.Generator, shape: Any = None) -> Case:
 
 def pool(kind: str) -> Callable[..., Case]:
     def case(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
-        options = options or {key: value for key, value in window_options(rng).items() if key != "dilation"}
-        window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-        shape = shape or image(rng, window, (1, 1), 30)
+        shape, window, options = window_over(rng, shape, window, options, 30, dilated=False)
         scale = _scale(rng, 1e-5, 1e-2)
         model = models.pool_2d(kind, shape, window, scale=scale, **options)
         return case_of(f"int16 {kind} pool {shape} {window} {options}", model, [int16(rng, (1, *shape))])

@@ -49,10 +49,25 @@ def image(rng: np.random.Generator, window: tuple[int, int], dilation: tuple[int
     return height + int(rng.integers(6)), width + int(rng.integers(6)), int(rng.integers(1, most))
 
 
-def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, window: Any = None, **options: Any) -> Case:
-    options = options or window_options(rng)
+def window_over(
+    rng: np.random.Generator, shape: Any, window: Any, options: dict[str, Any], most: int, *, dilated: bool = True
+) -> tuple[Any, tuple[int, int], dict[str, Any]]:
+    """Return shape, window and options of a window over an image.
+
+    Draw the missing ones.
+
+    Args:
+        most: Upper limit of the channels.
+        dilated: True for an operator that has dilations.
+    """
+    drawn = options or window_options(rng)
+    drawn = {key: value for key, value in drawn.items() if dilated or key != "dilation"}
     window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 40)
+    return shape or image(rng, window, drawn.get("dilation", (1, 1)), most), window, drawn
+
+
+def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, window: Any = None, **options: Any) -> Case:
+    shape, window, options = window_over(rng, shape, window, options, 40)
     channels = channels or int(rng.integers(1, 20))
     weights = int8(rng, (channels, *window, shape[2]))
     bias = rng.integers(-3000, 3000, channels, dtype=np.int32)
@@ -66,9 +81,7 @@ def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, wind
 def depthwise_conv_2d(
     rng: np.random.Generator, shape: Any = None, multiplier: int = 0, window: Any = None, **options: Any
 ) -> Case:
-    options = options or window_options(rng)
-    window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 20)
+    shape, window, options = window_over(rng, shape, window, options, 20)
     multiplier = multiplier or int(rng.choice([1, 1, 2, 3, 8]))
     weights = int8(rng, (1, *window, shape[2] * multiplier))
     bias = rng.integers(-3000, 3000, (weights.shape[3],), dtype=np.int32)
@@ -93,9 +106,7 @@ def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, ou
 
 
 def average_pool_2d(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
-    options = options or {key: value for key, value in window_options(rng).items() if key != "dilation"}
-    window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or image(rng, window, (1, 1), 40)
+    shape, window, options = window_over(rng, shape, window, options, 40, dilated=False)
     model = one_op_models.pool_2d("AVERAGE", shape, window, quantisation=_quantisation(rng, 0.05), **options)
     name = f"uint8 average pool {shape} window {window} {options}"
     return case_of(name, to_uint8(model), [raised(int8(rng, (1, *shape)))])

@@ -22,9 +22,9 @@ from n6build.judge.npu.settings import epochs_of_blob
 from n6build.judge.npu.source_settings import epochs_of_source
 from n6build.place.memory_plan.board_memory import memory_of, models_memory_of
 from n6build.place.memory_plan.build_plan import CompiledNetwork, compiled_network, make_plan, make_reloc_plan
-from n6build.place.memory_plan.generated_c import models_source, plan_source, pools_script
 from n6build.place.memory_plan.images import elsewhere
 from n6build.place.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
+from n6build.place.memory_plan.plan_tables import models_source, plan_source, pools_script
 from n6build.place.memory_plan.vectors import NO_VECTORS, VectorShape
 from n6build.place.reloc.slots import ModelSlot
 from samples import sample

@@ -1,4 +1,4 @@
-"""Containers of relocatable blobs: each version, as ST's loader of its release reads it, and damaged."""
+"""Containers of relocatable blobs: each version, whole and damaged."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_a_container_that_repeats_one_long_list_is_refused_in_a_second(layout: C
 
 @dataclass(frozen=True)
 class Loader:
-    """ST's loader of a release: it copies the blob out of a container, relocates and patches it."""
+    """ST's loader of a release, which relocates and patches a blob."""
 
     library: ctypes.CDLL
     release: str
@@ -316,7 +316,7 @@ def loader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def loaded(blob: Blob, bases: Mapping[str, int], values: Mapping[str, int]) -> list[int]:
-    """Return the blob with its header as the loader has to make it, from its container as n6build read it."""
+    """Return the blob with its header as the loader has to make it."""
     words = list(blob.words)
     assert blob.container
     for relocation in blob.container.relocations:
@@ -343,7 +343,7 @@ def test_st_s_loader_makes_the_same_blob(loader: Loader, data: st.DataObject) ->
 
 
 def real_containers(network: str) -> Iterator[tuple[Blob, list[int]]]:
-    """Yield the blobs of a network that are in containers, with the words of the container."""
+    """Yield a network's blobs in containers, with the words of each."""
     path = sample(network)
     bodies = {
         name: [int(word, 16) >> shift & 0xFFFF_FFFF for word in re.findall(r"0x(\w+)UL", body) for shift in (0, 32)]

@@ -152,7 +152,7 @@ def test_hostile_words_are_decoded_or_refused(words: list[int], opcodes: list[in
 
 @functools.cache
 def real_blobs() -> dict[int | None, list[Path]]:
-    """Return the sample files with a blob, by the container around it; None: without one."""
+    """Return the sample files with a blob, by container; None without one."""
     folder = samples_folder()
     found: dict[int | None, list[Path]] = {}
     for path in sorted(folder.rglob("*")) if folder else []:

@@ -49,7 +49,10 @@ class _RandomGraph(Graph):
                 self.values.append(made)
 
     def finished(self) -> bytes:
-        """Return the model. Its outputs are the values that no layer reads, and sometimes one more."""
+        """Return the model.
+
+        Its outputs are the values that no layer reads, and sometimes one more.
+        """
         read = {int(index) for each in self.operators for index in each.inputs}
         made = {int(index) for each in self.operators for index in each.outputs}
         outputs = [value for value in self.values if value.index in made - read]
@@ -66,7 +69,7 @@ class _RandomGraph(Graph):
         return self.conv(source, source.shape[3], 1) if _is_image(source) else self.logistic(source)
 
     def joined(self, source: Value) -> list[Value]:
-        """Join values along any dimension; a scale of the others is changed where it has to be."""
+        """Join values along any dimension, with new scales where needed."""
         axis = int(self.random.integers(1, len(source.shape)))
         parts = [source, *(self.other(source) for _ in range(int(self.random.integers(1, 3))))]
         if self.random.random() < 0.3 and _is_image(source):
@@ -163,7 +166,7 @@ _Made = tuple[str, Scale, list[int]]
 
 
 def random_onnx(seed: int) -> bytes:
-    """Return a quantised ONNX model of up to eight random layers, of images or of lines."""
+    """Return a quantised ONNX model of up to eight random layers."""
     layers = Layers(seed, 14)
     rng = np.random.default_rng(seed)
     lines = bool(rng.random() < 0.4)

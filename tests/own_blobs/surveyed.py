@@ -1,4 +1,4 @@
-"""The build step of backend neural_art over any model file, with a description of the end.
+"""The build step of backend neural_art, over any model file.
 
 The end is a proof or an error of n6build. Everything else is a fault of the backend and passes through.
 """
@@ -95,7 +95,7 @@ def _proved(file: Path, folder: Path, vectors: int) -> tuple[CompiledForNpu, Pro
 
 
 def _noise(graph: Graph, vectors: int) -> NDArray[np.uint8]:
-    """Return rows of bytes: values over the whole range of each input's type, real ones around 0."""
+    """Return rows of bytes over the whole range of each input's type."""
     rng = np.random.default_rng(1)
     columns: list[NDArray[Any]] = []
     for tensor in (graph.tensors[index] for index in graph.inputs):
@@ -111,7 +111,7 @@ def _noise(graph: Graph, vectors: int) -> NDArray[np.uint8]:
 
 
 def assert_sound(compiled: CompiledForNpu) -> None:
-    """Check that every epoch reads what an earlier one has made, and that no buffer in use is overwritten.
+    """Check that epochs read finished buffers, and overwrite none in use.
 
     The proof gives blobs the interpreter's tensors, so it does not find a tensor that nothing makes.
     """

@@ -1,4 +1,4 @@
-"""Every model that the reference backend takes is proved by backend neural_art, or refused with a reason."""
+"""Backend neural_art proves every model of the reference backend, or refuses it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def halves(graph: Graph) -> bytes:
 
 
 def halves_of_more(graph: Graph) -> bytes:
-    """Return a model in which such a joined tensor is read by a convolution on the NPU."""
+    """Return a model in which a convolution of the NPU reads a joined tensor."""
     source = graph.input((1, 8, 8, 16), zero_point=-128)
     one, other = (graph.conv(source, 16, 1, activation="RELU6") for _ in range(2))
     return graph.bytes(graph.conv(graph.concat(one, other, axis=1), 16, 1))

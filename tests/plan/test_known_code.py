@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
+from file_times import write_with_old_time
 from n6build.engine import known_code as module
 from n6build.engine.closure import Code
 from n6build.engine.known_code import keep_known_code, known_code
@@ -53,10 +53,7 @@ def test_it_is_not_written_again_if_nothing_is_new(sources: Path, tmp_path: Path
 
 def replaced(folder: Path) -> None:
     """Replace a module by one of equal length and time; its change time reveals it."""
-    path = folder / "inner/b.py"
-    before = path.stat()
-    path.write_text("x = 2\n")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    write_with_old_time(folder / "inner/b.py", "x = 2\n")
 
 
 def package_beside_a_module(folder: Path) -> None:

@@ -276,7 +276,7 @@ EDITS = (
         ("compile/reference/adjacent_pools.py", "run[0].start,", "run[0].start + 64,"),
         ("compile/reference/packing.py", "offset = 0\n", "offset = 256\n"),
         ("compile/reference/liveness.py", "ALIGNMENT = 32", "ALIGNMENT = 128"),
-        ("compile/reference/generated_c.py", "_READ_AHEAD = 64", "_READ_AHEAD = 96"),
+        ("compile/reference/network_sources.py", "_READ_AHEAD = 64", "_READ_AHEAD = 96"),
         (
             "compile/memory_pools.py",
             "return tuple(pool for pool in pools if",
@@ -325,7 +325,7 @@ EDITS = (
     *linked(
         "n6_pools.ld",
         (
-            "place/memory_plan/generated_c.py",
+            "place/memory_plan/plan_tables.py",
             "external regions of {plan.application}.",
             "outer regions of {plan.application}.",
         ),
@@ -376,7 +376,11 @@ EDITS = (
     *of_board(
         "fsbl_image.bin",
         ("place/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"),
-        ("place/image/elf.py", "return Payload(start, bytes(data))", "return Payload(start, bytes(data) + bytes(16))"),
+        (
+            "place/image/elf_reader.py",
+            "return Payload(start, bytes(data))",
+            "return Payload(start, bytes(data) + bytes(16))",
+        ),
     ),
     *alone(
         f"{LINKED}/flash_manifest.json",
@@ -478,12 +482,14 @@ EDITS = (
     ),
     *of_board("common/kernels/conv_2d.o", ("steps/firmware.py", 'how.with_flags("-O3")', 'how.with_flags("-O2")')),
     # Relocatable models.
-    *relocated("network_reloc.ld", ("place/reloc/layout.py", "READ_ONLY_ALIGNMENT = 64", "READ_ONLY_ALIGNMENT = 128")),
+    *relocated(
+        "network_reloc.ld", ("place/reloc/model_format.py", "READ_ONLY_ALIGNMENT = 64", "READ_ONLY_ALIGNMENT = 128")
+    ),
     *relocated(
         "network_rel.bin",
         ("place/reloc/binary.py", "size = up(end)", "size = up(end) + 64"),
         (
-            "place/reloc/elf.py",
+            "place/reloc/linked_model.py",
             "sorted(set(_words_to_relocate(elf, sections, places)))",
             "sorted(set(_words_to_relocate(elf, sections, places)))[::-1]",
         ),
@@ -493,7 +499,7 @@ EDITS = (
             'return bytes(section.data()).replace(b"(RELOC.GCC)", b"(RELOC.gcc)")',
         ),
         ("place/reloc/pools.py", "activation_bytes=sum(", "activation_bytes=16 + sum("),
-        ("place/reloc/generated_c.py", "n6build (RELOC.GCC)", "n6build (RELOC.gcc)"),
+        ("place/reloc/model_sources.py", "n6build (RELOC.GCC)", "n6build (RELOC.gcc)"),
         ("place/reloc/compilation.py", '"-O3"', '"-O2"'),
         (
             "steps/reloc_sources.py",

@@ -11,7 +11,7 @@ import zlib
 from dataclasses import dataclass
 
 from n6build.compile.ll_aton import Version
-from n6build.place.reloc.layout import MAGIC, abi_of, up, version_words
+from n6build.place.reloc.model_format import MAGIC, abi_of, up, version_words
 
 FLASH, RAM = 0x20000000, 0x40000000
 

@@ -7,8 +7,8 @@ import itertools
 import pytest
 from n6build.compile.ll_aton import Version
 from n6build.describe.hardware.boards import load_board
-from n6build.place.reloc.layout import abi_of
 from n6build.place.reloc.loader import Firmware, Placement, Refusal, install
+from n6build.place.reloc.model_format import abi_of
 from n6build.place.reloc.reader import parse_reloc_file
 from n6build.place.reloc.reloc_text import as_text, summary
 from n6build.place.reloc.verify import errors, ram_of, verify

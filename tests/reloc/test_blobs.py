@@ -15,8 +15,8 @@ from n6build.compile.board_pools import pools_of, relocatable
 from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.toolchain import Toolchain
 from n6build.describe.hardware.boards import load_board
-from n6build.place.reloc.layout import Segment, offset, segment
 from n6build.place.reloc.loader import Firmware, Placement, install
+from n6build.place.reloc.model_format import Segment, offset, segment
 from n6build.place.reloc.reader import RelocFile, read_reloc_file
 from n6build.place.reloc.verify import ram_of, verify
 from n6build.steps.reloc_networks import ModelOptions

@@ -1,4 +1,4 @@
-"""firmware/reloc/n6_reloc_format.h agrees with place/reloc/layout.py.
+"""firmware/reloc/n6_reloc_format.h agrees with place/reloc/model_format.py.
 
 The header is written by hand, because other builds use it.
 """
@@ -15,7 +15,7 @@ from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct
 from n6build.base.paths import FIRMWARE
 from n6build.compile.ll_aton import own_version
 from n6build.describe.hardware.cpu import CORTEX_M55
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.model_format import (
     ABI_A,
     ABI_C,
     API,

@@ -16,7 +16,7 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.ll_aton import Version
 from n6build.compile.runtimes import own_runtime, st_runtime
 from n6build.place.reloc.compilation import loader_flags, model_code
-from n6build.place.reloc.generated_c import reloc_sources
+from n6build.place.reloc.model_sources import reloc_sources
 from n6build.place.reloc.pools import pool_table
 from samples import sample
 

@@ -18,8 +18,8 @@ from n6build.base.errors import N6Error
 from n6build.compile.toolchain import CPU, Toolchain
 from n6build.place.reloc.binary import model_file
 from n6build.place.reloc.compilation import LINK, POSITION_INDEPENDENT
-from n6build.place.reloc.elf import read_linked_model
-from n6build.place.reloc.layout import HEADER_FIELDS, WORD
+from n6build.place.reloc.linked_model import read_linked_model
+from n6build.place.reloc.model_format import HEADER_FIELDS, WORD
 from n6build.steps.reloc_networks import ModelSteps
 
 from reloc.stage2 import carried_out, made_with, plan_of

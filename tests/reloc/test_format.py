@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.model_format import (
     ABI_A,
     ABI_B,
     ABI_C,

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.describe.hardware.boards import load_board
-from n6build.place.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, HEADER_FIELDS, WORD, Segment, offset, segment
 from n6build.place.reloc.loader import Firmware, Installed, Placement, Refusal, install
+from n6build.place.reloc.model_format import ABI_A, ABI_C, CONTEXT_FIELDS, HEADER_FIELDS, WORD, Segment, offset, segment
 from n6build.place.reloc.reader import RelocFile, parse_reloc_file
 from n6build.place.reloc.verify import check_model, errors, ram_of, verify
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from n6build.board.run.npu_epochs import HardwareEpoch
-from n6build.board.virtual_board.npu_record import UnitWork
+from n6build.board.virtual_board.npu_record import SaturatedChannel, Saturation, UnitWork
 from n6build.judge.npu.uses import FieldUse, KindUse, NpuUse, Unmodelled
 from n6build.judge.own_blobs.epoch_grades import EpochGrade
 from n6build.tell.content import NpuSection
@@ -37,6 +37,27 @@ USE = NpuUse(
     (),
 )
 NPU = NpuSection(USE, (CONVOLUTION, SMALL))
+# A product of 16 bits that saturates, and an output of 8 bits that ends at its scale.
+SATURATED = NpuSection(
+    USE,
+    (
+        HardwareEpoch(
+            12,
+            "Conv Mul",
+            (
+                UnitWork(
+                    "ARITH0",
+                    saturation=Saturation(1, 500, 20, 0, 0, 1, (SaturatedChannel(5, 500, 20, 0, 0, -300, 140),)),
+                ),
+                UnitWork(
+                    "ARITH3",
+                    saturation=Saturation(2, 0, 150, 141, 9, 1, (SaturatedChannel(47, 0, 150, 141, 9, 0, 40086),)),
+                ),
+            ),
+            "Conv2D_48 <b>",
+        ),
+    ),
+)
 # This network of backend neural_art was built and not run.
 GRADED = NpuSection(
     USE,

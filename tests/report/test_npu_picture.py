@@ -21,7 +21,7 @@ from n6build.tell.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.tell.text import report_text
 from PIL import Image
 
-from report.npu_samples import CONVOLUTION, GRADED, NOT_MODELLED, NPU, SMALL
+from report.npu_samples import CONVOLUTION, GRADED, NOT_MODELLED, NPU, SATURATED, SMALL
 from report.report_samples import REPORT
 from report.test_report import Page
 from report.test_report_browser import colours, rgb
@@ -115,6 +115,24 @@ def test_page_text_and_json_tell_what_is_used_and_what_was_done() -> None:
     document = json.loads(report_json(with_npu(NPU)))["networks"][0]["npu"]
     assert document["epochs"][0]["units"][2]["macs"] == 1_769_472
     assert document["use"]["kinds"][1]["units"] == ["CONVACC0", "CONVACC3"]
+
+
+def test_page_text_and_json_have_the_values_that_saturated() -> None:
+    html = report_html(with_npu(SATURATED))
+    page = Page(html)
+    loses = "ARITH3 loses 141 values of channel 47, up to 40,086 in 16 bits (32,767)"
+    assert f"Epoch 12, Conv2D_48 <b>: {loses}." in page.text
+    assert "To avoid losses: calibrate with representative data" in page.text
+    assert "47: 0, 150" in page.text
+    # The unit that lost values comes first, and outputs at the end of their scale are in the table only.
+    assert html.index("47: 0, 150") < html.index("5: 500, 20")
+    assert "ARITH0 loses" not in page.text
+    assert "Conv2D_48 <b>" not in html
+    assert f"epoch 12, Conv2D_48 <b>: {loses}" in " ".join(report_text(with_npu(SATURATED)).split())
+    (unit,) = json.loads(report_json(with_npu(SATURATED)))["networks"][0]["npu"]["epochs"][0]["units"][1:]
+    assert unit["saturation"]["lost"] == 141
+    assert unit["saturation"]["channels"][0]["highest"] == 40086
+    assert "Values that saturated" not in report_html(with_npu(NPU))
 
 
 def test_what_is_not_modelled_is_told_before_anything_runs() -> None:

@@ -9,12 +9,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from n6build.board.run.epoch_test import LINES_EACH, Watched, fed, handed_over, request, watched
+from n6build.board.run.epoch_bounds import Bounds
+from n6build.board.run.epoch_test import LINES_EACH, Bound, Watched, fed, handed_over, request, watched
 from n6build.compile.artifacts.description import EpochBlock, EpochInfo
 from n6build.compile.artifacts.made_buffers import MadeBuffer
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import JoinedBuffer
+from n6build.judge.compare.epoch_bound import ExpectedError
 from n6build.judge.compare.tensors import ReferenceTensor
+from n6build.judge.compare.unrounded import Unrounded
+from n6build.judge.npu.rounding import Rounding
 
 VALUES = np.array([-128, -1, 0, 127], np.int8).reshape(1, 1, 2, 2)
 BLOCKS = (EpochBlock(1, 1, "NODE_SW"), EpochBlock(2, 5, "NODE_EC"), EpochBlock(7, 7, "NODE_HW"))
@@ -104,3 +108,52 @@ def test_the_tolerance_counts_elements(elements: int, different: int, far: int, 
     buffer = MadeBuffer("b", 1, 0x34200000, elements, "int8", (1, elements), 0.5, 0)
     (found,), _ = watched(0, [JoinedBuffer(buffer, tensor)], BLOCKS)
     assert fed(found, made.tobytes(), [], EpochTolerance(), {}).good is good
+
+
+def test_a_bound_replaces_the_tolerance_unless_the_model_sets_one() -> None:
+    """One of four elements is a step off, as no tolerance allows in half."""
+    (found,), _ = watched(0, [joined(1)], BLOCKS)
+    exact = VALUES + np.array([0.0, 0.49, 0.0, 0.0]).reshape(VALUES.shape)
+    made = bytes([0, 128, 128, 255])
+    near = Bound(ExpectedError(0.1, 0.05, 0.0, -128), exact)
+    far = Bound(ExpectedError(0.1, 0.05, 0.0, -128), VALUES.astype(float))
+    good = fed(found, made, [], None, {}, near)
+    assert (good.good, good.why, good.furthest) == (True, "", 0.05)
+    bad = fed(found, made, [], None, {}, far)
+    assert (bad.good, bad.furthest) == (False, 0.05)
+    assert bad.why == "1 of 4 elements are further off than its roundings explain (0.05 steps)"
+    assert fed(found, made, [], EpochTolerance(equal=1), {}, near).furthest is None
+    assert not fed(found, made, [], EpochTolerance(equal=1), {}, near).good
+    assert fed(found, made, [], EpochTolerance(equal=0, within_1=0), {}, far).good
+
+
+def test_an_epoch_that_reads_results_of_another_may_be_further_off() -> None:
+    """Its constants give no bound. Without blobs, nothing is known of any epoch."""
+    elements = 1000
+    wanted = np.zeros((1, elements), np.int8)
+    made = wanted.copy()
+    made[0, :100] = 1
+    tensor = ReferenceTensor("t", "ADD", ("in",), wanted.shape, True, "int8", 0.5, 0, wanted)
+    buffer = MadeBuffer("b", 1, 0x34200000, elements, "int8", wanted.shape, 0.5, 0)
+    (found,), _ = watched(0, [JoinedBuffer(buffer, tensor)], BLOCKS)
+    unknown = Bound(None, None)
+    assert fed(found, made.tobytes(), [], None, {1: 0}, unknown).good
+    assert not fed(found, made.tobytes(), [], None, {}, unknown).good
+    assert not fed(found, made.tobytes(), [], None, {1: 0}).good
+
+
+def test_the_bound_of_a_buffer_is_that_of_the_engine_that_writes_it() -> None:
+    (found,), _ = watched(0, [joined(1)], BLOCKS)
+    mine, other = (Rounding("STRENG0", at, 0.1, 0.2, 0.0, 0.01) for at in (0x34200000, 0x34300000))
+    exact = Unrounded(VALUES.astype(float), 0.5, 2.0)
+    bound = Bounds({1: (mine, replace(other, furthest=9))}, {"t": exact}).of(found)
+    assert bound is not None
+    assert bound.error == ExpectedError(0.1, 0.2, 0.0, -128, 0.01)
+    assert Bounds({1: (other,)}, {}).of(found) == Bound(None, None)
+    assert Bounds({}, {}).of(found) is None
+    # Features that the epoch made itself are off by a step, times the kernels.
+    through = Bounds({1: (replace(mine, features=0.04),)}, {"t": exact}).of(found)
+    assert through is not None
+    assert through.error is not None
+    assert (through.error.expected, through.error.furthest) == pytest.approx((0.2, 2.2))
+    assert Bounds({1: (replace(mine, features=0.04),)}, {}).of(found) == Bound(None, None)

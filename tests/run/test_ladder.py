@@ -20,7 +20,8 @@ from n6build.engine.closure import library_code
 from n6build.engine.ledger import read_ledger
 from n6build.engine.perform import Site
 from n6build.judge.own_blobs.board_record import Ladder, RungEpoch, read_epochs, read_ladder
-from n6build.steps.job import check_ladder, rungs
+from n6build.steps.goal_checks import check_ladder
+from n6build.steps.job import rungs
 from n6build.steps.planning import planned
 from n6build.steps.run_field_report import ladder_of
 

@@ -10,7 +10,7 @@ from n6build.base.files import to_json
 from n6build.board.run.npu_epochs import first_inferences, hardware_epochs, with_npu_epochs
 from n6build.board.run.npu_table import npu_table
 from n6build.board.run.session import read_outcome
-from n6build.board.virtual_board.npu_record import NpuEpoch, UnitWork
+from n6build.board.virtual_board.npu_record import NpuEpoch, SaturatedChannel, Saturation, UnitWork
 from n6build.compile.artifacts.description import EpochBlock, EpochInfo
 
 from run.test_table import ARTIFACTS, outcome
@@ -109,7 +109,11 @@ def test_the_record_s_first_inferences_become_part_of_the_outcome(tmp_path: Path
     assert [epoch.label for epoch in network.npu_epochs] == [3, 4]
     assert network.npu_epochs[0].units == (UnitWork("STRENG0", "writes", elements=4, writes=4),)
     assert with_npu_epochs(outcome(), tmp_path / "none") == outcome()
-    # The same holds for run.json.
+    # The same holds for run.json, with what saturated.
+    lost = Saturation(2, 0, 3, 3, 0, 1, (SaturatedChannel(47, 0, 3, 3, 0, 0, 40086),))
+    units = (*network.npu_epochs[0].units, UnitWork("ARITH3", saturation=lost))
+    epochs = (replace(network.npu_epochs[0], units=units), *network.npu_epochs[1:])
+    made = replace(made, networks=(replace(network, npu_epochs=epochs),))
     (tmp_path / "run.json").write_text(to_json(asdict(made)))
     assert read_outcome(tmp_path / "run.json") == made
     old = json.loads((tmp_path / "run.json").read_text())

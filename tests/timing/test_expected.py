@@ -315,7 +315,7 @@ def test_layers_that_run_on_the_cpu_are_told_as_they_would_be_on_the_npu() -> No
 
 
 def test_operators_beside_layers_take_their_own_time_on_the_npu() -> None:
-    """A pass takes a cycle of the NPU an element, an addition nothing, a Softmax 65 cycles of the CPU."""
+    """A pass takes one NPU cycle an element, a Softmax 65 CPU cycles."""
     conv = EpochWork(1, "Conv2D", "CPU", 1000, 10**6, (0, 0), 0, None, own=True, made=1000)
     before = expected_time(network(conv), MODEL, DK).on_npu
     assert before is not None

@@ -115,7 +115,7 @@ def test_compiled_networks_take_about_what_st_has_published(
 
 
 def test_weights_at_offsets_of_a_relative_pool_are_read_from_flash(tmp_path: Path) -> None:
-    """The blob has offsets, and its container names the pool whose address the loader adds."""
+    """The blob has offsets, and its container names their pool."""
     found = find_network(sample("npu/square-seg-core-4.0.1"))
     import_network(found, tmp_path)
     artifacts = read_artifacts(tmp_path, found.name)
@@ -131,7 +131,7 @@ def test_weights_at_offsets_of_a_relative_pool_are_read_from_flash(tmp_path: Pat
 def test_compiled_networks_with_work_of_the_cpu_have_a_range_that_holds_the_published_time(
     folder: str, weights: str, published: float, tmp_path: Path
 ) -> None:
-    """The first one resizes on the CPU, the second one transposes on NPU and CPU. The DK runs as in the source."""
+    """One resizes on the CPU, the other transposes on NPU and CPU."""
     at = Conditions("dk", 800_000_000, 1_000_000_000, 200_000_000)
     time = expected_time(work_of(compiled(folder, "network", weights, tmp_path), BOARD.soc), MODEL, at)
     assert time.high is not None

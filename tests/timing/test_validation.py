@@ -37,7 +37,7 @@ def test_networks_are_nearer_than_by_a_data_sheet() -> None:
 
 
 def test_most_networks_are_in_a_range_that_knows_nothing_of_their_family() -> None:
-    """The goals are 8 of 10 networks, and a median error of 10 %; docs/time.md has both figures."""
+    """The goals are 8 of 10 networks, and a median error of 10 %."""
     found = checked(FACTS)
     inside = sum(each.inside for each in found)
     assert inside >= 0.8 * len(found)
@@ -50,7 +50,7 @@ def test_most_networks_are_in_a_range_that_knows_nothing_of_their_family() -> No
 
 
 def test_a_family_that_is_left_out_does_not_change_its_own_expectation() -> None:
-    """Its times are ten times as long, and its expected times and ranges stay the same."""
+    """Its times grow tenfold, its expected times and ranges stay."""
     slow = tuple(replace(row, ms=10 * row.ms) if row.family == "movenet" else row for row in FACTS.networks)
     now, then = ({each.id: each for each in checked(facts)} for facts in (FACTS, replace(FACTS, networks=slow)))
     for id, each in now.items():

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of
-from n6build.board.virtual_board.run import RunResult
-from n6build.describe.formats.boot_header import BinaryType
+from n6build.board.virtual_board.run import Limits, RunResult
+from n6build.describe.formats.boot_header import HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board, Fuse
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
@@ -65,11 +65,11 @@ def test_it_starts_at_the_entry_whether_or_not_a_vector_table_says_so(tmp_path: 
 @pytest.mark.parametrize(
     ("offset", "value", "message"),
     [
-        (0x000, 0xFFFF_FFFF, "it begins with 0xffffffff"),
-        (0x068, 0x0002_0200, "header version 0x00020200, expected 0x00020300"),
-        (0x06C, 0x0010_0000, "1048576 bytes behind the header, at most"),
-        (0x064, 0x0000_0001, "the header says 0x00000001"),
-        (0x070, 0x3418_0001, "entry 0x34180001 is not in the image"),
+        (0x000, 0xFFFF_FFFF, "the image begins with 0xffffffff"),
+        (0x068, 0x0002_0200, "the header has version 0x00020200, not 0x00020300"),
+        (0x06C, 0x0010_0000, "1048576 bytes follow the header, at most"),
+        (0x064, 0x0000_0001, "the header has 0x00000001"),
+        (0x070, 0x3418_0001, "entry 0x34180001 is outside the image"),
     ],
     ids=["nothing there", "header 2.2", "too long", "checksum", "entry"],
 )
@@ -80,6 +80,20 @@ def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, va
     result = boot(tmp_path, {BOARD.nor.base: bytes(image)}, [elf])
     assert [finding.kind for finding in result.findings] == ["boot-rom"]
     assert message in result.findings[0].text
+
+
+def test_an_image_signed_without_align_is_named_before_it_crashes(tmp_path: Path) -> None:
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    image = bytearray(image_of(elf, BinaryType.FSBL))
+    payload = image[BOARD.soc.boot.payload_offset :]
+    # The checksum stays the same: only zeros are left out.
+    struct.pack_into("<I", image, 0x6C, len(payload))
+    result = boot(tmp_path, {BOARD.nor.base: bytes(image[:HEADER_BYTES] + payload)}, [elf])
+    assert result.findings[0].kind == "boot-rom"
+    assert result.findings[0].text == (
+        "The FSBL was signed without -align: its vector table is at 0x240 of the image, the chip expects it at 0x400"
+    )
+    assert "hello" not in result.lines
 
 
 SILENT = [
@@ -103,7 +117,7 @@ def test_a_console_at_another_rate_prints_garbage(tmp_path: Path) -> None:
     result = run(tmp_path, "WRONG_DIVISOR")
     assert "hello" not in "".join(result.lines)
     (finding,) = result.findings
-    assert finding.text.startswith("USART1 sends 16443 bits a second, the terminal reads 115200: garbage")
+    assert finding.text.startswith("USART1 sends 16443 bits a second, but the terminal reads 115200: garbage")
 
 
 def test_fuses_are_those_of_the_board(tmp_path: Path) -> None:
@@ -123,8 +137,13 @@ def test_no_fuse_is_blown_and_the_program_is_told(tmp_path: Path) -> None:
 
 FOUND = [
     ("FUSES_WITHOUT_CLOCK", "clock-off", "BSEC at 0x560091f0 has no clock", "N6_REG32(N6_BSEC_FVR124)"),
-    ("RAM_OFF_WHILE_RUNNING", "ram-off", "lost write to FLEXRAM at 0x34000000", "/* LOST */"),
-    ("READ_BOOT_ROM", "boot-rom", "read of 0x18000100, in the boot ROM, whose content is not known", "/* READ */"),
+    ("RAM_OFF_WHILE_RUNNING", "ram-off", "Lost write to FLEXRAM at 0x34000000", "/* LOST */"),
+    (
+        "READ_BOOT_ROM",
+        "boot-rom",
+        "Read of 0x18000100 in the boot ROM gives zero: its content is unknown",
+        "/* READ */",
+    ),
 ]
 
 
@@ -140,3 +159,54 @@ def test_every_memory_of_the_chip_is_there_and_tcm_at_its_non_secure_addresses_t
     result = run(tmp_path, "OTHER_MEMORIES")
     assert result.findings == ()
     assert "sum=15" in result.lines
+
+
+def test_a_non_secure_alias_works_until_rif_makes_the_block_secure(tmp_path: Path) -> None:
+    result = run(tmp_path, "ALIAS_OPEN")
+    assert {"secure=0x00000278", "alias=0x00000278"} <= set(result.lines)
+    assert {(finding.kind, finding.is_warning) for finding in result.findings} == {("alias-open", True)}
+    third_party = boot_program(tmp_path, PROGRAM.name, "DOES=ALIAS_OPEN", strict_clocks=False)
+    assert third_party.findings == ()
+
+
+def test_a_secured_block_ignores_its_non_secure_alias(tmp_path: Path) -> None:
+    result = run(tmp_path, "ALIAS_SECURED")
+    assert {"secure=0x00000000", "alias=0x00000000"} <= set(result.lines)
+    write, read = result.findings
+    assert (write.kind, read.kind, write.is_warning) == ("alias", "alias", False)
+    assert write.text == (
+        "write to 0x4600805c is lost: it is the non-secure alias of SYSCFG, which RIFSC makes secure (SECCFGR1), use 0x5600805c"
+    )
+    assert read.text.startswith("read of 0x4600805c gives zero: ")
+    assert write.where.startswith(line_with("/* ALIAS */"))
+
+
+def test_registers_of_rcc_begin_as_the_chip_s(tmp_path: Path) -> None:
+    foreign = boot_program(tmp_path, PROGRAM.name, "DOES=RESET_VALUES", strict_clocks=False)
+    assert foreign.lines[:3] == ("pll1=0x08202500", "pll2=0x49000005", "memories=0x000013ff")
+    # The state in which the boot ROM leaves them is unknown: programs built here enable what they use.
+    assert run(tmp_path, "RESET_VALUES").lines[2] == "memories=0x00000380"
+
+
+def test_a_pll_in_bypass_passes_its_source_although_it_is_off(tmp_path: Path) -> None:
+    result = run(tmp_path, "BYPASS")
+    assert (result.lines[-1], result.findings) == ("end", ())
+
+
+def test_a_system_reset_erases_the_banks_that_the_chip_erases(tmp_path: Path) -> None:
+    lines = run(tmp_path, "RESET_ITSELF").lines
+    assert "flexram=0x00000001" in lines
+    assert {"axisram1=0x00000002", "axisram2=0x00000003"}.isdisjoint(lines)
+
+
+def test_attributes_of_pins_before_their_clock_are_a_warning(tmp_path: Path) -> None:
+    (finding,) = run(tmp_path, "ATTRIBUTES").findings
+    assert (finding.kind, finding.is_warning) == ("attribute-off", True)
+    assert finding.where.startswith(line_with("/* EARLY */"))
+
+
+def test_a_watchdog_that_restarts_a_program_again_and_again_is_named(tmp_path: Path) -> None:
+    result = boot_program(tmp_path, PROGRAM.name, "DOES=STARVE_WATCHDOG", limits=Limits(10_000_000))
+    (finding,) = result.findings
+    assert (finding.kind, finding.is_warning, result.ended) == ("watchdog-restarts", True, "timeout")
+    assert "resets the chip for the 3th time: the program does not reload it within 1 ms" in finding.text

@@ -48,6 +48,8 @@ GOOD = {
     "SHUT_DOWN": "a bank that is shut down loses what it held",
     "RISAF_FOR_NPU": "the NPU reads a region that is its compartment's",
     "RISAF_ELSEWHERE": "and beside one that is not",
+    "DROP_AND_FILL": "a dirty line that is dropped before a master writes it is of no interest",
+    "DROP_AND_WRITE": "nor is one that the CPU writes again and cleans",
 }
 
 
@@ -65,8 +67,12 @@ def test_accesses_in_a_random_order_follow_the_rule(tmp_path: Path, stride: int)
     assert (result.exit_code, result.findings) == (0, ())
 
 
-NEVER_CLEANED = "what the CPU wrote there is in the data cache, and was never cleaned"
-STALE = "the NPU reads 8 stale cache lines, the first at 0x34080000: not cleaned since the CPU wrote them"
+NEVER_CLEANED = "the data cache has newer code that the CPU wrote, and was never cleaned"
+STALE = "The NPU reads 8 stale cache lines, the first at 0x34080000: not cleaned since the CPU wrote them"
+DROPPED = (
+    "What the CPU wrote at 0x34080000 is lost: the line was invalidated by address and never cleaned, and the NPU reads what "
+    "memory had before"
+)
 SUM_AT, FILL_AT = at("/* SUM */", "test_npu.h"), at("/* FILL */", "test_npu.h")
 BAD = [
     ("OMIT_CLEAN", "stale-cache", STALE, SUM_AT),
@@ -74,34 +80,36 @@ BAD = [
     (
         "WRITE_UNDER_DIRTY",
         "dirty-cache",
-        "the NPU writes 8 cache lines that the CPU has changed, the first at 0x34080000: when they are written back, the NPU's "
+        "The NPU writes 8 cache lines that the CPU has changed, the first at 0x34080000: when they are written back, the NPU's "
         "data is lost",
         FILL_AT,
     ),
     (
         "SWITCH_OFF",
         "hidden-cache",
-        "read of 0x34080000 gives what memory has: what the CPU wrote there is in the data cache, which is off, and was never "
+        "Read of 0x34080000 gives an old value: the data cache, which is off, has a newer one that the CPU wrote, and was never "
         "cleaned",
         at("/* READ */"),
     ),
-    ("RUN_CODE", "stale-code", f"code at 0x34080000 runs as memory has it: {NEVER_CLEANED}", at("/* CALL */")),
+    ("DROP", "cache-dropped", DROPPED, at("/* BY ADDRESS */")),
+    ("DROP_AND_CLEAN", "cache-dropped", DROPPED, at("/* BY ADDRESS */")),
+    ("RUN_CODE", "stale-code", f"Old code runs at 0x34080000: {NEVER_CLEANED}", at("/* CALL */")),
     (
         "RISAF_FOR_OTHERS",
         "rif",
-        "the NPU reads zeros from 0x34080000: RIF does not let it (RISAF2, region 1)",
+        "The NPU reads zeros from 0x34080000: RIF denies the access (RISAF2, region 1)",
         SUM_AT,
     ),
     (
         "RISAF_READ_ONLY",
         "rif",
-        "the NPU does not write to 0x34080000: RIF does not let it (RISAF2, region 1)",
+        "The NPU cannot write to 0x34080000: RIF denies the access (RISAF2, region 1)",
         FILL_AT,
     ),
     (
         "OMIT_RIF",
         "rif",
-        "the NPU reads zeros from 0x34080000: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)",
+        "The NPU reads zeros from 0x34080000: RIF denies the access (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)",
         SUM_AT,
     ),
 ]
@@ -116,10 +124,17 @@ def test_is_found_at_its_line(tmp_path: Path, does: str, kind: str, text: str, w
     assert finding.where.startswith(where)
 
 
+def test_code_in_lines_that_a_cache_hides_runs_as_memory_has_it(tmp_path: Path) -> None:
+    """The range begins and ends within pages; it ended the emulator."""
+    result = run(tmp_path, "RUN_HIDDEN_CODE")
+    assert (result.ended, result.exit_code) == ("exited", 0)
+    assert {finding.kind for finding in result.findings} == {"hidden-cache", "stale-code"}
+
+
 def test_an_invalidation_by_set_and_way_loses_the_stack_too(tmp_path: Path) -> None:
     result = run(tmp_path, "INVALIDATE_BY_SET_AND_WAY")
     assert result.findings[0].kind == "cache-lost"
-    assert result.findings[0].text.startswith("what the CPU wrote at 0x341ef")
+    assert result.findings[0].text.startswith("Data that the CPU wrote at 0x341ef")
     assert "the data cache is invalidated by set and way, and the line was never cleaned" in result.findings[0].text
     assert result.findings[0].where.startswith(at("/* BY SET AND WAY */"))
 
@@ -129,7 +144,7 @@ def test_a_filter_without_its_clock(tmp_path: Path) -> None:
     first: Finding = result.findings[0]
     assert first.kind == "clock-off"
     assert "RISAF2 at 0x54027044 has no clock" in first.text
-    assert "on the chip a write ends the debug link" in first.text
+    assert "on the chip, a write ends the debug link" in first.text
     assert first.where.startswith(at("/* RISAF */"))
 
 
@@ -151,6 +166,6 @@ def test_a_ram_whose_clock_is_stopped_while_it_is_used(tmp_path: Path, ram: str,
     defines = [f"MEMENR_BIT=N6_RCC_MEMENR_{ram}EN", f"PLACE={place}"]
     result = run(tmp_path, "STOP_CLOCK", *defines)
     (finding,) = result.findings
-    off = f"read of {ram} at {place[:-1]}, which is off (its clock in RCC MEMENR is 0)"
+    off = f"Read of {ram} at {place[:-1]}, which is off (its clock in RCC MEMENR is 0)"
     assert (result.exit_code, finding.kind, finding.text) == (0, "ram-off", off)
     assert finding.where.startswith(at("/* READ */"))

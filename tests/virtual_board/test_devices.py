@@ -105,12 +105,12 @@ def test_what_cannot_be_moved_is_an_error_of_the_channel(tmp_path: Path, does: s
         (
             "TRIGGERED",
             "dma",
-            "channel 3 of HPDMA1 does not run: the virtual board does not model a trigger (CTR2 TRIGPOL)",
+            "Channel 3 of HPDMA1 does not run: the virtual board does not model a trigger (CTR2 TRIGPOL)",
         ),
         (
             "UNCLEANED",
             "stale-cache",
-            "channel 3 of HPDMA1 reads a stale cache line at 0x34200000: not cleaned since the CPU wrote it",
+            "Channel 3 of HPDMA1 reads a stale cache line at 0x34200000: not cleaned since the CPU wrote it",
         ),
     ],
 )
@@ -163,4 +163,4 @@ def test_a_recording_of_another_rate_is_heard_as_long_as_it_lasts(tmp_path: Path
 def test_a_microphone_without_a_clock_is_found(tmp_path: Path) -> None:
     (finding,) = run(tmp_path, "microphone.c", "NO_CLOCK").findings
     assert finding.kind == "audio"
-    assert finding.text == "filter 2 of MDF1 gives no samples: the clock generator is off (CKGCR CKDEN)"
+    assert finding.text == "Filter 2 of MDF1 gives no samples: the clock generator is off (CKGCR CKDEN)"

@@ -85,11 +85,11 @@ def test_both_edges_program_pairs_of_bytes_in_their_order(tmp_path: Path) -> Non
         (
             "OVERWRITE",
             "nor-write",
-            "0x70200000 in the NOR is programmed without being erased: it holds 0x01 now",
+            "0x70200000 in the NOR is programmed without an erase, and holds 0x01 now: erase it first",
             "00030201",
         ),
-        ("NOT_ENABLED", "nor-write", "the NOR ignores the command 0x12: it is not enabled to write", "04030201"),
-        ("READ_WHILE_BUSY", "nor-busy", "the NOR ignores the command 0x13: it is busy with erasing", "ffffffff"),
+        ("NOT_ENABLED", "nor-write", "The NOR ignores the command 0x12: it is not enabled to write", "04030201"),
+        ("READ_WHILE_BUSY", "nor-busy", "The NOR ignores the command 0x13: it is busy with erasing", "ffffffff"),
     ],
 )
 def test_what_the_part_does_not_do_is_named(tmp_path: Path, do: str, kind: str, text: str, word: str) -> None:
@@ -103,7 +103,7 @@ def test_what_the_part_does_not_do_is_named(tmp_path: Path, do: str, kind: str, 
 def test_a_window_on_a_busy_part_reads_ones_until_it_is_done(tmp_path: Path) -> None:
     result = run(tmp_path, "MAP_WHILE_BUSY")
     (finding,) = result.findings
-    assert finding.text == "read of the NOR at 0x70201000 gives ones: it is busy with erasing"
+    assert finding.text == "Read of the NOR at 0x70201000 gives ones: it is busy with erasing"
     assert values(result) == {"word": "ffffffff", "later": "04030201"}
 
 
@@ -135,7 +135,30 @@ def test_the_controller_says_what_it_is_doing(tmp_path: Path) -> None:
 
 
 def test_an_address_beyond_the_part_is_a_transfer_error(tmp_path: Path) -> None:
-    assert values(run(tmp_path, "OUT_OF_PART")) == {"status": "00000001"}
+    result = run(tmp_path, "OUT_OF_PART")
+    assert values(result) == {"status": "00000001"}
+    (finding,) = result.findings
+    assert (finding.kind, finding.text) == (
+        "xspi-size",
+        "XSPI2 refuses a transfer at 0x100000: it knows a part of 0x100000 bytes (DCR1 DEVSIZE)",
+    )
+
+
+def test_registers_stay_on_the_lines_for_both_edges_and_the_array_does_not(tmp_path: Path) -> None:
+    result = run(tmp_path, "ONE_EDGE")
+    assert values(result) == {"status": "00000000", "enabled": "00000202", "id": "003a80c2", "word": "ffffffff"}
+    (finding,) = result.findings
+    assert finding.text == "The NOR moves the data of the command 0xEE at both edges, the controller at one (CCR DDTR)"
+
+
+def test_a_command_that_does_not_reach_the_part_has_a_cause(tmp_path: Path) -> None:
+    result = run(tmp_path, "UNHEARD")
+    assert values(result) == {"id": "00ffffff"}
+    (finding,) = result.findings
+    assert (finding.kind, finding.text) == (
+        "nor-mode",
+        "The NOR does not receive a command whose answer is read: the pads have no supply (PWR SVMCR3 VDDIO3SV)",
+    )
 
 
 def test_an_erase_can_be_suspended(tmp_path: Path) -> None:

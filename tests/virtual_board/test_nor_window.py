@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from firmware_build import BOARD
 from n6build.board.virtual_board.run import Limits, RunResult
+from n6build.describe.hardware.board import Board
 from slow_rows import telling_rows
 
 from virtual_board.small_programs import boot_program
@@ -14,9 +16,9 @@ from virtual_board.small_programs import boot_program
 WORD = bytes.fromhex("01020304")
 
 
-def read_after(tmp_path: Path, change: str) -> RunResult:
+def read_after(tmp_path: Path, change: str, board: Board = BOARD) -> RunResult:
     more = {BOARD.slots.weights.address: WORD}
-    return boot_program(tmp_path, "nor_window.c", f"CHANGE={change}", more=more, limits=Limits())
+    return boot_program(tmp_path, "nor_window.c", f"CHANGE={change}", board=board, more=more, limits=Limits())
 
 
 FITTING = ["NOTHING", "OCTAL_STR", "FEWER_CYCLES", "FROM_HCLK", "FROM_PER", "FROM_IC4"]
@@ -30,25 +32,17 @@ def test_a_window_that_fits_the_part_reads_it(tmp_path: Path, change: str) -> No
 
 
 MISTAKES = [
-    (
-        "DUMMY_CYCLES",
-        "ones: the dummy cycles are not the part's, or with the strobe more (TCR DCYC against its register at 0x300)",
-    ),
-    (
-        "NO_STROBE",
-        "ones: the dummy cycles are not the part's, or with the strobe more (TCR DCYC against its register at 0x300)",
-    ),
+    ("DUMMY_CYCLES", "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)"),
+    ("NO_STROBE", "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)"),
     (
         "TOO_FAST",
-        "ones: 400000000 Hz are too fast for the part: what its dummy cycles are set to takes 200000000 "
+        "ones: 400000000 Hz are too fast for the part: its number of dummy cycles takes 200000000 "
         "(RCC CCIPR6, DCR2 PRESCALER)",
     ),
     ("SECOND_CHIP", "ones: nothing is at the second chip select (CR CSSEL)"),
     ("OPCODE", "ones: no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)"),
-    (
-        "ONE_EDGE",
-        "ones: the controller and the NOR disagree on lines and edges (CCR against the part's mode)",
-    ),
+    ("ONE_EDGE", "ones: the controller uses other lines or edges than the NOR (CCR against the part's mode)"),
+    ("DATA_EDGE", "ones: the part gives the data at both edges, the controller takes it at one (CCR DDTR)"),
     ("SWAPPED_PORTS", "ones: XSPIM still swaps the controllers, as the boot ROM left it (XSPIM CR MODE)"),
     ("PADS_OFF", "ones: the pads have no supply (PWR SVMCR3 VDDIO3SV)"),
     ("PIN", "ones: pin PN4 is not set to the NOR (alternate function 9)"),
@@ -66,7 +60,7 @@ _ALWAYS = ("TOO_FAST", "DUMMY_CYCLES", "SWAPPED_PORTS")
 def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> None:
     result = read_after(tmp_path, change)
     assert [(finding.kind, finding.text) for finding in result.findings] == [
-        ("nor-mode", f"read of the NOR at 0x71000000 gives {reason}")
+        ("nor-mode", f"Read of the NOR at 0x71000000 gives {reason}")
     ]
     assert result.findings[0].where.startswith("tests/virtual_board/programs/nor_window.c:")
     expected = "word=0x03040102" if change == "MEMORY_TYPE" else "word=0xffffffff"
@@ -82,7 +76,7 @@ def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> 
 )
 def test_what_the_controller_cannot_reach_is_a_fault(tmp_path: Path, change: str, kind: str, text: str) -> None:
     (finding,) = read_after(tmp_path, change).findings
-    assert (finding.kind, finding.text) == (kind, f"read of the NOR at 0x71000000 faults: {text}")
+    assert (finding.kind, finding.text) == (kind, f"Read of the NOR at 0x71000000 faults: {text}")
 
 
 def test_pads_set_for_another_voltage_are_a_warning(tmp_path: Path) -> None:
@@ -92,18 +86,36 @@ def test_pads_set_for_another_voltage_are_a_warning(tmp_path: Path) -> None:
     assert "word=0x04030201" in result.lines
 
 
+def test_a_clock_slightly_above_the_limit_is_a_warning(tmp_path: Path) -> None:
+    dummy = BOARD.nor_commands.dummy
+    commands = replace(BOARD.nor_commands, dummy=replace(dummy, max_hz=(199_000_000, *dummy.max_hz[1:])))
+    result = read_after(tmp_path, "SLIGHTLY_FAST", replace(BOARD, nor_commands=commands))
+    (finding,) = result.findings
+    assert (finding.kind, finding.is_warning) == ("nor-rate", True)
+    assert "200000000 Hz are slightly above the limit of the part" in finding.text
+    assert "word=0x04030201" in result.lines
+
+
+def test_a_chip_select_that_only_the_boot_rom_has_set_is_a_warning(tmp_path: Path) -> None:
+    result = read_after(tmp_path, "CHIP_SELECT")
+    (finding,) = result.findings
+    assert (finding.kind, finding.is_warning) == ("nor-pin", True)
+    assert finding.text.startswith("Pin PN1, the chip select of the NOR, is not set by the program")
+    assert "word=0x04030201" in result.lines
+
+
 def test_a_controller_whose_window_was_read_is_busy_and_keeps_its_registers(tmp_path: Path) -> None:
     result = read_after(tmp_path, "STILL_MAPPED")
     (finding,) = result.findings
     assert finding.kind == "xspi-busy"
-    assert finding.text.startswith("XSPI2 is busy, the write to 0x5802a108 is lost")
+    assert finding.text.startswith("XSPI2 is busy, so the write to 0x5802a108 is lost")
     assert "word=0x04030201" in result.lines
 
 
 def test_and_its_mode(tmp_path: Path) -> None:
     result = read_after(tmp_path, "OTHER_MODE")
     (finding,) = result.findings
-    assert finding.text.startswith("XSPI2 is busy, its mode stays as it is (CR FMODE)")
+    assert finding.text.startswith("XSPI2 is busy, so its mode does not change (CR FMODE)")
     assert "word=0x04030201" in result.lines
 
 

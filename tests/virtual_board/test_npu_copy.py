@@ -16,7 +16,7 @@ from virtual_board.small_programs import boot_program, line_of
 
 # An idle host executes more than this in a second.
 SOON = Limits(40_000_000)
-DONE = "the NPU is done (INTCTRL INTREG 0x00000020), and the program does not look at it: "
+DONE = "The NPU is done (INTCTRL INTREG 0x00000020), but the program does not handle it: "
 
 
 def run(tmp_path: Path, *defines: str) -> RunResult:
@@ -28,7 +28,7 @@ def test_a_line_that_nobody_cleaned_is_found_with_the_place_of_the_epoch(tmp_pat
     (finding,) = result.findings
     assert finding.kind == "stale-cache"
     assert re.search(
-        r"the NPU reads 2 stale cache lines, the first at 0x[0-9a-f]{8}: not cleaned since the CPU wrote them "
+        r"The NPU reads 2 stale cache lines, the first at 0x[0-9a-f]{8}: not cleaned since the CPU wrote them "
         r"\(place 3 of network 1\)$",
         finding.text,
     )
@@ -40,7 +40,7 @@ def test_a_read_into_a_bank_that_is_off_names_that_bank(tmp_path: Path) -> None:
     result = run(tmp_path, "OVER_THE_END")
     (finding,) = result.findings
     assert finding.kind == "ram-off"
-    assert finding.text == "the NPU uses AXISRAM4 at 0x34270000, which is off (place 3 of network 1)"
+    assert finding.text == "The NPU uses AXISRAM4 at 0x34270000, which is off (place 3 of network 1)"
     assert result.lines[-1] == "end last=0 half=32"
 
 
@@ -53,10 +53,10 @@ def test_an_interrupt_that_is_let_through_comes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("define", "why"),
     [
-        ("ENABLES=0", "the NVIC does not let its interrupt 53 (NPU0) through (ISER)"),
+        ("ENABLES=0", "its interrupt 53 (NPU0) is not enabled in the NVIC (ISER)"),
         pytest.param(
             "MASK=0xFFFFFFFFu",
-            "INTORMSK and INTANDMSK let it through on none of its lines",
+            "INTORMSK and INTANDMSK mask it on all of its lines",
             marks=pytest.mark.slow,
         ),
         pytest.param(

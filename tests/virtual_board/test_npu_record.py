@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board import npu_record
-from n6build.board.virtual_board.npu_record import NpuEpoch, UnitWork, read_npu_record
+from n6build.board.virtual_board.npu_record import NpuEpoch, SaturatedChannel, Saturation, UnitWork, read_npu_record
 
 COUNTS = st.integers(0, (1 << 64) - 1)
 ADDRESSES = st.integers(0, 0xFFFF_FFFF)
@@ -91,6 +91,11 @@ GOOD = {"network": 0, "place": 1, "label": 2, "by": "blob", "instructions": 3, "
         ("units", [{"unit": "POOL0", "what": "", "first": 5}]),
         ("units", [{"unit": "POOL0", "what": "", "end": "0x1234567890"}]),
         ("units", [{"unit": "POOL0", "what": "", "end": "0x-1"}]),
+        ("units", [{"unit": "POOL0", "what": "", "out_bytes": 2, "saturated": 5}]),
+        ("units", [{"unit": "POOL0", "what": "", "out_bytes": 2, "saturated": [[1, 2, 3]]}]),
+        ("units", [{"unit": "POOL0", "what": "", "out_bytes": 2, "saturated": [[0, 1, 1, 0, 0, 0, "5"]]}]),
+        ("units", [{"unit": "POOL0", "what": "", "saturated": [[0, 1, 1, 0, 0, 0, 5]]}]),
+        ("units", [{"unit": "POOL0", "what": "", "out_bytes": 9, "saturated": [[0, 1, 1, 0, 0, 0, 5]]}]),
     ],
 )
 def test_each_value_is_checked(tmp_path: Path, key: str, value: object) -> None:
@@ -99,6 +104,19 @@ def test_each_value_is_checked(tmp_path: Path, key: str, value: object) -> None:
     with pytest.raises(N6Error, match="record:2") as raised:
         read_npu_record(path)
     assert raised.value.id == "N6-VB-009"
+
+
+def test_saturated_channels_are_summed_and_the_worst_are_kept(tmp_path: Path) -> None:
+    rows = [[channel, 0, 10 + channel, 0, 0, 0, 40000] for channel in range(20)]
+    rows[3] = [3, 2, 1, 1, 2, -33000, 40086]
+    unit = {"unit": "ARITH3", "what": "a x + c", "out_bytes": 2, "saturated": rows}
+    path = tmp_path / "record"
+    path.write_text(json.dumps(GOOD | {"units": [unit]}) + "\n")
+    (epoch,) = read_npu_record(path)
+    above = sum(10 + channel for channel in range(20)) - 12
+    worst = SaturatedChannel(3, 2, 1, 1, 2, -33000, 40086)
+    others = tuple(SaturatedChannel(channel, 0, 10 + channel, 0, 0, 0, 40000) for channel in range(19, 12, -1))
+    assert epoch.units[0].saturation == Saturation(2, 2, above, 1, 2, 20, (worst, *others))
 
 
 def test_its_size_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from n6build.board.virtual_board.run import RunResult
 from virtual_board.small_programs import boot_program, line_of
 
 # A single engine reads, and nothing uses its stream.
-WORK = "the NPU cannot do its work: no stream engine writes to memory: an epoch would never end"
+WORK = "The NPU cannot do its work: no stream engine writes to memory, so the epoch never ends"
 
 
 def run(tmp_path: Path, *defines: str) -> RunResult:
@@ -50,15 +50,20 @@ def test_what_a_runtime_asks_is_answered_and_work_without_an_end_ends_the_run(tm
         (
             "CLOCKED=0",
             {
-                "SWITCH": "STRSWITCH is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
-                "CONVOLUTION": "CONVACC2 is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
-                "WORK": "STRENG0 is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
+                "SWITCH": "STRSWITCH is written while CLKCTRL is off, and the NPU has no clocks: set CLKCTRL CTRL EN first",
+                "CONVOLUTION": "CONVACC2 is written while CLKCTRL is off, and the NPU has no clocks: set CLKCTRL CTRL EN first",
+                "WORK": "STRENG0 is written while CLKCTRL is off, and the NPU has no clocks: set CLKCTRL CTRL EN first",
             },
         ),
-        ("A_GATES=0x7u", {"SWITCH": "STRSWITCH is written to while its clock gate is closed (CLKCTRL AGATES0, bit 3)"}),
+        (
+            "A_GATES=0x7u",
+            {"SWITCH": "STRSWITCH is written while its clock gate is closed: open it first (CLKCTRL AGATES0, bit 3)"},
+        ),
         (
             "B_GATES=0xEFFFu",
-            {"CONVOLUTION": "CONVACC2 is written to while its clock gate is closed (CLKCTRL BGATES, bit 12)"},
+            {
+                "CONVOLUTION": "CONVACC2 is written while its clock gate is closed: open it first (CLKCTRL BGATES, bit 12)"
+            },
         ),
     ],
 )

@@ -120,9 +120,15 @@ def test_lockup_is_a_finding_at_the_first_fault(tmp_path: Path, does: str) -> No
     assert result.instructions > 0
 
 
+def test_an_instruction_that_ends_in_registers_does_not_end_the_emulator(tmp_path: Path) -> None:
+    result = run_alone(tmp_path, "alone.c", "DOES=RUN_INTO_REGISTERS", limits=Limits(200_000))
+    assert result.ended in ("timeout", "exited")
+    assert result.findings[0].kind == "ram-off"
+
+
 def test_a_jump_to_nowhere_is_found_where_it_comes_from(tmp_path: Path) -> None:
     first = run(tmp_path, "JUMP_NOWHERE").findings[0]
-    assert (first.kind, first.text) == ("hole", "jump to 0x20200000, where nothing is")
+    assert (first.kind, first.text) == ("hole", "Jump to 0x20200000, where nothing is")
     assert " in reset()" in first.where
 
 
@@ -133,7 +139,7 @@ def test_a_jump_to_nowhere_is_found_where_it_comes_from(tmp_path: Path) -> None:
         (
             "SPEAK_WITHOUT_CLOCK",
             "clock-off",
-            "USART1 at 0x52001028 has no clock: the access is lost, on the chip it may hang",
+            "USART1 at 0x52001028 has no clock, so the access is lost (on the chip, it may hang): enable its clock first",
         ),
     ],
 )

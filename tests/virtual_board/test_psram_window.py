@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import bring_up, build
 from n6build.board.virtual_board.run import RunResult
-from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
-from samples import sample
 
-from virtual_board.small_programs import PROGRAMS, boot_elf, boot_program
-
-BOARD = load_board("stm32n6570-dk")
+from virtual_board.small_programs import boot_elf, boot_program
+from virtual_board.st_drivers import BOARD, build_with_drivers
 
 
 def run_after(tmp_path: Path, change: str) -> RunResult:
@@ -33,7 +28,7 @@ MISTAKES = [
     ("READ_OPCODE", f"no linear read (IR 0x20; CCR: {READ})"),
     ("WRITE_EDGES", f"no linear write (WIR 0xA0; WCCR: {READ})"),
     ("EIGHT_LINES", "the part has its data on sixteen lines (CCR DMODE against its register 8)"),
-    ("NO_STROBE", "without the strobe, which masks bytes (WCCR DQSE)"),
+    ("NO_STROBE", "the strobe is off, which masks bytes (WCCR DQSE)"),
     ("MEMORY_TYPE", "the memory type is not that of the part (DCR1 MTYP)"),
     ("SMALL_PART", "the controller knows a part smaller than this one (DCR1 DEVSIZE)"),
     ("PADS_OFF", "the pads have no supply (PWR SVMCR3 0x00000100)"),
@@ -52,8 +47,8 @@ _ALWAYS = ("READ_LATENCY", "EIGHT_LINES", "PIN")
 def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> None:
     result = run_after(tmp_path, change)
     assert [(finding.kind, finding.text) for finding in result.findings] == [
-        ("psram-mode", f"write to the PSRAM at 0x90000040 is lost: {reason}"),
-        ("psram-mode", f"read of the PSRAM at 0x90000040 gives ones: {reason}"),
+        ("psram-mode", f"Write to the PSRAM at 0x90000040 is lost: {reason}"),
+        ("psram-mode", f"Read of the PSRAM at 0x90000040 gives ones: {reason}"),
     ]
     assert all(finding.where.startswith("tests/virtual_board/programs/psram_window.c:") for finding in result.findings)
     assert "word=0xffffffff" in result.lines
@@ -71,7 +66,7 @@ def test_a_forgotten_mapping_is_a_fault_with_its_line(tmp_path: Path, change: st
     result = run_after(tmp_path, change)
     (finding,) = result.findings
     assert finding.kind == "psram-not-mapped"
-    assert finding.text == f"write to the PSRAM at 0x90000040 faults: {reason}"
+    assert finding.text == f"Write to the PSRAM at 0x90000040 faults: {reason}"
     assert finding.where.startswith("tests/virtual_board/programs/psram_window.c:")
     assert any(line.startswith("n6 fault") for line in result.lines)
 
@@ -81,27 +76,9 @@ def test_what_st_s_own_driver_sends_reaches_the_part(tmp_path: Path) -> None:
 
     It makes indirect writes and reads, and then uses the window.
     """
-    audio = sample("apps/audio")
-    drivers = audio / "Drivers"
-    hal, bsp = drivers / "STM32N6xx_HAL_Driver", drivers / "BSP"
-    sources = [
-        bsp / "STM32N6570-DK" / "stm32n6570_discovery_xspi.c",
-        bsp / "Components" / "aps256xx" / "aps256xx.c",
-        *(hal / "Src" / f"stm32n6xx_hal_{name}.c" for name in ("xspi", "gpio", "pwr_ex")),
-    ]
-    folders = [
-        audio / "Projects" / "GS" / "Inc",
-        hal / "Inc",
-        bsp / "STM32N6570-DK",
-        *(bsp / "Components" / name for name in ("aps256xx", "mx66uw1g45g")),
-        drivers / "CMSIS" / "Device" / "ST" / "STM32N6xx" / "Include",
-        drivers / "CMSIS" / "Include",
-        drivers / "CMSIS" / "Core" / "Include",
-    ]
-    flags = [f"-I{folder}" for folder in folders] + ["-DSTM32N657xx", "-DUSE_HAL_DRIVER", "-ffunction-sections"]
-    flags += ["-fdata-sections", "-mcmse", "-w"]
-    program = [PROGRAMS / "st_psram.c", *sources, *bring_up()]
-    elf = build(tmp_path, "st_psram", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD)
+    supported = ("STM32N6570-DK/stm32n6570_discovery_xspi.c", "Components/aps256xx/aps256xx.c")
+    sources = [f"Drivers/BSP/{name}" for name in supported]
+    elf = build_with_drivers(tmp_path, "st_psram", ("xspi", "gpio", "pwr_ex"), sources, ("aps256xx", "mx66uw1g45g"))
     result = boot_elf(tmp_path, elf, BOARD)
     assert result.findings == ()
     assert result.lines == (

@@ -13,18 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from firmware_build import bring_up, build, build_fsbl, image_of, write_nor
+from firmware_build import build_fsbl, image_of, write_nor
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.recording import Recording, convert_recording
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
 from samples import sample
 
 from virtual_board.small_programs import PROGRAMS, boot_elf
+from virtual_board.st_drivers import BOARD, build_with_drivers
 
-BOARD = load_board("stm32n6570-dk")
 HAL = ("i2c", "i2c_ex", "mdf", "sai", "dma", "dma_ex", "gpio", "rcc", "rcc_ex", "cortex")
 
 
@@ -36,28 +34,9 @@ def recording(tmp_path: Path, samples: Sequence[int]) -> Recording:
 
 
 def run_st_audio(tmp_path: Path) -> RunResult:
-    audio = sample("apps/audio")
-    drivers = audio / "Drivers"
-    hal, bsp = drivers / "STM32N6xx_HAL_Driver", drivers / "BSP"
-    sources = [
-        audio / "Projects" / "Common" / "Patch" / "stm32n6570_discovery_audio.c",
-        bsp / "STM32N6570-DK" / "stm32n6570_discovery_bus.c",
-        *(bsp / "Components" / "wm8904" / f"{name}.c" for name in ("wm8904", "wm8904_reg")),
-        *(hal / "Src" / f"stm32n6xx_hal_{name}.c" for name in HAL),
-    ]
-    folders = [
-        audio / "Projects" / "GS" / "Inc",
-        hal / "Inc",
-        bsp / "STM32N6570-DK",
-        *(bsp / "Components" / name for name in ("Common", "wm8904", "cs42l51")),
-        drivers / "CMSIS" / "Device" / "ST" / "STM32N6xx" / "Include",
-        drivers / "CMSIS" / "Include",
-        drivers / "CMSIS" / "Core" / "Include",
-    ]
-    flags = [f"-I{folder}" for folder in folders] + ["-DSTM32N657xx", "-DUSE_HAL_DRIVER", "-ffunction-sections"]
-    flags += ["-fdata-sections", "-mcmse", "-w"]
-    program = [PROGRAMS / "st_audio.c", *sources, *bring_up()]
-    elf = build(tmp_path, "st_audio", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD)
+    supported = ("STM32N6570-DK/stm32n6570_discovery_bus", "Components/wm8904/wm8904", "Components/wm8904/wm8904_reg")
+    sources = ["Projects/Common/Patch/stm32n6570_discovery_audio.c", *(f"Drivers/BSP/{name}.c" for name in supported)]
+    elf = build_with_drivers(tmp_path, "st_audio", HAL, sources, ("Common", "wm8904", "cs42l51"))
     return boot_elf(tmp_path, elf, BOARD, heard=recording(tmp_path, range(16_000)))
 
 

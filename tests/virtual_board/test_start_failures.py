@@ -9,7 +9,7 @@ import pytest
 from emulator_runs import run_program
 from firmware_build import BOARD
 from n6build.base.errors import N6Error
-from n6build.board.virtual_board import run
+from n6build.board.virtual_board import guest_time, run
 from n6build.board.virtual_board.build import find_emulator
 
 
@@ -27,7 +27,7 @@ def stand_in(folder: Path, does: str) -> Path:
 
 
 def test_an_emulator_that_hangs_is_said_to_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "HANGS_S", 0.5)
+    monkeypatch.setattr(guest_time, "HANGS_S", 0.5)
     with pytest.raises(N6Error, match="N6-VB-007: the emulator hangs"):
         run_program(stand_in(tmp_path, "exec sleep 3600"), tmp_path / "a.elf")
 
@@ -39,6 +39,27 @@ def test_an_emulator_that_does_not_end_is_no_run_without_findings(
     stubborn = stand_in(tmp_path, "trap '' TERM\necho stop\nexec sleep 3600")
     with pytest.raises(N6Error, match="N6-VB-007: the emulator hangs: it has not ended"):
         run_program(stubborn, tmp_path / "a.elf", stop=lambda _: True)
+
+
+FINDING = '{"kind": "ram-off", "address": "0x34200000", "pc": "0x34000400", "text": "a bank is off"}'
+SUMMARY = '{"kind": "summary", "instructions": 12, "ended": "", "pc": "0x34000404"}'
+
+
+@pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (6, "SIGABRT"), (9, "SIGKILL")])
+def test_an_emulator_that_crashes_is_reported_with_its_place(tmp_path: Path, number: int, name: str) -> None:
+    to = """f=; for a; do case $a in *findings=*) f=${a#*findings=}; f=${f%%,*};; esac; done"""
+    crash = f"""{to}\necho '{FINDING}' > "$f"\necho '{SUMMARY}' >> "$f"\nkill -{number} $$"""
+    (tmp_path / "a.elf").write_bytes(b"")
+    with pytest.raises(N6Error) as caught:
+        run_program(stand_in(tmp_path, crash), tmp_path / "a.elf")
+    assert caught.value.id == "N6-VB-006"
+    assert f"ended by {name}, with the program at 0x34000404" in str(caught.value)
+    assert "last finding: 0x34000400: a bank is off" in str(caught.value)
+
+
+def test_a_crash_before_the_first_instruction_names_the_signal(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-VB-006: the emulator was ended by SIGSEGV"):
+        run_program(stand_in(tmp_path, "kill -SEGV $$"), tmp_path / "a.elf")
 
 
 @pytest.mark.parametrize(("longest", "lines"), [(1 << 16, 4), (200_000, 1), (1 << 20, 1)])

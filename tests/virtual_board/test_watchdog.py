@@ -43,7 +43,7 @@ def test_registers_are_written_behind_their_key_only(tmp_path: Path) -> None:
     assert result.exit_code == POWER
     (finding,) = result.findings
     assert (finding.kind, "programs/watchdog.c" in finding.where) == ("watchdog", True)
-    assert "lost write to the IWDG at 0x56004808: its key register does not hold 0x5555" in finding.text
+    assert "Write to the IWDG at 0x56004808 is lost: write 0x5555 to its key register first" in finding.text
 
 
 def test_a_fuse_is_blown_in_the_file_that_is_given_for_it(tmp_path: Path) -> None:

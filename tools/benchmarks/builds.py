@@ -47,10 +47,10 @@ APPEND_WEIGHTS = """
 import struct, sys, time
 from dataclasses import replace
 from pathlib import Path
-from n6build.place.reloc import binary, elf, pools
+from n6build.place.reloc import binary, linked_model, pools
 raw, model = Path(sys.argv[2]), Path(sys.argv[3])
 began = time.perf_counter()
-linked = elf.read_linked_model(Path(sys.argv[1]))
+linked = linked_model.read_linked_model(Path(sys.argv[1]))
 data = bytearray(linked.data)
 struct.pack_into("<I", data, binary._context_offset(linked) + binary._SIZE_OFFSET, raw.stat().st_size)
 parts = [pools.ParamsPart(raw, raw.stat().st_size, raw.stat().st_size)]

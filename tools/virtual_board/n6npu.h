@@ -37,6 +37,14 @@ typedef struct {
     uint32_t frames;
 } N6NpuUnitWork;
 
+/* Values of a channel that the format of a unit's output did not hold in the latest epoch. Lost are those which the epoch's
+ * output of one byte shows, open those that leave the epoch in more bytes. Formats of one byte lose none: they are the
+ * quantisation of the model. */
+typedef struct {
+    uint32_t below, above, lost, open;
+    int64_t lowest, highest; /* the furthest of them, 0 if there is none on that side */
+} N6NpuSaturated;
+
 /* An epoch's origin, and its label in the blob; without a blob the label is 0. */
 typedef struct {
     bool by_blob;
@@ -79,6 +87,11 @@ const char *n6npu_unit_name(unsigned unit);
 /* Return the first unit from `unit` on that moves or computes data and is on; UINT32_MAX after the last one. */
 uint32_t n6npu_next_unit(const N6Npu *npu, uint32_t unit);
 const N6NpuUnitWork *n6npu_unit_work(const N6Npu *npu, unsigned unit);
+/* Return the first channel from `channel` on with values that the unit's format did not hold; UINT32_MAX after the last one. The
+ * channel is the number of the kernel or of the coefficient; 0 for a unit without them. */
+uint32_t n6npu_next_saturated(const N6Npu *npu, unsigned unit, uint32_t channel, N6NpuSaturated *found);
+/* Return the bytes of the format of a unit's output. */
+unsigned n6npu_out_bytes(const N6Npu *npu, unsigned unit);
 /* Describe a unit's configuration briefly: "3x3 stride 2x2, 8 kernels of 8". */
 void n6npu_describe(const N6Npu *npu, unsigned unit, char *text, size_t bytes);
 

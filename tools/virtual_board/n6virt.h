@@ -57,6 +57,7 @@ typedef struct {
     const char *name;
     uint32_t base, bytes;
     uint32_t enable, enable_bits; /* enable register of RCC and its bits; 0: always on */
+    uint32_t secure, secure_bits; /* register of RIFSC and its bit that make it secure; 0: RIFSC has none */
 } N6VirtBlock;
 
 typedef struct {
@@ -68,6 +69,9 @@ typedef struct {
     const uint32_t *registers;
     /* Effect on the chip of an access without the block's clock; NULL: it may hang. */
     const char *without_clock;
+    /* Offsets of registers that only restrict others, with N6VIRT_END at the end: a lost write has no effect on a secure
+     * program. NULL: none. */
+    const uint32_t *attributes;
 } N6VirtModel;
 
 #define N6VIRT_END UINT32_MAX
@@ -102,6 +106,20 @@ static inline uint32_t n6virt_field(uint32_t address, uint32_t mask, unsigned po
     return (n6virt_get(address) & mask) >> position;
 }
 
+/* Registers that the program waits for (n6virt_waits.c): note each access. */
+void n6virt_was_read(uint32_t address, uint32_t value);
+void n6virt_was_written(uint32_t address);
+/* Return the register that the program waits for now, with the reading instruction and the number of reads; 0 if there is none. */
+uint32_t n6virt_waits_for(uint32_t *pc, uint64_t *reads);
+
+/* State where a program stops (n6virt_stop.c) */
+
+/* Append a list of words, or the content of memory with its address, as fields of JSON with a comma before them. */
+void n6virt_add_words(GString *text, const char *name, const uint32_t *words, unsigned count);
+void n6virt_add_memory(GString *text, const char *name, uint32_t address, uint32_t bytes);
+/* Note that a block of code is about to run for the first time. */
+void n6virt_note_code(uint32_t pc);
+
 /* Findings: faults that the board reports, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */
 
@@ -109,6 +127,8 @@ void n6virt_findings_open(const char *path);
 /* Report a finding, at the current program counter or at pc. kind: a fixed word. address: the accessed one. */
 void n6virt_finding(const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(4, 5);
+/* Write a line that is no finding. */
+void n6virt_findings_add(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* Write the line that ends the file. */
 void n6virt_findings_close(const char *summary_fields);
 /* Return the program counter of the instruction that is accessing a device; 0 outside of an access. */
@@ -162,10 +182,11 @@ typedef struct {
     uint32_t base, bytes;
     uint32_t enable;     /* bits of RCC MEMENR; 0: its clock always runs */
     uint32_t ramcfg;     /* address of its RAMCFG CR; 0: cannot be shut down */
-    bool on_after_reset; /* MEMENR */
+    bool on_after_reset; /* also for programs built here */
     bool shut_down_after_reset; /* RAMCFG */
     bool cacheable;
     uint32_t risaf; /* base of the filter (RISAF) in front of it; 0: none is modelled */
+    bool erased_by_reset;
     bool is_shut_down;
     MemoryRegion memory, cached, off, alias;
     MemoryRegion around[N6VIRT_MPU_REGIONS]; /* parts of memory that the MPU keeps out of the cache */
@@ -173,6 +194,8 @@ typedef struct {
     uint8_t *cache, *filled;                 /* NULL if not cacheable */
     uint8_t *valid;                          /* by line: 0, or its state */
     uint8_t *cleaned;                        /* by line: ever cleaned by address */
+    uint32_t *dropped;                       /* by line: instruction that dropped its data; 0: none did. NULL: never one */
+    uint8_t *lost;                           /* data of the dropped lines, and what masters wrote there since */
 } N6VirtRam;
 
 /* Return the RAM at an address, in the chip or behind an XSPI; NULL if there is none. */
@@ -198,13 +221,16 @@ bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t by
 /* Watch a range of lines that are dirty in a cache that is off; stop watching all ranges (n6virt_hidden.c). */
 void n6virt_hide(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 void n6virt_hide_nothing(void);
-/* Watch the CPU's accesses to the page of a line that is outside, until all lines of the page are inside (n6virt_outside.c). */
-void n6virt_watch(N6VirtRam *ram, uint32_t offset);
-/* Bring the lines of an access by the CPU into the cache. Return whether one was outside. */
-bool n6virt_touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
+/* Brings the lines of an access by the CPU into the cache. Returns whether one was outside. */
+typedef bool N6VirtTouch(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
+/* Call `touch` for the CPU's accesses to the page of a line that is outside, until all lines of the page are inside
+ * (n6virt_outside.c). */
+void n6virt_watch(N6VirtRam *ram, uint32_t offset, N6VirtTouch *touch);
 /* Read as a bus master. *stale counts the lines that are newer in the cache, *first is the first of them. Return false where it
  * cannot read. */
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);
+/* Report, at the instruction that lost it, data that a master reads as it was before the CPU wrote it. reader: the master. */
+void n6virt_report_dropped(uint32_t address, uint32_t bytes, const char *reader);
 /* Write as a bus master, to RAM only. *dirty counts dirty lines, whose write-back will overwrite the data. The CPU sees its
  * cached data until it invalidates the line, unless the line is outside. Return false where it cannot write; some bytes may be
  * written. */
@@ -254,6 +280,8 @@ void n6virt_npu_add_unit(uint32_t offset, uint32_t bytes, const N6VirtModel *uni
 
 /* Return whether the program was built for this board. A third-party program may depend on unknown behaviour of the chip. */
 bool n6virt_is_strict(void);
+/* Return whether the boot ROM has read the program from the NOR. */
+bool n6virt_is_flash_boot(void);
 /* Run the boot ROM (n6virt_boot.c): start the FSBL that it finds in the NOR, or end the emulator. */
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
 /* Return the bytes of an image and its header, as the header states; 0 if there is no image that fits into room bytes. */
@@ -316,5 +344,9 @@ MemTxResult n6virt_processor_read(uint32_t address, uint64_t *value, unsigned si
 MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned size, MemTxAttrs attributes);
 /* Return the address that a lost CPU came from. */
 uint32_t n6virt_caller(void);
+/* Return whether the CPU cannot take a further fault. */
+bool n6virt_is_locked_up(void);
+/* Return the program counter outside of an access: that of the block in execution. */
+uint32_t n6virt_last_pc(void);
 
 #endif

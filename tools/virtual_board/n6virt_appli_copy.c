@@ -37,7 +37,7 @@ static void check(void)
     g_free(ram);
     if (missing) {
         n6virt_finding_at(current_cpu ? n6virt_pc() : env->regs[15], "short-copy", N6_APPLI_LOAD_ADDRESS + end - missing,
-                       "the Appli runs, but the last %u of its %u bytes were never copied to RAM", missing, end);
+                       "The Appli runs, but the last %u of its %u bytes were never copied to RAM: copy them before the jump", missing, end);
     }
 }
 

@@ -53,11 +53,11 @@ static void start(void)
         return;
     }
     if (!file_hz) {
-        error_report("audio needs audio-hz");
+        error_report("Property audio needs property audio-hz");
         exit(1);
     }
     if (!g_file_get_contents(path, (gchar **)&samples, &bytes, &error)) {
-        error_report("cannot read the recording: %s", error->message);
+        error_report("Cannot read the recording: %s", error->message);
         exit(1);
     }
     count = bytes / 4;

@@ -2,6 +2,7 @@
  *
  * The effects of the boot ROM: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies the
  * image to RAM and starts at the header's entry. boards/soc documents the state in which it leaves clocks and controllers.
+ * With development-boot=on it leaves the NOR and its controllers alone, and waits in a loop for a probe, which it lets in.
  */
 #include "n6virt.h"
 
@@ -10,14 +11,17 @@
 #include "cpu.h"
 #include "exec/address-spaces.h"
 #include "hw/core/cpu.h"
+#include "qapi/error.h"
 #include "qemu/bswap.h"
 #include "qemu/error-report.h"
 
 #define HEADER_WORD(image, member) ldl_le_p((image) + offsetof(n6_boot_header_t, member))
 #define THUMB 1u
+#define BRANCH_TO_ITSELF 0xe7feu
+#define LOOP_BYTES 4096u
 
-static MemoryRegion rom;
-static bool strict_clocks = true;
+static MemoryRegion rom, loop;
+static bool strict_clocks = true, development;
 
 /* Return the reason why the image cannot be started, or NULL. The caller frees the text. */
 static char *objection(const uint8_t *header, uint32_t room)
@@ -25,25 +29,25 @@ static char *objection(const uint8_t *header, uint32_t room)
     uint32_t length = HEADER_WORD(header, image_bytes), version = HEADER_WORD(header, version), sum = 0, known = 0;
 
     if (HEADER_WORD(header, magic) != N6_BOOT_HEADER_MAGIC) {
-        return g_strdup_printf("it begins with 0x%08x, not with 0x%08x", HEADER_WORD(header, magic), N6_BOOT_HEADER_MAGIC);
+        return g_strdup_printf("the image begins with 0x%08x, not with 0x%08x", HEADER_WORD(header, magic), N6_BOOT_HEADER_MAGIC);
     }
 #define KNOWN(word) known |= version == word;
     N6VIRT_HEADER_VERSIONS(KNOWN)
     if (!known) {
-        return g_strdup_printf("header version 0x%08x, expected 0x%08x", version, N6_BOOT_HEADER_VERSION);
+        return g_strdup_printf("the header has version 0x%08x, not 0x%08x", version, N6_BOOT_HEADER_VERSION);
     }
     if (length > MIN(room, N6_BOOT_MAX_IMAGE) - N6_BOOT_HEADER_BYTES || length < N6_BOOT_PAYLOAD_OFFSET - N6_BOOT_HEADER_BYTES) {
-        return g_strdup_printf("%u bytes behind the header, at most %u", length,
+        return g_strdup_printf("%u bytes follow the header, at most %u are allowed", length,
                                MIN(room, N6_BOOT_MAX_IMAGE) - N6_BOOT_HEADER_BYTES);
     }
     for (uint32_t i = 0; i < length; i++) {
         sum += header[N6_BOOT_HEADER_BYTES + i];
     }
     if (sum != HEADER_WORD(header, checksum)) {
-        return g_strdup_printf("its bytes sum up to 0x%08x, the header says 0x%08x", sum, HEADER_WORD(header, checksum));
+        return g_strdup_printf("the sum of its bytes is 0x%08x, but the header has 0x%08x", sum, HEADER_WORD(header, checksum));
     }
     if (HEADER_WORD(header, entry) - N6_BOOT_HEADER_ADDRESS - N6_BOOT_HEADER_BYTES > length) {
-        return g_strdup_printf("entry 0x%08x is not in the image", HEADER_WORD(header, entry));
+        return g_strdup_printf("entry 0x%08x is outside the image", HEADER_WORD(header, entry));
     }
     return NULL;
 }
@@ -78,29 +82,57 @@ static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, char **r
     return NULL;
 }
 
+/* Return whether a vector table can begin here: an aligned stack pointer, then a Thumb address. */
+static bool is_vector_table(const uint8_t *at)
+{
+    uint32_t stack = ldl_le_p(at);
+
+    return stack && !(stack & 7) && ldl_le_p(at + 4) & THUMB;
+}
+
+/* Report an image whose vector table begins right behind the header, as ST's signing tool from 2.21 on leaves it without
+ * -align. The boot ROM copies it all the same, so that no address in the program is right. The header's entry does not help: the
+ * tool takes it from the place where the table is expected. */
+static void check_alignment(const uint8_t *header)
+{
+    if (is_vector_table(header + N6_BOOT_HEADER_BYTES) && !is_vector_table(header + N6_BOOT_PAYLOAD_OFFSET)) {
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The FSBL was signed without -align: its vector table is at 0x%x of the image, "
+                       "the chip expects it at 0x%x", N6_BOOT_HEADER_BYTES, N6_BOOT_PAYLOAD_OFFSET);
+    }
+}
+
 static void leave_behind(void)
 {
     n6virt_set(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPIMEN);
     n6virt_set(N6_XSPI1_CR, N6_XSPI_CR_EN);
     n6virt_set(N6_XSPIM_CR, N6_XSPIM_CR_MODE);
-#define LEFT_ON(address, bits) n6virt_set(address, n6virt_get(address) | (bits));
-    if (!strict_clocks) {
-        N6VIRT_CLOCKS_LEFT_ON(LEFT_ON)
-    }
+}
+
+static void wait_for_probe(CPUState *cpu)
+{
+    n6virt_set(N6_DBGMCU_SR, n6virt_get(N6_DBGMCU_SR) | N6_DBGMCU_SR_AP1_OPEN);
+    ARM_CPU(cpu)->env.regs[13] = N6VIRT_ROM_STACK;
+    cpu_set_pc(cpu, N6VIRT_DEVELOPMENT_LOOP | THUMB);
 }
 
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
 {
     char *reason = NULL;
-    const uint8_t *header = find_fsbl(nor, nor_bytes, &reason);
+    const uint8_t *header;
     uint32_t stack;
 
+    if (development) {
+        wait_for_probe(cpu);
+        return;
+    }
+    header = find_fsbl(nor, nor_bytes, &reason);
     if (!header) {
-        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "the boot ROM finds no FSBL: %s", reason);
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The boot ROM finds no FSBL: %s", reason);
         n6virt_findings_close("\"instructions\": 0");
-        error_report("the boot ROM finds no FSBL: %s", reason);
+        error_report("The boot ROM finds no FSBL: %s", reason);
         exit(1);
     }
+    check_alignment(header);
     address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
                         N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes));
     leave_behind();
@@ -119,13 +151,13 @@ static uint64_t rom_read(void *opaque, hwaddr offset, unsigned size)
     if (address == N6VIRT_REVISION_ADDRESS) {
         return N6VIRT_REVISION_ID;
     }
-    n6virt_finding("boot-rom", address, "read of 0x%08x, in the boot ROM, whose content is not known: zero", address);
+    n6virt_finding("boot-rom", address, "Read of 0x%08x in the boot ROM gives zero: its content is unknown", address);
     return 0;
 }
 
 static void rom_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
-    n6virt_finding("boot-rom", N6_BOOTROM_BASE + offset, "lost write to 0x%08x, in the boot ROM", (uint32_t)(N6_BOOTROM_BASE + offset));
+    n6virt_finding("boot-rom", N6_BOOTROM_BASE + offset, "Write to 0x%08x in the boot ROM is lost", (uint32_t)(N6_BOOTROM_BASE + offset));
 }
 
 static const MemoryRegionOps rom_ops = {
@@ -135,17 +167,33 @@ static const MemoryRegionOps rom_ops = {
 
 bool n6virt_is_strict(void)
 {
-    return strict_clocks;
+    return strict_clocks && !development;
+}
+
+bool n6virt_is_flash_boot(void)
+{
+    return !development;
 }
 
 static void add_properties(Object *machine)
 {
     n6virt_switch_property(machine, "strict-clocks", &strict_clocks);
+    n6virt_switch_property(machine, "development-boot", &development);
 }
 
 static void start(void)
 {
     n6virt_add_io(&rom, get_system_memory(), &rom_ops, "n6.boot-rom", N6_BOOTROM_BASE, N6_BOOTROM_SIZE, 0);
+    if (development) {
+        uint8_t *code;
+
+        memory_region_init_rom(&loop, NULL, "n6.boot-rom-loop", LOOP_BYTES, &error_fatal);
+        code = memory_region_get_ram_ptr(&loop);
+        for (unsigned i = 0; i < LOOP_BYTES; i += 2) {
+            stw_le_p(code + i, BRANCH_TO_ITSELF);
+        }
+        memory_region_add_subregion_overlap(get_system_memory(), N6VIRT_DEVELOPMENT_LOOP & ~(LOOP_BYTES - 1), &loop, 1);
+    }
 }
 
 static const N6VirtModule module = {.add_properties = add_properties, .start = start};

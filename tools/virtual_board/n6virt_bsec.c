@@ -48,7 +48,7 @@ static void save(void)
         stl_le_p(content + 4 * i, words[i]);
     }
     if (!g_file_set_contents(file_path, (const gchar *)content, sizeof(content), &error)) {
-        error_report("cannot write the fuses: %s", error->message);
+        error_report("Cannot write the fuses: %s", error->message);
         exit(1);
     }
 }
@@ -60,8 +60,8 @@ static void blow(uint32_t word, uint32_t value)
         return;
     }
     if (!file_path) {
-        n6virt_finding("fuse", N6_BSEC_OTPCR, "the program blows fuse word %u with 0x%08x, which cannot be undone on the chip: not done "
-                       "here", word, value);
+        n6virt_finding("fuse", N6_BSEC_OTPCR, "The program blows fuse word %u with 0x%08x, which cannot be undone on the chip: not done "
+                       "here without option fuses=FILE, or fuses=BOARD for the fuses of a board from the factory", word, value);
         n6virt_set(N6_BSEC_OTPSR, n6virt_get(N6_BSEC_OTPSR) | N6_BSEC_OTPSR_PROGFAIL);
         return;
     }

@@ -12,22 +12,14 @@
 #define SECURE (NON_SECURE | N6_SECURE_BIT)
 #define PERIPHERAL_BYTES 0x10000000u
 #define MAX_MODULES 64
-/* The processor's own registers: DWT is stored here, too. */
-#define PROCESSOR 0xE0000000u
-#define PROCESSOR_BYTES 0x00100000u
-#define PAGE_BYTES 0x1000u
 
-#define BLOCK(name, base, bytes, enable, bits) {name, base, bytes, enable, bits},
+#define BLOCK(name, base, bytes, enable, bits, secure, secure_bits) {name, base, bytes, enable, bits, secure, secure_bits},
 static const N6VirtBlock blocks[] = {N6VIRT_BLOCKS(BLOCK)};
 
 static const N6VirtModel *models[ARRAY_SIZE(blocks)];
 static const N6VirtModule *modules[MAX_MODULES];
 static unsigned module_count;
-static void (*updates[MAX_MODULES])(void); /* those of the modules that have one */
-static unsigned update_count;
-/* Stored values by their exact address: a byte or half word has its own place. A page exists from its first write on. A lookup
- * takes a few instructions; each byte on the console needs some twenty. */
-static uint32_t *pages[(PERIPHERAL_BYTES + PROCESSOR_BYTES) / PAGE_BYTES];
+static GHashTable *registers;
 static MemoryRegion secure, non_secure;
 
 typedef struct {
@@ -58,31 +50,14 @@ void n6virt_add_module(const N6VirtModule *module)
     modules[module_count++] = module;
 }
 
-/* Return the place of an address's page; NULL if there are no registers. */
-static uint32_t **page_at(uint32_t address)
-{
-    if (address - SECURE < PERIPHERAL_BYTES) {
-        return &pages[(address - SECURE) / PAGE_BYTES];
-    }
-    return address - PROCESSOR < PROCESSOR_BYTES ? &pages[(address - PROCESSOR + PERIPHERAL_BYTES) / PAGE_BYTES] : NULL;
-}
-
 uint32_t n6virt_get(uint32_t address)
 {
-    uint32_t **page = page_at(address);
-
-    return page && *page ? (*page)[address % PAGE_BYTES] : 0;
+    return GPOINTER_TO_UINT(g_hash_table_lookup(registers, GUINT_TO_POINTER(address)));
 }
 
 void n6virt_set(uint32_t address, uint32_t value)
 {
-    uint32_t **page = page_at(address);
-
-    g_assert(page);
-    if (!*page) {
-        *page = g_new0(uint32_t, PAGE_BYTES);
-    }
-    (*page)[address % PAGE_BYTES] = value;
+    g_hash_table_insert(registers, GUINT_TO_POINTER(address), GUINT_TO_POINTER(value));
 }
 
 const N6VirtBlock *n6virt_block_at(uint32_t address)
@@ -124,27 +99,34 @@ void n6virt_model_all(const char *prefix, const N6VirtModel *model)
     }
 }
 
+static bool contains(const uint32_t *offsets, uint32_t offset)
+{
+    for (; *offsets != N6VIRT_END; offsets++) {
+        if (*offsets == (offset & ~3u)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_clock(const N6VirtBlock *block, const N6VirtModel *model, uint32_t address)
 {
     if (!block || !block->enable || n6virt_has(block->enable, block->enable_bits)) {
         return true;
     }
-    n6virt_finding("clock-off", address, "%s at 0x%08x has no clock: the access is lost, on the chip %s", block->name, address,
-                   model && model->without_clock ? model->without_clock : "it may hang");
+    if (model && model->attributes && contains(model->attributes, address - block->base)) {
+        n6virt_finding("attribute-off", address, "%s at 0x%08x has no clock: the attributes are lost, which a secure program does "
+                       "not notice", block->name, address);
+        return false;
+    }
+    n6virt_finding("clock-off", address, "%s at 0x%08x has no clock, so the access is lost (on the chip, %s): enable its clock first",
+                   block->name, address, model && model->without_clock ? model->without_clock : "it may hang");
     return false;
 }
 
 static bool answers(const N6VirtModel *model, uint32_t offset)
 {
-    if (!model || !model->registers) {
-        return model;
-    }
-    for (const uint32_t *known = model->registers; *known != N6VIRT_END; known++) {
-        if (*known == (offset & ~3u)) {
-            return true;
-        }
-    }
-    return false;
+    return model && (!model->registers || contains(model->registers, offset));
 }
 
 static Unmodelled *count(uint32_t address)
@@ -160,9 +142,8 @@ static Unmodelled *count(uint32_t address)
     return entry;
 }
 
-static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
+static uint32_t value_at(uint32_t address, unsigned size)
 {
-    uint32_t address = SECURE + offset;
     const N6VirtBlock *block = n6virt_block_at(address);
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
@@ -177,6 +158,14 @@ static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
     return model->read ? model->read(block, address - block->base, size) : n6virt_get(address);
 }
 
+static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
+{
+    uint32_t value = value_at(SECURE + offset, size);
+
+    n6virt_was_read(SECURE + offset, value);
+    return value;
+}
+
 static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
     uint32_t address = SECURE + offset;
@@ -184,6 +173,7 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
     n6virt_note_access();
+    n6virt_was_written(address);
     if (!has_clock(block, model, address)) {
         return;
     }
@@ -195,8 +185,10 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     } else {
         n6virt_set(address, value);
     }
-    for (unsigned i = 0; i < update_count; i++) {
-        updates[i]();
+    for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->update) {
+            modules[i]->update();
+        }
     }
 }
 
@@ -204,22 +196,36 @@ static const MemoryRegionOps secure_ops = {
     .read = secure_read, .write = secure_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-/* RIF silently drops an access of secure code to a non-secure alias. */
-static uint64_t non_secure_read(void *opaque, hwaddr offset, unsigned size)
+/* Return whether an access through the non-secure alias reaches the block. On a board both aliases give the same value, until
+ * RIFSC makes the block secure: from then on it drops the access silently. */
+static bool is_open(hwaddr offset, bool writes)
 {
     uint32_t address = NON_SECURE + offset;
+    const N6VirtBlock *block = n6virt_block_at(SECURE + offset);
 
-    n6virt_finding("alias", address, "read of 0x%08x gives zero: non-secure alias in secure code, use 0x%08x", address,
-                   address + N6_SECURE_BIT);
-    return 0;
+    if (block && block->secure && n6virt_has(block->secure, block->secure_bits)) {
+        n6virt_finding("alias", address, "%s 0x%08x %s: it is the non-secure alias of %s, which RIFSC makes secure (SECCFGR%u), use "
+                       "0x%08x", writes ? "Write to" : "Read of", address, writes ? "is lost" : "gives zero", block->name,
+                       (block->secure - N6_RIFSC_SECCFGR0) / 4, address + N6_SECURE_BIT);
+        return false;
+    }
+    if (n6virt_is_strict()) {
+        n6virt_finding("alias-open", address, "0x%08x is the non-secure alias of %s: it works until RIF makes that secure, use 0x%08x",
+                       address, block ? block->name : "a peripheral", address + N6_SECURE_BIT);
+    }
+    return true;
+}
+
+static uint64_t non_secure_read(void *opaque, hwaddr offset, unsigned size)
+{
+    return is_open(offset, false) ? secure_read(opaque, offset, size) : 0;
 }
 
 static void non_secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
-    uint32_t address = NON_SECURE + offset;
-
-    n6virt_finding("alias", address, "write to 0x%08x is lost: non-secure alias in secure code, use 0x%08x", address,
-                   address + N6_SECURE_BIT);
+    if (is_open(offset, true)) {
+        secure_write(opaque, offset, value, size);
+    }
 }
 
 static const MemoryRegionOps non_secure_ops = {
@@ -228,6 +234,7 @@ static const MemoryRegionOps non_secure_ops = {
 
 void n6virt_bus_add_properties(Object *machine)
 {
+    registers = g_hash_table_new(NULL, NULL);
     unmodelled = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     for (unsigned i = 0; i < module_count; i++) {
         if (modules[i]->add_properties) {
@@ -243,19 +250,32 @@ void n6virt_bus_start(void)
     n6virt_add_io(&secure, system, &secure_ops, "n6.peripherals", SECURE, PERIPHERAL_BYTES, 0);
     n6virt_add_io(&non_secure, system, &non_secure_ops, "n6.non-secure", NON_SECURE, PERIPHERAL_BYTES, 0);
     for (unsigned i = 0; i < module_count; i++) {
-        if (modules[i]->update) {
-            updates[update_count++] = modules[i]->update;
-        }
         if (modules[i]->start) {
             modules[i]->start();
         }
     }
 }
 
+/* Programs built here enable each clock that they use, and each RAM but those with on_after_reset: the state in which the boot
+ * ROM leaves them is unknown. */
+static void take_clocks(void)
+{
+    uint32_t on = 0;
+
+#define NO_CLOCK(enable) n6virt_set(enable, 0);
+    N6VIRT_CLOCK_ENABLES(NO_CLOCK)
+#define RAM_ON(name, base, bytes, enable, ramcfg, on_after_reset, ...) on |= on_after_reset ? enable : 0;
+    N6VIRT_RAMS(RAM_ON)
+    n6virt_set(N6_RCC_MEMENR, on);
+}
+
 void n6virt_bus_reset(void)
 {
-    for (unsigned i = 0; i < ARRAY_SIZE(pages); i++) {
-        g_clear_pointer(&pages[i], g_free);
+    g_hash_table_remove_all(registers);
+#define RESET(address, value) n6virt_set(address, value);
+    N6VIRT_RESETS(RESET)
+    if (n6virt_is_strict()) {
+        take_clocks();
     }
     for (unsigned i = 0; i < module_count; i++) {
         if (modules[i]->reset) {

@@ -44,6 +44,7 @@ static MemoryRegion operations, ccr, ccr_non_secure;
 static bool is_modelled = true;
 static bool is_on;
 static uint32_t hidden;  /* dirty lines while the cache is off */
+static uint32_t dropped_lines;
 static uint32_t kept[2]; /* bits of CCR: non-secure, secure */
 /* Ways of each set that were maintained. A line is in one of them; the program cannot know in which. */
 enum { INVALIDATE, CLEAN, BOTH, KINDS };
@@ -72,6 +73,57 @@ static void count_hidden(void)
     }
 }
 
+/* Dropped lines: the program invalidated them by address while they were dirty. That is right before a master writes them, so it
+ * is reported where a master reads memory that still has the data from before. */
+
+static void forget_dropped(N6VirtRam *ram, uint32_t offset)
+{
+    if (ram->dropped && ram->dropped[offset / LINE]) {
+        ram->dropped[offset / LINE] = 0;
+        dropped_lines--;
+    }
+}
+
+/* Note a line that is about to be invalidated by address. */
+static void drop(N6VirtRam *ram, uint32_t offset)
+{
+    if (!n6virt_is_newer_in_cache(ram, offset, LINE)) {
+        return;
+    }
+    if (!ram->dropped) {
+        ram->dropped = g_new0(uint32_t, ram->bytes / LINE);
+        ram->lost = g_malloc0(ram->bytes);
+    }
+    dropped_lines += !ram->dropped[offset / LINE];
+    ram->dropped[offset / LINE] = MAX(n6virt_pc(), 1);
+    memcpy(ram->lost + offset, ram->cache + offset, LINE);
+}
+
+void n6virt_report_dropped(uint32_t address, uint32_t bytes, const char *reader)
+{
+    for (uint32_t here; dropped_lines && bytes; address += here, bytes -= here) {
+        const N6VirtRam *ram = n6virt_ram_at(address);
+        uint32_t offset = ram ? (address - ram->base) & (N6_SECURE_BIT - 1) : 0, line = offset / LINE;
+
+        here = MIN(bytes, LINE - address % LINE);
+        if (ram && ram->dropped && ram->dropped[line] && memcmp(ram->lost + offset, ram->data + offset, here)) {
+            n6virt_finding_at(ram->dropped[line], "cache-dropped", address,
+                              "What the CPU wrote at 0x%08x is lost: the line was invalidated by address and never cleaned, and %s reads "
+                              "what memory had before",
+                              ram->base + line * LINE, reader);
+            return;
+        }
+    }
+}
+
+/* A master has written a part of a RAM, whose dropped data is of no interest any more. */
+static void replace_dropped(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+{
+    if (dropped_lines && ram->dropped) {
+        memcpy(ram->lost + offset, ram->data + offset, bytes);
+    }
+}
+
 static void clean(N6VirtRam *ram, uint32_t offset)
 {
     if (n6virt_is_dirty(ram, offset)) {
@@ -82,6 +134,10 @@ static void clean(N6VirtRam *ram, uint32_t offset)
         /* Code at the cached address is memory's, too. */
         n6virt_changed(&ram->cached, offset, LINE);
         count_hidden();
+    }
+    /* A line that the CPU has not used since it was dropped is as old as before. */
+    if (ram->valid[offset / LINE] != N6VIRT_OUTSIDE) {
+        forget_dropped(ram, offset);
     }
 }
 
@@ -111,7 +167,7 @@ static bool is_uncached(const N6VirtRam *ram, uint32_t offset)
     return false;
 }
 
-bool n6virt_touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+static bool touch(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
 {
     bool came_in = false;
 
@@ -156,10 +212,13 @@ static void maintain_line(unsigned kind, uint32_t address)
         clean(ram, offset);
     }
     if (kind != CLEAN) {
+        if (kind == INVALIDATE) {
+            drop(ram, offset);
+        }
         invalidate(ram, offset);
         if (is_on) {
             ram->valid[offset / LINE] = N6VIRT_OUTSIDE;
-            n6virt_watch(ram, offset);
+            n6virt_watch(ram, offset, touch);
         }
     }
 }
@@ -177,8 +236,8 @@ static void maintain_set(unsigned kind, uint32_t set)
         for (uint32_t offset = first; offset < ram->bytes; offset += N6VIRT_DCACHE_SETS * LINE) {
             if (kind == INVALIDATE && n6virt_is_newer_in_cache(ram, offset, LINE)) {
                 n6virt_finding("cache-lost", ram->base + offset,
-                               "what the CPU wrote at 0x%08x is lost: the data cache is invalidated by set and way, and the line was "
-                               "never cleaned",
+                               "Data that the CPU wrote at 0x%08x is lost: the data cache is invalidated by set and way, and the line "
+                               "was never cleaned",
                                ram->base + offset);
             }
             if (kind != INVALIDATE) {
@@ -397,8 +456,9 @@ static void fetched(uint32_t pc, uint32_t bytes)
     uint32_t before = end_of_last, offset, end;
     N6VirtRam *ram = n6virt_ram_at(pc);
 
+    n6virt_note_code(pc);
     end_of_last = pc + bytes;
-    if (!ram || !ram->cacheable || !bytes) {
+    if (!is_modelled || !ram || !ram->cacheable || !bytes) {
         return;
     }
     offset = (pc - ram->base) & (N6_SECURE_BIT - 1);
@@ -406,7 +466,7 @@ static void fetched(uint32_t pc, uint32_t bytes)
     for (uint32_t line = offset & ~(LINE - 1); line < end; line += LINE) {
         if (n6virt_is_newer_in_cache(ram, line, LINE)) {
             n6virt_finding_at(jumper(before), "stale-code", pc,
-                              "code at 0x%08x runs as memory has it: what the CPU wrote there is in the data cache, and was never cleaned",
+                              "Old code runs at 0x%08x: the data cache has newer code that the CPU wrote, and was never cleaned",
                               MAX(pc, ram->base + line));
             return;
         }
@@ -477,6 +537,7 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
         if (ram->cacheable) {
             n6virt_changed(&ram->cached, offset, here);
             follow(ram, offset, here);
+            replace_dropped(ram, offset, here);
         }
         from += here;
         address += here;
@@ -528,6 +589,7 @@ bool n6virt_put(uint32_t address, const void *data, uint32_t bytes)
             if (ram->valid[line / LINE]) {
                 copy_from_memory(ram, line);
             }
+            replace_dropped(ram, offset, here);
         }
         from += here;
         address += here;
@@ -557,9 +619,9 @@ static void start(void)
     cpu->clidr = LEVEL_1;
     cpu->ccsidr[0] = CCSIDR(N6VIRT_DCACHE_SETS, N6VIRT_DCACHE_WAYS);
     cpu->ccsidr[1] = CCSIDR(N6VIRT_ICACHE_SETS, N6VIRT_ICACHE_WAYS);
+    n6virt_fetched = fetched;
     if (is_modelled) {
         n6virt_fetch = fetch;
-        n6virt_fetched = fetched;
     }
 }
 
@@ -569,13 +631,15 @@ static void reset(void)
     N6VirtRam *ram;
 
     is_on = false;
-    hidden = 0;
+    hidden = dropped_lines = 0;
     n6virt_hide_nothing();
     memset(kept, 0, sizeof(kept));
     memset(ways_done, 0, sizeof(ways_done));
     for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
         if (ram->cacheable) {
             memset(ram->valid, 0, ram->bytes / LINE);
+            g_clear_pointer(&ram->dropped, g_free);
+            g_clear_pointer(&ram->lost, g_free);
         }
     }
     n6virt_ram_show_cache(is_on);

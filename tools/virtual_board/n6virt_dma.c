@@ -88,9 +88,10 @@ static bool bus_read(const Channel *channel, uint32_t address, void *data, uint3
     }
     if (stale) {
         n6virt_finding_at(channel->pc, "stale-cache", first,
-                          "channel %u of %s reads a stale cache line at 0x%08x: not cleaned since the CPU wrote it", channel->number,
+                          "Channel %u of %s reads a stale cache line at 0x%08x: not cleaned since the CPU wrote it", channel->number,
                           channel->block->name, first);
     }
+    n6virt_report_dropped(address, bytes, channel->block->name);
     return true;
 }
 
@@ -187,7 +188,7 @@ static bool is_possible(const Channel *channel)
 
     if (what) {
         n6virt_finding_at(channel->pc, "dma", channel->base + N6_DMA_CTR1_OFFSET,
-                          "channel %u of %s does not run: the virtual board does not model %s", channel->number, channel->block->name,
+                          "Channel %u of %s does not run: the virtual board does not model %s", channel->number, channel->block->name,
                           what);
     }
     return !what;

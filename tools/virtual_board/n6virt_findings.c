@@ -18,7 +18,7 @@ void n6virt_findings_open(const char *path)
     if (path && *path) {
         findings = fopen(path, "w");
         if (!findings) {
-            error_report("cannot write findings to %s: %s", path, strerror(errno));
+            error_report("Cannot write findings to %s: %s", path, strerror(errno));
             exit(1);
         }
     }
@@ -77,6 +77,19 @@ void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const ch
     va_start(arguments, format);
     write_finding(pc, kind, address, format, arguments);
     va_end(arguments);
+}
+
+void n6virt_findings_add(const char *format, ...)
+{
+    va_list arguments;
+
+    if (findings) {
+        va_start(arguments, format);
+        vfprintf(findings, format, arguments);
+        va_end(arguments);
+        fputc('\n', findings);
+        fflush(findings);
+    }
 }
 
 void n6virt_findings_close(const char *summary_fields)

@@ -82,6 +82,7 @@ static void gpio_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
 /* Speed and type are stored without effect; of the pull, a program notices only the level of an input. */
 static const N6VirtModel gpio = {
     .read = gpio_read, .write = gpio_write,
+    .attributes = (const uint32_t[]){N6_GPIO_SECCFGR_OFFSET, N6_GPIO_PRIVCFGR_OFFSET, N6VIRT_END},
     .registers = (const uint32_t[]){N6_GPIO_MODER_OFFSET, N6_GPIO_OTYPER_OFFSET, N6_GPIO_OSPEEDR_OFFSET, N6_GPIO_PUPDR_OFFSET,
                                     N6_GPIO_IDR_OFFSET, N6_GPIO_ODR_OFFSET, N6_GPIO_BSRR_OFFSET, N6_GPIO_LCKR_OFFSET,
                                     N6_GPIO_AFRL_OFFSET, N6_GPIO_AFRH_OFFSET, N6_GPIO_BRR_OFFSET, N6VIRT_END},

@@ -7,6 +7,7 @@
 #include "n6virt.h"
 
 #include "exec/address-spaces.h"
+#include "exec/target_page.h"
 
 /* Limit of the watched ranges: a program that leaves more is found in the first ones. */
 #define RANGES 64
@@ -26,7 +27,7 @@ static uint64_t hidden_read(void *opaque, hwaddr offset, unsigned size)
 
     if (n6virt_is_newer_in_cache(ranges[i].ram, at, size)) {
         n6virt_finding("hidden-cache", address,
-                       "read of 0x%08x gives what memory has: what the CPU wrote there is in the data cache, which is off, and was never "
+                       "Read of 0x%08x gives an old value: the data cache, which is off, has a newer one that the CPU wrote, and was never "
                        "cleaned",
                        address);
     }
@@ -51,13 +52,17 @@ static const MemoryRegionOps ops = {
 void n6virt_hide(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
 {
     MemoryRegion *region = &ranges[used].region;
+    uint32_t end;
 
     if (used == RANGES) {
         return;
     }
+    /* Whole pages: QEMU finds no region that covers whole pages and begins within another one. */
+    end = ROUND_UP(offset + bytes, qemu_target_page_size());
+    offset = ROUND_DOWN(offset, qemu_target_page_size());
     ranges[used].ram = ram;
     ranges[used].offset = offset;
-    memory_region_set_size(region, bytes);
+    memory_region_set_size(region, end - offset);
     memory_region_set_address(region, ram->base + offset);
     memory_region_set_enabled(region, true);
     used++;

@@ -300,7 +300,7 @@ static const N6VirtModel model = {
 
 static _Noreturn void refuse(const char *entry)
 {
-    error_report("i2c-devices: no device is described by '%s'", entry);
+    error_report("Property i2c-devices: '%s' does not describe a device", entry);
     exit(1);
 }
 

@@ -13,7 +13,8 @@
 #define KEY_START 0xCCCCu
 #define SMALLEST_PRESCALER 2 /* by 4, as a power of two */
 #define LARGEST_PRESCALER 10 /* by 1024 */
-#define RANGE 0xFFFu
+/* A program may let it expire on purpose, to restart; so many times in a row, it does not. */
+#define STARVED 3
 
 static bool runs, is_open;
 static uint32_t counter; /* at `since` */
@@ -41,8 +42,20 @@ static uint32_t counted(void)
     return passed < counter ? counter - passed : 0;
 }
 
+static uint32_t reload_value(void)
+{
+    return n6virt_field(N6_IWDG_RLR, N6_IWDG_RLR_RL, N6_IWDG_RLR_RL_POS);
+}
+
 static void on_expiry(void *opaque)
 {
+    static unsigned count;
+
+    if (++count == STARVED) {
+        n6virt_finding_at(n6virt_last_pc(), "watchdog-restarts", N6_IWDG_BASE,
+                          "the watchdog IWDG resets the chip for the %uth time: the program does not reload it within %u ms (PR, RLR)", count,
+                          (unsigned)((((uint64_t)reload_value() + 1) << prescaler()) * 1000 / N6_LSI_HZ));
+    }
     runs = false;
     n6virt_system_reset(N6_RCC_HWRSR_IWDGRSTF);
 }
@@ -57,11 +70,6 @@ static void count_from(uint32_t value)
         expiry = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_expiry, NULL);
     }
     timer_mod(expiry, since + ((int64_t)value + 1) * tick());
-}
-
-static uint32_t reload_value(void)
-{
-    return n6virt_field(N6_IWDG_RLR, N6_IWDG_RLR_RL, N6_IWDG_RLR_RL_POS);
 }
 
 static void reload(void)
@@ -107,7 +115,7 @@ static void iwdg_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
         return;
     }
     if (!is_open) {
-        n6virt_finding("watchdog", block->base + offset, "lost write to the IWDG at 0x%08x: its key register does not hold 0x%04x",
+        n6virt_finding("watchdog", block->base + offset, "Write to the IWDG at 0x%08x is lost: write 0x%04x to its key register first",
                        block->base + offset, KEY_ACCESS);
         return;
     }
@@ -144,8 +152,6 @@ static void reset(void)
     if (expiry) {
         timer_del(expiry);
     }
-    n6virt_set(N6_IWDG_RLR, RANGE);
-    n6virt_set(N6_IWDG_WINR, RANGE);
 }
 
 static const N6VirtModule module = {.start = start, .reset = reset, .update = update};

@@ -60,7 +60,7 @@ static uint64_t stream_hz(const Filter *filter, const char **reason)
 
     *reason = NULL;
     if (PART(filter, DFLTCICR, DATSRC)) {
-        *reason = "its data come from an ADC (DFLTCICR DATSRC), which the virtual board does not have";
+        *reason = "its data come from an ADC (DFLTCICR DATSRC), which the virtual board does not model";
     } else if (!hz) {
         *reason = "its kernel clock does not run (RCC CCIPR1 or CCIPR5, DIVENR, CR)";
     } else if (!(generator & N6_MDF_CKGCR_CKDEN)) {
@@ -148,10 +148,10 @@ static void start_filter(Filter *filter)
     filter->remainder = 0;
     filter->to_discard = PART(filter, DFLTCR, NBDIS);
     if (PART(filter, DFLTCR, ACQMOD) > SINGLE) {
-        reason = "it waits for a trigger (DFLTCR ACQMOD), of which the virtual board has none";
+        reason = "it waits for a trigger (DFLTCR ACQMOD), which the virtual board does not model";
     }
     if (reason) {
-        n6virt_finding("audio", filter->base + N6_MDF_DFLTCR_OFFSET, "filter %u of %s gives no samples: %s", filter->number,
+        n6virt_finding("audio", filter->base + N6_MDF_DFLTCR_OFFSET, "Filter %u of %s gives no samples: %s", filter->number,
                        filter->block->name, reason);
         return;
     }

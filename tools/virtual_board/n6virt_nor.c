@@ -6,9 +6,14 @@
  */
 #include "n6virt_nor.h"
 
+#include "qemu/host-utils.h"
+
 #define CYCLES_OF(timing) ((timing) & N6_XSPI_TCR_DCYC)
 #define MAX_SETTINGS 32
 #define US_PER_S 1000000u
+/* A rate above a limit by up to so much is reported, and works. Limits are in whole MHz: 133 stands for 133.33. INFERRED that
+ * all parts keep so much in reserve: published programs run theirs so. */
+#define RESERVE_PERCENT 2u
 
 /* JEDEC's commands, which every serial NOR has. With addresses of 24 bits, until the part is switched to 32: */
 enum { READ = 0x03, FAST_READ = 0x0b, PROGRAM = 0x02, ERASE_4K = 0x20, ERASE_64K = 0xd8, READ_SFDP = 0x5a };
@@ -54,10 +59,10 @@ static struct {
     int code;
     unsigned address_bytes, position;
     uint32_t address;
-    bool in_time, swapped;
+    bool in_time, swapped, one_edge;
     uint8_t page[N6VIRT_NOR_MAX_PAGE];  /* ones where nothing is programmed */
     uint8_t value;           /* the first byte of data */
-    bool told_range;
+    bool told_range, told_rate, told_select;
     uint32_t writes;         /* of the array; counted with nor-cut only */
 } nor;
 
@@ -73,6 +78,23 @@ static uint32_t reg(uint32_t offset)
     return n6virt_get(N6_XSPI2_BASE + offset);
 }
 
+/* Return whether the program has not touched the chip select, and report that. The boot ROM has used the pin to read the program.
+ * How it leaves it is unknown; here it works. */
+static bool is_left_by_rom(uint32_t pins)
+{
+    unsigned pin = ctz32(pins);
+
+    if (!pins || !n6virt_is_flash_boot() || n6virt_get(n6virt_nor.port + N6_GPIO_MODER_OFFSET) >> 2 * pin & 3) {
+        return false;
+    }
+    if (!nor.told_select) {
+        nor.told_select = true;
+        n6virt_finding("nor-pin", n6virt_nor.port, "Pin P%c%u, the chip select of the NOR, is not set by the program: it depends on the "
+                       "state in which the boot ROM leaves it, which is unknown", n6virt_port_letter(n6virt_nor.port), pin);
+    }
+    return true;
+}
+
 /* Check supply, pins and route. Return the reason why the part receives nothing, or NULL. */
 static const char *deaf(void)
 {
@@ -81,7 +103,10 @@ static const char *deaf(void)
     if (!n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3SV)) {
         return "the pads have no supply (PWR SVMCR3 VDDIO3SV)";
     }
-    wrong = n6virt_wrong_pin(n6virt_nor.port, n6virt_nor.pins, n6virt_nor.alternate, "the NOR");
+    wrong = n6virt_wrong_pin(n6virt_nor.port, n6virt_nor.pins & ~n6virt_nor.chip_select, n6virt_nor.alternate, "the NOR");
+    if (!wrong && !is_left_by_rom(n6virt_nor.chip_select)) {
+        wrong = n6virt_wrong_pin(n6virt_nor.port, n6virt_nor.chip_select, n6virt_nor.alternate, "the NOR");
+    }
     if (wrong) {
         return wrong;
     }
@@ -97,7 +122,8 @@ void n6virt_nor_check_range(void)
 {
     if (!nor.told_range && !n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3VRSEL)) {
         nor.told_range = true;
-        n6virt_finding("nor-range", N6_PWR_SVMCR3, "the pads of the NOR are set for 3.3 V, the board has 1.8 V (PWR SVMCR3 VDDIO3VRSEL)");
+        n6virt_finding("nor-range", N6_PWR_SVMCR3,
+                       "The pads of the NOR are set for 3.3 V, but the board supplies 1.8 V (PWR SVMCR3 VDDIO3VRSEL)");
     }
 }
 
@@ -106,6 +132,14 @@ static const char *too_fast(uint64_t limit, const char *what)
     uint64_t hz = n6virt_xspi_hz(N6_XSPI2_BASE);
 
     if (hz <= limit) {
+        return NULL;
+    }
+    if (hz * 100 <= limit * (100 + RESERVE_PERCENT)) {
+        if (!nor.told_rate) {
+            nor.told_rate = true;
+            n6virt_finding("nor-rate", N6_XSPI2_BASE, "%" PRIu64 " Hz are slightly above the limit of the part: %s takes %" PRIu64
+                           " (RCC CCIPR6, DCR2 PRESCALER)", hz, what, limit);
+        }
         return NULL;
     }
     snprintf(reason, sizeof(reason), "%" PRIu64 " Hz are too fast for the part: %s takes %" PRIu64 " (RCC CCIPR6, DCR2 PRESCALER)", hz, what,
@@ -140,14 +174,39 @@ static uint32_t octal(uint32_t opcode)
     return opcode << 8 | (opcode ^ n6virt_nor.second_byte);
 }
 
+static unsigned lines_in(NorMode mode)
+{
+    return mode == NOR_SPI ? 1 : 4;
+}
+
+/* Return whether instruction and address have the lines and edges of the mode. */
+static bool fits_command(uint32_t lines, NorMode mode)
+{
+    unsigned wanted = lines_in(mode), dtr = mode == NOR_OCTAL_DTR;
+
+    return N6VIRT_LINES_OF(lines, IMODE) == wanted && N6VIRT_LINES_OF(lines, IDTR) == dtr && N6VIRT_LINES_OF(lines, ISIZE) == (wanted == 4) &&
+           (!N6VIRT_LINES_OF(lines, ADMODE) || (N6VIRT_LINES_OF(lines, ADMODE) == wanted && N6VIRT_LINES_OF(lines, ADDTR) == dtr));
+}
+
+/* Return whether the data, if there is any, has the lines of the mode, at one edge although the part moves it at both. */
+static bool is_at_one_edge(uint32_t lines, NorMode mode)
+{
+    return N6VIRT_LINES_OF(lines, DMODE) == lines_in(mode) && mode == NOR_OCTAL_DTR && !N6VIRT_LINES_OF(lines, DDTR);
+}
+
 /* Return whether each phase that is present has the lines and edges of the mode. */
 static bool fits_mode(uint32_t lines, NorMode mode)
 {
-    unsigned wanted = mode == NOR_SPI ? 1 : 4, dtr = mode == NOR_OCTAL_DTR;
+    return fits_command(lines, mode) && (!N6VIRT_LINES_OF(lines, DMODE) || (N6VIRT_LINES_OF(lines, DMODE) == lines_in(mode) &&
+                                                                             N6VIRT_LINES_OF(lines, DDTR) == (mode == NOR_OCTAL_DTR)));
+}
 
-    return N6VIRT_LINES_OF(lines, IMODE) == wanted && N6VIRT_LINES_OF(lines, IDTR) == dtr && N6VIRT_LINES_OF(lines, ISIZE) == (wanted == 4) &&
-           (!N6VIRT_LINES_OF(lines, ADMODE) || (N6VIRT_LINES_OF(lines, ADMODE) == wanted && N6VIRT_LINES_OF(lines, ADDTR) == dtr)) &&
-           (!N6VIRT_LINES_OF(lines, DMODE) || (N6VIRT_LINES_OF(lines, DMODE) == wanted && N6VIRT_LINES_OF(lines, DDTR) == dtr));
+/* Return whether a command answers with bytes that stay on the lines for both edges, so that one edge suffices: ST's FSBL 1.4
+ * reads the status so in octal DTR. */
+static bool repeats(int code)
+{
+    return code == READ_STATUS || code == READ_CONFIGURATION || code == READ_SECURITY || code == READ_IDENTIFICATION ||
+           code == (int)n6virt_nor.read_register;
 }
 
 /* Return whether the dummy cycles are right. With the strobe the controller waits for the data itself, so fewer cycles suffice:
@@ -221,6 +280,23 @@ static bool is_late_status(const N6VirtFrame *frame)
            frame->instruction == READ_STATUS;
 }
 
+/* Return whether the data phase fits the part's mode. Report one that fits except for its edges. */
+static bool fits_data(const N6VirtFrame *frame, int code)
+{
+    if (fits_mode(frame->lines, nor.mode)) {
+        return true;
+    }
+    if (!is_at_one_edge(frame->lines, nor.mode)) {
+        return false;
+    }
+    if (frame->reads && repeats(code)) {
+        return true;
+    }
+    n6virt_finding("nor-mode", N6_XSPI2_BASE, "The NOR moves the data of the command 0x%02X at both edges, the controller at one (CCR DDTR)",
+                   code);
+    return false;
+}
+
 /* Return the command that the part understands; NOTHING if it does not receive or understand it. */
 static int understood(const N6VirtFrame *frame)
 {
@@ -230,11 +306,18 @@ static int understood(const N6VirtFrame *frame)
     if (!deaf() && is_late_status(frame)) {
         return READ_STATUS;
     }
-    if (deaf() || !fits_mode(frame->lines, nor.mode) || (!one_line && (frame->instruction & 0xffff) != octal(code))) {
+    if (deaf()) {
+        if (frame->reads) {
+            n6virt_finding("nor-mode", N6_XSPI2_BASE, "The NOR does not receive a command whose answer is read: %s", deaf());
+        }
+        return NOTHING;
+    }
+    if (!fits_command(frame->lines, nor.mode) || (!one_line && (frame->instruction & 0xffff) != octal(code)) ||
+        !fits_data(frame, code)) {
         return NOTHING;
     }
     if (too_fast(max_hz(code), "the command")) {
-        n6virt_finding("nor-clock", N6_XSPI2_BASE, "the NOR does not understand the command 0x%02X: %s", code, reason);
+        n6virt_finding("nor-clock", N6_XSPI2_BASE, "The NOR does not understand the command 0x%02X: %s", code, reason);
         return NOTHING;
     }
     n6virt_nor_check_range();
@@ -244,7 +327,7 @@ static int understood(const N6VirtFrame *frame)
     }
     if (is_busy() && code != READ_STATUS && code != READ_CONFIGURATION && code != READ_SECURITY && code != RESET_ENABLE &&
         code != RESET && code != SUSPEND) {
-        n6virt_finding("nor-busy", N6_XSPI2_BASE, "the NOR ignores the command 0x%02X: it is busy with %s", code, nor.busy_with);
+        n6virt_finding("nor-busy", N6_XSPI2_BASE, "The NOR ignores the command 0x%02X: it is busy with %s", code, nor.busy_with);
         return NOTHING;
     }
     return code;
@@ -316,8 +399,8 @@ static void program(void)
         wrong = wanted != 0xff && nor.page[i] != wanted ? i : wrong;
     }
     if (wrong < n6virt_nor.page) {
-        n6virt_finding("nor-write", N6_XSPI2_WINDOW_BASE + start + wrong, "0x%08x in the NOR is programmed without being erased: it holds 0x%02x now",
-                       N6_XSPI2_WINDOW_BASE + start + wrong, nor.page[wrong]);
+        n6virt_finding("nor-write", N6_XSPI2_WINDOW_BASE + start + wrong,
+                       "0x%08x in the NOR is programmed without an erase, and holds 0x%02x now: erase it first", N6_XSPI2_WINDOW_BASE + start + wrong, nor.page[wrong]);
     }
     n6virt_nor_store(start, nor.page, n6virt_nor.page);
     if (cut) {
@@ -329,7 +412,7 @@ static void program(void)
 static void write_array(int code)
 {
     if (!nor.write_enabled) {
-        n6virt_finding("nor-write", N6_XSPI2_BASE, "the NOR ignores the command 0x%02X: it is not enabled to write", code);
+        n6virt_finding("nor-write", N6_XSPI2_BASE, "The NOR ignores the command 0x%02X: it is not enabled to write", code);
         return;
     }
     if (code == ERASE_CHIP || code == ERASE_CHIP_TOO) {
@@ -396,6 +479,7 @@ static void begin(const N6VirtFrame *frame)
     nor.position = nor.address = 0;
     nor.swapped = n6virt_nor_is_swapped();
     nor.in_time = is_in_time(frame, cycles_of(nor.code));
+    nor.one_edge = is_at_one_edge(frame->lines, nor.mode);
     memset(nor.page, 0xff, sizeof(nor.page));
     for (unsigned i = bytes; i-- > 0;) {
         take(frame->address >> 8 * i);
@@ -408,7 +492,7 @@ static void begin(const N6VirtFrame *frame)
 
 static uint8_t read_byte(void)
 {
-    unsigned index = nor.position - nor.address_bytes, twice = nor.mode == NOR_OCTAL_DTR ? index / 2 : index;
+    unsigned index = nor.position - nor.address_bytes, twice = nor.mode == NOR_OCTAL_DTR && !nor.one_edge ? index / 2 : index;
     bool has_address = nor.position >= nor.address_bytes;
 
     nor.position++;
@@ -500,16 +584,19 @@ static const char *window_mismatch(void)
     int code = nor.mode == NOR_SPI ? instruction : wanted >> 8;
 
     if (N6VIRT_LINES_OF(frame.lines, IMODE) != (nor.mode == NOR_SPI ? 1 : 4) || N6VIRT_LINES_OF(frame.lines, IDTR) != dtr) {
-        return "the controller and the NOR disagree on lines and edges (CCR against the part's mode)";
+        return "the controller uses other lines or edges than the NOR (CCR against the part's mode)";
     }
     if (N6VIRT_LINES_OF(frame.lines, ADSIZE) + 1 != address_bytes_of(code)) {
-        return "addresses are not as wide as the command takes them: 32 bits, but for 0x03 and 0x0B (CCR ADSIZE)";
+        return "the address has another width than the command: 24 bits for 0x03 and 0x0B, else 32 (CCR ADSIZE)";
     }
     if (nor.mode == NOR_SPI && (!reads_array(code) || !is_in_time(&frame, cycles_of(code)) || !fits_mode(frame.lines, nor.mode) ||
                                 !N6VIRT_LINES_OF(frame.lines, ADMODE) || !N6VIRT_LINES_OF(frame.lines, DMODE))) {
         snprintf(reason, sizeof(reason), "no read with 32-bit address in 1-1-1 (IR 0x%02X without, 0x%02X with 8 dummy cycles)", n6virt_nor.read,
                  FAST_READ_4B);
         return reason;
+    }
+    if (instruction == wanted && fits_command(frame.lines, nor.mode) && is_at_one_edge(frame.lines, nor.mode)) {
+        return "the part gives the data at both edges, the controller takes it at one (CCR DDTR)";
     }
     if (nor.mode != NOR_SPI && (instruction != wanted || !fits_mode(frame.lines, nor.mode) || !N6VIRT_LINES_OF(frame.lines, ADMODE) ||
                                 !N6VIRT_LINES_OF(frame.lines, DMODE))) {
@@ -518,11 +605,11 @@ static const char *window_mismatch(void)
         return reason;
     }
     if (!is_in_time(&frame, cycles_of(code))) {
-        snprintf(reason, sizeof(reason), "the dummy cycles are not the part's, or with the strobe more (TCR DCYC against its register at 0x%x)",
+        snprintf(reason, sizeof(reason), "the dummy cycles differ from the part's (TCR DCYC against its register at 0x%x)",
                  n6virt_nor.dummy_address);
         return reason;
     }
-    return too_fast(max_hz(code), nor.mode == NOR_SPI ? "this command" : "what its dummy cycles are set to");
+    return too_fast(max_hz(code), nor.mode == NOR_SPI ? "this command" : "its number of dummy cycles");
 }
 
 const char *n6virt_nor_mismatch(void)
@@ -552,7 +639,7 @@ static void start(void)
 static void reset(void)
 {
     reset_part();
-    nor.told_range = false;
+    nor.told_range = nor.told_rate = nor.told_select = false;
 }
 
 static const N6VirtModule module = {.start = start, .reset = reset};

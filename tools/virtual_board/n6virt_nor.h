@@ -27,7 +27,7 @@ typedef struct {
     uint32_t former_mode_us; /* time in which the former mode still gives the status */
     uint32_t program_us, erase_4k_us, erase_64k_us, erase_mib_us;
     char *sfdp; /* hexadecimal */
-    uint32_t port, pins, alternate;
+    uint32_t port, pins, alternate, chip_select;
     char *path;
     bool keeps;
     uint32_t cut; /* write of the array, from 1, in whose middle the power fails; 0: none */

@@ -22,7 +22,7 @@ void n6virt_nor_store(uint32_t offset, const uint8_t *data, uint32_t bytes)
 {
     address_space_write_rom(&space, offset, MEMTXATTRS_UNSPECIFIED, data, bytes);
     if (file >= 0 && pwrite(file, data, bytes, offset) != bytes) {
-        error_report("cannot write the NOR: %s", strerror(errno));
+        error_report("Cannot write the NOR's file: %s", strerror(errno));
         exit(1);
     }
 }
@@ -69,6 +69,7 @@ static void add_properties(Object *machine)
         {"nor-port", &n6virt_nor.port},
         {"nor-pins", &n6virt_nor.pins},
         {"nor-alternate", &n6virt_nor.alternate},
+        {"nor-chip-select", &n6virt_nor.chip_select},
         {"nor-cut", &n6virt_nor.cut},
     };
 
@@ -88,20 +89,20 @@ static void read_file(void)
     gsize bytes;
 
     if (!g_file_get_contents(n6virt_nor.path, &content, &bytes, &error)) {
-        error_report("cannot read the NOR: %s", error->message);
+        error_report("Cannot read the NOR's file: %s", error->message);
         exit(1);
     }
     if (bytes < N6_BOOT_MAX_IMAGE || bytes > N6_XSPI2_WINDOW_SIZE || !is_power_of_2(bytes)) {
-        error_report("the NOR's file has %zu bytes, which is not a size of a NOR", (size_t)bytes);
+        error_report("The NOR's file has %zu bytes, which is not a size of a NOR", (size_t)bytes);
         exit(1);
     }
     if (!is_power_of_2(n6virt_nor.page) || n6virt_nor.page > N6VIRT_NOR_MAX_PAGE) {
-        error_report("nor-page=%u is not the size of a page", n6virt_nor.page);
+        error_report("Property nor-page: %u is not the size of a page", n6virt_nor.page);
         exit(1);
     }
     file = n6virt_nor.keeps ? open(n6virt_nor.path, O_WRONLY | O_CLOEXEC) : -1;
     if (n6virt_nor.keeps && file < 0) {
-        error_report("cannot write the NOR: %s", strerror(errno));
+        error_report("Cannot write the NOR's file: %s", strerror(errno));
         exit(1);
     }
     memory_region_init_rom(&array->region, NULL, "n6.nor-array", bytes, &error_fatal);

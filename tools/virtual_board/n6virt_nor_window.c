@@ -55,27 +55,27 @@ static void open_window(void)
 static MemTxResult closed_read(void *opaque, hwaddr offset, uint64_t *value, unsigned size, MemTxAttrs attributes)
 {
     N6VirtNorArray *array = &n6virt_nor_array;
-    const char *why = "the board has none";
+    const char *why = "the board has no NOR";
     State state = array->data ? state_of(&why) : CLOSED;
     uint32_t address = N6_XSPI2_WINDOW_BASE + offset;
 
     *value = UINT64_MAX;
     if (state == CLOSED) {
-        n6virt_finding("nor-not-mapped", address, "read of the NOR at 0x%08x faults: %s", address, why);
+        n6virt_finding("nor-not-mapped", address, "Read of the NOR at 0x%08x faults: %s", address, why);
         return MEMTX_ERROR;
     }
     if (offset + size > n6virt_xspi_part_bytes(N6_XSPI2_BASE)) {
-        n6virt_finding("nor-size", address, "read of the NOR at 0x%08x faults: the controller knows a part of 0x%" PRIx64 " bytes (DCR1 DEVSIZE)",
+        n6virt_finding("nor-size", address, "Read of the NOR at 0x%08x faults: the controller knows a part of 0x%" PRIx64 " bytes (DCR1 DEVSIZE)",
                        address, n6virt_xspi_part_bytes(N6_XSPI2_BASE));
         return MEMTX_ERROR;
     }
     n6virt_xspi_window_read(N6_XSPI2_BASE);
     if (state == WRONG) {
-        n6virt_finding("nor-mode", address, "read of the NOR at 0x%08x gives ones: %s", address, why);
+        n6virt_finding("nor-mode", address, "Read of the NOR at 0x%08x gives ones: %s", address, why);
         return MEMTX_OK;
     }
     if (state == SWAPPED) {
-        n6virt_finding("nor-mode", address, "read of the NOR at 0x%08x gives swapped bytes: %s", address, why);
+        n6virt_finding("nor-mode", address, "Read of the NOR at 0x%08x gives swapped bytes: %s", address, why);
     }
     n6virt_nor_check_range();
     *value = 0;
@@ -84,7 +84,7 @@ static MemTxResult closed_read(void *opaque, hwaddr offset, uint64_t *value, uns
         *value |= (uint64_t)(from < array->bytes ? array->data[from] : 0xff) << 8 * i;
     }
     if (offset >= array->bytes) {
-        n6virt_finding("nor-size", address, "read of the NOR at 0x%08x, which is beyond its %u bytes", address, array->bytes);
+        n6virt_finding("nor-size", address, "Read of the NOR at 0x%08x, which is beyond its %u bytes", address, array->bytes);
     }
     if (state == OPEN && !was_read) {
         open_window();
@@ -96,7 +96,7 @@ static MemTxResult closed_write(void *opaque, hwaddr offset, uint64_t value, uns
 {
     uint32_t address = N6_XSPI2_WINDOW_BASE + offset;
 
-    n6virt_finding("nor-write", address, "write to the NOR at 0x%08x", address);
+    n6virt_finding("nor-write", address, "Write to the NOR at 0x%08x faults: its window is only for reads", address);
     return MEMTX_ERROR;
 }
 

@@ -64,7 +64,7 @@ static void check_clock(uint32_t address)
         return;
     }
     if (!(n6npu_read(npu, N6VIRT_NPU_CLOCKS - N6_NPU_BASE + CTRL) & CTRL_EN)) {
-        n6virt_finding("npu", address, "%s is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
+        n6virt_finding("npu", address, "%s is written while CLKCTRL is off, and the NPU has no clocks: set CLKCTRL CTRL EN first",
                        n6npu_unit_name(unit));
         return;
     }
@@ -78,7 +78,7 @@ static void check_clock(uint32_t address)
         }
         closed = closed ? closed : gates[i].name;
     }
-    n6virt_finding("npu", address, "%s is written to while its clock gate is closed (CLKCTRL %s, bit %u)", n6npu_unit_name(unit),
+    n6virt_finding("npu", address, "%s is written while its clock gate is closed: open it first (CLKCTRL %s, bit %u)", n6npu_unit_name(unit),
                    closed, kind->bit + unit - kind->first);
 }
 
@@ -92,9 +92,10 @@ static bool read_let(uint32_t pc, uint32_t address, void *to, uint32_t bytes, co
         return false;
     }
     if (stale) {
-        n6virt_finding_at(pc, "stale-cache", first, "the NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU "
+        n6virt_finding_at(pc, "stale-cache", first, "The NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU "
                           "wrote them%s", stale, first, when);
     }
+    n6virt_report_dropped(address, bytes, "the NPU");
     return true;
 }
 
@@ -106,7 +107,7 @@ static bool write_let(uint32_t pc, uint32_t address, const void *from, uint32_t 
         return false;
     }
     if (dirty) {
-        n6virt_finding_at(pc, "dirty-cache", first, "the NPU writes %u cache lines that the CPU has changed, the first at 0x%08x: when they "
+        n6virt_finding_at(pc, "dirty-cache", first, "The NPU writes %u cache lines that the CPU has changed, the first at 0x%08x: when they "
                           "are written back, the NPU's data is lost%s", dirty, first, when);
     }
     return true;
@@ -117,7 +118,7 @@ bool n6virt_npu_reads(uint32_t pc, uint32_t address, void *to, uint32_t bytes, c
     const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, false);
 
     if (objection) {
-        n6virt_finding_at(pc, "rif", address, "the NPU reads zeros from 0x%08x: RIF does not let it (%s)%s", address, objection, when);
+        n6virt_finding_at(pc, "rif", address, "The NPU reads zeros from 0x%08x: RIF denies the access (%s)%s", address, objection, when);
         memset(to, 0, bytes);
         return true;
     }
@@ -129,7 +130,7 @@ bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t
     const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, true);
 
     if (objection) {
-        n6virt_finding_at(pc, "rif", address, "the NPU does not write to 0x%08x: RIF does not let it (%s)%s", address, objection, when);
+        n6virt_finding_at(pc, "rif", address, "The NPU cannot write to 0x%08x: RIF denies the access (%s)%s", address, objection, when);
         return true;
     }
     return write_let(pc, address, from, bytes, when);
@@ -161,7 +162,7 @@ static bool is_off(uint32_t address)
     if (!ram || n6virt_ram_is_on(ram)) {
         return false;
     }
-    n6virt_finding_at(started_at, "ram-off", address, "the NPU uses %s at 0x%08x, which is off%s", ram->name, address, in_epoch);
+    n6virt_finding_at(started_at, "ram-off", address, "The NPU uses %s at 0x%08x, which is off%s", ram->name, address, in_epoch);
     return true;
 }
 
@@ -248,12 +249,12 @@ static void explain_silence(GString *text)
             bool enabled = n6virt_interrupt_is_enabled(interrupts[line]);
 
             g_string_append_printf(text, enabled ? "PRIMASK, FAULTMASK, BASEPRI or another handler holds back its interrupt %u (NPU%u)"
-                                                 : "the NVIC does not let its interrupt %u (NPU%u) through (ISER)",
+                                                 : "its interrupt %u (NPU%u) is not enabled in the NVIC (ISER)",
                                    interrupts[line], line);
             return;
         }
     }
-    g_string_append(text, "INTORMSK and INTANDMSK let it through on none of its lines");
+    g_string_append(text, "INTORMSK and INTANDMSK mask it on all of its lines");
 }
 
 /* Report finished work that the program does not look at. The program may have other work, but a masked line never interrupts
@@ -268,7 +269,7 @@ static void on_unanswered(void *opaque)
     }
     explain_silence(why);
     n6virt_finding_at(started_at, "npu-interrupt", N6_NPU_BASE + N6VIRT_NPU_PENDING,
-                      "the NPU is done (INTCTRL INTREG 0x%08x), and the program does not look at it: %s%s", pending, why->str, in_epoch);
+                      "The NPU is done (INTCTRL INTREG 0x%08x), but the program does not handle it: %s%s", pending, why->str, in_epoch);
 }
 
 /* Compute the work. End the run if that is impossible: a program that waits for the epoch would wait for ever. */
@@ -281,7 +282,7 @@ static void on_work(void *opaque)
     reason = n6npu_has_work(npu) ? n6npu_run(npu) : NULL;
     if (reason) {
         name_epoch();
-        n6virt_finding_at(started_at, "npu-work", N6_NPU_BASE, "the NPU cannot do its work: %s%s", reason, in_epoch);
+        n6virt_finding_at(started_at, "npu-work", N6_NPU_BASE, "The NPU cannot do its work: %s%s", reason, in_epoch);
         n6virt_end("npu");
     }
     timer_mod(unanswered, n6virt_now() + ANSWERS_WITHIN);

@@ -12,7 +12,6 @@
 #define NO_SHIFT 16
 /* AFILTMODE: frames outside of FIRST to LAST count as zeros. */
 #define FRAME_ZERO 3u
-enum { FEATURES, KERNELS, SUMS };
 
 typedef struct {
     uint32_t width, height, batch; /* of a feature frame as it arrives */
@@ -131,7 +130,7 @@ static Part features_that_arrive(N6Npu *npu, unsigned index, const Shape *s, uin
     if (part.count < wanted && s->deep && part.count >= (size_t)s->width * s->height * s->batch) {
         *pixel = s->batch;
     } else if (part.count < wanted) {
-        npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, part.count);
+        npu_stop(npu, "%s expects frames of %zu elements, but gets %zu", n6npu_unit_name(unit), wanted, part.count);
     }
     return part;
 }
@@ -314,7 +313,7 @@ static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, siz
     available = available >= share.of_all ? available / share.of_all * share.of_all : share.of_all;
     start = number * share.of_all % available + share.before;
     if ((start + values + bytes - 1) / bytes > stream->count) {
-        npu_stop(npu, "%s wants %zu kernel values, %s has %zu", n6npu_unit_name(unit), values,
+        npu_stop(npu, "%s expects %zu kernel values, but %s has %zu", n6npu_unit_name(unit), values,
                  n6npu_unit_name(STRENG + link->source), stream->count * bytes);
     }
     unpacked = npu_scratch(npu, values, sizeof(*unpacked));
@@ -325,7 +324,7 @@ static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, siz
     return kernels;
 }
 
-static bool sums_this_frame(N6Npu *npu, unsigned unit, size_t number)
+bool npu_sums_frame(N6Npu *npu, unsigned unit, size_t number)
 {
     uint32_t mode = FIELD(npu, unit, CONVACC, CTRL, AFILTMODE), total, phase;
 
@@ -368,11 +367,11 @@ static Part sums_of(N6Npu *npu, unsigned index, size_t elements)
     const Stream *own = &npu->streams[FROM_CONVACC + index];
     Part part = {0};
 
-    if (!sums_this_frame(npu, unit, number)) {
+    if (!npu_sums_frame(npu, unit, number)) {
         return part;
     }
     if (!npu->ports[port].linked) {
-        npu_stop(npu, "%s adds to sums that come from nowhere (port %u of the stream switch)", n6npu_unit_name(unit), port);
+        npu_stop(npu, "%s adds to sums, but port %u of the stream switch has no source", n6npu_unit_name(unit), port);
     }
     if (source != FROM_CONVACC + index) {
         part = npu_port_frame(npu, port, number);
@@ -483,17 +482,36 @@ typedef struct {
     unsigned sum_bits, out_bytes;
 } Finish;
 
-static void finish_line(Finish f, const int64_t *from, const int32_t *sums, size_t count, int32_t *to)
+/* Return whether the format held all values. Afterwards `values` are those before they were narrowed. */
+static bool finish_line(Finish f, int64_t *values, const int32_t *sums, size_t count, int32_t *to)
 {
+    int64_t differs = 0;
+
     for (size_t i = 0; i < count; i++) {
-        int64_t sum = from[i];
+        int64_t sum = values[i];
 
         if (sums) {
             sum = (int64_t)((uint64_t)sum + ((uint64_t)sign_extended(sums[i], f.sum_bits) << f.in_shift));
         }
         sum = shifted(sum, f.out_shift, f.round);
+        values[i] = f.relu && sum < 0 ? 0 : sum;
         to[i] = narrowed(f.relu && sum < 0 ? 0 : sum, f.out_bytes, f.saturate);
+        differs |= values[i] ^ to[i];
     }
+    return !differs || !f.saturate;
+}
+
+/* Return the first channel of a frame: that of its first kernel among all that the units share. Frames that are summed are of
+ * one channel, and so are all frames that the unit filters by AFILT together. */
+static uint32_t first_channel(N6Npu *npu, unsigned unit, const Shape *s, size_t number)
+{
+    uint32_t shared = FIELD(npu, unit, CONVACC, KFILT, TOT), first = FIELD(npu, unit, CONVACC, KFILT, FIRST);
+    uint32_t summed = FIELD(npu, unit, CONVACC, AFILT, TOT);
+
+    if (!FIELD(npu, unit, CONVACC, CTRL, NOSUM) && FIELD(npu, unit, CONVACC, CTRL, AFILTMODE) != FRAME_ZERO) {
+        number = 0;
+    }
+    return number / (summed ? summed : 1) * (shared > 1 ? shared : s->kernels) + (shared > 1 ? first : 0);
 }
 
 static Finish finish_of(N6Npu *npu, unsigned unit)
@@ -548,6 +566,7 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
     int16_t *planes[PLANES] = {0};
     Convolution c;
     Part features, sums;
+    NpuNarrowed narrowed;
     size_t per_line;
     int64_t *line;
     int32_t *to;
@@ -565,15 +584,26 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
     sums = sums_of(npu, index, per_line * out_height);
     f.sum_bits = sums.stream ? sum_bits_of(npu, CONVACC + index, npu->ports[port_of(index, SUMS)].source) : 0;
     line = npu_scratch(npu, per_line, sizeof(*line));
+    narrowed = (NpuNarrowed){
+        .values = line,
+        .count = per_line,
+        .place = npu->streams[FROM_CONVACC + index].count,
+        .bytes = f.out_bytes,
+        .first = first_channel(npu, unit, &s, npu->streams[FROM_CONVACC + index].frames),
+        .period = s.kernels,
+    };
     to = npu_append(npu, FROM_CONVACC + index, per_line * out_height);
-    for (uint32_t y = 0; y < out_height; y++, to += per_line) {
+    for (uint32_t y = 0; y < out_height; y++, to += per_line, narrowed.place += per_line) {
         size_t at = (size_t)y * s.y_step * framed_width(&s) * s.batch;
 
         memset(line, 0, per_line * sizeof(*line));
         for (unsigned plane = LOW; plane < PLANES && planes[plane]; plane++) {
             convolve_line(&s, &c, planes[plane] + at, out_width, plane == HIGH ? 1 << LOW_BITS : 1, line);
         }
-        finish_line(f, line, sums.stream ? npu_elements(sums) + y * per_line : NULL, per_line, to);
+        if (!finish_line(f, line, sums.stream ? npu_elements(sums) + y * per_line : NULL, per_line, to)) {
+            narrowed.to = to;
+            npu_count_saturated(npu, unit, &narrowed);
+        }
     }
     npu->work.macs += (uint64_t)per_line * out_height * c.taps;
     npu->unit_work[unit].macs += (uint64_t)per_line * out_height * c.taps;

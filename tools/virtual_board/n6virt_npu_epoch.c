@@ -77,6 +77,7 @@ N6Npu *n6npu_new(const N6NpuMemory *memory)
 void n6npu_free(N6Npu *npu)
 {
     npu_free_streams(npu);
+    npu_free_saturated(npu);
     free(npu->blob);
     free(npu);
 }
@@ -330,6 +331,7 @@ void npu_epoch(N6Npu *npu)
 
     tell(npu, npu->watch.begins);
     memset(npu->unit_work, 0, sizeof(npu->unit_work));
+    npu_forget_saturated(npu);
     npu->steps = 0;
     memset(npu->frames_written, 0, sizeof(npu->frames_written));
     memset(npu->ariths, 0, sizeof(npu->ariths));
@@ -339,7 +341,7 @@ void npu_epoch(N6Npu *npu)
         any |= writes(npu, engine);
     }
     if (!any) {
-        npu_stop(npu, "no stream engine writes to memory: an epoch would never end");
+        npu_stop(npu, "no stream engine writes to memory, so the epoch never ends");
     }
     write_all(npu);
     for (unsigned engine = 0; engine < ENGINES; engine++) {
@@ -347,6 +349,7 @@ void npu_epoch(N6Npu *npu)
     }
     npu->work.epochs++;
     count_elements(npu);
+    npu_judge_saturated(npu);
     npu_empty_streams(npu);
     tell(npu, npu->watch.computed);
 }
@@ -381,7 +384,7 @@ static uint32_t fetch(N6Npu *npu, Blob *blob)
 static void read_blob(N6Npu *npu, uint32_t address, uint8_t *to, uint32_t bytes)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
-        npu_stop(npu, "the epoch controller reads %u bytes of its blob at 0x%08x, where it cannot", bytes, address);
+        npu_stop(npu, "the epoch controller cannot read %u bytes of its blob at 0x%08x", bytes, address);
     }
 }
 
@@ -410,7 +413,7 @@ static uint32_t offset_word(N6Npu *npu, uint32_t address, uint32_t magic)
             return containers[i].word;
         }
     }
-    npu_stop(npu, "the blob at 0x%08x is in a container 0x%08x, which is not known", address, magic);
+    npu_stop(npu, "the blob at 0x%08x is in an unknown container, 0x%08x", address, magic);
 }
 
 static Blob find_blob(N6Npu *npu)
@@ -424,7 +427,7 @@ static Blob find_blob(N6Npu *npu)
         magic = word_at(npu, blob.address);
     }
     if (magic != NPU_BLOB_MAGIC) {
-        npu_stop(npu, "the epoch controller finds no blob at 0x%08x: 0x%08x", blob.address, magic);
+        npu_stop(npu, "the epoch controller finds no blob at 0x%08x, but 0x%08x", blob.address, magic);
     }
     blob.words = word_at(npu, blob.address + 4);
     if (blob.words > MOST_WORDS) {
@@ -442,7 +445,7 @@ static Blob find_blob(N6Npu *npu)
 static void check_unit(N6Npu *npu, const Blob *blob, unsigned unit)
 {
     if (unit >= UNITS || unit == EPOCHCTRL) {
-        npu_stop(npu, "the blob at 0x%08x asks for unit %u, word %u", blob->address, unit, blob->at - 1);
+        npu_stop(npu, "the blob at 0x%08x has no access to unit %u, word %u", blob->address, unit, blob->at - 1);
     }
 }
 
@@ -512,7 +515,7 @@ static bool step(N6Npu *npu, Blob *blob)
         poll(npu, blob, unit, offset, low, high);
         return true;
     default:
-        npu_stop(npu, "the blob at 0x%08x has an instruction %u, word %u, which is not known", blob->address, word & 31, blob->at - 1);
+        npu_stop(npu, "the blob at 0x%08x has an unknown instruction %u, word %u", blob->address, word & 31, blob->at - 1);
     }
 }
 

@@ -26,6 +26,7 @@ enum {
 };
 enum { TO_STRENG = 0, TO_CONVACC = 10, TO_ACTIV = 26, TO_ARITH = 28, TO_POOL = 36, DESTINATIONS = 41 };
 enum { CONVACC_PORTS = 3, ARITH_PORTS = 2 };
+enum { FEATURES, KERNELS, SUMS };
 
 /* Output of a unit in an epoch: elements of 24 bits, and the end of each frame. */
 typedef struct {
@@ -53,7 +54,7 @@ typedef struct {
 enum { ARITH_COUNTERS = 4 };
 typedef struct {
     size_t position;                 /* of the stream, in elements */
-    int32_t address;                 /* running address of coefficients */
+    int32_t first, address;          /* of coefficients: the first address, and the running one */
     uint32_t counts[ARITH_COUNTERS]; /* elements since each counter restarted */
 } ArithState;
 
@@ -62,6 +63,29 @@ typedef struct Scratch {
     struct Scratch *below;
     size_t bytes;
 } Scratch;
+
+/* Units whose output has a format: CONVACC, DECUN, ACTIV, ARITH and POOL. */
+#define COUNTING_UNITS (POOL + POOLS - CONVACC)
+#define N6NPU_CHANNELS 1024u
+/* Places of saturated values that are kept in an epoch; further ones count as open. */
+#define MOST_HITS (1u << 16)
+
+/* Values that become the output of a unit, and that output. A value's channel: `first`, plus its number in `numbers`, or else
+ * its place modulo `period`. */
+typedef struct {
+    const int64_t *values;
+    const int32_t *to;
+    size_t count, place; /* place: of the first one in the unit's stream */
+    unsigned bytes;      /* of the output's format */
+    const uint16_t *numbers;
+    uint32_t first, period;
+} NpuNarrowed;
+
+typedef struct {
+    size_t place;
+    uint32_t channel;
+    uint16_t unit;
+} NpuHit;
 
 struct N6Npu {
     N6NpuMemory memory;
@@ -81,6 +105,10 @@ struct N6Npu {
     N6NpuEpoch epoch;
     N6NpuWork work;
     N6NpuUnitWork unit_work[UNITS];
+    N6NpuSaturated *channels[COUNTING_UNITS]; /* N6NPU_CHANNELS of each unit that has saturated */
+    bool has_saturated[COUNTING_UNITS];       /* in this epoch */
+    NpuHit *hits;
+    size_t hit_count, hit_room;
     N6NpuWatch watch;
     void (*frame_of[UNITS])(N6Npu *npu, unsigned index); /* makes one more frame of a unit, by the first unit of its kind */
     jmp_buf stop;
@@ -155,6 +183,17 @@ static inline int32_t narrowed(int64_t value, unsigned bytes, bool saturate)
     }
     return (int32_t)(value < -limit ? -limit : value >= limit ? limit - 1 : value);
 }
+
+/* Saturation */
+
+/* Count the values that differ from the output: its format did not hold them. */
+void npu_count_saturated(N6Npu *npu, unsigned unit, const NpuNarrowed *narrowed);
+/* Find out which of them the epoch's output shows, while its streams are there. */
+void npu_judge_saturated(N6Npu *npu);
+void npu_forget_saturated(N6Npu *npu);
+void npu_free_saturated(N6Npu *npu);
+/* Return whether a CONVACC adds sums to its frame of this number. */
+bool npu_sums_frame(N6Npu *npu, unsigned unit, size_t number);
 
 /* Streams */
 

@@ -174,7 +174,7 @@ static void one_frame(N6Npu *npu, unsigned source)
             continue;
         }
         if (!npu->frame_of[sources[i].unit]) {
-            npu_stop(npu, "%s is used, which is not modelled", n6npu_unit_name(unit));
+            npu_stop(npu, "%s is used, but not modelled", n6npu_unit_name(unit));
         }
         if (!is_on(npu, unit)) {
             npu_stop(npu, "a stream comes from %s, which is off", n6npu_unit_name(unit));
@@ -279,7 +279,7 @@ unsigned npu_engine_bytes(N6Npu *npu, unsigned engine)
         count += width != 0;
     }
     if (!count) {
-        npu_stop(npu, "%s moves elements without bytes (CTRL SIZE0 to SIZE2)", n6npu_unit_name(unit));
+        npu_stop(npu, "%s moves elements of 0 bytes (CTRL SIZE0 to SIZE2)", n6npu_unit_name(unit));
     }
     return count;
 }
@@ -382,7 +382,7 @@ static void note_addresses(N6NpuUnitWork *work, uint32_t address, uint32_t bytes
 static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes, uint32_t moved)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
-        npu_stop(npu, "%s reads %u bytes at 0x%08x, where it cannot", n6npu_unit_name(STRENG + engine), bytes, address);
+        npu_stop(npu, "%s cannot read %u bytes at 0x%08x", n6npu_unit_name(STRENG + engine), bytes, address);
     }
     npu->unit_work[STRENG + engine].reads += moved;
     note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
@@ -391,7 +391,7 @@ static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to,
 static void write_memory(N6Npu *npu, unsigned engine, uint32_t address, const void *from, uint32_t bytes)
 {
     if (!npu->memory.write(npu->memory.opaque, address, from, bytes)) {
-        npu_stop(npu, "%s writes %u bytes at 0x%08x, where it cannot", n6npu_unit_name(STRENG + engine), bytes, address);
+        npu_stop(npu, "%s cannot write %u bytes at 0x%08x", n6npu_unit_name(STRENG + engine), bytes, address);
     }
     npu->unit_work[STRENG + engine].writes += bytes;
     note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
@@ -459,7 +459,7 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
         npu_stop(npu, "a stream comes from %s, which writes to memory (CTRL DIR)", n6npu_unit_name(unit));
     }
     if (number >= frames && !FIELD(npu, unit, STRENG, CTRL, CONT)) {
-        npu_stop(npu, "%s is asked for frame %u, and has %u (LIMIT): whoever waits for it waits for ever", n6npu_unit_name(unit), number,
+        npu_stop(npu, "%s cannot give frame %u, since it has %u (LIMIT): its reader waits for ever", n6npu_unit_name(unit), number,
                  frames);
     }
     if (FIELD(npu, unit, STRENG, EVENT, FRMTRG_EN) && number) {
@@ -534,7 +534,7 @@ static Part written_part(N6Npu *npu, unsigned engine, uint32_t number, size_t co
     }
     part = npu_port_frame(npu, TO_STRENG + engine, number);
     if (part.count != count) {
-        npu_stop(npu, "%s writes frames of %zu elements, and gets %zu", n6npu_unit_name(STRENG + engine), count, part.count);
+        npu_stop(npu, "%s expects frames of %zu elements, but gets %zu", n6npu_unit_name(STRENG + engine), count, part.count);
     }
     return part;
 }

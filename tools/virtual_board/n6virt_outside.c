@@ -33,6 +33,7 @@ typedef struct {
 static GArray *ranges;
 static unsigned latest; /* index of the range that was used last */
 static uint32_t page_bytes;
+static N6VirtTouch *touch_lines; /* set before the first page is watched */
 static const struct TCGCPUOps *original;
 /* A page whose lines are all inside. The TLB is not flushed during the access that it serves. */
 static struct {
@@ -166,8 +167,9 @@ static void add_page(N6VirtRam *ram, uint32_t page)
     latest = ranges->len - 1;
 }
 
-void n6virt_watch(N6VirtRam *ram, uint32_t offset)
+void n6virt_watch(N6VirtRam *ram, uint32_t offset, N6VirtTouch *touch)
 {
+    touch_lines = touch;
     if (find(ram, offset) == ranges->len) {
         add_page(ram, offset & ~(page_bytes - 1));
     }
@@ -243,7 +245,7 @@ static vaddr on_access(CPUState *cpu, vaddr address, int bytes)
 
     if (ram && ram->cacheable) {
         uint32_t offset = (address - ram->base) & (N6_SECURE_BIT - 1), page = offset & ~(page_bytes - 1);
-        bool came_in = n6virt_touch(ram, offset, bytes);
+        bool came_in = touch_lines(ram, offset, bytes);
 
         /* With many ranges, an empty page between others stays watched. */
         if ((came_in || ranges->len < MANY) && !has_outside(ram, page)) {

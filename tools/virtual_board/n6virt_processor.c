@@ -79,6 +79,19 @@ uint32_t n6virt_caller(void)
     return le32_to_cpu(pc);
 }
 
+bool n6virt_is_locked_up(void)
+{
+    int running = armv7m_nvic_raw_execution_priority(&processor.nvic);
+
+    /* HardFault and NMI have negative priorities. */
+    return running < 0 || processor.nvic.vectpending_prio < 0;
+}
+
+uint32_t n6virt_last_pc(void)
+{
+    return processor.cpu->env.regs[15];
+}
+
 static void reset_now(CPUState *cpu, run_on_cpu_data data)
 {
     MachineState *machine = MACHINE(qdev_get_machine());

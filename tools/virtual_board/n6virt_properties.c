@@ -49,7 +49,7 @@ FILE *n6virt_open(const char *name, const char *mode, const char *what)
     FILE *file = name && *name ? fopen(name, mode) : NULL;
 
     if (name && *name && !file) {
-        error_report("cannot open %s %s: %s", what, name, strerror(errno));
+        error_report("Cannot open %s %s: %s", what, name, strerror(errno));
         exit(1);
     }
     return file;

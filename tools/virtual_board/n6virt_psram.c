@@ -170,7 +170,7 @@ static const char *wrong_access(const char *r, uint32_t lines, uint32_t timing, 
         snprintf(reason, sizeof(reason), "the part has its data on %s lines (%sCCR DMODE against its register %u)",
                  is_wide() ? "sixteen" : "eight", r, part.width_address);
     } else if (!LINES_OF(lines, DQSE)) {
-        snprintf(reason, sizeof(reason), "without the strobe, which %s (%sCCR DQSE)", writes ? "masks bytes" : "says when data come", r);
+        snprintf(reason, sizeof(reason), "the strobe is off, which %s (%sCCR DQSE)", writes ? "masks bytes" : "marks valid data", r);
     } else if (writes ? (timing & N6_XSPI_TCR_DCYC) + 1 !=
                             latency(part.write_latency, part.write_latency_address, part.write_latency_bit)
                       : !is_in_time(timing)) {
@@ -224,7 +224,7 @@ static MemTxResult closed_access(hwaddr offset, const char *access, const char *
 
     switch (window(&why)) {
     case OPEN:
-        n6virt_finding("psram-hole", address, "%s 0x%08x, which is beyond the %u bytes of the PSRAM", access, address, part.bytes);
+        n6virt_finding("psram-hole", address, "%s 0x%08x faults: the PSRAM has %u bytes", access, address, part.bytes);
         return MEMTX_ERROR;
     case CLOSED:
         n6virt_finding("psram-not-mapped", address, "%s the PSRAM at 0x%08x faults: %s", access, address, why);
@@ -238,12 +238,12 @@ static MemTxResult closed_access(hwaddr offset, const char *access, const char *
 static MemTxResult closed_read(void *opaque, hwaddr offset, uint64_t *value, unsigned size, MemTxAttrs attributes)
 {
     *value = UINT64_MAX;
-    return closed_access(offset, "read of", "gives ones");
+    return closed_access(offset, "Read of", "gives ones");
 }
 
 static MemTxResult closed_write(void *opaque, hwaddr offset, uint64_t value, unsigned size, MemTxAttrs attributes)
 {
-    return closed_access(offset, "write to", "is lost");
+    return closed_access(offset, "Write to", "is lost");
 }
 
 static const MemoryRegionOps closed_ops = {

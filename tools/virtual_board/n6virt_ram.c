@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The chip's RAM: a bank without its clock (RCC MEMENR), or shut down (RAMCFG CR SRAMSD), loses writes and reads as zeros.
- * INFERRED: a shutdown loses the bank's content, and a stopped clock keeps it.
+ * INFERRED: a shutdown loses the bank's content, and a stopped clock keeps it. A system reset erases some banks.
  */
 #include "n6virt.h"
 
@@ -16,8 +16,8 @@
 /* Content after a shutdown: as an instruction undefined, as an address a hole. */
 #define LOST 0xde
 
-#define RAM(name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf) \
-    {name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf},
+#define RAM(name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf, erased_by_reset) \
+    {name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf, erased_by_reset},
 static N6VirtRam rams[] = {N6VIRT_RAMS(RAM)};
 static N6VirtRam *outside;
 static bool cache_is_shown;
@@ -120,13 +120,13 @@ static void off_finding(const N6VirtRam *ram, const char *access, hwaddr offset)
 
 static uint64_t off_read(void *opaque, hwaddr offset, unsigned size)
 {
-    off_finding(opaque, "read of", offset);
+    off_finding(opaque, "Read of", offset);
     return 0;
 }
 
 static void off_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
-    off_finding(opaque, "lost write to", offset);
+    off_finding(opaque, "Lost write to", offset);
 }
 
 static const MemoryRegionOps off_ops = {
@@ -177,7 +177,7 @@ static void start(void)
         if (ram->cacheable) {
             add_cache(system, ram);
         }
-        /* Unlike a peripheral's, the non-secure alias of a RAM is open to secure code. */
+        /* The non-secure alias is open to secure code. */
         memory_region_init_alias(&ram->alias, NULL, ram->name, system, ram->base, ram->bytes);
         memory_region_add_subregion(system, ram->base & ~N6_SECURE_BIT, &ram->alias);
         if (ram->ramcfg) {
@@ -188,11 +188,17 @@ static void start(void)
 
 static void reset(void)
 {
+    static bool has_power;
+
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
+        if (rams[i].erased_by_reset && has_power) {
+            lose(&rams[i]);
+        }
         if (rams[i].shut_down_after_reset) {
             n6virt_set(rams[i].ramcfg, N6_RAMCFG_CR_SRAMSD);
         }
     }
+    has_power = true;
     n6virt_ram_update();
 }
 

@@ -95,11 +95,12 @@ static uint64_t pll_hz(unsigned pll)
 {
     uint32_t post = pll_register(pll, 3), pdiv1 = PART(post, PLL1CFGR3, PDIV1), pdiv2 = PART(post, PLL1CFGR3, PDIV2);
 
-    if (!n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON << pll) || pll_unlocked(pll)) {
-        return 0;
-    }
+    /* After reset all PLLs are off and in bypass: the source goes around them. */
     if (n6virt_has(N6_RCC_PLL1CFGR1 + pll * PLL_BYTES, N6_RCC_PLL1CFGR1_BYP)) {
         return pll_source_hz(pll);
+    }
+    if (!n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON << pll) || pll_unlocked(pll)) {
+        return 0;
     }
     return post & N6_RCC_PLL1CFGR3_PDIVEN && pdiv1 && pdiv2 ? pll_vco_hz(pll) / pdiv1 / pdiv2 : 0;
 }
@@ -245,10 +246,10 @@ static uint32_t rcc_read(const N6VirtBlock *block, uint32_t offset, unsigned siz
 static void check_switch(uint32_t value)
 {
     if (PART(value, CFGR1, CPUSW) == FROM_DIVIDERS && !n6virt_ic_hz(1)) {
-        n6virt_finding("clock", N6_RCC_CFGR1, "the CPU is switched to IC1, which does not run (RCC CR, DIVENR)");
+        n6virt_finding("clock", N6_RCC_CFGR1, "The CPU is switched to IC1, which does not run (RCC CR, DIVENR)");
     }
     if (PART(value, CFGR1, SYSSW) == FROM_DIVIDERS && !(n6virt_ic_hz(2) && n6virt_ic_hz(6) && n6virt_ic_hz(11))) {
-        n6virt_finding("clock", N6_RCC_CFGR1, "the buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)");
+        n6virt_finding("clock", N6_RCC_CFGR1, "The buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)");
     }
 }
 
@@ -329,12 +330,6 @@ static void start(void)
 
 static void reset(void)
 {
-    uint32_t on = 0;
-
-    n6virt_set(N6_RCC_CR, N6_RCC_CR_HSION);
-#define RAM_ON(name, base, bytes, enable, ramcfg, on_after_reset, ...) on |= on_after_reset ? enable : 0;
-    N6VIRT_RAMS(RAM_ON)
-    n6virt_set(N6_RCC_MEMENR, on);
     n6virt_ram_update();
 }
 

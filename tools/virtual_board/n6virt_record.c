@@ -19,6 +19,23 @@ static void write_number(const char *name, uint64_t value)
     }
 }
 
+/* Write [channel, below, above, lost, open, lowest, highest] of each channel with values that the unit's format did not hold. */
+static void write_saturated(const N6Npu *npu, uint32_t unit)
+{
+    N6NpuSaturated found;
+    bool is_first = true;
+
+    for (uint32_t channel = 0; (channel = n6npu_next_saturated(npu, unit, channel, &found)) != UINT32_MAX; channel++) {
+        if (is_first) {
+            fprintf(record, ", \"out_bytes\": %u, \"saturated\": [", n6npu_out_bytes(npu, unit));
+        }
+        fprintf(record, "%s[%u, %u, %u, %u, %u, %" PRId64 ", %" PRId64 "]", is_first ? "" : ", ", channel, found.below, found.above,
+                found.lost, found.open, found.lowest, found.highest);
+        is_first = false;
+    }
+    fputs(is_first ? "" : "]", record);
+}
+
 static void write_unit(const N6Npu *npu, uint32_t unit, bool is_first)
 {
     const N6NpuUnitWork *work = n6npu_unit_work(npu, unit);
@@ -33,6 +50,7 @@ static void write_unit(const N6Npu *npu, uint32_t unit, bool is_first)
         fprintf(record, ", \"reads\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"first\": \"0x%08x\", \"end\": \"0x%08x\"", work->reads,
                 work->writes, work->first, work->end);
     }
+    write_saturated(npu, unit);
     fputc('}', record);
 }
 

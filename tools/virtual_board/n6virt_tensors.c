@@ -44,11 +44,11 @@ static void put(const Tensor *tensor)
     g_autofree uint8_t *data = g_malloc(tensor->bytes);
 
     if (fseeko(given, tensor->offset, SEEK_SET) || fread(data, 1, tensor->bytes, given) != tensor->bytes) {
-        error_report("%s.in has no %u bytes at %" PRIu64, path, tensor->bytes, tensor->offset);
+        error_report("File %s.in has no %u bytes at offset %" PRIu64, path, tensor->bytes, tensor->offset);
         exit(1);
     }
     if (!n6virt_put(tensor->address, data, tensor->bytes)) {
-        error_report("%s puts %u bytes at 0x%08x, where no memory is on", path, tensor->bytes, tensor->address);
+        error_report("List %s puts %u bytes at 0x%08x, where no memory is on", path, tensor->bytes, tensor->address);
         exit(1);
     }
 }
@@ -58,11 +58,11 @@ static void get(const Tensor *tensor)
     g_autofree uint8_t *data = g_malloc(tensor->bytes);
 
     if (!n6virt_latest(tensor->address, data, tensor->bytes)) {
-        error_report("%s gets %u bytes at 0x%08x, where no memory is on", path, tensor->bytes, tensor->address);
+        error_report("List %s gets %u bytes at 0x%08x, where no memory is on", path, tensor->bytes, tensor->address);
         exit(1);
     }
     if (fseeko(taken, tensor->offset, SEEK_SET) || fwrite(data, 1, tensor->bytes, taken) != tensor->bytes) {
-        error_report("cannot write %s.out: %s", path, strerror(errno));
+        error_report("Cannot write %s.out: %s", path, strerror(errno));
         exit(1);
     }
 }
@@ -114,7 +114,7 @@ void n6virt_tensors_label_ends(const N6VirtPlace *place, const N6NpuEpoch *epoch
 
 static G_NORETURN void refuse(unsigned line, const char *why)
 {
-    error_report("%s:%u: %s", path, line, why);
+    error_report("%s:%u: The line %s", path, line, why);
     exit(1);
 }
 
@@ -126,7 +126,7 @@ static uint64_t number_in(unsigned line, const char *word, int base, uint64_t mo
 
     if (!g_ascii_isxdigit(*digits) || (base == 16 && digits == word) || qemu_strtou64(digits, &end, base, &value) || *end ||
         value > most) {
-        refuse(line, "has a number that is none, or is too large");
+        refuse(line, "has an invalid number, or one that is too large");
     }
     return value;
 }
@@ -137,7 +137,7 @@ static Tensor tensor_in(unsigned line, const char *text)
     Tensor tensor = {0};
 
     if (g_strv_length(words) != 7) {
-        refuse(line, "has not seven words: put, get or replace, network, place or label, number, address, bytes, offset");
+        refuse(line, "needs seven words: put, get or replace, network, place or label, number, address, bytes, offset");
     }
     while (tensor.verb < VERBS && strcmp(words[0], verbs[tensor.verb])) {
         tensor.verb++;
@@ -176,10 +176,10 @@ static void start(void)
     tensors = g_new0(Tensor, MOST_LINES);
     while (fgets(text, sizeof(text), lines)) {
         if (count == MOST_LINES) {
-            refuse(count + 1, "is one more than the 4096 lines that are read");
+            refuse(count + 1, "is beyond the limit of 4096 lines");
         }
         if (!g_str_has_suffix(text, "\n")) {
-            refuse(count + 1, "is too long, or the file does not end with its line");
+            refuse(count + 1, "is too long, or has no end of line");
         }
         text[strlen(text) - 1] = '\0';
         tensors[count] = tensor_in(count + 1, text);

@@ -7,7 +7,9 @@
  *
  *   ,max-instructions=N   this guest time ends the run, with status 124 and "ended": "limit" in the summary
  *   ,max-silence=N        this guest time without a byte to or from the console ends it, too: "ended": "silence"
- *   ,guest-time=FILE      guest time for programs that wait for this board: 8 bytes, little endian, every 2^20 instructions
+ *   ,guest-time=FILE      for programs that wait for this board, every 2^20 instructions, little endian: guest time and
+ *                         instructions (8 bytes each), the place of the program and the register that it waits for, or 0 (4
+ *                         bytes each), and the number of its reads (8 bytes)
  */
 #include "n6virt.h"
 #include "n6virt_qemu.h"
@@ -69,10 +71,17 @@ static void on_silence(void *opaque)
 static void on_pulse(void *opaque)
 {
     int64_t now = n6virt_now();
-    uint64_t shown = cpu_to_le64(now);
+    uint8_t shown[32];
+    uint32_t reader;
+    uint64_t reads;
 
-    if (pwrite(guest_time_file, &shown, sizeof(shown), 0) != sizeof(shown)) {
-        error_report("cannot write guest time to %s: %s", guest_time_path, strerror(errno));
+    stq_le_p(shown, now);
+    stq_le_p(shown + 8, n6virt_instructions());
+    stl_le_p(shown + 20, n6virt_waits_for(&reader, &reads));
+    stl_le_p(shown + 16, reader ? reader : ARM_CPU(first_cpu)->env.regs[15]);
+    stq_le_p(shown + 24, reads);
+    if (pwrite(guest_time_file, shown, sizeof(shown), 0) != sizeof(shown)) {
+        error_report("Cannot write guest time to %s: %s", guest_time_path, strerror(errno));
         exit(1);
     }
     timer_mod(pulse, now + PULSE);
@@ -81,11 +90,11 @@ static void on_pulse(void *opaque)
 void n6virt_start_time(void)
 {
     if ((max_instructions || max_silence || guest_time_path) && (!icount_enabled() || icount_to_ns(1) != 1)) {
-        error_report("max-instructions, max-silence and guest-time need -icount shift=0,sleep=off");
+        error_report("Properties max-instructions, max-silence and guest-time need -icount shift=0,sleep=off");
         exit(1);
     }
     if (MAX(max_instructions, max_silence) > INT64_MAX / 2) {
-        error_report("max-instructions or max-silence is out of range");
+        error_report("Property max-instructions or max-silence is out of range");
         exit(1);
     }
     if (max_instructions) {
@@ -99,7 +108,7 @@ void n6virt_start_time(void)
     if (guest_time_path) {
         guest_time_file = open(guest_time_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
         if (guest_time_file < 0) {
-            error_report("cannot write guest time to %s: %s", guest_time_path, strerror(errno));
+            error_report("Cannot write guest time to %s: %s", guest_time_path, strerror(errno));
             exit(1);
         }
         /* External: this timer does not wake a processor that sleeps. */

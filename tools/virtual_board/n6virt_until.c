@@ -59,7 +59,7 @@ static void await_text(void)
         uint8_t byte;
 
         if (!g_ascii_isxdigit(digits[0]) || !g_ascii_isxdigit(digits[1])) {
-            error_report("until-text is not a text in hexadecimal digits");
+            error_report("Property until-text needs two hexadecimal digits for each byte");
             exit(1);
         }
         byte = g_ascii_xdigit_value(digits[0]) << 4 | g_ascii_xdigit_value(digits[1]);
@@ -76,7 +76,7 @@ static void start(void)
         return;
     }
     if (cpu_breakpoint_insert(first_cpu, until & ~THUMB, BP_GDB, NULL)) {
-        error_report("cannot stop at 0x%08x", until);
+        error_report("Property until: cannot stop at 0x%08x", until);
         exit(1);
     }
     original = CPU_GET_CLASS(first_cpu)->tcg_ops;

@@ -265,6 +265,8 @@ static void carry_out(Controller *c)
         begin(c, false);
         complete(c);
     } else if (!data_bytes(c)) {
+        n6virt_finding("xspi-size", c->base + N6_XSPI_DCR1_OFFSET, "%s refuses a transfer at 0x%x: it knows a part of 0x%" PRIx64
+                       " bytes (DCR1 DEVSIZE)", c->name, reg(c, N6_XSPI_AR_OFFSET), n6virt_xspi_part_bytes(c->base));
         c->flags |= N6_XSPI_SR_TEF;
     } else if (mode == INDIRECT_WRITE) {
         c->armed = true;
@@ -323,7 +325,7 @@ static void control_written(Controller *c, uint32_t value)
     uint32_t before = reg(c, N6_XSPI_CR_OFFSET);
 
     if (value & N6_XSPI_CR_EN && !(value & N6_XSPI_CR_ABORT) && is_busy(c) && (value ^ before) & N6_XSPI_CR_FMODE) {
-        n6virt_finding("xspi-busy", c->base, "%s is busy, its mode stays as it is (CR FMODE): after a read of the window it is, until ABORT",
+        n6virt_finding("xspi-busy", c->base, "%s is busy, so its mode does not change (CR FMODE): set CR ABORT after a read of the window",
                        c->name);
         value = (value & ~N6_XSPI_CR_FMODE) | (before & N6_XSPI_CR_FMODE);
     }
@@ -366,7 +368,7 @@ static void xspi_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
     uint32_t starts = has_phase(c, N6_XSPI_CCR_ADMODE) ? N6_XSPI_AR_OFFSET : N6_XSPI_IR_OFFSET;
 
     if (is_kept_while_busy(offset) && is_busy(c)) {
-        n6virt_finding("xspi-busy", c->base + offset, "%s is busy, the write to 0x%08x is lost: after a read of the window it is, until ABORT",
+        n6virt_finding("xspi-busy", c->base + offset, "%s is busy, so the write to 0x%08x is lost: set CR ABORT after a read of the window",
                        c->name, c->base + offset);
         return;
     }
@@ -396,7 +398,7 @@ static void xspi_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
 static void xspim_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
 {
     if (n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN) || n6virt_has(N6_XSPI2_CR, N6_XSPI_CR_EN)) {
-        n6virt_finding("nor-mode", N6_XSPIM_CR, "XSPIM CR is written while an XSPI is enabled: the write is lost");
+        n6virt_finding("nor-mode", N6_XSPIM_CR, "The write to XSPIM CR is lost, since an XSPI is enabled: disable both first");
         return;
     }
     n6virt_set(N6_XSPIM_CR, value);

@@ -18,6 +18,7 @@
 #include "hw/boards.h"
 #include "qemu/error-report.h"
 
+#define CRASH_SECONDS 20
 #define TYPE_N6VIRT MACHINE_TYPE_NAME("stm32n6virt")
 OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
 
@@ -33,9 +34,9 @@ static MemTxResult hole_read(void *opaque, hwaddr address, uint64_t *value, unsi
     *value = 0;
     n6virt_note_access();
     if (n6virt_pc() == address) {
-        n6virt_finding_at(n6virt_caller(), "hole", address, "jump to 0x%08x, where nothing is", (uint32_t)address);
+        n6virt_finding_at(n6virt_caller(), "hole", address, "Jump to 0x%08x, where nothing is", (uint32_t)address);
     } else {
-        n6virt_finding("hole", address, "read of 0x%08x, where nothing is", (uint32_t)address);
+        n6virt_finding("hole", address, "Read of 0x%08x, where nothing is", (uint32_t)address);
     }
     return MEMTX_DECODE_ERROR;
 }
@@ -43,7 +44,7 @@ static MemTxResult hole_read(void *opaque, hwaddr address, uint64_t *value, unsi
 static MemTxResult hole_write(void *opaque, hwaddr address, uint64_t value, unsigned size, MemTxAttrs attributes)
 {
     n6virt_note_access();
-    n6virt_finding("hole", address, "write to 0x%08x, where nothing is", (uint32_t)address);
+    n6virt_finding("hole", address, "Write to 0x%08x, where nothing is", (uint32_t)address);
     return MEMTX_DECODE_ERROR;
 }
 
@@ -64,6 +65,24 @@ static void on_exit_notify(Notifier *notifier, void *data)
     g_string_free(text, true);
 }
 
+/* Write the summary, which has the program's last place, and end as without this. No program may cause this. A crash in the heap
+ * may block the writing, so that it has some seconds. */
+static void on_crash(int number)
+{
+    sigset_t own;
+
+    signal(number, SIG_DFL);
+    signal(SIGABRT, SIG_DFL);
+    signal(SIGALRM, SIG_DFL);
+    alarm(CRASH_SECONDS);
+    on_exit_notify(NULL, NULL);
+    sigemptyset(&own);
+    sigaddset(&own, number);
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+    raise(number);
+    _exit(EXIT_FAILURE);
+}
+
 /* Report a lockup. QEMU has no model of it: it aborts, in the thread of the CPU. */
 static void on_abort(int number)
 {
@@ -72,8 +91,11 @@ static void on_abort(int number)
     if (!current_cpu) {
         return;
     }
+    if (!n6virt_is_locked_up()) {
+        on_crash(number);
+    }
     pc = n6virt_caller();
-    n6virt_finding_at(pc, "lockup", pc, "the processor locks up: there is no handler for the fault, or it faults itself");
+    n6virt_finding_at(pc, "lockup", pc, "The processor locks up: the fault has no handler, or its handler faults");
     on_exit_notify(NULL, NULL);
     _exit(EXIT_FAILURE);
 }
@@ -85,7 +107,8 @@ static void on_reset_request(void *opaque, int number, int level)
     }
 }
 
-/* Reset the whole chip, at power-on and at the program's request: registers begin anew, RAM keeps its content. */
+/* Reset the whole chip, at power-on and at the program's request: registers begin anew, RAM keeps its content, except the banks
+ * that the chip erases. */
 static void n6virt_reset(MachineState *machine, N6VirtReset reset)
 {
     uint32_t nor_bytes;
@@ -107,12 +130,15 @@ static void n6virt_init(MachineState *machine)
     n6virt_add_processor(OBJECT(machine), on_reset_request);
     n6virt_bus_start();
     if (!n6virt_nor_content(&nor_bytes) && !machine->kernel_filename) {
-        error_report("give a NOR (-M stm32n6virt,nor=FILE) or a program (-kernel FILE)");
+        error_report("Pass a NOR (-M stm32n6virt,nor=FILE) or a program (-kernel FILE)");
         exit(1);
     }
     s->exit.notify = on_exit_notify;
     qemu_add_exit_notifier(&s->exit);
     signal(SIGABRT, on_abort);
+    signal(SIGSEGV, on_crash);
+    signal(SIGFPE, on_crash);
+    signal(SIGILL, on_crash);
     n6virt_start_time();
     /* Not earlier: QEMU resets the processor while the machine is being assembled. */
     n6virt_findings_open(s->findings_path);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ll_aton_caches_interface.h"
+#include "ll_aton_network_calls.h"
 #if N6_CONFINE
 #include "ll_aton_reloc_confine.h"
 #endif
@@ -319,23 +320,52 @@ static uint32_t call(const NN_Instance_TypeDef *instance, uint32_t a, uint32_t b
 }
 #endif
 
-uint32_t ll_aton_reloc_call_entry(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, uint32_t a, uint32_t b, uint32_t c)
+/* Call an entry point of an installed model with its static base. */
+static uint32_t call_entry(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, uint32_t a, uint32_t b, uint32_t c)
 {
     const n6_reloc_context_t *context = context_of(instance);
     const n6_reloc_header_t *model = header_at(context->rom);
     return call(instance, a, b, c, context->rom + N6_RELOC_OFFSET(model->entries[entry]));
 }
 
-void ll_aton_reloc_call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const void *epoch_block)
+static bool is_linked(const NN_Instance_TypeDef *instance)
 {
-    /* The second argument exists from ll_aton 1.1.3-262 on; older epochs ignore it. */
-    (void)call(instance, (uint32_t)(uintptr_t)epoch_block, (uint32_t)(uintptr_t)instance, 0u, (uintptr_t)function);
+    return instance->exec_state.inst_reloc == 0u;
+}
+
+bool call_ec_network_init(const NN_Instance_TypeDef *instance)
+{
+    return is_linked(instance) ? instance->network->ec_network_init()
+                               : (bool)(call_entry(instance, N6_RELOC_EC_NETWORK_INIT, 0u, 0u, 0u) & 0xFFu);
+}
+
+bool call_ec_inference_init(const NN_Instance_TypeDef *instance)
+{
+    return is_linked(instance) ? instance->network->ec_inference_init()
+                               : (bool)(call_entry(instance, N6_RELOC_EC_INFERENCE_INIT, 0u, 0u, 0u) & 0xFFu);
+}
+
+const EpochBlock_ItemTypeDef *call_epoch_block_items(const NN_Instance_TypeDef *instance)
+{
+    return is_linked(instance)
+               ? instance->network->epoch_block_items()
+               : (const EpochBlock_ItemTypeDef *)(uintptr_t)call_entry(instance, N6_RELOC_EPOCH_ITEMS, 0u, 0u, 0u);
+}
+
+void call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const EpochBlock_ItemTypeDef *block)
+{
+    if (is_linked(instance)) {
+        function(block);
+    } else {
+        /* The second argument exists from ll_aton 1.1.3-262 on; older epochs ignore it. */
+        (void)call(instance, (uint32_t)(uintptr_t)block, (uint32_t)(uintptr_t)instance, 0u, (uintptr_t)function);
+    }
 }
 
 static const LL_Buffer_InfoTypeDef *buffers(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, int32_t num)
 {
     const LL_Buffer_InfoTypeDef *list =
-        (const LL_Buffer_InfoTypeDef *)(uintptr_t)ll_aton_reloc_call_entry(instance, entry, 0u, 0u, 0u);
+        (const LL_Buffer_InfoTypeDef *)(uintptr_t)call_entry(instance, entry, 0u, 0u, 0u);
 #if N6_CONFINE
     list = n6_confine_check_buffers(n6_confine_of(instance), list);
 #endif
@@ -354,10 +384,10 @@ const LL_Buffer_InfoTypeDef *ll_aton_reloc_get_output_buffers_info(const NN_Inst
 
 LL_ATON_User_IO_Result_t ll_aton_reloc_set_input(const NN_Instance_TypeDef *instance, uint32_t num, void *buffer, uint32_t size)
 {
-    return (LL_ATON_User_IO_Result_t)ll_aton_reloc_call_entry(instance, N6_RELOC_INPUT_SETTER, num, (uint32_t)(uintptr_t)buffer, size);
+    return (LL_ATON_User_IO_Result_t)call_entry(instance, N6_RELOC_INPUT_SETTER, num, (uint32_t)(uintptr_t)buffer, size);
 }
 
 LL_ATON_User_IO_Result_t ll_aton_reloc_set_output(const NN_Instance_TypeDef *instance, uint32_t num, void *buffer, uint32_t size)
 {
-    return (LL_ATON_User_IO_Result_t)ll_aton_reloc_call_entry(instance, N6_RELOC_OUTPUT_SETTER, num, (uint32_t)(uintptr_t)buffer, size);
+    return (LL_ATON_User_IO_Result_t)call_entry(instance, N6_RELOC_OUTPUT_SETTER, num, (uint32_t)(uintptr_t)buffer, size);
 }

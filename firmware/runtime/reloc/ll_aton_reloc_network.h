@@ -182,14 +182,5 @@ const LL_Buffer_InfoTypeDef *ll_aton_reloc_get_output_buffers_info(const NN_Inst
 LL_ATON_User_IO_Result_t ll_aton_reloc_set_input(const NN_Instance_TypeDef *instance, uint32_t num, void *buffer, uint32_t size);
 LL_ATON_User_IO_Result_t ll_aton_reloc_set_output(const NN_Instance_TypeDef *instance, uint32_t num, void *buffer, uint32_t size);
 
-#ifdef LL_ATON_RT_RELOC
-
-/* Call an entry point of an installed model with its static base. */
-uint32_t ll_aton_reloc_call_entry(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, uint32_t a, uint32_t b, uint32_t c);
-
-/* Call a function whose address the model returned. */
-void ll_aton_reloc_call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const void *epoch_block);
-
-#endif
 #endif
 #endif

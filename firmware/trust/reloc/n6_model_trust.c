@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "n6_model_trailer.h"
 #include "n6_reloc_check.h"
 #include "n6_trust.h"
 #include "n6_trust_floor.h"
@@ -53,7 +54,7 @@ static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
     return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, floor, N6_TRUST >= N6_TRUST_FULL));
 }
 
-const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot, n6_model_slot_t *verified)
+const char *n6_model_verify(const n6_model_slot_t *slot, uint32_t name_crc32, n6_verified_ram_t ram, n6_model_slot_t *verified)
 {
     const n6_reloc_header_t *flash = (const n6_reloc_header_t *)(uintptr_t)slot->file;
     uint32_t bytes = n6_reloc_file_bytes(flash, slot->file_bytes), split = flash->params_offset;
@@ -61,11 +62,11 @@ const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot
     if (bytes == 0u || code > bytes) {
         return NOT_SIGNED;
     }
-    if (code > model->verified_ram_bytes) {
+    if (code > ram.bytes) {
         return "N6-FW-094 needs more RAM for its verified copy: ";
     }
-    memcpy(model->verified_ram, flash, code);
-    n6_reloc_header_t *copy = (n6_reloc_header_t *)(void *)model->verified_ram;
+    memcpy(ram.start, flash, code);
+    n6_reloc_header_t *copy = (n6_reloc_header_t *)(void *)ram.start;
     n6_model_trailer_t trailer;
     const part_t file = {
         N6_TRUST_KIND_MODEL,
@@ -81,7 +82,7 @@ const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot
     *verified = (n6_model_slot_t){.file = (uint32_t)(uintptr_t)copy, .file_bytes = code};
     /* Check the verified copy against the values read before: flash may have returned other data then. */
     const n6_reloc_context_t *context = n6_reloc_context(copy, code);
-    if (copy->params_offset != split || context == NULL || trailer.bytes != bytes || trailer.model_crc32 != model->name_crc32) {
+    if (copy->params_offset != split || context == NULL || trailer.bytes != bytes || trailer.model_crc32 != name_crc32) {
         return n6_trust_text(N6_TRUST_ALTERED);
     }
     if (split != 0u) {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import content_fault, file_size, is_file, read_part
-from n6build.base.walk import Tree, nearest
+from n6build.base.walk import Tree, all_nearest, nearest
 from n6build.compile.artifacts.network_c import NetworkSource, read_network_c
 from n6build.compile.ll_aton import Version
 from n6build.describe.compiled_folder import find_network
@@ -53,10 +53,16 @@ class FoundNetwork:
     fault: str = ""
 
 
-def find_networks(tree: Tree) -> tuple[FoundNetwork, ...]:
-    """Return the networks of a project, nearest to its root first."""
+def find_networks(tree: Tree, most: int = _MOST_NETWORKS) -> tuple[FoundNetwork, ...]:
+    """Return the networks of a project, nearest to its root first.
+
+    Args:
+        tree: the project.
+        most: number of files that are read as networks; the others are left out.
+    """
     sources = [path for path in tree.ending(".c") if not _NOT_NETWORKS.fullmatch(path.stem) and _looks_like_one(path)]
-    return tuple(found for path in sources[:_MOST_NETWORKS] if (found := _network(path, tree)) is not None)
+    sources = sources[:most]
+    return tuple(found for path in sources if (found := _network(path, tree, tuple(sources))) is not None)
 
 
 def _looks_like_one(path: Path) -> bool:
@@ -67,7 +73,7 @@ def _looks_like_one(path: Path) -> bool:
     return any(mark in head for mark in _MARKS)
 
 
-def _network(path: Path, tree: Tree) -> FoundNetwork | None:
+def _network(path: Path, tree: Tree, sources: tuple[Path, ...]) -> FoundNetwork | None:
     try:
         source = read_network_c(path)
     except N6Error as error:
@@ -85,7 +91,7 @@ def _network(path: Path, tree: Tree) -> FoundNetwork | None:
         return FoundNetwork(path, source.ll_aton, blobs, (), (), (), error.what)
     if beside or not pools:
         return FoundNetwork(path, source.ll_aton, blobs, beside, (), (), fault)
-    elsewhere = {pool: _elsewhere(path, pool, tree) for pool in pools}
+    elsewhere = {pool: _elsewhere(path, pool, tree, sources) for pool in pools}
     return FoundNetwork(
         path,
         source.ll_aton,
@@ -110,11 +116,14 @@ def _weights(path: Path) -> Weights:
     return Weights(path, content_fault(path) or ("" if file_size(path) else "is empty"))
 
 
-def _elsewhere(path: Path, pool: str, tree: Tree) -> Path | None:
+def _elsewhere(path: Path, pool: str, tree: Tree, sources: tuple[Path, ...]) -> Path | None:
     """Return the file of a pool that is nearest to the network.
 
-    A file beside another network belongs to that network, and does not count.
+    A file beside another network, or nearer to one of the same name, belongs to that network and does
+    not count.
     """
     wanted = {f"{path.stem}_{kind}.{pool}{suffix}".lower() for kind in ("atonbuf", "data") for suffix in _WEIGHTS}
     named = (file for file in tree.ending(*_WEIGHTS) if file.name.lower() in wanted)
-    return nearest(tuple(file for file in named if not is_file(file.with_name(path.name))), path.parent)
+    alike = tuple(each for each in sources if each.name == path.name)
+    free = (file for file in named if not is_file(file.with_name(path.name)) and path in all_nearest(alike, file))
+    return nearest(tuple(free), path.parent)

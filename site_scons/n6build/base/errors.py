@@ -50,7 +50,7 @@ class N6Error(Exception):
         return text
 
     def as_dict(self) -> dict[str, str | list[str] | None]:
-        """Return the fields of last_error.json: id, description, place, hint, and any details."""
+        """Return the fields of last_error.json, with details if there are any."""
         hint = in_words_of_caller(self.hint) if self.hint else self.hint
         details: dict[str, str | list[str] | None] = {"details": list(self.details)} if self.details else {}
         return {"id": self.id, "what": self.what, "where": self.where, "hint": hint} | details

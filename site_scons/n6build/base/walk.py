@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +53,21 @@ class Folder:
 
 @dataclass(frozen=True)
 class Tree:
-    """Folders of a project, nearest to the root first, then by name."""
+    """Folders of a project, nearest to the root first, then by name.
+
+    Attributes:
+        root: Folder with which the walk began.
+        folders: The folders.
+        unreadable: Folders that could not be read, with the reason.
+    """
 
     root: Path
     folders: tuple[Folder, ...]
+    unreadable: tuple[tuple[Path, str], ...] = ()
+
+    def below(self, folder: Path) -> Tree:
+        """Return the tree of one of its folders."""
+        return Tree(folder, tuple(each for each in self.folders if each.path.is_relative_to(folder)))
 
     def named(self, *names: str) -> tuple[Path, ...]:
         """Return the files with one of these names, nearest to the root first."""
@@ -76,12 +88,14 @@ class Tree:
         return tuple(each.path / name for each in self.folders for name in each.links)
 
 
-def walk(root: Path) -> Tree:
+def walk(root: Path, most: int | None = None, *, skips_unreadable: bool = False) -> Tree:
     """Return the folders and files of a project.
 
     Args:
         root: Folder to begin with. It may be a link itself; links to folders below it are not
             followed.
+        most: Number of files and folders that the walk may meet; None for those of a project.
+        skips_unreadable: Whether an unreadable folder is passed over, and named in the result.
 
     Raises:
         N6Error: N6-FILE-007 for a folder with too many files; N6-FILE-002 for one that cannot be
@@ -90,21 +104,29 @@ def walk(root: Path) -> Tree:
     if not is_folder(root):
         raise N6Error("N6-FILE-002", "is not a folder", where=str(root))
     found: list[Folder] = []
-    left = MAX_ENTRIES
+    unreadable: list[tuple[Path, str]] = []
+    most = MAX_ENTRIES if most is None else most
+    left = most
     waiting = deque([(root, 0)])
     while waiting:
         path, depth = waiting.popleft()
-        folder, inner = _listed(path)
+        try:
+            folder, inner = _listed(path)
+        except N6Error as error:
+            if not skips_unreadable or path == root:
+                raise
+            unreadable.append((path, error.what))
+            continue
         left -= len(folder.files) + len(folder.links) + len(inner)
         if left < 0:
-            what = f"has more than {MAX_ENTRIES:,} files and folders"
+            what = f"has more than {most:,} files and folders"
             raise N6Error("N6-FILE-007", what, where=str(root), hint="name the folder of a single project")
         if _BUILD_MARK in folder.files and path != root:
             continue
         found.append(folder)
         if depth < MAX_DEPTH:
             waiting.extend((path / name, depth + 1) for name in inner if not _is_passed_over(name))
-    return Tree(root, tuple(found))
+    return Tree(root, tuple(found), tuple(unreadable))
 
 
 def _listed(path: Path) -> tuple[Folder, list[str]]:
@@ -116,10 +138,13 @@ def _listed(path: Path) -> tuple[Folder, list[str]]:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     inner.append(entry.name)
-                elif entry.is_dir():
-                    links.append(entry.name)
-                elif entry.is_file():
-                    files.append(entry.name)
+                    continue
+                # A link that leads in a circle is neither.
+                with suppress(OSError):
+                    if entry.is_dir():
+                        links.append(entry.name)
+                    elif entry.is_file():
+                        files.append(entry.name)
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
     return Folder(path, tuple(sorted(files)), tuple(sorted(links))), sorted(inner)
@@ -132,6 +157,12 @@ def _is_passed_over(name: str) -> bool:
 def nearest(places: tuple[Path, ...], to: Path) -> Path | None:
     """Return the place with the longest common path with `to`, the first of several."""
     return max(places, key=lambda each: _shared(each.parts, to.parts), default=None)
+
+
+def all_nearest(places: tuple[Path, ...], to: Path) -> tuple[Path, ...]:
+    """Return all places with the longest common path with `to`."""
+    shared = {place: _shared(place.parts, to.parts) for place in places}
+    return tuple(place for place in places if shared[place] == max(shared.values()))
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:

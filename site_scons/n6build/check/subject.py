@@ -12,7 +12,8 @@ from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.model_facts import ModelFacts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.model import TensorType
-from n6build.place.image.elf import Section, Symbol
+from n6build.judge.npu.saturation import Reach
+from n6build.place.image.elf_reader import Section, Symbol
 from n6build.place.image.foreign import Role, StartedProgram
 from n6build.place.image.memory_regions import MemoryRegion
 from n6build.place.image.mpu_tables import MpuRegion
@@ -63,6 +64,7 @@ class NetworkSubject:
         artifacts: Description of the network.
         pools: Pools that its compiler got.
         facts: Facts of the model file, None without one.
+        reach: Channels that can lose values on the NPU; None without blobs that can be read.
     """
 
     model: CheckedModel
@@ -70,6 +72,7 @@ class NetworkSubject:
     artifacts: NetworkArtifacts
     pools: tuple[GivenPool, ...]
     facts: ModelFacts | None
+    reach: Reach | None = None
 
 
 def given_pools(pools: Iterable[MemoryPool]) -> tuple[GivenPool, ...]:

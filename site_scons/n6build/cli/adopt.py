@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.adopt.kinds import KINDS
-from n6build.base.errors import N6Error, did_you_mean
-from n6build.cli.arguments import CommandParser
+from n6build.cli.arguments import CommandParser, options_in
 
 NAME = "adopt"
 HELP = "reads an existing STM32N6 project, lists its parts and the missing ones, and adds n6build to its build script"
@@ -31,7 +30,7 @@ def adopt(words: Sequence[str]) -> None:
     from n6build.describe.hardware.boards import home_of_board, load_board
 
     asked = adopt_parser().parse_intermixed_args(words)
-    given = _given(asked.options)
+    given = options_in(asked.options, _OPTIONS)
     wishes = Wishes(
         board=load_board(given["board"], home_of_board(given["board"])).name if "board" in given else "",
         models=tuple(given["model"].split(",")) if given.get("model") else (),
@@ -64,13 +63,3 @@ def adopt_parser() -> CommandParser:
         help="folder inside the project, for example build/gcc, for a compiler that accepts the flags of ST's projects",
     )
     return parser
-
-
-def _given(words: Sequence[str]) -> dict[str, str]:
-    given = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if name not in _OPTIONS or not equals:
-            raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, _OPTIONS))
-        given[name] = value
-    return given

@@ -208,7 +208,7 @@ def _refuse_misspelt_model(word: str, build: str = "") -> None:
 def _no_command(word: str) -> N6Error:
     if word in _OF_SCONS:
         return N6Error("N6-OPTION-019", f"target '{word}' needs SCons", hint=_hint_for(word))
-    own = ("adopt", "matrix-merge", "prove", "new", "clean", "help")
+    own = ("adopt", "matrix-merge", "prove", "survey", "new", "clean", "help")
     return N6Error("N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, *own]))
 
 
@@ -285,6 +285,25 @@ def parser_of(command: str) -> CommandParser:
             else argparse.SUPPRESS,
         )
     return parser
+
+
+def options_in(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the values of words of the form name=value.
+
+    Args:
+        words: The words.
+        names: Known names.
+
+    Raises:
+        N6Error: N6-OPTION-001 for another word.
+    """
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in names or not equals:
+            raise N6Error("N6-OPTION-001", f"unknown option '{word}'", hint=did_you_mean(name, names))
+        found[name] = value
+    return found
 
 
 def add_build(parser: argparse.ArgumentParser) -> None:

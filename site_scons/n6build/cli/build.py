@@ -33,7 +33,7 @@ from n6build.describe.project_settings import check_effect, check_files, resolve
 from n6build.describe.targets import COMPILE_COMMANDS, LISTS, check_targets
 from n6build.engine.ask import COMMAND
 from n6build.engine.compile_commands import write_compile_commands
-from n6build.engine.inspect import are_up_to_date, explain, files_of, show_plan, write_plan
+from n6build.engine.inspect import are_up_to_date, files_of, show_plan, write_plan
 from n6build.engine.keep import Looked, keep, look
 from n6build.engine.local import execute, local_site
 from n6build.engine.lock import locked_build_folder
@@ -120,7 +120,9 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
         if "CMakeLists.txt" not in asked.host:
             write_makefile(Path(asked.build))
     if invocation.explain:
-        explain(invocation.explain, plan, site)
+        from n6build.tell.explain_file import explain_product_or_file
+
+        explain_product_or_file(invocation.explain, plan, site, choices.board)
     elif asked.write:
         write_plan(asked.write, plan, goals)
     elif asked.command == "plan":

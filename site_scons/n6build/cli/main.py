@@ -86,7 +86,20 @@ def _begin(words: list[str]) -> None:
         from n6build.base.version import version
 
         print(f"n6build {version()}", flush=True)
-    elif command == "matrix-merge":
+    elif command in ("--makefile", "--cmake-dir", "--include-dir", "--scons-dir"):
+        from n6build.cli.places import PLACES
+
+        print(PLACES[command], flush=True)
+    elif not _is_own_command(command, rest):
+        from n6build.cli.arguments import read_call
+        from n6build.cli.build import carry_out
+
+        carry_out(read_call(words))
+
+
+def _is_own_command(command: str, rest: list[str]) -> bool:
+    """Carry out a command that is no target of a build; return whether it is one."""
+    if command == "matrix-merge":
         from n6build.cli.matrix_merge import matrix_merge
 
         matrix_merge(rest)
@@ -98,6 +111,14 @@ def _begin(words: list[str]) -> None:
         from n6build.cli.adopt import adopt
 
         adopt(rest)
+    elif command == "explain":
+        from n6build.cli.explain import explain
+
+        explain(rest)
+    elif command == "survey":
+        from n6build.cli.survey import survey
+
+        survey(rest)
     elif command == "prove":
         from n6build.cli.prove import prove
 
@@ -110,12 +131,6 @@ def _begin(words: list[str]) -> None:
         from n6build.cli.new import new
 
         new(rest)
-    elif command in ("--makefile", "--cmake-dir", "--include-dir", "--scons-dir"):
-        from n6build.cli.places import PLACES
-
-        print(PLACES[command], flush=True)
     else:
-        from n6build.cli.arguments import read_call
-        from n6build.cli.build import carry_out
-
-        carry_out(read_call(words))
+        return False
+    return True

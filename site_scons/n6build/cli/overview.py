@@ -12,6 +12,9 @@ from n6build.cli.arguments import COMMANDS, CommandParser, parser_of
 from n6build.cli.clean import HELP as CLEAN_HELP
 from n6build.cli.clean import NAME as CLEAN
 from n6build.cli.clean import clean_parser
+from n6build.cli.explain import HELP as EXPLAIN_HELP
+from n6build.cli.explain import NAME as EXPLAIN
+from n6build.cli.explain import explain_parser
 from n6build.cli.matrix_merge import HELP as MERGE_HELP
 from n6build.cli.matrix_merge import NAME as MERGE
 from n6build.cli.matrix_merge import merge_parser
@@ -21,15 +24,20 @@ from n6build.cli.new import new_parser
 from n6build.cli.prove import HELP as PROVE_HELP
 from n6build.cli.prove import NAME as PROVE
 from n6build.cli.prove import prove_parser
+from n6build.cli.survey import HELP as SURVEY_HELP
+from n6build.cli.survey import NAME as SURVEY
+from n6build.cli.survey import survey_parser
 from n6build.describe.targets import entry
 
 # Commands that are not targets: their parsers, and a line about each.
 OWN_COMMANDS: Mapping[str, tuple[Callable[[], CommandParser], str]] = {
     NEW: (new_parser, NEW_HELP),
     ADOPT: (adopt_parser, ADOPT_HELP),
+    EXPLAIN: (explain_parser, EXPLAIN_HELP),
     CLEAN: (clean_parser, CLEAN_HELP),
     MERGE: (merge_parser, MERGE_HELP),
     PROVE: (prove_parser, PROVE_HELP),
+    SURVEY: (survey_parser, SURVEY_HELP),
 }
 
 

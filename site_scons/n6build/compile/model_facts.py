@@ -16,12 +16,12 @@ from n6build.base.files import read_at_most
 from n6build.base.findings import Finding
 
 MAX_BYTES = (2 << 30) - 1
-_MAX_ITEMS = 200_000
+MAX_ITEMS = 200_000
 # Operators with weights are the work of the NPU.
 _TFLITE_HEAVY = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 _ONNX_HEAVY = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _ONNX_INTEGER = ("QLinearConv", "QLinearMatMul", "QGemm", "ConvInteger", "MatMulInteger")
-_BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
+BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def tflite_facts(data: bytes, path: Path) -> ModelFacts:
         model = tflite.Model.GetRootAs(data, 0)
         graph = model.Subgraphs(0)
         for count in (graph.TensorsLength(), graph.OperatorsLength(), model.OperatorCodesLength()):
-            if count > _MAX_ITEMS:
+            if count > MAX_ITEMS:
                 raise ValueError(f"{count} items")
 
         def tensor(index: int) -> TensorFacts:
@@ -161,7 +161,7 @@ def tflite_facts(data: bytes, path: Path) -> ModelFacts:
             quantised_operators=sum(kind in ("int8", "uint8", "int4", "int16") for kind in heavy),
             float_operators=sum(kind in ("float32", "float16") for kind in heavy),
         )
-    except _BROKEN as error:
+    except BROKEN as error:
         raise _damaged(path, str(error)) from error
 
 
@@ -188,7 +188,7 @@ def onnx_facts(data: bytes, path: Path) -> ModelFacts:
 
     try:
         model = onnx.load_model_from_string(data)
-    except (google.protobuf.message.DecodeError, *_BROKEN) as error:
+    except (google.protobuf.message.DecodeError, *BROKEN) as error:
         raise _damaged(path, str(error)) from error
     graph = model.graph
     if not graph.node or not model.ir_version:

@@ -236,6 +236,11 @@ class Choices:
         "WAV file for the virtual board's microphone, with the inputs in flash only; default: silence",
         targets=_RUN,
     )
+    fuses: str = path(
+        "virtual board: FILE that keeps the fuses, which a program can then blow, or a board whose fuses it has from the "
+        "factory, such as nucleo or dk; default: those of option board, which no program can blow",
+        targets=_RUN,
+    )
     runs: int = count(
         "number of inferences over the console, with the inputs in turn; default: each input once",
         "inferences",
@@ -315,7 +320,7 @@ class Choices:
 # Options about boards, runs, reports and the console, which do not change the bytes in flash.
 _NOT_IN_FLASH = frozenset(
     {
-        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
+        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "fuses", "epochs"),
         *("inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
         *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }

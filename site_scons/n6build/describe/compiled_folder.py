@@ -196,12 +196,7 @@ def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[Weight
         name: Name of the network.
         networks: All networks of the folder; a single one also owns files with other names.
     """
-    files = [path for suffix in _WEIGHTS_SUFFIXES for path in files_in(folder, f"*{suffix}")]
-    owned = [path for path in files if _owner(path, networks) == name]
-    # These belong to a network that is no longer in the folder, such as od_atonbuf.xSPI2.raw beside network.c.
-    foreign = [path for path in files if path not in owned and _TOOLS_NAME.match(path.name)]
-    if len(networks) == 1:
-        owned += [path for path in files if path not in owned and (path not in foreign or not owned)]
+    owned = _owned(folder, name, networks)
     # If several files have the same weights, some may be placeholders.
     whole = [path for path in owned if len(owned) == 1 or is_whole(path)]
     by_pool: dict[str, Path] = {}
@@ -213,6 +208,20 @@ def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[Weight
         copy = by_pool.pop("")
         by_pool = {"": copy} if whole == [copy] else by_pool
     return tuple(WeightsFile(pool, path) for pool, path in sorted(by_pool.items()))
+
+
+def _owned(folder: Path, name: str, networks: Collection[str]) -> list[Path]:
+    """Return the files with weights of a network, those with its name first."""
+    files = [path for suffix in _WEIGHTS_SUFFIXES for path in files_in(folder, f"*{suffix}")]
+    owned = [path for path in files if _owner(path, networks) == name]
+    if len(networks) > 1:
+        return owned
+    others = [path for path in files if path not in owned]
+    if owned:
+        # The others with the tool's name belong to a network that is no longer in the folder, such as
+        # od_atonbuf.xSPI2.raw beside network.c.
+        others = [path for path in others if not _TOOLS_NAME.match(path.name)]
+    return owned + others
 
 
 def is_whole(path: Path) -> bool:

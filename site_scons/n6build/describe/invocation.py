@@ -51,4 +51,6 @@ class Invocation:
         "1 reads all files again, instead of trusting their times and the digests of earlier builds; for daily builds",
         environment="N6BUILD_PARANOID",
     )
-    explain: str = word("", "explains why this file is rebuilt or not; builds nothing")
+    explain: str = word(
+        "", "explains why this build product is rebuilt or not, or what another file is; builds nothing"
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.base.captured import run_in_session
 from n6build.base.environment import in_copy
 from n6build.base.files import sha256
 from n6build.base.paths import LIBRARY, ROOT
@@ -103,24 +103,12 @@ class Copy:
 
     def run(self, *words: str, is_clean: bool = False) -> tuple[int, str]:
         """Run Python in the copied project, and return its exit status and output."""
-        child = subprocess.Popen(
-            ["/bin/sh", "-c", _LIMITED, "sh", sys.executable, *words],
-            cwd=self.project,
-            env=in_copy(self.folder, self.path, self._byte_code(is_clean=is_clean)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
+        command = ["/bin/sh", "-c", _LIMITED, "sh", sys.executable, *words]
+        environment = in_copy(self.folder, self.path, self._byte_code(is_clean=is_clean))
         try:
-            output, _ = child.communicate(timeout=_SECONDS)
+            return run_in_session(command, self.project, _SECONDS, environment)
         except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.communicate()
             return 1, f"TimeoutError: after {_SECONDS} s"
-        return child.returncode, output
 
     def forget(self, modules: Mapping[str, object]) -> None:
         """Remove the byte code of edited modules, which a clean build does not have.

@@ -8,7 +8,7 @@ from n6build.base.files import write_atomically
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 
 
 @dataclass(frozen=True)

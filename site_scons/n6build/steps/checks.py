@@ -6,7 +6,7 @@ The verdict is a separate step, so that a report is possible even if checks fail
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -19,13 +19,15 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.model_facts import ModelFacts, read_model_facts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.npu import Npu
 from n6build.describe.model import TensorType
 from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.npu.saturation import reach_of_network
 from n6build.place.image.manifest import read_manifest
 from n6build.place.image.program_board import ProgramBoard, program_board
 from n6build.place.memory_plan.board_memory import models_memory_of
-from n6build.place.memory_plan.generated_c import external_ram_parts
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
+from n6build.place.memory_plan.plan_tables import external_ram_parts
 from n6build.place.reloc.openmv import refused_in_heap
 from n6build.place.reloc.reader import read_reloc_file
 from n6build.place.reloc.slots import executable_ram_part
@@ -53,6 +55,7 @@ class _Network:
     folder: str
     weights: tuple[str, ...]
     for_npu: bool
+    has_blobs: bool
     pools: tuple[GivenPool, ...]
 
 
@@ -78,6 +81,9 @@ class ChecksParameters:
         external: External regions for relocatable models; empty without them.
         foreign: Third-party programs.
         programs: Board facts for reading third-party programs; None without them.
+        npu: The chip's NPU; None without a network that has blobs.
+        ports: Kinds of units in the order of the stream switch's sources, and of its destinations, which
+            parameters do not keep in `npu`.
     """
 
     board: CheckedBoard
@@ -89,6 +95,20 @@ class ChecksParameters:
     external: tuple[str, ...]
     foreign: tuple[GivenProgram, ...]
     programs: ProgramBoard | None
+    npu: Npu | None = None
+    ports: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def ordered_npu(self) -> Npu | None:
+        """Return the NPU with its ports in order."""
+        if self.npu is None:
+            return None
+        sources, destinations = self.ports
+        return replace(
+            self.npu,
+            sources={kind: self.npu.sources[kind] for kind in sources},
+            destinations={kind: self.npu.destinations[kind] for kind in destinations},
+        )
 
 
 def checks_step(
@@ -126,6 +146,8 @@ def checks_step(
         models_memory_of(board).external if installed else (),
         tuple(foreign),
         program_board(board) if foreign else None,
+        board.soc.npu if any(each.constants for each in networks) else None,
+        (tuple(board.soc.npu.sources), tuple(board.soc.npu.destinations)),
     )
     unread = (each.file for each in parameters.networks if each.file and each.facts is None)
     return Step(
@@ -135,7 +157,7 @@ def checks_step(
         sources=(
             plan,
             *([manifest] if foreign else []),
-            *dict.fromkeys((*(file for each in networks for file in each.described), *unread)),
+            *dict.fromkeys((*(file for each in networks for file in (*each.described, *each.constants)), *unread)),
             *(file for _, file in installed),
             *dict.fromkeys(file for program in foreign for file in program.sources),
         ),
@@ -160,6 +182,7 @@ def _network(steps: NetworkSteps) -> _Network:
         steps.folder,
         steps.weights,
         steps.backend.for_npu,
+        bool(steps.constants),
         given_pools(steps.pools),
     )
 
@@ -178,7 +201,7 @@ def make_checks(call: Call) -> None:
     plan = read_plan(call.sources[0])
     subject = Subject(
         given.board,
-        tuple(_subject(network) for network in given.networks),
+        tuple(_subject(network, given.ordered_npu) for network in given.networks),
         plan,
         given.runtime,
         tuple(_installed(each, given, plan) for each in given.installed),
@@ -192,14 +215,16 @@ def _appli_bytes(manifest: Path) -> int:
     return sum(each.length for each in read_manifest(manifest).segments if each.name == "appli")
 
 
-def _subject(network: _Network) -> NetworkSubject:
+def _subject(network: _Network, npu: Npu | None) -> NetworkSubject:
     file = Path(network.file) if network.file else None
+    artifacts = read_artifacts(Path(network.folder), network.name, network.weights)
     return NetworkSubject(
         model=CheckedModel(network.model, file, network.waived, network.input_type, network.output_type),
         for_npu=network.for_npu,
-        artifacts=read_artifacts(Path(network.folder), network.name, network.weights),
+        artifacts=artifacts,
         pools=network.pools,
         facts=network.facts or (read_model_facts(file) if file else None),
+        reach=reach_of_network(artifacts, npu) if network.has_blobs and npu else None,
     )
 
 

@@ -68,6 +68,12 @@ class NetworkSteps:
         return described_by(self.step.outputs)
 
     @property
+    def constants(self) -> tuple[str, ...]:
+        """Return the blobs and weights of a network with blobs; none of another one."""
+        blobs = tuple(each for each in self.headers if each.endswith("_ecblobs.h"))
+        return (*blobs, *self.raws) if blobs else ()
+
+    @property
     def for_runs(self) -> tuple[str, ...]:
         """Return all outputs except the report.
 

@@ -20,6 +20,7 @@ from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.survey import writes_noted
 from n6build.board.virtual_board import machine
 from n6build.board.virtual_board.build import BINARY, place_of_emulator
+from n6build.board.virtual_board.fuses import with_fuses
 from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.hardware import npu_header
 from n6build.describe.hardware.board import Board
@@ -39,8 +40,11 @@ def boot_of(target: Target, board: Board) -> NorBoot:
     """Return the boot settings of a target's virtual board.
 
     Writes of its program are discarded.
+
+    Raises:
+        N6Error: As `with_fuses`.
     """
-    return NorBoot(nor_of(target), board, strict_clocks=not target.foreign)
+    return with_fuses(NorBoot(nor_of(target), board, strict_clocks=not target.foreign), target.fuses)
 
 
 @contextmanager

@@ -35,6 +35,7 @@ class Target:
         everything: Program all sectors, even those that the board is recorded to hold.
         dry: Only report.
         foreign: A third-party program is on the board.
+        fuses: File with the virtual board's fuses, or the board that lends its own; empty for the board's.
     """
 
     file: str
@@ -46,6 +47,7 @@ class Target:
     everything: bool = False
     dry: bool = False
     foreign: bool = False
+    fuses: str = ""
 
 
 def target_of(
@@ -58,9 +60,11 @@ def target_of(
     everything: bool,
     dry: bool,
     foreign: bool,
+    fuses: str = "",
 ) -> Target:
     """Return the `Target` with the description and the choices of a board."""
-    return Target(board_files(board)[0], choice_of(board), probe, name, virtual_board, start, everything, dry, foreign)
+    chosen = choice_of(board)
+    return Target(board_files(board)[0], chosen, probe, name, virtual_board, start, everything, dry, foreign, fuses)
 
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:

@@ -9,7 +9,7 @@ from n6build.base.files import require_at_most
 from n6build.check.rules.caches import CACHE_FUNCTIONS
 from n6build.check.subject import ForeignProgram
 from n6build.place.image.declarations import Declarations
-from n6build.place.image.elf import Symbol, allocated_sections, labels_of, symbols_of
+from n6build.place.image.elf_reader import Symbol, allocated_sections, labels_of, symbols_of
 from n6build.place.image.foreign import MAX_ELF_BYTES, Role, started_program
 from n6build.place.image.linker_map import object_at, read_linker_map
 from n6build.place.image.memory_regions import read_memory_regions

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.environment import Environment
-from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
-from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.rungs import RUNGS, WHOLE
 from n6build.compile.device_headers import check_device_header
 from n6build.compile.ll_aton import version_text
@@ -20,18 +18,18 @@ from n6build.describe.choices import AUTO, Choices
 from n6build.describe.hardware.board import FIELD, RESET_CLOCK, Board
 from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
 from n6build.describe.model import Model, load_model, models_folder
-from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, TALKING
+from n6build.describe.targets import LADDER
 from n6build.place.memory_plan.plan import application_name
 from n6build.place.reloc.openmv import Firmware, check_version, read_firmware
 from n6build.place.trust.choice import Trust
 from n6build.steps.foreign_model_choices import as_the_models_are
+from n6build.steps.goal_checks import ALL_BOARDS
 from n6build.steps.network import Stage1
 from n6build.steps.reloc_networks import ModelOptions
 from n6build.steps.signing_settings import trust_of
 
 # Goals that need no compiled firmware.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model", "time"})
-ALL_BOARDS = "all"
 
 
 @dataclass(frozen=True)
@@ -205,92 +203,6 @@ def runtime_for(firmware: Firmware, runtime: Runtime) -> Runtime:
     return runtime
 
 
-def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Check the combination of goals and choices.
-
-    Raises:
-        N6Error: N6-OPTION-006 to N6-OPTION-009, N6-OPTION-011 to N6-OPTION-013, N6-OPTION-015 to
-            N6-OPTION-017, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002,
-            N6-ROMFS-007 or N6-ROMFS-011 if a combination has no effect or is not possible.
-    """
-    # One rule after another, each with its own error: the order decides which one is reported.
-    if "no-flash" in choices.modes and not {*FLASHING}.isdisjoint(goals):
-        raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="remove the flash targets")
-    if choices.dry and "run" in goals and "no-flash" not in choices.modes:
-        what = "dry=1 programs nothing, so 'run' would run the old programs"
-        raise N6Error("N6-OPTION-006", what, hint="add mode=no-flash, if you want that")
-    if choices.loader != "reloc" and "flash-model" in goals:
-        raise N6Error(
-            "N6-FLASH-023", "the network is linked into the Appli", hint="set loader=reloc, or run scons flash"
-        )
-    if choices.appli and {"flash-model"} & set(goals):
-        raise N6Error(
-            "N6-FLASH-023", "the Appli is a third-party program", hint="remove option appli, or run scons flash"
-        )
-    if choices.firmware:
-        _check_firmware(choices, goals)
-    if "romfs" in goals and not choices.romfs:
-        what = "target romfs needs the description of a file system"
-        raise N6Error("N6-ROMFS-007", what, hint="add romfs=romfs_config.json")
-    program = choices.program
-    if choices.loader == "reloc" and program is not None and not program.elf:
-        what = f"'{program.name}' links its networks, but loader=reloc installs them from flash"
-        raise N6Error("N6-HOST-002", what, hint="set loader=linked")
-    if choices.board == ALL_BOARDS and set(goals) - {"time", "network"}:
-        raise N6Error("N6-TIME-004", "board=all only works with target time", hint="run scons time board=all")
-    if FIELD_REPORT in goals and (choices.is_foreign or program):
-        what = "a field report needs n6build's own FSBL and Appli"
-        raise N6Error("N6-FIELD-001", what, hint="remove options fsbl and appli")
-    if LADDER in goals:
-        check_ladder(choices, goals)
-    if not {*TALKING}.isdisjoint(goals):
-        _check_run(choices)
-
-
-def _check_firmware(choices: Choices, goals: Collection[str]) -> None:
-    """Check that option firmware is used only for models of another firmware.
-
-    Other goals are rejected with N6-ROMFS-011.
-    """
-    others = sorted(goal for goal in {*goals} - {"romfs", "reloc", "network"} if "/" not in goal)
-    if not goals or others or ("reloc" in goals and choices.loader != "reloc"):
-        what = f"'firmware={choices.firmware}' is only for the models of another firmware"
-        what += f", but target {others[0]} makes n6build's own" if others else ""
-        hint = "run scons romfs=romfs_config.json romfs, or scons loader=reloc reloc"
-        raise N6Error("N6-ROMFS-011", what, hint=hint)
-
-
-def check_ladder(choices: Choices, goals: Collection[str]) -> None:
-    """Check that all goals and options fit target ladder.
-
-    Raises:
-        N6Error: N6-LADDER-003 if a goal or option does not fit.
-    """
-    if choices.backend != "neural_art":
-        what = "target ladder needs backend neural_art, which is never selected automatically"
-        raise N6Error("N6-LADDER-003", what, hint="add backend=neural_art")
-    others = {
-        **{f"target {each}": True for each in sorted(set(goals) - {LADDER, *FLASHING})},
-        "fsbl, appli or a program": choices.is_foreign,
-        "loader=reloc": choices.loader == "reloc",
-        "option trust": choices.trust != "off",
-        "dry=1": choices.dry,
-        "inputs, expected or runs": choices.inputs or choices.expected or choices.runs,
-        "epochs, trace, until, audio or gdb": choices.epochs
-        or choices.trace != "none"
-        or choices.until
-        or choices.audio
-        or choices.gdb,
-        "option mode": {"no-flash", "no-run"} & set(choices.modes),
-    }
-    for name, given in others.items():
-        if given:
-            what = f"target ladder runs its own networks, so it does not accept {name}"
-            raise N6Error(
-                "N6-LADDER-003", what, hint="run scons backend=neural_art ladder, with options board and probe only"
-            )
-
-
 def boards_of(choices: Choices) -> tuple[str, ...]:
     """Return the names of the requested boards; the build is for the first one.
 
@@ -316,66 +228,3 @@ def check_device(job: Job, goals: Collection[str]) -> None:
     wanted = {goal for goal in goals if "/" not in goal}
     if not goals or wanted - _WITHOUT_FIRMWARE:
         check_device_header(job.runtime.foreign_folders, job.flags)
-
-
-def runs_until(choices: Choices) -> bool:
-    """Return True if a run only watches a program.
-
-    This is so for a third-party program, or with option until.
-    """
-    return bool(choices.appli or choices.program or choices.until)
-
-
-def _check_debugger(choices: Choices) -> None:
-    """Reject options that have no effect with gdb=1 on a real board.
-
-    A debugger takes the place of the run there.
-    """
-    wanted = {
-        "inputs": choices.inputs,
-        "expected": choices.expected,
-        "runs": choices.runs,
-        "until": choices.until,
-        "audio": choices.audio,
-        "epochs": choices.epochs,
-        "trace": choices.trace != "none",
-        "mode=no-run": "no-run" in choices.modes,
-    }
-    for name, value in wanted.items():
-        if value:
-            what = f"with 'gdb=1' on a real board, only the debugger starts programs, so '{name}' has no effect"
-            raise N6Error("N6-OPTION-009", what, hint=f"remove {name}")
-
-
-def _check_run(choices: Choices) -> None:
-    # As in check_goals, the order of the rules decides which error is reported.
-    is_virtual = choices.probe == VIRTUAL
-    if choices.gdb and not is_virtual:
-        _check_debugger(choices)
-        return
-    if choices.trace != "none" and not is_virtual:
-        what = "'trace=npu' only works on the virtual board: a real board cannot trace its NPU"
-        raise N6Error("N6-OPTION-016", what, hint="set probe=virtual, or remove trace=npu")
-    if runs_until(choices):
-        if not is_virtual and "no-run" not in choices.modes:
-            what = "a third-party program, or a run with 'until', only runs on the virtual board"
-            raise N6Error("N6-OPTION-012", what, hint="set probe=virtual, or mode=no-run to start it on this board")
-        if choices.inputs or choices.expected or choices.runs:
-            what = "'inputs', 'expected' and 'runs' need n6build's Appli, and a run to its end"
-            raise N6Error("N6-OPTION-013", what, hint="remove them, or options appli and until")
-        return
-    linked = bool(choices.inputs or choices.expected or choices.runs) or not is_virtual
-    if (choices.inputs or choices.expected) and len(choices.models) > 1:
-        what = "'inputs' and 'expected' are for a single network"
-        raise N6Error("N6-OPTION-007", what, hint="remove them, or name a single model")
-    if choices.gdb and linked:
-        what = "'gdb=1' needs the test vectors in flash"
-        raise N6Error("N6-OPTION-009", what, hint="remove inputs, expected and runs")
-    if choices.audio and linked:
-        what = "'audio' needs the virtual board, and the test vectors in flash"
-        raise N6Error("N6-OPTION-015", what, hint="set probe=virtual, and remove inputs, expected and runs")
-    if choices.epochs and (linked or choices.gdb or choices.audio):
-        what = "'epochs=1' needs the virtual board, and the test vectors in flash"
-        raise N6Error("N6-OPTION-017", what, hint="set probe=virtual, and remove inputs, expected, runs, gdb and audio")
-    if choices.start == "ram" and is_virtual and not choices.pair:
-        raise N6Error("N6-OPTION-011", "'start=ram' needs a real board", hint="remove start=ram")

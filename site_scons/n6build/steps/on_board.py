@@ -16,7 +16,8 @@ from n6build.steps.flash_appli import flash_appli_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
-from n6build.steps.job import Job, runs_until
+from n6build.steps.goal_checks import runs_until
+from n6build.steps.job import Job
 from n6build.steps.plan_part import Part
 from n6build.steps.program_images import Images, trial_of
 from n6build.steps.reference_outputs import expected_outputs
@@ -35,12 +36,14 @@ class BeforeFlash:
 
     Attributes:
         manifest: Step of the flash manifest.
+        checks: Step of the checks.
         verdict: Step of the checks' verdict.
         sizes: Step of the sizes.
         origin: Files that record the origin of the images: provenance, bill of materials, notices.
     """
 
     manifest: Step
+    checks: Step
     verdict: Step
     sizes: Step
     origin: tuple[str, ...]
@@ -79,6 +82,7 @@ def on_board(
         everything="flash-all" in asked,
         dry=choices.dry,
         foreign=choices.is_foreign,
+        fuses=choices.fuses,
     )
     steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
     receipts = outputs_of(steps)

@@ -26,10 +26,11 @@ from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
+from n6build.steps.goal_checks import check_goals
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.host_link import host_link
 from n6build.steps.image_sizes import sizes_step
-from n6build.steps.job import Job, boards_of, check_device, check_goals, job_of
+from n6build.steps.job import Job, boards_of, check_device, job_of
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.missing_sectors import lacking_step
 from n6build.steps.network import network_steps
@@ -71,11 +72,38 @@ def application_plan(
     check_device(job, goals)
     if choices.program is not None and choices.program.is_linked_elsewhere:
         return host_library_plan(job)
-    networks = network_steps(job.folder, job.models, job.stage1)
-    if not choices.is_foreign:
-        # Only this project's Appli runs a network on inputs that are in flash.
-        networks = tuple(with_inputs(job.folder, each) for each in networks)
+    networks = _networks(job)
     images = images_of(job, networks)
+    before, build = _build(job, networks, images)
+    board = on_board(job, networks, images, before, goals, programmer)
+    parts = [build, _hex(job, images, before.manifest), _reloc(job, images), romfs_partitions(job), board]
+    parts += [_merge_report(job, before.sizes), _editor(job, images)]
+    if "library" in goals:
+        check_library(choices, networks)
+        parts.append(host_link(choices.build, images.library, job.runtime) if choices.appli else images.library)
+    if "time" in goals:
+        parts.append(_time(job, networks, boards, board))
+    if "report" in goals:
+        parts.append(_report(job, networks, images, before, board))
+    return make_plan(
+        [step for part in parts for step in part.steps],
+        {name: files for part in parts for name, files in part.goals.items()},
+    )
+
+
+def _networks(job: Job) -> tuple[NetworkSteps, ...]:
+    networks = network_steps(job.folder, job.models, job.stage1)
+    if job.choices.is_foreign:
+        return networks
+    # Only this project's Appli runs a network on inputs that are in flash.
+    return tuple(with_inputs(job.folder, each) for each in networks)
+
+
+def _build(job: Job, networks: Sequence[NetworkSteps], images: Images) -> tuple[BeforeFlash, Part]:
+    """Return the steps before any programming, and their part of the plan.
+
+    The part has the goals network, image, check and build.
+    """
     manifest = flash_manifest_step(
         f"{job.folder}/flash_manifest.json",
         images.parts,
@@ -89,9 +117,9 @@ def application_plan(
     verdict, sizes = verdict_step(f"{job.folder}/checks.txt", checks.name), _sizes(job, images, manifest)
     origin = origin_steps(job, images, manifest, (*(each.step for each in networks), *images.steps, manifest))
     come_with = outputs_of(origin[-ORIGIN_FILES:])
-    before = BeforeFlash(manifest, verdict, sizes, come_with)
+    before = BeforeFlash(manifest, checks, verdict, sizes, come_with)
     headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each)]
-    build = Part(
+    part = Part(
         (
             *(each.step for each in networks),
             *(each.seeded for each in networks if each.seeded),
@@ -114,20 +142,7 @@ def application_plan(
             ),
         },
     )
-    board = on_board(job, networks, images, before, goals, programmer)
-    parts = [build, _hex(job, images, manifest), _reloc(job, images), romfs_partitions(job), board]
-    parts += [_merge_report(job, sizes), _editor(job, images)]
-    if "library" in goals:
-        check_library(choices, networks)
-        parts.append(host_link(choices.build, images.library, job.runtime) if choices.appli else images.library)
-    if "time" in goals:
-        parts.append(_time(job, networks, boards, board))
-    if "report" in goals:
-        parts.append(_report(job, networks, images, checks, before, board))
-    return make_plan(
-        [step for part in parts for step in part.steps],
-        {name: files for part in parts for name, files in part.goals.items()},
-    )
+    return before, part
 
 
 def _checks(job: Job, networks: Sequence[NetworkSteps], images: Images, manifest: Step) -> Step:
@@ -175,9 +190,7 @@ def _editor(job: Job, images: Images) -> Part:
     return Part((step,), {"vscode": step.outputs})
 
 
-def _report(
-    job: Job, networks: Sequence[NetworkSteps], images: Images, checks: Step, before: BeforeFlash, board: Part
-) -> Part:
+def _report(job: Job, networks: Sequence[NetworkSteps], images: Images, before: BeforeFlash, board: Part) -> Part:
     """Return the report on a build, and on its run if one was requested."""
     done = outputs_of(board.steps)
     step = report_step(
@@ -188,7 +201,7 @@ def _report(
         images.plan.name,
         before.manifest.name,
         images.own,
-        checks.name,
+        before.checks.name,
         _run_of(board),
         (*before.sizes.outputs, *done),
     )

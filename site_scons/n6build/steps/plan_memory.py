@@ -18,7 +18,7 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.slots import BoardFlash
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.own_blobs.digests import require_proved
-from n6build.place.memory_plan import generated_c
+from n6build.place.memory_plan import plan_tables
 from n6build.place.memory_plan.board_memory import BoardMemory, memory_of
 from n6build.place.memory_plan.build_plan import CompiledNetwork, compiled_network, make_plan
 from n6build.place.memory_plan.images import elsewhere
@@ -117,7 +117,7 @@ def memory_plan_step(
         outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c", f"{folder}/n6_pools.ld", *headers),
         sources=(*network_files(networks), *(file for each in networks for file in each.proved)),
         parameters=to_parameters(parameters),
-        templates=tuple(map(project_path, with_included(generated_c.TEMPLATE))),
+        templates=tuple(map(project_path, with_included(plan_tables.TEMPLATE))),
         function="n6build.steps.plan_memory:perform_plan_memory",
     )
 
@@ -215,7 +215,7 @@ def perform_plan_memory(call: Call) -> None:
             refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), ())
     plan = make_plan(given.board, given.profile, networks, given.claim_bytes)
     _say_elsewhere(given.board.flash, plan)
-    texts = (plan_json(plan), generated_c.plan_source(plan), generated_c.pools_script(plan), *headers)
+    texts = (plan_json(plan), plan_tables.plan_source(plan), plan_tables.pools_script(plan), *headers)
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)
 

@@ -98,7 +98,7 @@ def _programmer(choices: Choices, goals: Collection[str]) -> str:
         return VIRTUAL
     from n6build.board.flash.choose import choose_programmer, name_of_programmer
     from n6build.describe.hardware.boards import home_of_board, load_board
-    from n6build.steps.job import check_goals
+    from n6build.steps.goal_checks import check_goals
 
     check_goals(choices, goals)
     board = load_board(choices.board, home_of_board(choices.board))

@@ -9,7 +9,7 @@ from n6build.base.files import write_atomically
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.reloc.binary import crc32_of, model_file, with_blobs, write_model
 from n6build.place.reloc.description import read_description
-from n6build.place.reloc.elf import read_linked_model
+from n6build.place.reloc.linked_model import read_linked_model
 from n6build.place.reloc.pools import params_chunks
 
 

@@ -17,8 +17,8 @@ from n6build.describe.compiled_folder import PrebuiltNetwork
 from n6build.describe.hardware.board import Board
 from n6build.engine.plan import Plan, make_plan
 from n6build.engine.step import Step, outputs_of
-from n6build.place.memory_plan.generated_c import LoadMode
 from n6build.place.memory_plan.plan import Content, PlannedModel
+from n6build.place.memory_plan.plan_tables import LoadMode
 from n6build.place.reloc.compilation import LINK, model_code
 from n6build.place.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.place.reloc.verify import ram_of

@@ -10,11 +10,11 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step, to_parameters
-from n6build.place.memory_plan import generated_c
+from n6build.place.memory_plan import plan_tables
 from n6build.place.memory_plan.board_memory import ModelsMemory, memory_of, models_memory_of
 from n6build.place.memory_plan.build_plan import make_reloc_plan
-from n6build.place.memory_plan.generated_c import LoadMode
 from n6build.place.memory_plan.plan import PlannedModel, plan_json
+from n6build.place.memory_plan.plan_tables import LoadMode
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.plan_memory import PlanParameters, claim_of, compiled, network_files, planned_networks, sizes_of
 
@@ -76,7 +76,7 @@ def reloc_plan_step(
         outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_models.c"),
         sources=network_files(networks),
         parameters=to_parameters(parameters),
-        templates=tuple(map(project_path, with_included(generated_c.MODELS_TEMPLATE))),
+        templates=tuple(map(project_path, with_included(plan_tables.MODELS_TEMPLATE))),
         function="n6build.steps.reloc_plan:perform_reloc_plan",
     )
 
@@ -85,7 +85,7 @@ def perform_reloc_plan(call: Call) -> None:
     """Write memory_plan.json and n6_models.c."""
     given = call.parameters_as(RelocPlanParameters)
     plan = make_reloc_plan(given.board, given.profile, compiled(given.networks), given.models, given.claim_bytes)
-    source = generated_c.models_source(plan, given.memory, given.load_mode, verified=given.verified)
+    source = plan_tables.models_source(plan, given.memory, given.load_mode, verified=given.verified)
     texts = (plan_json(plan), source)
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)

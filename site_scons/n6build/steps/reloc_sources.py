@@ -19,7 +19,7 @@ from n6build.compile.runtimes import VERSION_GATE, RuntimeVersion, check_epochs,
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.reloc.compilation import CONF_HEADER
 from n6build.place.reloc.description import describe, description_json
-from n6build.place.reloc.generated_c import RENDERED, reloc_sources
+from n6build.place.reloc.model_sources import RENDERED, reloc_sources
 from n6build.place.reloc.pools import pool_table
 from n6build.steps.compiled_network import described_by
 

@@ -36,7 +36,7 @@ class _Network:
     folder: str
     reference: str
     inputs: str
-    tolerance: EpochTolerance
+    tolerance: EpochTolerance | None
 
 
 @dataclass(frozen=True)

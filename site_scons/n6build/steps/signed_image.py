@@ -9,7 +9,7 @@ from n6build.base.files import digest_of, write_atomically
 from n6build.base.paths import project_path
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.engine.step import Call, Step, Tool, to_parameters
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 from n6build.place.image.signing import Keys, signed_image
 
 

@@ -16,7 +16,7 @@ from n6build.board.flash.programmer import Programmer, RamProgram
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step, to_parameters
-from n6build.place.image.elf import payload_of
+from n6build.place.image.elf_reader import payload_of
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target
 

@@ -12,6 +12,7 @@ from n6build.base.files import to_json
 from n6build.board.run.instructions import Meaning
 from n6build.board.run.npu_epochs import HardwareEpoch
 from n6build.board.run.registers import Register
+from n6build.board.run.saturation import SaturatedUnit, saturated_units
 from n6build.check.run import Result, counts
 from n6build.compile.artifacts.buffer_lives import BufferLife
 from n6build.compile.artifacts.timed_epochs import epoch_numbers
@@ -118,6 +119,12 @@ class NpuSection:
     epochs: tuple[HardwareEpoch, ...] = ()
     problem: str = ""
     grades: tuple[EpochGrade, ...] = ()
+
+    @property
+    def saturated(self) -> tuple[SaturatedUnit, ...]:
+        """Return the units with saturated values, those with the most losses first."""
+        units = saturated_units(self.epochs)
+        return tuple(sorted(units, key=lambda each: (-each.saturation.lost, each.saturation.bytes == 1, each.epoch)))
 
     @property
     def warned(self) -> tuple[EpochGrade, ...]:

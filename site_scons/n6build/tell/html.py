@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from n6build.base.console import kib
 from n6build.board.run.npu_table import units_text
+from n6build.board.run.saturation import REMEDY, saturation_text
 from n6build.judge.own_blobs.epoch_grades import counted_grades
 from n6build.judge.timing.timing_table import span_text, spread_text, whole_text
 from n6build.tell.content import Report, urgency
@@ -59,6 +60,7 @@ def _environment() -> Environment:
     environment.filters["sha256"] = _sha256
     environment.globals["share"] = share_text
     environment.filters["units_text"] = units_text
+    environment.filters["saturation_text"] = saturation_text
     environment.filters["grades_text"] = counted_grades
     # Only these texts are trusted as markup: `plan_svg`, `npu_svg` and the others make them, and escape all names in them.
     environment.filters["npu_picture"] = lambda epochs: Markup(npu_svg(epochs))
@@ -72,4 +74,6 @@ def _environment() -> Environment:
     environment.filters["spread_text"] = spread_text
     environment.globals["most_drawn"] = MOST_EPOCHS
     environment.globals["slow_steps"] = SHOWN
+    environment.globals["saturation_remedy"] = REMEDY
+    environment.globals["channels_shown"] = 4
     return environment

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from n6build.base.console import clipped, kib, printable
+from n6build.board.run.saturation import losing_units, saturation_text
 from n6build.check.run import summary
 from n6build.judge.own_blobs.epoch_grades import counted_grades
 from n6build.judge.timing.expected import NetworkTime
@@ -117,6 +118,12 @@ def _npu(npu: NpuSection) -> Iterator[str]:
             sum(each) for each in zip(*((e.macs, e.reads, e.writes) for e in npu.epochs), strict=True)
         )
         yield f"    first inference: {macs:,} MACs, {kib(reads)} read, {kib(writes)} written"
+        losing = losing_units(npu.epochs)
+        for unit in losing[:_EPOCHS_SHOWN]:
+            told = f"epoch {unit.epoch}, {printable(unit.layer)}: {saturation_text(unit)}"
+            yield from textwrap.wrap(told, _COLUMNS, initial_indent="    ", subsequent_indent=" " * 6)
+        if len(losing) > _EPOCHS_SHOWN:
+            yield f"    and {len(losing) - _EPOCHS_SHOWN} more"
 
 
 def _time(time: NetworkTime) -> Iterator[str]:

@@ -5,6 +5,7 @@ Each has its wanted memory, which comes from oracles.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -409,4 +410,46 @@ def whole_layer(seed: int = 0) -> Epoch:
     epoch.switch_on("POOL", 0, TYPE=2, ROUND=1, SAT=1, OUTSHIFT=2, FBYTES=1, FSHIFT=NO_SHIFT)
     epoch.feed(pool_input(0), arith(1))
     epoch.store(OUTPUT_ENGINE, pool(0), rounded(pooled(made, "sum", (2, 2), (2, 2)) << 8, 2), 2)
+    return epoch
+
+
+def biased_layer(kernels: Sequence[int], factors: Sequence[int], biases: Sequence[int], seed: int = 0) -> Epoch:
+    """Return an epoch with a channel for each kernel of one value.
+
+    It is requantised as by ST's compiler.
+
+    The sum has 16 bits, its product with the channel's factor, too; the last step adds the bias.
+
+    Args:
+        kernels: Value of each kernel; features are 0 to 255.
+        factors: Factor of each channel, in 2^-13.
+        biases: Bias of each channel, in steps of the output.
+    """
+    epoch = Epoch()
+    count = len(kernels)
+    c = Convolution(8, 9, 1, count, kernel_height=1, kernel_width=1, subtract=-128)
+    features = noise(seed, (1, 8, 9, 1))
+    weights = np.array(kernels, np.int8).reshape(kernel_shape(c))
+    epoch.feed(features_of(2), features_reader(epoch, 1, features))
+    epoch.feed(kernels_of(2), kernels_reader(epoch, 2, weights))
+    convacc_registers(epoch, 2, c, {}, {})
+    made = requantised(convolved(features[0], weights, c), c)
+    scales, offsets = np.array(factors, np.int64), np.array(biases, np.int64) << 20
+    zeros = np.zeros(count, np.int64)
+    for unit, a, constants in ((3, scales, zeros), (0, zeros, offsets)):
+        write_coefficients(epoch, unit, a, constants >> 16, constants)
+        epoch.values("ARITH", unit, offset_of("ARITH", "INCCNT"), [0, count - 1])
+        epoch.set("ARITH", unit, "ADDROFFSET", OFFSET1=-(count - 1))
+        epoch.set("ARITH", unit, "INCOFFSET", VAL=1)
+        epoch.set("ARITH", unit, "INSHIFTER", FBYTESX=2, FSHIFTX=NO_SHIFT)
+    epoch.set("ARITH", 3, "SHIFT", RES=13)
+    epoch.switch_on("ARITH", 3, CNT1=1, COEFFA=1, COEFFC=1, ROUND=1, SAT=1, ORNDMODE=1, OBYTES=2)
+    epoch.feed(arith_input(3), convacc(2))
+    made = saturated(rounded(made * scales, 13), 16)
+    epoch.set("ARITH", 0, "COEFFAC", A=21760)
+    epoch.set("ARITH", 0, "SHIFT", RES=20)
+    last = {"CNT1": 1, "COEFFB": 1, "COEFFC": 1, "COMBINEBC": 1}
+    epoch.switch_on("ARITH", 0, **last, ROUND=1, SAT=1, ORNDMODE=1, OBYTES=1)
+    epoch.feed(arith_input(0), arith(3))
+    epoch.store(OUTPUT_ENGINE, arith(0), saturated(rounded(made * 21760 + offsets, 20), 8), 1)
     return epoch

@@ -23,6 +23,7 @@ from virtual_board.npu.cases_streams import behind_a_writer, copy, frames_throug
 from virtual_board.npu.cases_vector import (
     activation,
     affine,
+    biased_layer,
     clipped_to,
     counted,
     many_channels,
@@ -150,6 +151,9 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
         )
     ),
     "a whole layer": whole_layer,
+    "a layer with a product that needs more than 16 bits": lambda: biased_layer(
+        (40, -9, 40, 10), (30138, 8000, 30138, 9000), (-619, 5, 0, -20)
+    ),
 }
 
 # The model must refuse these: nobody knows their results.
@@ -166,11 +170,11 @@ REFUSED: dict[str, Callable[[], Epoch]] = {
     ),
     "clipped to limits that descend": lambda: refused(clipped_to(5, -17), "OP is 0x37 (clip) from 5 to -17 (COEFFAC)"),
     "a threshold above the lowest value": lambda: refused(
-        thresholded(-100), "TYPE is 2 with PARAM -100 and PARAM2 -128: not modelled"
+        thresholded(-100), "TYPE is 2 with PARAM -100 and PARAM2 -128: only -128 and signed bytes"
     ),
     "another value below the threshold": lambda: refused(
-        thresholded(below=0), "TYPE is 2 with PARAM -128 and PARAM2 0: not modelled"
+        thresholded(below=0), "TYPE is 2 with PARAM -128 and PARAM2 0: only -128 and signed bytes"
     ),
-    "a threshold of 16 bits": lambda: refused(thresholded(size=2), "not modelled but for -128 and signed bytes"),
+    "a threshold of 16 bits": lambda: refused(thresholded(size=2), "only -128 and signed bytes are modelled"),
     "a threshold after a subtraction": lambda: refused(thresholded(FSUB=3), "TYPE is 2 with FSUB, FSHIFT or OUTSHIFT"),
 }

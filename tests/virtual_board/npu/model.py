@@ -11,6 +11,7 @@ import struct
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from n6build.base.paths import MACHINE_FILES, ROOT
@@ -65,6 +66,24 @@ def value_of(kind: str, register: str, **fields: int) -> int:
         assert -(mask >> low) <= content <= mask >> low, f"{kind} {register} {name} = {content}"
         value |= (content << low) & mask
     return value
+
+
+class _Saturated(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_uint32) for name in ("below", "above", "lost", "open")),
+        *((name, ctypes.c_int64) for name in ("lowest", "highest")),
+    )
+
+
+class Saturated(NamedTuple):
+    """Values of a channel that a format did not hold."""
+
+    below: int
+    above: int
+    lost: int
+    open: int
+    lowest: int
+    highest: int
 
 
 class Regions:
@@ -146,6 +165,18 @@ class Npu:
 
     def line(self, number: int) -> bool:
         return bool(self._library.n6npu_line(self._npu, ctypes.c_uint(number)))
+
+    def saturated(self, kind: str, index: int) -> dict[int, Saturated]:
+        """Return the counts of each channel that saturated in the last epoch."""
+        channel, found = 0, {}
+        counts = _Saturated()
+        following = self._library.n6npu_next_saturated
+        following.restype = ctypes.c_uint32
+        number = ctypes.c_uint(unit(kind, index))
+        while (channel := following(self._npu, number, ctypes.c_uint32(channel), ctypes.byref(counts))) != 0xFFFF_FFFF:
+            found[channel] = Saturated(*(getattr(counts, name) for name in Saturated._fields))
+            channel += 1
+        return found
 
     def run(self) -> str | None:
         """Run the work, and return None or the reason why it cannot be computed."""

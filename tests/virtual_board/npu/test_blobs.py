@@ -92,20 +92,20 @@ def test_a_relocatable_blob_stands_in_a_container(npu: Npu, layout: ContainerLay
 
 
 DAMAGED = [
-    ("another magic", [0xDEADBEEF, 1, 12], "finds no blob at 0x00080000: 0xdeadbeef"),
+    ("another magic", [0xDEADBEEF, 1, 12], "finds no blob at 0x00080000, but 0xdeadbeef"),
     (
         "an unknown container",
         [0xECBF0060, 0, 0, 16, 16],
-        "at 0x00080000 is in a container 0xecbf0060, which is not known",
+        "at 0x00080000 is in an unknown container, 0xecbf0060",
     ),
-    ("a container in itself", [0xECBF0020, 0, 0, 0], "finds no blob at 0x00080000: 0xecbf0020"),
+    ("a container in itself", [0xECBF0020, 0, 0, 0], "finds no blob at 0x00080000, but 0xecbf0020"),
     ("no end", assembled(label(1)), "ends after 1 words without an end"),
-    ("an unknown instruction", assembled([5], END), "has an instruction 5, word 0"),
-    ("a missing unit", assembled(write_word(31, 0, 0), END), "asks for unit 31, word 0"),
+    ("an unknown instruction", assembled([5], END), "has an unknown instruction 5, word 0"),
+    ("a missing unit", assembled(write_word(31, 0, 0), END), "has no access to unit 31, word 0"),
     (
         "words beyond memory",
         [0xCA057A7A, 1 << 21, *label(1) * 8],
-        "without an end|where it cannot|is not known|writes bits",
+        "without an end|cannot read|unknown instruction|writes bits",
     ),
     ("more words than any blob has", [0xCA057A7A, 1 << 30, 12], "has 1073741824 words"),
     (
@@ -160,19 +160,19 @@ KINDS = {
     "ran",
     "the blob at 0 ends after 0 words without an end",
     "the blob at 0 has 0 words",
-    "the blob at 0 has an instruction 0, word 0, which is unknown",
-    "the blob at 0 asks for unit 0, word 0",
+    "the blob at 0 has an unknown instruction 0, word 0",
+    "the blob at 0 has no access to unit 0, word 0",
     "the blob at 0 waits for ever, word 0: STRENG0 +0 bits 0 to 0 are 0, not 0",
-    "the epoch controller finds no blob at 0: 0",
-    "STRENG0 reads 0 bytes at 0, where it cannot",
-    "STRENG0 writes 0 bytes at 0, where it cannot",
-    "STRENG0 is asked for frame 0, and has 0 (LIMIT): whoever waits for it waits for ever",
+    "the epoch controller finds no blob at 0, but 0",
+    "STRENG0 cannot read 0 bytes at 0",
+    "STRENG0 cannot write 0 bytes at 0",
+    "STRENG0 cannot give frame 0, since it has 0 (LIMIT): its reader waits for ever",
     "destination 0 of the stream switch has no source (STRSWITCH +0)",
     "a stream comes from STRENG0, which is off",
-    "no stream engine writes to memory: an epoch would never end",
+    "no stream engine writes to memory, so the epoch never ends",
     "CONVACC0 waits for its own output: units wait for each other in a circle",
     "the epoch moves more than 0 bytes between units",
-    "RECBUF is not modelled",
+    "RECBUF is used, but not modelled",
 }
 
 

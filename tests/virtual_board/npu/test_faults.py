@@ -133,9 +133,9 @@ def copying(reader: int) -> list[list[int]]:
 
 BLOBS = [
     ("its engine writes nowhere", [label(3), *copying(2)], "no stream engine writes to memory"),
-    ("a missing unit", [write_word(31, 0, 0)], "asks for unit 31, word 0"),
+    ("a missing unit", [write_word(31, 0, 0)], "has no access to unit 31, word 0"),
     ("a unit that is not modelled", [write_word(unit("DECUN"), 0, 1), *copying(2)], "DECUN0 is on: not modelled"),
-    ("the epoch controller itself", [write_word(unit("EPOCHCTRL"), 0, 1)], "asks for unit 30, word 0"),
+    ("the epoch controller itself", [write_word(unit("EPOCHCTRL"), 0, 1)], "has no access to unit 30, word 0"),
     ("waits for a unit that nobody starts", [poll(unit("POOL"), 0, 0, 0, 1)], "waits for ever, word 0: POOL0"),
     (
         "waits for a register to change by itself",
@@ -165,7 +165,7 @@ def test_a_blob_outside_memory_is_told_with_its_address(npu: Npu, address: int) 
 def test_a_container_that_points_outside_memory_is_told(npu: Npu, layout: ContainerLayout) -> None:
     words = [layout.magic, 0, 0, 0, 0]
     words[layout.blob_word] = 0x7000_0000
-    assert "at 0x70080000, where it cannot" in str(npu.run_blob(words))
+    assert "of its blob at 0x70080000" in str(npu.run_blob(words))
 
 
 def test_the_most_instructions_that_do_nothing_take_less_than_a_second(library: ctypes.CDLL) -> None:

@@ -25,6 +25,7 @@
 #define RESET_ONCE 15
 #define START_BAD_PLL 16
 #define SELECT_ZERO 17
+#define RUN_INTO_REGISTERS 18
 
 #define EXIT_STATUS 9
 
@@ -205,6 +206,11 @@ void reset(void)
         break;
     case START_BAD_PLL:
         status = start_bad_pll();
+        break;
+    case RUN_INTO_REGISTERS:
+        /* The first half of an instruction of 32 bits, in front of a RAM that is off. */
+        *(volatile uint16_t *)0x341FFFFEu = 0xF3AFu;
+        ((void (*)(void))0x341FFFFFu)();
         break;
     case SELECT_ZERO:
         status = select_zero();

@@ -47,6 +47,11 @@
 #define READ_UNCACHED 34
 #define READ_WHILE_OFF 35
 #define FOLLOW_RULE 36
+#define DROP 37
+#define DROP_AND_FILL 38
+#define DROP_AND_WRITE 39
+#define DROP_AND_CLEAN 40
+#define RUN_HIDDEN_CODE 41
 
 /* The place is not in a RAM that is off after reset. */
 #ifndef PLACE
@@ -89,7 +94,7 @@ static uint8_t read_byte(void)
 static void by_address(uint32_t operation)
 {
     for (uint32_t line = PLACE; line < PLACE + BYTES; line += N6_CACHE_LINE) {
-        REG(operation) = line;
+        REG(operation) = line; /* BY ADDRESS */
     }
     barrier();
 }
@@ -141,6 +146,22 @@ static void make_dirty(void)
     write_bytes(2);
     data_cache(N6_SCB_CCR_DC);
     write_bytes(3);
+}
+
+/* Run code in the middle of some pages that are dirty in a cache that is off. */
+static uint32_t run_hidden_code(void)
+{
+    const uint32_t end = PLACE + 0x1000u;
+    for (uint32_t at = PLACE; at < end; at += 2u) {
+        *(volatile uint16_t *)at = 0x4770u; /* BX LR */
+    }
+    data_cache(N6_SCB_CCR_DC);
+    for (uint32_t at = PLACE + N6_CACHE_LINE; at < end; at += 2u) {
+        *(volatile uint16_t *)at = 0xDEADu;
+    }
+    data_cache(0);
+    ((void (*)(void))(PLACE + 0x821u))(); /* HIDDEN */
+    return 0;
 }
 
 /* Invalidate once, for all that the NPU writes, as for an epoch. */
@@ -462,6 +483,27 @@ static uint32_t does(void)
         make_dirty();
         by_set_and_way(N6_SCB_DCCSW, 1);
         return npu_sum() != SUM(2);
+    case DROP:
+    case DROP_AND_CLEAN:
+        make_dirty();
+        by_address(N6_SCB_DCIMVAC);
+        if (DOES == DROP_AND_CLEAN) {
+            by_address(N6_SCB_DCCMVAC);
+        }
+        return npu_sum() != SUM(2);
+    case DROP_AND_FILL:
+        make_dirty();
+        by_address(N6_SCB_DCIMVAC);
+        test_npu_fill(PLACE, BYTES, 5);
+        return npu_sum() != SUM(5);
+    case DROP_AND_WRITE:
+        make_dirty();
+        by_address(N6_SCB_DCIMVAC);
+        write_bytes(3);
+        by_address(N6_SCB_DCCMVAC);
+        return npu_sum() != SUM(3);
+    case RUN_HIDDEN_CODE:
+        return run_hidden_code();
     case INVALIDATE_BY_ADDRESS:
         make_dirty();
         by_address(N6_SCB_DCIMVAC);

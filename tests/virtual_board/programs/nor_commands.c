@@ -27,6 +27,8 @@
 #define PROGRAM_OCTAL 15
 #define SLEEP 16
 #define TOO_FAST 17
+#define ONE_EDGE 18
+#define UNHEARD 19
 
 #define OFFSET 0x200000u
 #define BASE N6_XSPI2_BASE
@@ -37,6 +39,7 @@
 #define OCTAL_DTR 0x0000001Cu
 #define OCTAL_DTR_ADDRESS 0x00003C00u
 #define OCTAL_DTR_DATA 0x2C000000u
+#define ONE_EDGE_DATA 0x24000000u
 
 #define SYSTICK_CONTROL 0xE000E010u
 #define SYSTICK_RELOAD 0xE000E014u
@@ -279,6 +282,18 @@ static void act(void)
     }
     show("id", read_bytes(OCTAL_DTR | OCTAL_DTR_ADDRESS | OCTAL_DTR_DATA, 5u, 0x9F60u, 0u, 4u));
     show("word", read_bytes(OCTAL_DTR | OCTAL_DTR_ADDRESS | OCTAL_DTR_DATA, 20u, 0xEE11u, OFFSET + 0x2000u, 4u));
+#elif DO == ONE_EDGE
+    const n6_xspi_command_t enable = {OCTAL_DTR, 0, 0x06F9u, 0};
+    send(0x06u);
+    write_bytes(LINE | ADDRESS_32 | DATA, 0x72u, 0u, 1u, 2u);
+    show("status", read_bytes(OCTAL_DTR | OCTAL_DTR_ADDRESS | ONE_EDGE_DATA, 20u, 0x05FAu, 0u, 1u));
+    (void)n6_xspi_send(BASE, &enable);
+    show("enabled", read_bytes(OCTAL_DTR | OCTAL_DTR_ADDRESS | ONE_EDGE_DATA, 20u, 0x05FAu, 0u, 2u));
+    show("id", read_bytes(OCTAL_DTR | OCTAL_DTR_ADDRESS | ONE_EDGE_DATA, 5u, 0x9F60u, 0u, 3u));
+    show("word", read_bytes(OCTAL_DTR | OCTAL_DTR_ADDRESS | ONE_EDGE_DATA, 20u, 0xEE11u, OFFSET, 4u));
+#elif DO == UNHEARD
+    n6_modify(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3SV, 0u);
+    show("id", read_bytes(LINE | DATA, 0, 0x9Fu, 0, 3u));
 #elif DO == SLEEP
     send(0xB9u);
     show("asleep", word(OFFSET));

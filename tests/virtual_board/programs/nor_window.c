@@ -34,6 +34,9 @@
 #define STILL_MAPPED 19
 #define OTHER_MODE 20
 #define TIMEOUT 21
+#define DATA_EDGE 22
+#define SLIGHTLY_FAST 23
+#define CHIP_SELECT 24
 
 const char n6_program[] = "test";
 
@@ -95,6 +98,12 @@ static inline void change(void)
     N6_REG32(N6_XSPI2_IR) = 0x13u;
 #elif CHANGE == ONE_EDGE
     n6_modify(N6_XSPI2_CCR, N6_XSPI_CCR_IDTR, 0u);
+#elif CHANGE == DATA_EDGE
+    n6_modify(N6_XSPI2_CCR, N6_XSPI_CCR_DDTR, 0u);
+#elif CHANGE == SLIGHTLY_FAST
+    n6_modify(N6_RCC_IC3CFGR, N6_RCC_IC3CFGR_INT, N6_FIELD(N6_RCC_IC3CFGR_INT, 3u));
+#elif CHANGE == CHIP_SELECT
+    n6_modify(N6_GPION_MODER, 3u << 2 * 1, 0u);
 #elif CHANGE == SWAPPED_PORTS
     n6_modify(N6_XSPI2_CR, N6_XSPI_CR_EN, 0u);
     N6_REG32(N6_XSPIM_CR) = N6_XSPIM_CR_MODE;

@@ -19,6 +19,13 @@
 #define RAM_OFF_WHILE_RUNNING 7
 #define READ_BOOT_ROM 8
 #define OTHER_MEMORIES 9
+#define ALIAS_OPEN 10
+#define ALIAS_SECURED 11
+#define RESET_VALUES 12
+#define BYPASS 13
+#define RESET_ITSELF 14
+#define ATTRIBUTES 15
+#define STARVE_WATCHDOG 16
 
 const char n6_program[] = "test";
 
@@ -64,8 +71,57 @@ static void use_other_memories(void)
     n6_put_end();
 }
 
+static void show(const char *name, uint32_t value)
+{
+    n6_put(name);
+    n6_put("=");
+    n6_put_hex32(value);
+    n6_put_end();
+}
+
+static void use_alias(void)
+{
+    n6_enable(N6_RCC_APB4ENSR2, N6_RCC_APB4ENR2, N6_RCC_APB4ENR2_SYSCFGEN);
+    n6_enable(N6_RCC_AHB3ENSR, N6_RCC_AHB3ENR, N6_RCC_AHB3ENR_RIFSCEN);
+#if DOES == ALIAS_SECURED
+    N6_REG32(N6_RIFSC_SECCFGR1) = N6_RIFSC_SECCFGR1_SYSCFG;
+#endif
+    N6_REG32(N6_SYSCFG_VDDIO3CCCR - N6_SECURE_BIT) = 0x278u; /* ALIAS */
+    show("secure", N6_REG32(N6_SYSCFG_VDDIO3CCCR));
+    show("alias", N6_REG32(N6_SYSCFG_VDDIO3CCCR - N6_SECURE_BIT));
+}
+
+/* Write a word to three banks, reset the system, and read them. */
+static void reset_itself(void)
+{
+    if ((N6_REG32(N6_RCC_HWRSR) & N6_RCC_HWRSR_SFTRSTF) == 0u) {
+        N6_REG32(N6_FLEXRAM_BASE) = 1u;
+        N6_REG32(N6_AXISRAM1_BASE) = 2u;
+        N6_REG32(N6_AXISRAM2_BASE) = 3u;
+        N6_REG32(N6_SCB_AIRCR) = N6_FIELD(N6_SCB_AIRCR_VECTKEY, 0x05FAu) | N6_SCB_AIRCR_SYSRESETREQ;
+        for (;;) {
+        }
+    }
+    show("flexram", N6_REG32(N6_FLEXRAM_BASE));
+    show("axisram1", N6_REG32(N6_AXISRAM1_BASE));
+    show("axisram2", N6_REG32(N6_AXISRAM2_BASE));
+}
+
+/* Start the watchdog with 11 ticks of 4 LSI cycles, and do not reload it. */
+static void starve_watchdog(void)
+{
+    N6_REG32(N6_IWDG_KR) = 0x5555u;
+    N6_REG32(N6_IWDG_RLR) = 10u;
+    N6_REG32(N6_IWDG_KR) = 0xCCCCu;
+    for (;;) { /* STARVED */
+    }
+}
+
 int main(void)
 {
+#if DOES == RESET_VALUES
+    uint32_t pll1 = N6_REG32(N6_RCC_PLL1CFGR1), pll2 = N6_REG32(N6_RCC_PLL2CFGR3), memories = N6_REG32(N6_RCC_MEMENR);
+#endif
     (void)n6_clock_use_hsi();
     n6_console_open();
     break_console();
@@ -82,6 +138,27 @@ int main(void)
     }
     if (DOES == OTHER_MEMORIES) {
         use_other_memories();
+    }
+    if (DOES == ALIAS_OPEN || DOES == ALIAS_SECURED) {
+        use_alias();
+    }
+#if DOES == RESET_VALUES
+    show("pll1", pll1);
+    show("pll2", pll2);
+    show("memories", memories);
+#endif
+    if (DOES == BYPASS) {
+        N6_REG32(N6_RCC_DIVENSR) = N6_RCC_DIVENR_IC1EN;
+        n6_modify(N6_RCC_CFGR1, N6_RCC_CFGR1_CPUSW, N6_FIELD(N6_RCC_CFGR1_CPUSW, 3u));
+    }
+    if (DOES == RESET_ITSELF) {
+        reset_itself();
+    }
+    if (DOES == ATTRIBUTES) {
+        N6_REG32(N6_GPIOQ_SECCFGR) = 1u; /* EARLY */
+    }
+    if (DOES == STARVE_WATCHDOG) {
+        starve_watchdog();
     }
     n6_put("hello");
     n6_put_end();

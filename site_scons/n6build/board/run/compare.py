@@ -255,3 +255,8 @@ _FIRMWARE_HINTS = {
     "N6-FW-093": "raise its security counter with option trust_counter",
     "N6-FW-024": "switch that bank on with RCC MEMENR and RAMCFG SRAMSD, through their secure aliases",
 }
+
+
+def firmware_hint(name: str) -> str | None:
+    """Return the next thing to do after an error of the firmware, by its id."""
+    return _FIRMWARE_HINTS.get(name)

@@ -12,14 +12,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from n6build.board.run.comparison_text import percent
 from n6build.compile.artifacts.description import EpochBlock, EpochInfo
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import JoinedBuffer, UnjoinedBuffer
-from n6build.judge.compare.layout import in_memory_order
 from n6build.judge.compare.measure import Measure, measure
+from n6build.judge.compare.memory_order import in_memory_order
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from n6build.judge.compare.epoch_bound import ExpectedError, Verdict
+
+# An epoch that reads a result without tensor has the errors of several epochs. Measured on good networks.
+_OF_SEVERAL = EpochTolerance(equal=0.7, within_1=0.94)
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,10 @@ class FedEpoch:
         equal: Number of equal elements.
         within_1: Number of elements that are at most one step away.
         max: Largest difference, in steps.
-        good: True if the buffer is within the tolerance.
+        good: True if the buffer is within its bound or tolerance.
+        furthest: Largest error in front of the last rounding that the epoch's constants explain, in
+            steps; None if a tolerance decides.
+        why: The reason why the buffer is not good, in words.
         reads_from: An epoch whose result this epoch reads although no tensor could replace it; None
             if all inputs were right.
     """
@@ -50,6 +59,21 @@ class FedEpoch:
     max: int
     good: bool
     reads_from: int | None
+    furthest: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The bound that an epoch's constants give to a buffer.
+
+    Attributes:
+        error: Errors of the epoch's own arithmetic; None if the constants do not tell.
+        exact: The tensor before its last rounding, in the tensor's shape; None if it is unknown.
+    """
+
+    error: ExpectedError | None
+    exact: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -112,9 +136,12 @@ def _as_stored(values: np.ndarray, kind: str, stored: str) -> bytes:
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
-    half = 1 << (8 * values.dtype.itemsize - 1)
-    shift = half * (stored.startswith("u") - kind.startswith("u"))
+    shift = _moved_by(values.dtype.itemsize, kind, stored)
     return (values.astype(np.int64) + shift).astype(np.dtype(stored).newbyteorder("<")).tobytes()
+
+
+def _moved_by(size: int, kind: str, stored: str) -> int:
+    return (1 << (8 * size - 1)) * (stored.startswith("u") - kind.startswith("u"))
 
 
 # Lines of each buffer in the request: get and replace.
@@ -155,8 +182,9 @@ def fed(
     watched: Watched,
     made: bytes,
     epochs: Sequence[EpochInfo],
-    tolerance: EpochTolerance,
+    tolerance: EpochTolerance | None,
     reading_others: Mapping[int, int],
+    bound: Bound | None = None,
 ) -> FedEpoch:
     """Compare the bytes of a buffer with its tensor.
 
@@ -164,14 +192,23 @@ def fed(
         watched: The buffer.
         made: The board's bytes of it.
         epochs: Epochs of the network.
-        tolerance: Allowed distance.
+        tolerance: Allowed distance; None for the bound, or for a default without one.
         reading_others: Result of `fed_inputs.reading_others`.
+        bound: Bound by the epoch's constants, None if they give none.
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
     buffer = watched.joined.buffer
     kind = np.dtype(buffer.type).newbyteorder("<")
-    found = measure(np.frombuffer(made, kind), np.frombuffer(watched.wanted, kind), buffer.zero_point)
+    mine, wanted = np.frombuffer(made, kind), np.frombuffer(watched.wanted, kind)
+    found = measure(mine, wanted, buffer.zero_point)
+    reads_from = reading_others.get(buffer.epoch)
+    if tolerance is None and bound is not None and bound.error is not None:
+        verdict = _judged(watched, mine, wanted, bound.error, bound.exact)
+        why, furthest = verdict.why, verdict.furthest
+    else:
+        is_of_several = bound is not None and reads_from is not None
+        why, furthest = _outside(found, tolerance or (_OF_SEVERAL if is_of_several else EpochTolerance())), None
     return FedEpoch(
         epoch=buffer.epoch,
         operators=next((epoch.kind for epoch in epochs if epoch.index == buffer.epoch), ""),
@@ -181,16 +218,45 @@ def fed(
         equal=found.equal,
         within_1=found.within_1,
         max=int(found.max),
-        good=_is_good(found, tolerance),
-        reads_from=reading_others.get(buffer.epoch),
+        good=not why,
+        reads_from=reads_from,
+        furthest=furthest,
+        why=why,
     )
 
 
-def _is_good(found: Measure, tolerance: EpochTolerance) -> bool:
-    """Return true if a buffer is within the tolerance.
+def _judged(
+    watched: Watched, mine: np.ndarray, wanted: np.ndarray, error: ExpectedError, values: np.ndarray | None
+) -> Verdict:
+    """Judge a buffer by its bound, in the values of the model's type."""
+    import numpy as np  # noqa: PLC0415 - planning compares nothing.
+
+    from n6build.judge.compare.epoch_bound import judge_epoch  # noqa: PLC0415
+
+    buffer, tensor = watched.joined.buffer, watched.joined.tensor
+    exact = channels = None
+    if values is not None:
+        exact = in_memory_order(values, buffer.shape, channels_last=tensor.channels_last)
+        axis = values.ndim - 1 if tensor.channels_last or values.ndim < 2 else 1
+        numbers = np.ascontiguousarray(
+            np.moveaxis(np.broadcast_to(np.arange(values.shape[axis]), np.moveaxis(values, axis, -1).shape), -1, axis)
+        )
+        channels = in_memory_order(numbers, buffer.shape, channels_last=tensor.channels_last)
+    shift = _moved_by(mine.dtype.itemsize, tensor.type, buffer.type)
+    return judge_epoch(mine.astype(np.int64) - shift, wanted.astype(np.int64) - shift, error, exact, channels)
+
+
+def _outside(found: Measure, tolerance: EpochTolerance) -> str:
+    """Return the reason why a buffer is outside its tolerance, empty if it is not.
 
     One element may differ by one step in a tensor that is too small for the share.
     """
-    return found.equal >= math.floor(tolerance.equal * found.elements) and found.within_1 >= math.ceil(
+    is_good = found.equal >= math.floor(tolerance.equal * found.elements) and found.within_1 >= math.ceil(
         tolerance.within_1 * found.elements
+    )
+    if is_good:
+        return ""
+    return (
+        f"{percent(found.equal, found.elements)} equal ({100 * tolerance.equal:g} wanted), "
+        f"{percent(found.within_1, found.elements)} within 1 ({100 * tolerance.within_1:g})"
     )

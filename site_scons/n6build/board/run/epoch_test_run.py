@@ -11,10 +11,14 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, write_atomically
 from n6build.board.run.compare import check_going
 from n6build.board.run.console_log import ConsoleLog, ends_run, read_console
+from n6build.board.run.epoch_bounds import Bounds, bounds_of
 from n6build.board.run.epoch_test import FedEpoch, Watched, fed, handed_over, request, watched
 from n6build.board.run.epoch_test_inputs import reading_others
+from n6build.board.run.npu_epochs import first_inferences, hardware_epochs
 from n6build.board.run.reference import model_inputs
+from n6build.board.run.saturation import SaturatedUnit, saturated_units
 from n6build.board.run.session import longest_line
+from n6build.board.run.stops import say_stops
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import show_findings
 from n6build.board.virtual_board.npu_files import NpuFiles
@@ -22,6 +26,7 @@ from n6build.board.virtual_board.npu_record import NpuEpoch, read_npu_record
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.made_buffers import MadeBuffer, made_buffers
+from n6build.describe.hardware.npu import Npu
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import UnjoinedBuffer, join_buffers
 from n6build.judge.compare.interpret import interpret
@@ -40,14 +45,14 @@ class FedNetwork:
         artifacts: Files of the compiled network.
         reference: Model file for the reference interpreter.
         inputs: File with test vectors; only the first vector is used.
-        tolerance: Allowed distance of each epoch.
+        tolerance: Allowed distance of each epoch; None for the bounds that its constants give.
     """
 
     model: str
     artifacts: NetworkArtifacts
     reference: Path
     inputs: Path
-    tolerance: EpochTolerance
+    tolerance: EpochTolerance | None
 
 
 @dataclass(frozen=True)
@@ -72,16 +77,23 @@ class FedOutcome:
     Attributes:
         model: Name of the model.
         reference: File name of the reference.
-        tolerance: Allowed distance of each epoch.
+        tolerance: Allowed distance of each epoch; None for the bounds that its constants give.
         epochs: Compared buffers, in the order of epochs.
         not_compared: Other buffers, in the order of epochs.
+        saturated: Units of the NPU whose formats did not hold all values, in the order of epochs.
     """
 
     model: str
     reference: str
-    tolerance: EpochTolerance
+    tolerance: EpochTolerance | None
     epochs: tuple[FedEpoch, ...]
     not_compared: tuple[NotCompared, ...]
+    saturated: tuple[SaturatedUnit, ...] = ()
+
+    @property
+    def losing(self) -> tuple[SaturatedUnit, ...]:
+        """Return the units that lost values by saturation."""
+        return tuple(each for each in self.saturated if each.saturation.lost)
 
     @property
     def first_wrong(self) -> FedEpoch | None:
@@ -99,6 +111,7 @@ class _Prepared:
         watched: Buffers that the board returns.
         in_outputs: Outputs that only the console has.
         others: Buffers that cannot be compared.
+        bounds: Bounds of the compared buffers.
     """
 
     network: FedNetwork
@@ -106,6 +119,7 @@ class _Prepared:
     watched: list[Watched]
     in_outputs: list[Watched]
     others: list[UnjoinedBuffer]
+    bounds: Bounds
 
 
 def run_fed(
@@ -125,7 +139,7 @@ def run_fed(
     Raises:
         N6Error: N6-COMPARE-00x; N6-RUN-001; N6-RUN-012 if the files of a network list no buffers.
     """
-    prepared = [_prepared(index, network) for index, network in enumerate(networks)]
+    prepared = [_prepared(index, network, boot.board.soc.npu) for index, network in enumerate(networks)]
     everything = [each for one in prepared for each in one.watched]
     with tempfile.TemporaryDirectory(prefix="n6virt-tensors-") as folder:
         tensors = Path(folder) / "tensors"
@@ -142,6 +156,7 @@ def run_fed(
         )
         log = read_console(result.lines)
         findings = show_findings(result.findings)
+        say_stops(boot.board, programs, result, ended_early=log.done is None)
         if not findings:
             check_going(log)
         made = read_at_most(tensors.with_name("tensors.out"), len(data))
@@ -156,7 +171,7 @@ def _whole_numbers(lines: bytes) -> frozenset[int]:
     return frozenset(int(line) for line in lines.split(b"\n")[:-1] if line.isdigit() and len(line) < 10)
 
 
-def _prepared(index: int, network: FedNetwork) -> _Prepared:
+def _prepared(index: int, network: FedNetwork, npu: Npu) -> _Prepared:
     artifacts = network.artifacts
     buffers = made_buffers(artifacts.source.parent, artifacts.name)
     if not buffers:
@@ -175,7 +190,8 @@ def _prepared(index: int, network: FedNetwork) -> _Prepared:
         for each in found
         if each not in (*placed, *printed)
     ]
-    return _Prepared(network, buffers, placed, printed, [*others, *more])
+    bounds = bounds_of(artifacts, network.reference, tensors, [*placed, *printed], npu)
+    return _Prepared(network, buffers, placed, printed, [*others, *more], bounds)
 
 
 @dataclass(frozen=True)
@@ -197,13 +213,18 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
     outcomes = []
     parts = iter(handed_over([one for each in prepared for one in each.watched], handed.data, handed.done))
     inference = 0
+    computed = first_inferences(handed.record, len(prepared))
     for index, each in enumerate(prepared):
         artifacts, tolerance = each.network.artifacts, each.network.tolerance
         made = [(one, next(parts)) for one in each.watched]
         made += [(one, _printed(log, inference, each, one)) for one in each.in_outputs]
         replaced = {one.joined.buffer.name for one, data in made if data is not None}
         own = reading_others(handed.record, index, artifacts.blocks, each.buffers, replaced)
-        epochs = [fed(one, data, artifacts.epochs, tolerance, own) for one, data in made if data is not None]
+        epochs = [
+            fed(one, data, artifacts.epochs, tolerance, own, each.bounds.of(one))
+            for one, data in made
+            if data is not None
+        ]
         others = [
             *each.others,
             *(UnjoinedBuffer(one.joined.buffer, "its epoch did not run") for one, data in made if data is None),
@@ -219,6 +240,7 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
                     NotCompared(one.buffer.epoch, one.buffer.name, one.why)
                     for one in sorted(others, key=lambda one: one.buffer.epoch)
                 ),
+                saturated_units(hardware_epochs(computed[index], artifacts)),
             )
         )
     return outcomes

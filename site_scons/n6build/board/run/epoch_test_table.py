@@ -11,6 +11,7 @@ from n6build.base.size_text import counted
 from n6build.board.run.comparison_text import percent
 from n6build.board.run.epoch_test import FedEpoch
 from n6build.board.run.epoch_test_run import FedOutcome
+from n6build.board.run.saturation import REMEDY, saturation_lines, saturation_text
 
 _RULE = "  " + "-" * 100
 
@@ -23,10 +24,19 @@ def print_fed(outcome: FedOutcome) -> None:
         name = clipped(f"{each.epoch:>4}  {each.operators}", 28)
         equal, within_1 = (percent(count, each.elements) for count in (each.equal, each.within_1))
         line = f"  {name:<28}{each.elements:>12,}{equal:>11}{within_1:>11}{each.max:>6}"
-        show(f"{line}   {each.buffer}" + ("" if each.good else f"  {styled('outside its tolerance', 'bad')}"))
+        show(
+            f"{line}   {each.buffer}"
+            + (
+                ""
+                if each.good
+                else f"  {styled('outside its ' + ('tolerance' if each.furthest is None else 'bound'), 'bad')}"
+            )
+        )
     show(_RULE)
     for one in outcome.not_compared:
         show(f"  {one.epoch:>4}  {one.buffer}: not compared, {one.why}")
+    for text in saturation_lines(outcome.saturated):
+        show(text)
     say("Epochs", _sum(outcome), f"against {outcome.reference}")
 
 
@@ -56,22 +66,36 @@ def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) ->
     if findings:
         raise N6Error("N6-RUN-004", f"the virtual board has {counted(len(findings), 'finding')}", where=findings[0])
     for outcome in outcomes:
-        first, tolerance = outcome.first_wrong, outcome.tolerance
+        first = outcome.first_wrong
         if first:
             wrong = sum(not each.good for each in outcome.epochs)
             worst = min(outcome.epochs, key=lambda each: (each.within_1 / each.elements, each.equal / each.elements))
             what = (
-                f"{wrong} of {len(outcome.epochs)} epochs are outside their tolerance, epoch {first.epoch} first: "
-                f"{percent(first.equal, first.elements)} equal ({100 * tolerance.equal:g} wanted), "
-                f"{percent(first.within_1, first.elements)} within 1 ({100 * tolerance.within_1:g}); furthest off is "
-                f"epoch {worst.epoch}, {percent(worst.within_1, worst.elements)} within 1"
+                f"{wrong} of {len(outcome.epochs)} epochs are outside their {_limits(outcome)}, epoch {first.epoch} first: "
+                f"{_reason(first)}; furthest off is epoch {worst.epoch}, "
+                f"{percent(worst.within_1, worst.elements)} within 1"
             )
-            hint = (
-                "check its weights, its quantisation and tolerance.epoch in model.yaml: its inputs were right"
-                if first.reads_from is None
-                else f"check epoch {first.reads_from}, too: this epoch reads its output, which is not compared"
-            )
-            raise N6Error("N6-RUN-011", what, where=f"{outcome.model}: {first.buffer}", hint=hint)
+            raise N6Error("N6-RUN-011", what, where=f"{outcome.model}: {first.buffer}", hint=_hint(outcome, first))
+
+
+def _hint(outcome: FedOutcome, wrong: FedEpoch) -> str:
+    """Return the remedy for a wrong epoch."""
+    losing = [saturation_text(each) for each in outcome.losing if each.epoch == wrong.epoch]
+    if wrong.reads_from is not None:
+        return f"check epoch {wrong.reads_from}, too: this epoch reads its output, which is not compared"
+    if losing:
+        return f"{'; '.join(losing)}: {REMEDY}"
+    return "check its weights, its quantisation and tolerance.epoch in model.yaml: its inputs were right"
+
+
+def _reason(epoch: FedEpoch) -> str:
+    """Return why an epoch is wrong, with its shares."""
+    return epoch.why if epoch.furthest is None else f"{_far(epoch)}, but {epoch.why}"
+
+
+def _limits(outcome: FedOutcome) -> str:
+    """Return the word for the limits of the wrong epochs."""
+    return "tolerance" if all(each.furthest is None for each in outcome.epochs if not each.good) else "bound"
 
 
 def fed_junit(board: str, outcomes: Sequence[FedOutcome], findings: Sequence[str]) -> bytes:
@@ -81,7 +105,7 @@ def fed_junit(board: str, outcomes: Sequence[FedOutcome], findings: Sequence[str
             group=outcome.model,
             name=f"epoch {each.epoch} {each.buffer}",
             seconds=0.0,
-            failure="" if each.good else _far(each),
+            failure="" if each.good else _reason(each),
             output=f"{each.elements} elements, {each.equal} equal, {each.within_1} within 1, max {each.max}",
         )
         for outcome in outcomes

@@ -29,15 +29,8 @@ from n6build.board.run.session import NetworkOutcome, Outcome, RunModel, longest
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import show_findings
 from n6build.board.virtual_board.findings_file import read_findings, unmodelled_of
-from n6build.board.virtual_board.run import (
-    GUEST_HZ,
-    HANGS_S,
-    GuestTime,
-    Limits,
-    NorBoot,
-    end,
-    nor_command,
-)
+from n6build.board.virtual_board.guest_time import HANGS_S, GuestTime
+from n6build.board.virtual_board.run import GUEST_HZ, Limits, NorBoot, end, nor_command
 from n6build.board.virtual_board.source_lines import Places
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.describe.hardware.board import Board

@@ -20,11 +20,13 @@ class HardwareEpoch:
         number: ST's number.
         operators: Its operators; if they are unknown, the settings of its units.
         units: Active units, in their order.
+        layer: Names of its operators, empty if they are unknown.
     """
 
     number: int
     operators: str
     units: tuple[UnitWork, ...]
+    layer: str = ""
 
     @property
     def macs(self) -> int:
@@ -83,9 +85,11 @@ def hardware_epochs(epochs: Sequence[NpuEpoch], artifacts: NetworkArtifacts) -> 
     The number of an epoch in a blob is its label; other numbers come from the table of epoch blocks.
     """
     operators = {epoch.index: epoch.kind for epoch in artifacts.epochs}
+    layers = {epoch.index: epoch.name for epoch in artifacts.epochs}
     numbered = [(_number(epoch, artifacts), epoch) for epoch in epochs]
     return tuple(
-        HardwareEpoch(number, operators.get(number) or _what(epoch.units), epoch.units) for number, epoch in numbered
+        HardwareEpoch(number, operators.get(number) or _what(epoch.units), epoch.units, layers.get(number, ""))
+        for number, epoch in numbered
     )
 
 

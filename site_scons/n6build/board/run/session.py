@@ -16,6 +16,7 @@ from n6build.board.run.compare import Verdict, check_appli, check_complete, cosi
 from n6build.board.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.board.run.instructions import Meaning
 from n6build.board.run.registers import Register, registers_of
+from n6build.board.run.stops import say_stops
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import show_findings
 from n6build.board.virtual_board.npu_record import NpuEpoch
@@ -247,6 +248,7 @@ def start_virtual_board(boot: NorBoot, models: int, programs: Sequence[Path]) ->
     if log.fault:
         raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
     if not log.models and not log.refused:
+        say_stops(boot.board, programs, result, ended_early=True)
         why = (
             str(result.findings[0])
             if result.findings
@@ -293,6 +295,7 @@ def run_on_virtual_board(
     log = read_console(result.lines)
     findings = show_findings(result.findings)
     counts = [_runs_of(model) for model, _ in networks]
+    say_stops(boot.board, programs, result, ended_early=log.done is None)
     if not findings:
         check_complete(log, sum(counts))
         check_appli(log)

@@ -12,6 +12,7 @@ from n6build.board.run.console_log import EpochCycles
 from n6build.board.run.instructions import meaning_lines
 from n6build.board.run.npu_epochs import hardware_epochs
 from n6build.board.run.npu_table import npu_table
+from n6build.board.run.saturation import saturated_units, saturation_lines
 from n6build.board.run.session import NetworkOutcome, Outcome
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.timed_epochs import timed_epochs
@@ -47,7 +48,8 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts], times:
 
 
 def _npu_table(network: NetworkOutcome, artifacts: NetworkArtifacts) -> list[str]:
-    return npu_table(hardware_epochs(network.npu_epochs, artifacts))
+    epochs = hardware_epochs(network.npu_epochs, artifacts)
+    return [*npu_table(epochs), *saturation_lines(saturated_units(epochs))]
 
 
 def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome, time: NetworkTime) -> list[str]:

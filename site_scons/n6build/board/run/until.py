@@ -13,6 +13,7 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.board.run.registers import registers_of
 from n6build.board.run.session import Outcome, Watched
+from n6build.board.run.stops import say_stops
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import show_findings
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
@@ -51,9 +52,10 @@ def run_until(
     # Warnings are listed, too: no finding fails a program that is only watched.
     findings = tuple(str(finding) for finding in result.findings)
     why = _why_not(until, result)
+    board = boot.board
+    say_stops(board, [*programs.values()], result, ended_early=bool(why) or result.ended == "timeout")
     watched = Watched(str(until), why, result.instructions, result.at, len(result.lines))
     say("Ended", watched.sentence, f"{len(findings)} findings" if findings else "")
-    board = boot.board
     outcome = Outcome(board.name, board.clock.cpu_hz, "instructions", (), findings, {})
     return replace(outcome, registers=registers_of(board, result.unmodelled), watched=watched)
 

@@ -44,6 +44,7 @@ def board_values(board: Board) -> dict[str, int | str]:
         "nor-port": gpio[board.nor.pins.port],
         "nor-pins": board.nor.pins.mask,
         "nor-alternate": board.nor.pins.alternate,
+        "nor-chip-select": 1 << board.nor.pins.chip_select,
         "console-port": gpio[f"GPIO{board.console.tx[1]}"],
         "console-tx": int(board.console.tx[2:]),
         "console-alternate": board.console.alternate,

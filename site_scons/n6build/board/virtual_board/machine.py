@@ -71,7 +71,7 @@ class Ram:
 
     @property
     def on_after_reset(self) -> bool:
-        """Return true if the RAM can be used without being switched on."""
+        """Return true if programs built here use the RAM without switching it on."""
         return not self.enable or bool(self.memory.clock and self.memory.clock.on_after_reset)
 
 
@@ -85,6 +85,7 @@ def chip_header(soc: Soc) -> str:
     values = {
         "soc": soc,
         "blocks": blocks,
+        "enables": sorted({block.clock[0] for block in blocks if block.clock}),
         "rams": [Ram(name, memory) for name, memory in soc.memories.items() if not _NOT_RAM.fullmatch(name)],
         "ports": list(soc.peripherals["GPIO"].instances.items()),
         "timers": [block for block in blocks if block.kind == "TIM"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +16,67 @@ MAX_BYTES = 256 << 20
 # Units of the NPU that move or compute data.
 _MOST_UNITS = 26
 _MOST_COUNT = 1 << 64
+# Channels of a unit, and those that are kept although they lost nothing.
+_MOST_CHANNELS = 1024
+# Bytes of a unit's output.
+_FORMATS = (1, 2, 3)
+_KEPT = 8
+
+
+@dataclass(frozen=True)
+class SaturatedChannel:
+    """Values of a channel that the format of a unit's output did not hold.
+
+    Attributes:
+        channel: Number of the kernel or of the coefficient; 0 for a unit without them.
+        below: Values below the format's lowest.
+        above: Values above the format's highest.
+        lost: Values of these that the epoch's output of one byte shows.
+        open: Values of these that leave the epoch in more bytes: a later epoch makes the output.
+        lowest: The lowest of them, 0 for none below.
+        highest: The highest of them, 0 for none above.
+    """
+
+    channel: int
+    below: int
+    above: int
+    lost: int
+    open: int
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Values of a unit that the format of its output did not hold.
+
+    A format of one byte is the quantisation of a tensor: the reference interpreter ends at the same
+    values, and nothing is lost. Wider formats are the NPU's own. A value that saturates there is lost
+    unless the epoch's output of one byte is at an end of its format, too.
+
+    Attributes:
+        bytes: Bytes of the format.
+        below: Values of all channels below the format's lowest.
+        above: Values of all channels above the format's highest.
+        lost: Values of these that the epoch's output of one byte shows.
+        open: Values of these that leave the epoch in more bytes.
+        count: Number of channels with such values.
+        channels: The channels that lost values, then those with the most others, up to a few.
+    """
+
+    bytes: int
+    below: int
+    above: int
+    lost: int
+    open: int
+    count: int
+    channels: tuple[SaturatedChannel, ...]
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Return the lowest and the highest value of the format."""
+        half = 1 << (8 * self.bytes - 1)
+        return -half, half - 1
 
 
 @dataclass(frozen=True)
@@ -31,6 +92,7 @@ class UnitWork:
         writes: Bytes written to memory.
         first: First address that an engine touched; 0 with end 0 for no address.
         end: Address after the last one that an engine touched.
+        saturation: Values that its format did not hold; None if it held all.
     """
 
     unit: str
@@ -41,6 +103,7 @@ class UnitWork:
     writes: int = 0
     first: int = 0
     end: int = 0
+    saturation: Saturation | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +180,34 @@ def _unit(found: _Object) -> UnitWork:
         writes=found.count("writes", 0),
         first=found.address("first"),
         end=found.address("end"),
+        saturation=_saturation(found),
     )
+
+
+def _saturation(found: _Object) -> Saturation | None:
+    """Return the saturation of a unit, from lists of seven numbers for each channel."""
+    rows = found.values.get("saturated", [])
+    if not isinstance(rows, list) or len(rows) > _MOST_CHANNELS:
+        found.refuse("saturated")
+    if not rows:
+        return None
+    channels = []
+    for row in rows:
+        if (
+            not isinstance(row, list)
+            or len(row) != len(fields(SaturatedChannel))
+            or not all(type(each) is int for each in row)
+        ):
+            found.refuse("saturated")
+        channels.append(SaturatedChannel(*row))
+    below, above = sum(each.below for each in channels), sum(each.above for each in channels)
+    lost, open_ = sum(each.lost for each in channels), sum(each.open for each in channels)
+    ordered = sorted(channels, key=lambda each: (-each.lost, -each.open, -each.below - each.above))
+    kept = [each for place, each in enumerate(ordered) if each.lost or place < _KEPT]
+    bytes_ = found.count("out_bytes")
+    if bytes_ not in _FORMATS:
+        found.refuse("out_bytes")
+    return Saturation(bytes_, below, above, lost, open_, len(channels), tuple(kept))
 
 
 class _Object:

@@ -56,6 +56,15 @@ _BLOCK = (
     "        n6virt_fetched(db->pc_first, tb->size);\n"
     "    }\n",
 )
+# In 7.2.0, an instruction that begins in memory and ends in registers aborts the emulator. Later releases translate it once.
+_CODE_INTO_REGISTERS = (
+    "accel/tcg/translator.c",
+    "            assert(phys_page != -1);\n",
+    "            if (phys_page == -1) {\n"
+    "                tb_set_page_addr0(tb, -1);\n"
+    "                return NULL;\n"
+    "            }\n",
+)
 _CACHES = (
     # Whole vectors are loaded and stored at once, not element by element.
     (
@@ -98,6 +107,7 @@ _CACHES_10_0 = (
     ),
     _BLOCK,
 )
+_EDITS_7_2 = (*_EDITS, _SECURE_DEBUG, *_CONDITIONAL_SELECT, _CODE_INTO_REGISTERS, *_CACHES)
 _CONFIGURE = (
     "--target-list=arm-softmmu",
     "--without-default-features",
@@ -132,7 +142,11 @@ class Release:
 
 RELEASES = (
     Release(
-        "7.2", ("debian", "12"), _CONFIGURE, (*_EDITS, _SECURE_DEBUG, *_CONDITIONAL_SELECT, *_CACHES), names_meson=True
+        "7.2",
+        ("debian", "12"),
+        _CONFIGURE,
+        _EDITS_7_2,
+        names_meson=True,
     ),
     # Without --disable-download, configure of 10.0 downloads missing packages from a registry.
     Release("10.0", ("debian", "13"), (*_CONFIGURE, "--disable-download"), (*_EDITS, *_CACHES_10_0), names_meson=False),

@@ -14,7 +14,6 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +23,15 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.board_values import board_values
 from n6build.board.virtual_board.findings import Finding, Unmodelled
-from n6build.board.virtual_board.findings_file import read_findings, unmodelled_of
+from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
+from n6build.board.virtual_board.guest_time import HANGS_HINT, HANGS_S, LOOK_S, GuestTime
+from n6build.board.virtual_board.heartbeat import Heartbeat
 from n6build.board.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.board.virtual_board.recording import Recording
 from n6build.board.virtual_board.source_lines import Places
+from n6build.board.virtual_board.stop_functions import stop_addresses
 from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.soc import Soc
 
 GDB_PORT = 1234
 # An instruction is a unit of guest time, and sleep takes no time of the host.
@@ -37,10 +40,6 @@ GUEST_TIME_OPTIONS = ("-icount", "shift=0,sleep=off")
 GUEST_HZ = 64_000_000
 # Exit status of an emulator that has reached a limit of guest time.
 LIMIT_STATUS = 124
-# Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
-HANGS_S = 300.0
-_HANGS_HINT = "check that the emulator is not stopped, and that this computer has free memory"
-_LOOK_S = 1.0
 # Characters of a line: an unknown program that prints garbage may never end one.
 LONGEST_LINE = 1 << 16
 
@@ -58,6 +57,7 @@ class RunResult:
         cleaned: Address ranges of RAM whose cache lines were cleaned by address.
         unmodelled: Registers without a model, by address.
         at: Last place of the program: a source line, a symbol or an address.
+        stops: Places where the program has stopped.
     """
 
     lines: tuple[str, ...]
@@ -69,6 +69,7 @@ class RunResult:
     cleaned: tuple[tuple[int, int], ...]
     unmodelled: tuple[Unmodelled, ...] = ()
     at: str = ""
+    stops: Stops = NO_STOPS
 
 
 @dataclass(frozen=True)
@@ -106,49 +107,12 @@ class Limits:
 
 
 UNLIMITED = Limits(None, None)
+_CRASH_HINT = (
+    "report it: no program may end the emulator; N6-VB-006 also follows where the system ends it for lack of memory"
+)
 Ended = Literal["stopped", "timeout", "silent", "until", "cut", "exited"]
 # Ends by the words of the emulator's summary.
 _ENDS: dict[str, Ended] = {"limit": "timeout", "silence": "silent", "until": "until", "cut": "cut"}
-
-
-@dataclass
-class GuestTime:
-    """Guest time of an emulator, which writes it to `file` every 2^20 instructions."""
-
-    file: Path
-    _seen: int = -1
-    _looked: float = 0.0
-    _still_s: float = 0.0
-
-    def read(self) -> int:
-        """Return the number of instructions so far.
-
-        A long pause between two calls is no hang: a stop of this process (Ctrl-Z) stops the emulator, too.
-
-        Raises:
-            N6Error: N6-VB-007 if the number stands still over repeated calls.
-        """
-        seen, now = self._read(), time.monotonic()
-        if seen != self._seen:
-            self._seen, self._still_s = seen, 0.0
-        else:
-            self._still_s += min(now - self._looked, _LOOK_S)
-        self._looked = now
-        if self._still_s > HANGS_S:
-            what = f"the emulator hangs: it executed no instruction for {HANGS_S:g} s"
-            raise N6Error("N6-VB-007", what, hint=_HANGS_HINT)
-        return seen
-
-    @property
-    def has_begun(self) -> bool:
-        """Return true if the emulator has written the file at least once."""
-        return self.file.is_file()
-
-    def _read(self) -> int:
-        try:
-            return int.from_bytes(self.file.read_bytes(), "little")
-        except FileNotFoundError:
-            return 0
 
 
 @dataclass(frozen=True)
@@ -163,7 +127,8 @@ class NorBoot:
         keeps_writes: True if the file keeps the program's erases and writes.
         heard: Recording for its microphones; None for silence.
         npu: Files that record the NPU and exchange tensors.
-        fuses: File that keeps fuses, which a program can blow; None for the board's unblown fuses.
+        fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
+        development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
     """
 
     nor: Path
@@ -174,6 +139,7 @@ class NorBoot:
     heard: Recording | None = None
     npu: NpuFiles = NO_FILES
     fuses: Path | None = None
+    development: bool = False
 
 
 class RunOptions(TypedDict, total=False):
@@ -210,7 +176,7 @@ def run_nor(
     Raises:
         N6Error: N6-VB-006 if the emulator ends before the first instruction; N6-VB-007 if it hangs.
     """
-    return run_emulator(emulator, _nor_options(boot), [], programs, stop, **options)
+    return run_emulator(emulator, _nor_options(boot), [], programs, stop, soc=boot.board.soc, **options)
 
 
 def nor_command(
@@ -231,14 +197,12 @@ def _nor_options(boot: NorBoot) -> str:
     if not boot.strict_clocks:
         # A third-party program has its own baud rate, so that any rate is accepted.
         values["console-baud"] = 0
-    if boot.jedec_id is not None:
-        values["nor-jedec-id"] = boot.jedec_id
-    if boot.keeps_writes:
-        values["nor-write"] = "on"
+    values |= {"nor-jedec-id": boot.jedec_id} if boot.jedec_id is not None else {}
+    values |= {"nor-write": "on"} if boot.keeps_writes else {}
+    values |= {"development-boot": "on"} if boot.development else {}
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
-    if boot.fuses is not None:
-        values["fuse-file"] = _quoted(boot.fuses)
+    values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
     values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
@@ -269,6 +233,7 @@ def run_emulator(
     on_line: Callable[[str], None] = lambda _: None,
     longest_line: int = LONGEST_LINE,
     gdb: bool = False,
+    soc: Soc | None = None,
 ) -> RunResult:
     """Run the emulator; with `gdb` it waits for a debugger without a limit.
 
@@ -277,6 +242,7 @@ def run_emulator(
         arguments: Further arguments.
         programs: ELF files, for source lines in findings.
         stop: Called with each line of the console; a result of true ends the run.
+        soc: Chip, for the names of registers in signs of life.
 
     Raises:
         N6Error: As `run_nor`.
@@ -285,13 +251,16 @@ def run_emulator(
         findings = Path(folder) / "findings.jsonl"
         guest_time = None if gdb else GuestTime(Path(folder) / "guest_time")
         file = guest_time.file if guest_time else None
+        stops = "/".join(f"{address:x}" for address in sorted(stop_addresses(programs)))
+        machine = ",".join(filter(None, (machine, f"stops={stops}" if stops else "")))
         command = _command(emulator, machine, findings, "stdio", UNLIMITED if gdb else limits, file)
         command += arguments
         if gdb:
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
             elves = " ".join(f"-ex {_gdb_word(program)}" for program in programs)
             say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
-        watched = _watch(command, stop, guest_time, on_line, longest_line)
+        heartbeat = Heartbeat(guest_time, Places(programs), soc) if guest_time else None
+        watched = _watch(command, stop, heartbeat, on_line, longest_line)
         return _result(findings, watched, programs)
 
 
@@ -312,11 +281,11 @@ def _gdb_word(program: Path) -> str:
 def _watch(
     command: list[str],
     stop: Callable[[str], bool],
-    guest_time: GuestTime | None,
+    heartbeat: Heartbeat | None,
     on_line: Callable[[str], None],
     longest_line: int,
 ) -> _Watched:
-    """Read a command's lines until `stop`; without `guest_time` it may stand still."""
+    """Read a command's lines until `stop`; without `heartbeat` it may stand still."""
     arrived: queue.Queue[str | None] = queue.Queue()
     lines: list[str] = []
     stopped = closed = False
@@ -332,15 +301,17 @@ def _watch(
         try:
             while not stopped:
                 try:
-                    line = arrived.get(timeout=_LOOK_S)
+                    line = arrived.get(timeout=LOOK_S)
                 except queue.Empty:
-                    if guest_time:
-                        guest_time.read()
+                    if heartbeat:
+                        heartbeat.look()
                     continue
                 if line is None:
                     closed = True
                     break
                 lines.append(line)
+                if heartbeat:
+                    heartbeat.note_line()
                 on_line(line)
                 stopped = stop(line)
         finally:
@@ -364,7 +335,7 @@ def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired as error:
         process.kill()
         raise N6Error(
-            "N6-VB-007", f"the emulator hangs: it has not ended for {HANGS_S:g} s", hint=_HANGS_HINT
+            "N6-VB-007", f"the emulator hangs: it has not ended for {HANGS_S:g} s", hint=HANGS_HINT
         ) from error
 
 
@@ -379,6 +350,8 @@ def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResul
     findings, summary = read_findings(path, places)
     # The summary is written at every proper end, even if the emulator gave up before the first instruction.
     started = bool(findings or summary.ended) or summary.instructions > 0
+    if watched.exit_code is not None and watched.exit_code < 0:
+        raise N6Error("N6-VB-006", _crash_text(watched.exit_code, summary.pc, places, findings), hint=_CRASH_HINT)
     if watched.exit_code and not started:
         reason = next((line for line in watched.errors.splitlines() if line.strip()), "no message")
         raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
@@ -395,4 +368,11 @@ def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResul
         cleaned=summary.cleaned,
         unmodelled=unmodelled_of(summary, places),
         at=places.of(summary.pc),
+        stops=summary.stops,
     )
+
+
+def _crash_text(status: int, pc: int, places: Places, findings: Sequence[Finding]) -> str:
+    name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
+    where = f", with the program at {places.of(pc)}" if pc else ""
+    return f"the emulator was ended by {name}{where}{f'; last finding: {findings[-1]}' if findings else ''}"

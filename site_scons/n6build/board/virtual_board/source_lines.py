@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from elftools.dwarf.aranges import ARanges
 from elftools.dwarf.compileunit import CompileUnit
+from elftools.dwarf.die import DIE
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 
@@ -19,6 +21,8 @@ from n6build.base.elf_damage import elf_damage, open_elf, symbols_in
 
 # sh_flags, SHF_EXECINSTR.
 _EXECUTABLE = 4
+# Reading line tables takes a second for each megabyte. Without an index of addresses, larger ones are left out.
+_MOST_LINE_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,22 @@ class Places:
                 return SourceLine(*found, function.name if function else "")
         return None
 
+    def function_at(self, pc: int) -> str:
+        """Return the name of the function at an address, empty if unknown."""
+        return next((found.name for program in self._programs if (found := program.function(pc))), "")
+
+    def variable_at(self, address: int) -> str:
+        """Return the name of the variable at an address, empty if unknown."""
+        for program in self._programs:
+            if found := program.variable(address):
+                offset = address - found.start
+                return f"{found.name}+0x{offset:x}" if offset else found.name
+        return ""
+
+    def parameters(self, pc: int) -> tuple[str, ...]:
+        """Return the names of a function's parameters, by its address; empty if unknown."""
+        return next((found for program in self._programs if (found := program.parameters(pc))), ())
+
 
 def symbols_of(program: Path) -> dict[str, int]:
     """Return the addresses of functions and labels, with the Thumb bit cleared.
@@ -106,13 +126,20 @@ class _Program:
 
     @cached_property
     def _functions(self) -> list[_Function]:
+        return self._symbols("STT_FUNC", ~1)
+
+    @cached_property
+    def _variables(self) -> list[_Function]:
+        return self._symbols("STT_OBJECT", ~0)
+
+    def _symbols(self, kind: str, mask: int) -> list[_Function]:
         if self._elf is None:
             return []
         try:
             found = [
-                _Function(symbol["st_value"] & ~1, symbol["st_size"], str(symbol.name))
+                _Function(symbol["st_value"] & mask, symbol["st_size"], str(symbol.name))
                 for symbol in symbols_in(self._elf)
-                if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"]
+                if symbol["st_info"]["type"] == kind and symbol["st_size"]
             ]
         except elf_damage():
             return []
@@ -137,16 +164,67 @@ class _Program:
             return []
 
     @cached_property
-    def _units(self) -> list[tuple[DWARFInfo, CompileUnit]]:
+    def _dwarf(self) -> DWARFInfo | None:
         if self._elf is None:
-            return []
+            return None
         try:
-            if not self._elf.has_dwarf_info():
+            return self._elf.get_dwarf_info() if self._elf.has_dwarf_info() else None
+        except elf_damage():
+            return None
+
+    @cached_property
+    def _units(self) -> list[CompileUnit]:
+        """Return all units; none if their line tables are too large to be searched."""
+        try:
+            if self._dwarf is None or self._elf is None:
                 return []
-            dwarf = self._elf.get_dwarf_info()
-            return [(dwarf, unit) for unit in dwarf.iter_CUs()]
+            lines = self._elf.get_section_by_name(".debug_line")
+            if lines is None or lines.data_size > _MOST_LINE_BYTES:
+                return []
+            return list(self._dwarf.iter_CUs())
         except elf_damage():
             return []
+
+    @cached_property
+    def _index(self) -> ARanges | None:
+        try:
+            return self._dwarf.get_aranges() if self._dwarf else None
+        except elf_damage():
+            return None
+
+    def _units_of(self, pc: int) -> list[CompileUnit]:
+        """Return the units that may have an address.
+
+        The index of the file tells them, if there is one.
+        """
+        if self._dwarf is None:
+            return []
+        try:
+            offset = self._index.cu_offset_at_addr(pc) if self._index else None
+            if offset is not None:
+                return [self._dwarf.get_CU_at(offset)]
+        except elf_damage():
+            pass
+        return self._units
+
+    def variable(self, address: int) -> _Function | None:
+        place = bisect.bisect_right(self._variable_starts, address)
+        found = self._variables[place - 1] if place else None
+        return found if found and address < found.start + found.size else None
+
+    @cached_property
+    def _variable_starts(self) -> list[int]:
+        return [variable.start for variable in self._variables]
+
+    def parameters(self, pc: int) -> tuple[str, ...]:
+        for unit in self._units_of(pc):
+            try:
+                for entry in unit.get_top_DIE().iter_children():
+                    if entry.tag == "DW_TAG_subprogram" and _low_pc(entry) == pc:
+                        return tuple(filter(None, (_name(each) for each in entry.iter_children())))
+            except elf_damage():
+                continue
+        return ()
 
     def function(self, pc: int) -> _Function | None:
         place = bisect.bisect_right(self._starts, pc)
@@ -157,13 +235,24 @@ class _Program:
         # Reading every line table takes a second for each megabyte.
         if not any(start <= pc < end for start, end in self._code):
             return None
-        for dwarf, unit in self._units:
+        for unit in self._units_of(pc):
             try:
-                if found := _line_in(dwarf, unit, pc):
+                if self._dwarf and (found := _line_in(self._dwarf, unit, pc)):
                     return found
             except elf_damage():
                 continue
         return None
+
+
+def _low_pc(entry: DIE) -> int | None:
+    low = entry.attributes.get("DW_AT_low_pc")
+    return low.value & ~1 if low else None
+
+
+def _name(entry: DIE) -> str:
+    """Return the name of a parameter, empty for other entries."""
+    name = entry.attributes.get("DW_AT_name")
+    return name.value.decode(errors="replace") if entry.tag == "DW_TAG_formal_parameter" and name else ""
 
 
 def _line_in(dwarf: DWARFInfo, unit: CompileUnit, pc: int) -> tuple[str, int] | None:

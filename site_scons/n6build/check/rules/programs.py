@@ -10,7 +10,7 @@ from n6build.check.check import check
 from n6build.check.checked_board import CheckedBoard
 from n6build.check.subject import ForeignProgram, Subject
 from n6build.describe.hardware.aliases import secure_alias
-from n6build.place.image.elf import Symbol
+from n6build.place.image.elf_reader import Symbol
 from n6build.place.memory_plan.plan import PoolUse
 
 _INTERNAL = (0x1000_0000, 0x4000_0000)

@@ -12,7 +12,7 @@ from n6build.check.checked_board import CheckedBoard
 from n6build.check.rules.programs import blamed_symbol, memories, off_after_reset, outside, physical
 from n6build.check.subject import ForeignProgram, Subject
 from n6build.describe.hardware.soc import SYSTEM_EXCEPTIONS
-from n6build.place.image.elf import Symbol
+from n6build.place.image.elf_reader import Symbol
 from n6build.place.image.foreign import StartedProgram
 
 # The alignment of a stack is from the procedure call standard, the least one of VTOR from the architecture (VTOR.TBLOFF); bytes.

@@ -22,6 +22,7 @@ from n6build.compile.artifacts.description import (
     StateBuffer,
 )
 from n6build.compile.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
+from n6build.compile.artifacts.same_network import require_same_network
 from n6build.compile.artifacts.stored import read_stored, stored_name
 from n6build.compile.artifacts.weights import check_weights
 from n6build.describe.compiled_folder import weights_name
@@ -44,8 +45,8 @@ def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = No
 
     Raises:
         N6Error: N6-FILE-002 if a file is missing; N6-NET-020, N6-NET-022 and N6-NETC-00x if a file
-            is invalid; N6-NET-021 if the size of a raw file differs from that of its pool's
-            initializers.
+            is invalid; N6-NET-026 if c_info is of another network; N6-NET-021 if the size of a raw
+            file differs from that of its pool's initializers.
     """
     path = folder / f"{name}.c"
     if not is_file(path) and is_file(stored := folder / stored_name(name)):
@@ -53,7 +54,11 @@ def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = No
     info_path = folder / f"{name}_c_info.json"
     source = _source(path, info_path)
     postfixes = {pool.name: pool.fname for pool in source.pools}
-    info = read_c_info(info_path, postfixes) if is_file(info_path) else _from_source(source, path)
+    if is_file(info_path):
+        info = read_c_info(info_path, postfixes)
+        require_same_network(info, source, info_path)
+    else:
+        info = _from_source(source, path)
     artifacts = NetworkArtifacts(
         name=name,
         suffix=source.suffix,

@@ -19,7 +19,7 @@ from n6build.compile.ll_aton import Version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.compile.neural_art import blob_header
 from n6build.compile.neural_art.neural_art_options import Allowed, NpuOptions
-from n6build.compile.reference.generated_c import RENDERED
+from n6build.compile.reference.network_sources import RENDERED
 from n6build.engine.step import Step, to_parameters
 
 NAME = "neural_art"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from n6build.compile.neural_art.lowering import Lowered
 from n6build.compile.neural_art.placement import addresses
 from n6build.compile.neural_art.program import blob
-from n6build.compile.reference.generated_c import Blob
+from n6build.compile.reference.network_sources import Blob
 from n6build.compile.reference.placement import Placement
 from n6build.describe.hardware.npu import Npu
 

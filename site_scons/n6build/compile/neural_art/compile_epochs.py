@@ -22,10 +22,10 @@ from n6build.compile.neural_art.lowering import Lowered, lower_for_npu
 from n6build.compile.neural_art.placement import placed
 from n6build.compile.reference.c_info import c_info
 from n6build.compile.reference.compile_model import initializer_chunks
-from n6build.compile.reference.generated_c import network_header, network_source
 from n6build.compile.reference.graph import Graph
 from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.lowering import lower
+from n6build.compile.reference.network_sources import network_header, network_source
 from n6build.compile.reference.placement import Placement
 from n6build.compile.reference.report import report
 from n6build.describe.hardware.npu import Npu

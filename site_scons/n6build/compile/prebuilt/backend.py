@@ -12,7 +12,8 @@ from n6build.base.paths import project_path
 from n6build.compile.backend import Backend, Compilation, ModelSource, has_no_options
 from n6build.compile.kernel_files import files_of_calls
 from n6build.compile.prebuilt.imported import import_network
-from n6build.describe.compiled_folder import PrebuiltNetwork, WeightsFile, find_network
+from n6build.compile.prebuilt.model_weights import require_weights_of
+from n6build.describe.compiled_folder import PrebuiltNetwork, WeightsFile, find_network, weights_name
 from n6build.describe.compiled_from import require_origin
 from n6build.engine.step import Call, Step, to_parameters
 
@@ -22,7 +23,7 @@ class PrebuiltNetworkParameters:
     """The files of a network, by their positions among the sources.
 
     network.c is the first, `others` follow it, then weights, one file for each of `pools`, at last
-    the model that it was compiled from, if that is known and c_info has its hash.
+    the model that it was compiled from, if that is known.
     """
 
     name: str
@@ -38,7 +39,7 @@ def import_step(folder: str, found: PrebuiltNetwork, model: Path | None = None) 
         found: Files of the network.
         model: Model that the network is said to be compiled from, or None.
     """
-    compared = (model,) if model and found.c_info else ()
+    compared = (model,) if model else ()
     return Step(
         verb="Network",
         stage="network",
@@ -98,16 +99,19 @@ def make_prebuilt_network(call: Call) -> None:
     """Write the files of the network.
 
     Raises:
-        N6Error: As `import_network` and `require_origin`.
+        N6Error: As `import_network`, `require_origin` and `require_weights_of`.
     """
     network, models = _network(call.parameters_as(PrebuiltNetworkParameters), call.sources)
     say("Backend", "prebuilt", f"{len(network.inputs)} files of {network.source.absolute().parent.name}")
     for model in models:
-        assert network.c_info is not None
-        require_origin(network.c_info, model)
+        if network.c_info:
+            require_origin(network.c_info, model)
     # Files that another tool left there would be mistaken for files of this network.
     remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
     import_network(network, call.outputs[0].parent)
+    raws = tuple(weights_name(network.name, each.pool) for each in network.weights)
+    for model in models:
+        require_weights_of(model, call.outputs[0].parent, network.name, raws)
 
 
 def _network(given: PrebuiltNetworkParameters, files: tuple[Path, ...]) -> tuple[PrebuiltNetwork, tuple[Path, ...]]:

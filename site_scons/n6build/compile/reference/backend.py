@@ -19,7 +19,7 @@ from n6build.compile.backend import Backend, Compilation, ModelSource, check_sha
 from n6build.compile.kernel_files import files_of_kernels
 from n6build.compile.ll_aton import Version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile, initializer_pools
-from n6build.compile.reference.generated_c import RENDERED
+from n6build.compile.reference.network_sources import RENDERED
 from n6build.engine.step import Call, Step, to_parameters
 
 _READS = (".tflite", ".onnx")

@@ -22,11 +22,11 @@ from n6build.compile.reference.dilation import dilated
 from n6build.compile.reference.epochs import Network
 from n6build.compile.reference.external_ram import ExternalUse, external_uses
 from n6build.compile.reference.folding import folded
-from n6build.compile.reference.generated_c import network_header, network_source
 from n6build.compile.reference.graph import Graph
 from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kinds import KINDS
 from n6build.compile.reference.lowering import lower
+from n6build.compile.reference.network_sources import network_header, network_source
 from n6build.compile.reference.placement import Placement, place
 from n6build.compile.reference.report import report
 from n6build.compile.reference.tflite_reader import read_graph

@@ -1,4 +1,4 @@
-"""The first words of a blob of the NPU's epoch controller, and of the containers around blobs."""
+"""The first words of a blob of the epoch controller, and of its container."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAGIC = 0xCA05_7A7A
 
 @dataclass(frozen=True)
 class ContainerLayout:
-    """A version of the container in which ST's compiler writes a blob that its loader relocates.
+    """A version of the container around a blob that the loader relocates.
 
     All words have 32 bits. Each of the first words is a magic number or the offset of a section in
     bytes from the container's begin; the offset is 0 for a missing section.

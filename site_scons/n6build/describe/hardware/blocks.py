@@ -14,6 +14,8 @@ from n6build.describe.hardware.soc import CLEAR_ALIAS, SET_ALIAS, ClockGate, Per
 _PROCESSOR = 0xE0000000
 # These registers of RCC give peripherals their clocks.
 _ENABLE = re.compile(r"A[HP]B\dENR\d?")
+# These registers of RIFSC make peripherals secure.
+_SECURE = re.compile(r"SECCFGR\d")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Block:
     Attributes:
         kind: name of the peripheral.
         clock: register and field of RCC; None if the clock is always on.
+        secured: register and field of RIFSC that make it secure; None if RIFSC has none.
+        resets: values after reset that are not 0, by offset.
     """
 
     name: str
@@ -30,6 +34,8 @@ class Block:
     base: int
     size: int
     clock: tuple[str, str] | None
+    secured: tuple[str, str] | None
+    resets: tuple[tuple[int, int], ...]
 
     @property
     def end(self) -> int:
@@ -44,7 +50,15 @@ def blocks_of(soc: Soc) -> tuple[Block, ...]:
         N6Error: N6-SOC-008 for two blocks that overlap; N6-SOC-009 for a clock that RCC does not have.
     """
     found = [
-        Block(name, kind, base, peripheral.size, _clock_bit(soc, name, peripheral.clock))
+        Block(
+            name,
+            kind,
+            base,
+            peripheral.size,
+            _clock_bit(soc, name, peripheral.clock),
+            _security_bit(soc, peripheral.rif or name),
+            tuple((each.offset, each.reset) for each in peripheral.registers.values() if each.reset),
+        )
         for kind, peripheral in soc.peripherals.items()
         for name, base in _instances(kind, peripheral).items()
         if base < _PROCESSOR
@@ -84,6 +98,13 @@ def _base(block: Block) -> int:
 
 def _where(soc: Soc) -> str:
     return str(Path("boards") / "soc" / f"{soc.name}.yaml")
+
+
+def _security_bit(soc: Soc, field: str) -> tuple[str, str] | None:
+    registers = soc.peripherals["RIFSC"].registers
+    return next(
+        ((name, field) for name, each in registers.items() if _SECURE.fullmatch(name) and field in each.fields), None
+    )
 
 
 def _clock_bit(soc: Soc, block: str, gate: ClockGate | None) -> tuple[str, str] | None:

@@ -46,7 +46,7 @@ class Memory:
     """A memory of the chip. base: address of the first byte. size: bytes.
     power: power control of a memory that is off after reset and that networks use. clock: clock control of another memory that
     can be switched off. A memory without both is always on. cached: whether the CPU's caches are in front of it. risaf: the
-    instance of RISAF that filters accesses to it, or empty."""
+    instance of RISAF that filters accesses to it, or empty. erased_by_reset: whether a system reset erases its content."""
 
     base: Address
     size: Size
@@ -54,6 +54,7 @@ class Memory:
     clock: MemoryClock | None = None
     cached: bool = True
     risaf: Identifier = ""
+    erased_by_reset: bool = False
 
     @property
     def end(self) -> int:
@@ -82,7 +83,8 @@ class Boot:
     """The boot ROM's rules for an FSBL. header_address: address of the loaded image.
     payload_offset: offset of the program's first byte, its vector table, in the image. max_image: bytes, header included.
     slot_offsets: offsets in the NOR at which the boot ROM looks for an image. clocks_left_on: fields by register of RCC. stack:
-    end of the boot ROM's stack. revision_address: address of the silicon's revision, in the boot ROM."""
+    end of the boot ROM's stack. revision_address: address of the silicon's revision, in the boot ROM. development_loop: address
+    of the loop in which the boot ROM waits for a probe."""
 
     header_address: Address
     payload_offset: Size
@@ -91,6 +93,7 @@ class Boot:
     clocks_left_on: dict[Identifier, tuple[Identifier, ...]]
     stack: Address
     revision_address: Address
+    development_loop: Address
 
 
 @dataclass(frozen=True)
@@ -132,10 +135,12 @@ class ClockGate:
 @dataclass(frozen=True)
 class Register:
     """A register. offset: offset from the base of its block.
-    set_clear: whether it has a set and a clear alias. fields: a bit, or [lowest, highest], by name."""
+    set_clear: whether it has a set and a clear alias. reset: value after reset. fields: a bit, or [lowest, highest], by
+    name."""
 
     offset: Address
     set_clear: bool = False
+    reset: int = 0
     fields: dict[Identifier, int | tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -143,13 +148,15 @@ class Register:
 class Peripheral:
     """A block of registers. registers: registers by name. size: bytes of an instance.
     instances: addresses by name, of a peripheral that exists several times. base: address, None for a peripheral with
-    `instances`. clock: None if the clock is always on."""
+    `instances`. clock: None if the clock is always on. rif: the field of RIFSC SECCFGR that makes it secure, if that has
+    another name."""
 
     registers: dict[Identifier, Register] = field(default_factory=dict)
     base: Address | None = None
     instances: dict[Identifier, Address] = field(default_factory=dict)
     size: Size = 0x400
     clock: ClockGate | None = None
+    rif: Identifier = ""
 
 
 @dataclass(frozen=True)
@@ -343,19 +350,13 @@ def _check(soc: Soc, document: Document) -> None:
     spans = sorted((memory.base, memory.end, name) for name, memory in soc.memories.items())
     for (_, end, name), (start, _, other) in itertools.pairwise(spans):
         if end > start:
-            raise N6Error(
-                "N6-SOC-001",
-                f"memory {other} begins {end - start} bytes before the end of {name}",
-                where=document.where("memories", other),
-            )
+            what = f"memory {other} begins {end - start} bytes before the end of {name}"
+            raise N6Error("N6-SOC-001", what, where=document.where("memories", other))
     enable_bits = soc.peripherals["RCC"].registers["MEMENR"].fields
     for name, memory in soc.memories.items():
         if memory.power and memory.power.rcc_field not in enable_bits:
-            raise N6Error(
-                "N6-SOC-002",
-                f"RCC MEMENR has no field '{memory.power.rcc_field}'",
-                where=document.where("memories", name, "power"),
-            )
+            what = f"RCC MEMENR has no field '{memory.power.rcc_field}'"
+            raise N6Error("N6-SOC-002", what, where=document.where("memories", name, "power"))
     _check_payload(soc, document, "boot", soc.boot.header_address, soc.boot.payload_offset)
     _check_payload(soc, document, "load_and_run", soc.load_and_run.load_address, soc.load_and_run.payload_offset)
     for name, profile in soc.clock_profiles.items():
@@ -368,9 +369,8 @@ def _check(soc: Soc, document: Document) -> None:
             )
     for name, peripheral in soc.peripherals.items():
         if (peripheral.base is None) == (not peripheral.instances):
-            raise N6Error(
-                "N6-SOC-003", f"{name} needs either 'base' or 'instances'", where=document.where("peripherals", name)
-            )
+            what = f"{name} needs either 'base' or 'instances'"
+            raise N6Error("N6-SOC-003", what, where=document.where("peripherals", name))
 
 
 def _check_payload(soc: Soc, document: Document, key: str, image: int, offset: int) -> None:

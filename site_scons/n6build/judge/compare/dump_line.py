@@ -113,27 +113,34 @@ def _hexadecimal(text: str, tokens: Sequence[_Token]) -> DumpLine | None:
     shape = values[0].shape
     assert shape is not None
     width, with_0x = shape
-    kept = _before_letters(text, values)
-    values = values[:kept]
-    letters = text[values[-1].end :].strip().strip("|").strip() if kept else ""
+    values = values[: _before_letters(text, values)]
     behind = text[values[-1].end :]
-    if behind.strip(_PUNCTUATION) and not (behind.startswith(("  ", "\t", " |", "|", ": ")) or kept < end - start):
-        # The text continues, so that the line is a sentence.
+    letters = behind.strip().strip("|").strip()
+    if len(values) == end - start and _is_sentence(behind):
         return None
     if not with_0x and not letters.strip(_PUNCTUATION) and start and _is_among_numbers(text, tokens, start, end):
         return None
-    address, bases, label = _before(text, tokens[:start])
-    digits = tuple(value.text.lower().removeprefix("0x").rjust(width, "0") for value in values)
     is_string = bool(_LONG_HEX.fullmatch(values[0].text))
     if is_string and len(values) > 1:
         return None
+    address, bases, label = _before(text, tokens[:start])
     is_marked = bool(address) or with_0x or is_string
-    is_sure = is_marked or _are_many(len(digits), width, label)
-    kind: Kind = "bytes" if width == 2 or is_string else "words"
-    if kind == "words" and width == 4 and not (address or with_0x) and all(value.text.isdecimal() for value in values):
-        # Such words may be numbers, for example a year.
+    if not is_marked and _may_be_years(values):
         return None
+    kind: Kind = "bytes" if width == 2 or is_string else "words"
+    digits = tuple(value.text.lower().removeprefix("0x").rjust(width, "0") for value in values)
+    is_sure = is_marked or _are_many(len(digits), width, label)
     return DumpLine(kind, digits, width, address, bases, label, letters, is_sure=is_sure, is_string=is_string)
+
+
+def _is_sentence(behind: str) -> bool:
+    """Return true if the text behind the values continues a sentence."""
+    return bool(behind.strip(_PUNCTUATION)) and not behind.startswith(("  ", "\t", " |", "|", ": "))
+
+
+def _may_be_years(values: Sequence[_Token]) -> bool:
+    """Return true if words may be decimal numbers of four digits, for example a year."""
+    return all(len(value.text) == 4 and value.text.isdecimal() for value in values)
 
 
 def _are_many(count: int, width: int, label: str) -> bool:

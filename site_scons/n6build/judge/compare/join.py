@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
 from n6build.compile.artifacts.description import IoBuffer
-from n6build.judge.compare.layout import without_ones
+from n6build.judge.compare.memory_order import without_ones
 from n6build.judge.compare.tensors import Port
 
 # Scales may differ: they are written as text with 15 digits, or rounded to 32 bits.

@@ -144,16 +144,21 @@ def _of_several(
     used = [(piece, fit) for piece, fit in zip(pieces, fitting, strict=True) if any(0 < each <= rows for each in fit)]
     if len(used) % len(ports):
         return []
-    groups = [used[place :: len(ports)] for place in range(len(ports))]
-    vectors = [[fit[place] for _, fit in group] for place, group in enumerate(groups)]
+    groups = [[piece for piece, _ in used[place :: len(ports)]] for place in range(len(ports))]
+    vectors = [[fit[place] for _, fit in used[place :: len(ports)]] for place in range(len(ports))]
+    total = _common_total(vectors)
+    if not 0 < total <= rows or not all(map(_are_alike, groups)):
+        return []
+    return [_joined(port, group, total) for port, group in zip(ports, groups, strict=True)]
+
+
+def _common_total(vectors: Sequence[Sequence[int]]) -> int:
+    """Return the number of vectors of each output.
+
+    It is 0 if the outputs differ, or a piece has no vector.
+    """
     totals = {sum(each) for each in vectors}
-    if min((number for each in vectors for number in each), default=0) <= 0 or len(totals) != 1 or max(totals) > rows:
-        return []
-    if not all(_are_alike([piece for piece, _ in group]) for group in groups):
-        return []
-    return [
-        _joined(port, [piece for piece, _ in group], max(totals)) for port, group in zip(ports, groups, strict=True)
-    ]
+    return totals.pop() if len(totals) == 1 and all(min(each, default=0) > 0 for each in vectors) else 0
 
 
 def _are_alike(pieces: Sequence[Piece]) -> bool:

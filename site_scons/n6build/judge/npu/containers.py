@@ -77,7 +77,7 @@ class Container:
 
     @property
     def bases(self) -> dict[int, str]:
-        """Return the names of the addresses that the loader adds, by the index of the word."""
+        """Return the name of the address that the loader adds to each word."""
         return {place: each.name for each in self.relocations for place in each.places}
 
     @property
@@ -158,7 +158,10 @@ def read_container(words: Sequence[int], layout: ContainerLayout, count: int, wh
 
 
 class _Tables:
-    """The tables of a container. Offsets in a table count from its first word, in bytes."""
+    """The tables of a container.
+
+    Offsets in a table count from its first word, in bytes.
+    """
 
     def __init__(self, words: Sequence[int], layout: ContainerLayout, count: int, where: str) -> None:
         self._words = words

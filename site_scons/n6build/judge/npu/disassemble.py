@@ -196,7 +196,7 @@ def instruction_lines(
 
 
 def _noted(line: str, instruction: Instruction, words: Iterable[int], notes: Mapping[int, str]) -> str:
-    """Return a line with the changes of these words, which count from the instruction's first."""
+    """Return a line with the changes of an instruction's words."""
     changes = [notes[instruction.at + word] for word in words if instruction.at + word in notes] if notes else []
     return "  ".join((line, *dict.fromkeys(changes)))
 

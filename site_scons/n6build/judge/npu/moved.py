@@ -74,6 +74,25 @@ def moves_of(epoch: EpochSettings) -> Moves:
     return Moves(epoch.number, widest, tuple(moved for _, moved in engines))
 
 
+def span_of(unit: UnitSettings) -> tuple[int, int]:
+    """Return the addresses of the first byte and behind the last, over all gaps."""
+    fields = unit.fields
+    first = fields.get(("ADDR", "REG"), 0)
+    lanes = sum(fields.get(("CTRL", f"SIZE{lane}"), 0) > 0 for lane in range(_LANES))
+    width, height = fields.get(("FSIZE", "WIDTH"), 0), fields.get(("FSIZE", "HEIGHT"), 0)
+    frame = _frame_elements(unit) * lanes
+    if not fields.get(("CTRL", "RAW")):
+        frame = max(1, fields.get(("DEPTH", "SIZE"), 1)) * lanes
+        frame += max(0, width - 1) * fields.get(("DEPTH", "OFFSET"), 0)
+        frame += max(0, height - 1) * fields.get(("STRD", "LOFF"), 0)
+    last, offset = _frames(unit) - 1, fields.get(("FOFFSET", "REG"), 0)
+    repeats = fields.get(("FRAME_RPT", "REG"), 0)
+    ahead = last * offset
+    if repeats:
+        ahead = min(last, repeats - 1) * offset + last // repeats * fields.get(("FRPTOFF", "REG"), 0)
+    return first, first + min(ahead + frame, _MOST)
+
+
 def _moved(unit: UnitSettings) -> Moved:
     fields = unit.fields
     frames = _frames(unit)

@@ -6,7 +6,7 @@ A blob's register writes are carried out without a chip.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from n6build.judge.npu.blobs import Blob
 from n6build.judge.npu.disassemble import Instruction, Label, Poll, Write, WriteSeries, instructions
@@ -15,6 +15,7 @@ from n6build.judge.npu.names import Names, field_values, with_bits
 _EN, _CLR, _CONFCLR = 1 << 0, 1 << 1, 1 << 30
 # Coefficients and tables are data, not settings.
 _TABLES = 0x400
+_TRANSLATEADDR = 0x2C
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,14 @@ class UnitSettings:
         fields: Known values by register and field.
         bases: Names of addresses that a loader still adds, by register. Until then the register has
             an offset.
+        tables: Words that the epoch has written into coefficient memories and ROMs, by offset.
     """
 
     name: str
     kind: str
     fields: Mapping[tuple[str, str], int]
     bases: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Registers:
         bases: Names of addresses that a loader still adds, by unit and offset.
         resets: Reset values by kind of unit.
         has_work: A stream engine has been switched on.
+        tables: Words of coefficient memories and ROMs since the epoch began, by unit and offset.
     """
 
     names: Names
@@ -67,6 +71,7 @@ class Registers:
     bases: dict[int, dict[int, str]] = field(default_factory=dict)
     resets: dict[str, dict[int, int]] = field(default_factory=dict)
     has_work: bool = False
+    tables: dict[int, dict[int, int]] = field(default_factory=dict)
 
     def of(self, unit: int) -> dict[int, int]:
         """Return the values of a unit's registers, by offset."""
@@ -79,7 +84,7 @@ class Registers:
         return self.values[unit]
 
     def write(self, unit: int, offset: int, value: int, base: str = "") -> None:
-        """Write a whole register; tables are left out.
+        """Write a whole register, or a word of a table.
 
         Args:
             unit: Number of the unit.
@@ -87,9 +92,15 @@ class Registers:
             value: Value of the register.
             base: Name of the address that a loader still adds to the value, empty if none.
         """
-        if unit not in self.names.units or offset >= _TABLES:
+        if unit not in self.names.units:
             return
         registers = self.of(unit)
+        if offset >= _TABLES:
+            if self.names.units[unit].kind == "ARITH" and not registers.get(_TRANSLATEADDR, 0) & _EN:
+                # Without translation the offset counts from the unit's begin, and reaches the upper entries.
+                offset += _TABLES
+            self.tables.setdefault(unit, {})[offset] = value
+            return
         self.decoded.pop(unit, None)
         if base:
             self.bases.setdefault(unit, {})[offset] = base
@@ -126,7 +137,8 @@ class Registers:
                     if offset in added:
                         bases[found.name] = added[offset]
             self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields, bases)
-        return self.decoded[unit]
+        tables = self.tables.get(unit)
+        return replace(self.decoded[unit], tables=dict(tables)) if tables else self.decoded[unit]
 
 
 def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
@@ -135,10 +147,15 @@ def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
     An epoch has the settings at the moment when the controller first waits after stream engines
     were switched on.
 
+    Args:
+        blob: The blob.
+        names: Names of units and registers.
+
     Raises:
         N6Error: N6-NPU-003.
     """
-    return _epochs(instructions(blob), Registers(names), blob.container.bases if blob.container else {})
+    registers = Registers(names)
+    return _epochs(instructions(blob), registers, blob.container.bases if blob.container else {})
 
 
 def _epochs(decoded: Iterable[Instruction], registers: Registers, bases: Mapping[int, str]) -> Iterator[EpochSettings]:
@@ -146,6 +163,9 @@ def _epochs(decoded: Iterable[Instruction], registers: Registers, bases: Mapping
     for instruction in decoded:
         match instruction:
             case Label():
+                if instruction.number != number:
+                    # Entries of an epoch before would be taken for channels of this one.
+                    registers.tables.clear()
                 number, has_run = instruction.number, False
             case Poll() if registers.has_work and not has_run:
                 yield EpochSettings(number, registers.settings())

@@ -6,7 +6,7 @@ The virtual NPU's limits are found before anything runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -149,12 +149,14 @@ class NpuUse:
             otherwise only the structures in network.c are known.
         kinds: Kinds of units.
         unmodelled: Settings that the virtual NPU does not model.
+        containers: Versions of the containers of its blobs, such as '0xECBF0030 of Core 2.2'.
     """
 
     epochs: int
     by_blob: bool
     kinds: tuple[KindUse, ...]
     unmodelled: tuple[Unmodelled, ...]
+    containers: tuple[str, ...] = ()
 
 
 def npu_use(source: Path, npu: Npu) -> NpuUse:
@@ -173,7 +175,8 @@ def npu_use(source: Path, npu: Npu) -> NpuUse:
     names = names_of(npu)
     blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
     if blobs:
-        return summarised((epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), npu, by_blob=True)
+        use = summarised((epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), npu, by_blob=True)
+        return replace(use, containers=tuple(sorted({blob.container.title for blob in blobs if blob.container})))
     return summarised(epochs_of_source(text, names), npu, by_blob=False)
 
 

@@ -67,14 +67,19 @@ def with_boot_header(
     return base + extension_head + filler + body
 
 
-def check_foreign_header(image: bytes, where: str) -> None:
+def check_foreign_header(image: bytes, where: str, payload_offset: int) -> None:
     """Check the boot header of a third-party image as the boot ROM and FSBLs do.
 
     Flash padding may follow the image, and the entry may be anywhere.
 
+    Args:
+        image: The whole file.
+        where: Name of the file.
+        payload_offset: As in `with_boot_header`.
+
     Raises:
-        N6Error: N6-IMAGE-004 if the version is unknown, the length is beyond the end, or the checksum
-            is wrong.
+        N6Error: N6-IMAGE-004 if the version is unknown, the length is beyond the end, the checksum is
+            wrong, or the program was signed without -align.
     """
     what = ""
     if len(image) < HEADER_BYTES:
@@ -90,5 +95,25 @@ def check_foreign_header(image: bytes, where: str) -> None:
             )
         elif (found := sum(image[HEADER_BYTES:end]) & 0xFFFF_FFFF) != base["checksum"]:
             what = f"has checksum 0x{base['checksum']:08X}, but its bytes add up to 0x{found:08X}"
+    hint = "sign the program again, or pass its ELF file"
+    if not what and _is_signed_unaligned(image, payload_offset):
+        what = f"was signed without -align: its vector table is at 0x{HEADER_BYTES:X} of the file, not at 0x{payload_offset:X}"
+        hint = "add -align to STM32_SigningTool_CLI (2.21 and later), or pass the ELF file"
     if what:
-        raise N6Error("N6-IMAGE-004", what, where=where, hint="sign the program again, or pass its ELF file")
+        raise N6Error("N6-IMAGE-004", what, where=where, hint=hint)
+
+
+def _is_signed_unaligned(image: bytes, payload_offset: int) -> bool:
+    """Return true for an image whose vector table follows its header at once.
+
+    ST's signing tool from 2.21 on makes such images without -align. Boot ROM and FSBLs expect the table
+    further behind, and the tool takes the entry from there, too. Up to 2.20 it always aligned the table.
+    """
+    return _is_vector_table(image, HEADER_BYTES) and not _is_vector_table(image, payload_offset)
+
+
+def _is_vector_table(image: bytes, offset: int) -> bool:
+    if len(image) < offset + VECTOR_BYTES:
+        return False
+    stack, reset = struct.unpack_from("<II", image, offset)
+    return bool(stack) and stack % 8 == 0 and bool(reset & 1)

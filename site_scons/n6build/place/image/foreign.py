@@ -17,7 +17,7 @@ from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.describe.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.place.image.boot_header import check_foreign_header, with_boot_header
-from n6build.place.image.elf import loaded_parts
+from n6build.place.image.elf_reader import loaded_parts
 from n6build.place.image.program_board import ProgramBoard
 
 Role = Literal["fsbl", "appli", "data"]
@@ -139,13 +139,13 @@ def elf_of(file: Path) -> Path | None:
 
 def _pieces(path: Path, role: Role, board: ProgramBoard, address: int | None, *, copied_by_ours: bool) -> list[Piece]:
     head = read_part(path, 0, 64)
-    if head.startswith(_ELF):
+    if is_elf(head):
         if role == "data":
             hint = "convert it with objcopy -O binary or -O ihex"
             raise N6Error("N6-FOREIGN-002", "is an ELF file, not data for flash", where=path.name, hint=hint)
         loaded = [Piece(*part) for part in loaded_parts(path, MAX_ELF_BYTES, board.flash.nor.size)]
         return _placed(path, role, board, loaded, copied_by_ours=copied_by_ours)
-    if _is_hex(head):
+    if is_hex(head):
         memory = read_intel_hex(path, board.flash.nor.size)
         parts = [Piece(span.address, b"".join(memory.chunks(span.address, span.end))) for span in memory.spans()]
         if not parts:
@@ -162,7 +162,13 @@ def _pieces(path: Path, role: Role, board: ProgramBoard, address: int | None, *,
     return _with_header(path, role, board, _bare(path, role, board, data), copied_by_ours=copied_by_ours)
 
 
-def _is_hex(head: bytes) -> bool:
+def is_elf(head: bytes) -> bool:
+    """Return whether a file that begins with these bytes is an ELF file."""
+    return head.startswith(_ELF)
+
+
+def is_hex(head: bytes) -> bool:
+    """Return whether a file that begins with these bytes is an Intel hex file."""
     line = head.lstrip().split(b"\n")[0].rstrip()
     return line.startswith(b":") and line[1:].isalnum()
 
@@ -172,7 +178,9 @@ def _slot(board: ProgramBoard, role: Role) -> int:
 
 
 def _signed(path: Path, role: Role, board: ProgramBoard, data: bytes, *, copied_by_ours: bool) -> bytes:
-    check_foreign_header(data, path.name)
+    programs = board.programs
+    offset = (programs.fsbl if role == "fsbl" else programs.appli).payload_offset
+    check_foreign_header(data, path.name, offset)
     if role == "appli" and copied_by_ours:
         _check_copied(path, board, BASE.unpack(data)["entry"])
     return data

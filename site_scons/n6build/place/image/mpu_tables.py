@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.place.image.declarations import Declarations
-from n6build.place.image.elf import Symbol, bytes_at
+from n6build.place.image.elf_reader import Symbol, bytes_at
 
 _TYPE = "ARM_MPU_Region_t"
 # The Cortex-M55 has at most this many regions.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.describe.hardware.slots import BoardFlash
-from n6build.place.image.elf import allocated_sections
+from n6build.place.image.elf_reader import allocated_sections
 from n6build.place.image.manifest import FlashManifest, used_slots
 
 

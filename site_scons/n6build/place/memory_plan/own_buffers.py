@@ -9,7 +9,7 @@ from typing import Literal
 from n6build.base.errors import N6Error
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.place.memory_plan.plan import OwnBuffer, PlannedNetwork, PlannedRegion, PoolUse
-from n6build.place.reloc.layout import up
+from n6build.place.reloc.model_format import up
 
 # Buffers may take one eighth of the Appli's RAM. Code and constants of a large network were observed to take two thirds of it.
 _SHARE = 8

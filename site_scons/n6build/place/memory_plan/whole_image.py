@@ -34,7 +34,7 @@ def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: st
     """
     if image[: len(MAGIC)] != MAGIC:
         raise _damaged(f"begins with {image[: len(MAGIC)].hex()} instead of {MAGIC.hex()}", where)
-    check_foreign_header(image, where)
+    check_foreign_header(image, where, payload_offset)
     header = BASE.unpack(image)
     if header["binary_type"] != kind:
         raise _damaged(f"has type 0x{header['binary_type']:02X}, but a program for this slot has 0x{kind:02X}", where)

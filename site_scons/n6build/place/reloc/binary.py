@@ -9,8 +9,8 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import write_chunks_atomically
-from n6build.place.reloc.elf import LinkedModel
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.linked_model import LinkedModel
+from n6build.place.reloc.model_format import (
     CONTEXT_FIELDS,
     PARAMS_OFFSET_WORD,
     REL_END_WORD,

@@ -11,7 +11,7 @@ from n6build.base.files import is_file
 from n6build.base.paths import FIRMWARE
 from n6build.compile.ll_aton import Version, version_text
 from n6build.compile.runtimes import Runtime
-from n6build.place.reloc.layout import ABI_A, abi_of
+from n6build.place.reloc.model_format import ABI_A, abi_of
 
 # The code finds its data from r9 alone. Without the last flag gcc would assume a fixed distance from code to data.
 POSITION_INDEPENDENT = (

@@ -24,7 +24,7 @@ from n6build.compile.artifacts.description import (
     Quantised,
     TensorType,
 )
-from n6build.place.reloc.layout import WORD, WRITE, PoolContent, PoolType, Segment, offset, segment
+from n6build.place.reloc.model_format import WORD, WRITE, PoolContent, PoolType, Segment, offset, segment
 from n6build.place.reloc.reader import RelocFile
 from n6build.place.reloc.thumb import NotConstantError, returned_address
 

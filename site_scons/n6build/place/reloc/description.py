@@ -14,7 +14,7 @@ from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
 from n6build.compile.artifacts.description import NetworkArtifacts
-from n6build.place.reloc.layout import PoolDescriptor
+from n6build.place.reloc.model_format import PoolDescriptor
 from n6build.place.reloc.pools import ParamsPart, PoolTable
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from n6build.compile.ll_aton import Version
 from n6build.describe.hardware.cpu import CORTEX_M55
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.model_format import (
     API,
     CACHED,
     EXTERNAL_MEMORY,

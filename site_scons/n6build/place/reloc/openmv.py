@@ -15,9 +15,9 @@ from n6build.base.errors import N6Error
 from n6build.base.files import is_file, is_folder, read_at_most
 from n6build.base.span import Span
 from n6build.compile.ll_aton import CORE_RELEASES, Version, read_ll_aton_version, version_text
-from n6build.place.reloc.layout import abi_of, up
 from n6build.place.reloc.loader import Firmware as LoadingFirmware
 from n6build.place.reloc.loader import Placement, Refusal, install
+from n6build.place.reloc.model_format import abi_of, up
 from n6build.place.reloc.reader import RelocFile
 
 # Every release with relocatable models has its ll_aton version here.

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks
-from n6build.compile.artifacts.description import NetworkArtifacts, PoolRange
+from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
 from n6build.describe.hardware.aliases import is_secure_alias, non_secure_alias
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.model_format import (
     CACHED,
     EXTERNAL_MEMORY,
     MAX_POOLS,
@@ -98,25 +98,15 @@ def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = Fa
             compiled for relocation; the hint names the change to make.
     """
     used = [pool for pool in artifacts.pools if pool.used_bytes]
-    for pool in used:
-        _check_pool(pool, artifacts.described_by, secure=secure)
-        if not of_board:
-            _check_written(pool, artifacts.described_by)
-    _check_segments(used, artifacts.described_by)
-    if len(used) > MAX_POOLS:
-        what = f"uses {len(used)} memory pools, but a loader accepts {MAX_POOLS}"
-        raise N6Error("N6-RELOC-006", what, where=artifacts.described_by, hint="use a profile with fewer memories")
+    _check_pools(used, artifacts.described_by, secure=secure, of_board=of_board)
     raws = {image.fname: image for image in artifacts.initializers if image.bytes}
-    pools, params, foff = [], [], 0
+    pools: list[PoolDescriptor] = []
+    params: list[ParamsPart] = []
     for pool in sorted(used, key=_order):
-        descriptor = _descriptor(pool, foff)
+        descriptor = _descriptor(pool, sum(part.bytes for part in params))
         pools.append(descriptor)
         if descriptor.content is not PoolContent.ACTIV:
-            raw = raws.get(pool.fname)
-            size = up(max(pool.used_bytes, raw.bytes if raw else 0))
-            part = ParamsPart(raw.file if raw else None, size, raw.bytes if raw else 0)
-            params.append(part)
-            foff += part.bytes
+            params.append(_params_part(pool, raws.get(pool.fname)))
     return PoolTable(
         pools=tuple(pools),
         params=tuple(params) or (ParamsPart(None, _NO_WEIGHTS_BYTES),),
@@ -127,6 +117,28 @@ def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = Fa
         weights_bytes=sum(pool.weights_bytes for pool in used),
         external_ram_bytes=sum(pool.used_bytes for pool in used if pool.relative and not _is_weights(pool)),
     )
+
+
+def _check_pools(pools: Sequence[PoolRange], where: str, *, secure: bool, of_board: bool) -> None:
+    """Check that a loader accepts each of these pools, and all of them together."""
+    for pool in pools:
+        _check_pool(pool, where, secure=secure)
+        if not of_board:
+            _check_written(pool, where)
+    _check_segments(pools, where)
+    if len(pools) > MAX_POOLS:
+        what = f"uses {len(pools)} memory pools, but a loader accepts {MAX_POOLS}"
+        raise N6Error("N6-RELOC-006", what, where=where, hint="use a profile with fewer memories")
+
+
+def _params_part(pool: PoolRange, raw: InitializerImage | None) -> ParamsPart:
+    """Return a pool's part of the weights' file.
+
+    `raw` is None if the pool has no initializers.
+    """
+    if raw is None:
+        return ParamsPart(None, up(pool.used_bytes))
+    return ParamsPart(raw.file, up(max(pool.used_bytes, raw.bytes)), raw.bytes)
 
 
 def _is_weights(pool: PoolRange) -> bool:

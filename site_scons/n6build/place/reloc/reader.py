@@ -14,7 +14,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.compile.ll_aton import Version
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.model_format import (
     ABI_A,
     ABI_B,
     ABI_C,

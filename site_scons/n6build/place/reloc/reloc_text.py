@@ -12,7 +12,7 @@ from rich.table import Table
 
 from n6build.base.files import sha256, to_json
 from n6build.compile.ll_aton import version_text
-from n6build.place.reloc.layout import PoolDescriptor
+from n6build.place.reloc.model_format import PoolDescriptor
 from n6build.place.reloc.reader import RelocFile
 
 # Names are short. A terminal wraps wider lines.

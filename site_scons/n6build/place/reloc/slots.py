@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from n6build.base.errors import N6Error
 from n6build.describe.formats.model_trailer import ALIGNMENT, LAYOUT, MAGIC, TRAILER
 from n6build.describe.hardware.board import Board
-from n6build.place.reloc.layout import READ_ONLY_ALIGNMENT
+from n6build.place.reloc.model_format import READ_ONLY_ALIGNMENT
 
 TRAILER_BYTES = TRAILER.size
 _CRC_BYTES = 4

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from n6build.place.reloc.layout import Segment
+from n6build.place.reloc.model_format import Segment
 
 # Functions of n6build and of ST take three instructions.
 _MOST = 64
@@ -98,7 +98,19 @@ class _Core:
             self.at += 2
         return returned
 
-    def _narrow(self, code: int) -> bool:  # noqa: PLR0912 - a case for each instruction
+    def _narrow(self, code: int) -> bool:
+        if code >> 7 == 0b010001110:  # bx rm
+            return self._return(self.value(code >> 3 & 15))
+        if code >> 9 in (0b1011010, 0b1011110):  # push, pop
+            named = [number for number in range(8) if code >> number & 1]
+            extra = _PC if code >> 11 & 1 else _LR
+            return self._many([*named, *([extra] if code >> 8 & 1 else [])], is_load=bool(code >> 11 & 1))
+        if not (self._narrow_sum(code) or self._narrow_move(code) or code == 0xBF00):  # nop
+            raise NotConstantError(f"has the instruction 0x{code:04X}")
+        return False
+
+    def _narrow_sum(self, code: int) -> bool:
+        """Carry out the computation of a register, and return false for any other."""
         low, middle, high, imm8 = code & 7, code >> 3 & 7, code >> 6 & 7, code & 0xFF
         if code >> 11 == 0b00100:  # movs rd, #imm8
             self.set(code >> 8 & 7, imm8)
@@ -114,36 +126,46 @@ class _Core:
         elif code >> 8 in (0b01000100, 0b01000110):  # add, mov with any register
             to, source = code >> 4 & 8 | low, code >> 3 & 15
             self.set(to, self.value(source) + (0 if code >> 8 & 2 else self.value(to)))
-        elif code >> 7 == 0b010001110:  # bx rm
-            return self._return(self.value(code >> 3 & 15))
-        elif code >> 11 == 0b01001:  # ldr rt, [pc, #imm8]
-            self.set(code >> 8 & 7, self.load((self.value(_PC) & ~3) + 4 * imm8))
-        elif code >> 9 == 0b0101100:  # ldr rt, [rn, rm]
-            self.set(low, self.load(self.value(middle) + self.value(high)))
-        elif code >> 11 in (0b01100, 0b01101):  # str, ldr rt, [rn, #imm5]
-            address = self.value(middle) + 4 * (code >> 6 & 31)
-            self._move(low, address, is_load=bool(code >> 11 & 1))
-        elif code >> 11 in (0b10010, 0b10011):  # str, ldr rt, [sp, #imm8]
-            self._move(code >> 8 & 7, self.value(_SP) + 4 * imm8, is_load=bool(code >> 11 & 1))
         elif code >> 11 in (0b10100, 0b10101):  # add rd, pc or sp, #imm8
             base = self.value(_SP) if code >> 11 & 1 else self.value(_PC) & ~3
             self.set(code >> 8 & 7, base + 4 * imm8)
         elif code >> 8 == 0b10110000:  # add, sub sp, #imm7
             self.set(_SP, self.value(_SP) + (-4 if code & 0x80 else 4) * (code & 0x7F))
-        elif code >> 9 in (0b1011010, 0b1011110):  # push, pop
-            named = [number for number in range(8) if imm8 >> number & 1]
-            extra = _PC if code >> 11 & 1 else _LR
-            return self._many([*named, *([extra] if code >> 8 & 1 else [])], is_load=bool(code >> 11 & 1))
-        elif code != 0xBF00:  # nop
-            raise NotConstantError(f"has the instruction 0x{code:04X}")
-        return False
+        else:
+            return False
+        return True
+
+    def _narrow_move(self, code: int) -> bool:
+        """Carry out a load or a store, and return false for any other."""
+        low, middle, imm8 = code & 7, code >> 3 & 7, code & 0xFF
+        if code >> 11 == 0b01001:  # ldr rt, [pc, #imm8]
+            self.set(code >> 8 & 7, self.load((self.value(_PC) & ~3) + 4 * imm8))
+        elif code >> 9 == 0b0101100:  # ldr rt, [rn, rm]
+            self.set(low, self.load(self.value(middle) + self.value(code >> 6 & 7)))
+        elif code >> 11 in (0b01100, 0b01101):  # str, ldr rt, [rn, #imm5]
+            address = self.value(middle) + 4 * (code >> 6 & 31)
+            self._move(low, address, is_load=bool(code >> 11 & 1))
+        elif code >> 11 in (0b10010, 0b10011):  # str, ldr rt, [sp, #imm8]
+            self._move(code >> 8 & 7, self.value(_SP) + 4 * imm8, is_load=bool(code >> 11 & 1))
+        else:
+            return False
+        return True
 
     def _wide(self, first: int, second: int) -> bool:
-        # A case for each instruction.
-        base, to = first & 15, second >> 8 & 15
-        split = first >> 10 & 1, second >> 12 & 7, second & 0xFF
-        imm16 = base << 12 | split[0] << 11 | split[1] << 8 | split[2]
-        operation = first & 0xFBF0
+        if (first, second & 0xFFF) == (0xF85D, 0xB04):  # pop {rt}
+            return self._many([second >> 12], is_load=True)
+        if (first, second & 0xFFF) == (0xF84D, 0xD04):  # push {rt}
+            return self._many([second >> 12], is_load=False)
+        if first in (0xE92D, 0xE8BD):  # push.w, pop.w
+            return self._many([number for number in range(16) if second >> number & 1], is_load=first == 0xE8BD)
+        hint = 0xF3AF  # nop.w, bti, pac, aut
+        if not (self._wide_move(first, second) or self._wide_sum(first, second) or first == hint):
+            raise NotConstantError(f"has the instruction 0x{first:04X} 0x{second:04X}")
+        return False
+
+    def _wide_move(self, first: int, second: int) -> bool:
+        """Carry out a load or a store, and return false for any other."""
+        base = first & 15
         if first >> 4 == 0xF85 and second >> 6 & 0x3F == 0 and base != _PC:  # ldr.w rt, [rn, rm, lsl #n]
             self.set(second >> 12, self.load(self.value(base) + (self.value(second & 15) << (second >> 4 & 3))))
         elif first in (0xF85F, 0xF8DF):  # ldr.w rt, [pc, #imm12]
@@ -151,13 +173,16 @@ class _Core:
             self.set(second >> 12, self.load((self.value(_PC) & ~3) + sign * (second & 0xFFF)))
         elif first >> 4 in (0xF8C, 0xF8D):  # str.w, ldr.w rt, [rn, #imm12]
             self._move(second >> 12, self.value(base) + (second & 0xFFF), is_load=bool(first & 0x10))
-        elif (first, second & 0xFFF) == (0xF85D, 0xB04):  # pop {rt}
-            return self._many([second >> 12], is_load=True)
-        elif (first, second & 0xFFF) == (0xF84D, 0xD04):  # push {rt}
-            return self._many([second >> 12], is_load=False)
-        elif first in (0xE92D, 0xE8BD):  # push.w, pop.w
-            return self._many([number for number in range(16) if second >> number & 1], is_load=first == 0xE8BD)
-        elif operation == 0xF240 and not second >> 15:  # movw
+        else:
+            return False
+        return True
+
+    def _wide_sum(self, first: int, second: int) -> bool:
+        """Carry out the computation of a register, and return false for any other."""
+        base, to = first & 15, second >> 8 & 15
+        imm16 = base << 12 | (first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xFF
+        operation = first & 0xFBF0
+        if operation == 0xF240 and not second >> 15:  # movw
             self.set(to, imm16)
         elif operation == 0xF2C0 and not second >> 15:  # movt
             self.set(to, imm16 << 16 | self.value(to) & 0xFFFF)
@@ -168,9 +193,9 @@ class _Core:
             self.set(to, start + (-1 if operation == 0xF2A0 else 1) * (imm16 & 0xFFF))
         elif first & 0xFBFF == 0xF04F and second >> 8 & 0xF0 == 0 and imm16 & 0xF00 == 0:  # mov.w rd, #imm8
             self.set(to, imm16 & 0xFF)
-        elif first != 0xF3AF:  # hints: nop.w, bti, pac, aut
-            raise NotConstantError(f"has the instruction 0x{first:04X} 0x{second:04X}")
-        return False
+        else:
+            return False
+        return True
 
     def _move(self, register: int, address: int, *, is_load: bool) -> None:
         if is_load:

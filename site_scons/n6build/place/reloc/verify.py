@@ -19,7 +19,8 @@ from n6build.base.span import Span
 from n6build.compile.ll_aton import Version
 from n6build.describe.hardware.aliases import secure_alias
 from n6build.describe.hardware.board import Board
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.loader import Firmware, Installed, Mode, Placement, Refusal, install
+from n6build.place.reloc.model_format import (
     EXTERNAL_MEMORY,
     OFFSET_MASK,
     WORD,
@@ -32,7 +33,6 @@ from n6build.place.reloc.layout import (
     segment,
     up,
 )
-from n6build.place.reloc.loader import Firmware, Installed, Mode, Placement, Refusal, install
 from n6build.place.reloc.reader import RelocFile
 
 # An application might choose these addresses.

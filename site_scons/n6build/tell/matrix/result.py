@@ -88,17 +88,15 @@ def pair_result(
         failures: failures of the build, as (file, reason); None if this pair was completed.
     """
     folder = str(Path(run).parent)
-    own = {
-        step.name for step in plan.steps if step.name.startswith(f"{folder}/") or step.name.endswith(f"-{model}.json")
-    }
-    ran = [output for step in plan.steps if step.stage in ("run", "flash") for output in step.outputs]
+    names = [step.name for step in plan.steps]
+    own = {name for name in names if name.startswith(f"{folder}/") or name.endswith(f"-{model}.json")}
     outcome = _outcome(Path(run))
     verdicts = [verdict for network in outcome.networks for verdict in network.verdicts] if outcome else []
     return PairResult(
         board=board,
         model=model,
         failure="" if failures is None else _failure(plan, own, failures),
-        built=_built(own, done, {path for path in anew if path.startswith(f"{folder}/")} - set(ran)),
+        built=_built(own, done, _built_files(plan, folder, anew)),
         seconds=sum(step.seconds for step in done if step.target in own),
         appli_bytes=_size(Path(folder) / "appli_image.bin"),
         activation_bytes=_activations(Path(folder) / "memory_plan.json"),
@@ -127,6 +125,12 @@ def _outcome(run: Path) -> Outcome | None:
         return read_outcome(run) if run.is_file() else None
     except N6Error:
         return None
+
+
+def _built_files(plan: Plan, folder: str, anew: Collection[str]) -> set[str]:
+    """Return the new files of a folder that the build itself has written."""
+    ran = {output for step in plan.steps if step.stage in ("run", "flash") for output in step.outputs}
+    return {path for path in anew if path.startswith(f"{folder}/")} - ran
 
 
 def _built(own: Collection[str], done: Sequence[DoneStep], anew: Collection[str]) -> Built:

@@ -161,7 +161,9 @@ def _check_int16(operands: Operands) -> Iterator[Problem]:
 def _lower_int16(operands: Operands) -> KernelCall:
     depth = operands.first.shape[-1]
     scale = required_quantisation(operands.first).scale
-    multiplier, shift = accumulator_multiplier(scale * operands.options(float) / (10.0 / _RANGE))
+    # The reference resolver multiplies in float32 and divides in double.
+    exponent = float(np.float32(scale) * np.float32(operands.options(float)))
+    multiplier, shift = accumulator_multiplier(exponent / (10.0 / _RANGE))
     return KernelCall(
         _INT16,
         {

@@ -25,21 +25,19 @@ def _reduce(node: Node, building: Building) -> Value:
         return given
     axes = axes or list(range(rank))
     kept = [axis for axis in range(rank) if axis not in axes]
-    shape = tuple(1 if axis in axes else size for axis, size in enumerate(given.shape))
-    if not node.attributes.get("keepdims", 1):
-        shape = tuple(given.shape[axis] for axis in kept) or (1,)
-    large = [[axis for axis in group if given.shape[axis] > 1] for group in (kept, axes)]
-    last = not large[0] or not large[1] or large[0][-1] < large[1][0]
-    if not last and large[1][-1] > large[0][0]:
+    shape = _reduced_shape(given.shape, axes, keeps_rank=bool(node.attributes.get("keepdims", 1)))
+    rows, reduced = ([axis for axis in group if given.shape[axis] > 1] for group in (kept, axes))
+    last = not rows or not reduced or rows[-1] < reduced[0]
+    if not last and reduced[-1] > rows[0]:
         what = f"reduces the dimensions {axes} of {list(given.shape)}"
         raise node.error("N6-NET-008", what, "reduce the first or the last dimensions, with batch 1")
     count = math.prod(given.shape[axis] for axis in axes)
 
     def make(target: Target) -> Held:
-        source, steps = given, [_step(given.shape, given.order, group) for group in large]
+        source, steps = given, [_step(given.shape, given.order, group) for group in (rows, reduced)]
         if None in steps:
             source = building.in_model_order(given)
-            steps = [_step(given.shape, source.order, group) for group in large]
+            steps = [_step(given.shape, source.order, group) for group in (rows, reduced)]
         row_step, step = (each or 0 for each in steps)
         divisor = count if node.type == "ReduceMean" else 1
         options = MeanOptions(
@@ -48,6 +46,13 @@ def _reduce(node: Node, building: Building) -> Value:
         return building.made("ReduceMean", [source.tensor], target, shape, as_in_the_model(len(shape)), options)
 
     return Pending(shape, make)
+
+
+def _reduced_shape(shape: Shape, axes: list[int], *, keeps_rank: bool) -> Shape:
+    """Return the shape after a reduction, which has one dimension at least."""
+    if keeps_rank:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes) or (1,)
 
 
 def _step(shape: Shape, order: Order, axes: list[int]) -> int | None:

@@ -91,36 +91,7 @@ def network_source(
         ll_aton: Version of the runtime.
         blobs: Blobs that hold the epochs without a kernel.
     """
-    buffers = {buffer.name: buffer for buffer in network.buffers}
-    ports = {port.buffer for port in (*network.inputs, *network.outputs)}
-    outputs = {port.buffer for port in network.outputs}
-    leaving = {name for name, buffer in buffers.items() if outputs & {name, root_of(buffer, buffers)[0].name}}
-    # A buffer that several epochs make is complete after the last of them.
-    made = {name: buffer.first for name, buffer in buffers.items()} | {
-        output: epoch.index for epoch in network.epochs for output in (epoch.output, *epoch.more_outputs)
-    }
-    epochs = [
-        {
-            "index": epoch.index,
-            "blob": None,
-            "kind": epoch.kind,
-            "node": epoch.node,
-            "kernel": epoch.kernel,
-            "descriptor_type": epoch.descriptor_type,
-            "descriptor": [
-                f".{member} = {_value(value, placement, name)}," for member, value in epoch.descriptor.members
-            ],
-            "scratch": epoch.scratch,
-            "clean": {
-                "address": _address(placement.places[epoch.output], name),
-                "bytes": buffers[epoch.output].bytes,
-            }
-            if epoch.output in leaving
-            else None,
-        }
-        for epoch in network.epochs
-        if epoch.kernel
-    ]
+    epochs = _epochs(network, placement, name)
     described = [_blob(blob, network, placement, name) for blob in blobs]
     return render(
         SOURCE_TEMPLATE,
@@ -149,16 +120,58 @@ def network_source(
             "blobs": described,
             # In the order in which they run.
             "items": sorted([*epochs, *described], key=lambda item: item["index"]),
-            "inputs": [_port(port, made[port.buffer], placement, name) for port in network.inputs],
-            "outputs": [_port(port, made[port.buffer], placement, name) for port in network.outputs],
-            "params": [_initializer(item, placement.places[item.name], name) for item in network.initializers],
-            "internals": [
-                _buffer(buffer, made[buffer.name], placement.places[buffer.name], name)
-                for buffer in network.buffers
-                if buffer.name not in ports
-            ],
+            **_buffers(network, placement, name),
         },
     )
+
+
+def _epochs(network: Network, placement: Placement, name: str) -> list[dict[str, Any]]:
+    """Return the values of the epochs with a kernel for the template."""
+    buffers = {buffer.name: buffer for buffer in network.buffers}
+    outputs = {port.buffer for port in network.outputs}
+    # An output, or a buffer inside one.
+    leaving = {name for name, buffer in buffers.items() if outputs & {name, root_of(buffer, buffers)[0].name}}
+    return [
+        {
+            "index": epoch.index,
+            "blob": None,
+            "kind": epoch.kind,
+            "node": epoch.node,
+            "kernel": epoch.kernel,
+            "descriptor_type": epoch.descriptor_type,
+            "descriptor": [
+                f".{member} = {_value(value, placement, name)}," for member, value in epoch.descriptor.members
+            ],
+            "scratch": epoch.scratch,
+            "clean": {
+                "address": _address(placement.places[epoch.output], name),
+                "bytes": buffers[epoch.output].bytes,
+            }
+            if epoch.output in leaving
+            else None,
+        }
+        for epoch in network.epochs
+        if epoch.kernel
+    ]
+
+
+def _buffers(network: Network, placement: Placement, name: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the values of all buffers for the template, by kind."""
+    ports = {port.buffer for port in (*network.inputs, *network.outputs)}
+    # A buffer that several epochs make is complete after the last of them.
+    made = {buffer.name: buffer.first for buffer in network.buffers} | {
+        output: epoch.index for epoch in network.epochs for output in (epoch.output, *epoch.more_outputs)
+    }
+    return {
+        "inputs": [_port(port, made[port.buffer], placement, name) for port in network.inputs],
+        "outputs": [_port(port, made[port.buffer], placement, name) for port in network.outputs],
+        "params": [_initializer(item, placement.places[item.name], name) for item in network.initializers],
+        "internals": [
+            _buffer(buffer, made[buffer.name], placement.places[buffer.name], name)
+            for buffer in network.buffers
+            if buffer.name not in ports
+        ],
+    }
 
 
 def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict[str, Any]:

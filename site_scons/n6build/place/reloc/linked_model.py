@@ -24,7 +24,7 @@ from elftools.elf.relocation import RelocationSection
 from n6build.base.elf_damage import content_of, open_elf, sound_elf
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_text
-from n6build.place.reloc.layout import (
+from n6build.place.reloc.model_format import (
     FIXED_HEADER_BYTES,
     HEADER_FIELDS,
     MAGIC,

@@ -12,7 +12,7 @@ from n6build.base.templates import render
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.ll_aton import Version
 from n6build.place.reloc.compilation import CONF_HEADER
-from n6build.place.reloc.layout import ABI_A, READ_ONLY_ALIGNMENT, Segment, abi_of, version_words
+from n6build.place.reloc.model_format import ABI_A, READ_ONLY_ALIGNMENT, Segment, abi_of, version_words
 from n6build.place.reloc.pools import PoolTable
 
 CONF_TEMPLATE = TEMPLATES / "reloc_conf.h.j2"

@@ -13,7 +13,7 @@ from n6build.base.span import Span
 from n6build.base.templates import render
 from n6build.place.memory_plan.board_memory import ModelsMemory, region_of_pools
 from n6build.place.memory_plan.plan import NPU_READ_AHEAD, MemoryPlan
-from n6build.place.reloc.layout import READ_ONLY_ALIGNMENT
+from n6build.place.reloc.model_format import READ_ONLY_ALIGNMENT
 from n6build.place.reloc.slots import executable_ram_part, name_crc32
 
 TEMPLATE = TEMPLATES / "n6_memory_plan.c.j2"

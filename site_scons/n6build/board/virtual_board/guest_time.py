@@ -1,0 +1,77 @@
+"""Guest time of a running emulator, and its last place."""
+
+from __future__ import annotations
+
+import struct
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+
+# Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
+HANGS_S = 300.0
+HANGS_HINT = "check that the emulator is not stopped, and that this computer has free memory"
+LOOK_S = 1.0
+# Layout of the file (n6virt_time.c).
+_LAYOUT = struct.Struct("<QQIIQ")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a run that goes on.
+
+    Attributes:
+        now: Guest time, in instructions with sleeps.
+        instructions: Executed instructions.
+        pc: Place of the program, or of the instruction that reads `waits_for`.
+        waits_for: Address of the register that the program waits for; 0 for none.
+        reads: Number of reads of this register.
+    """
+
+    now: int = 0
+    instructions: int = 0
+    pc: int = 0
+    waits_for: int = 0
+    reads: int = 0
+
+
+@dataclass
+class GuestTime:
+    """Guest time of an emulator, which writes it to `file` every 2^20 instructions."""
+
+    file: Path
+    _seen: int = -1
+    _looked: float = 0.0
+    _still_s: float = 0.0
+
+    def read(self) -> int:
+        """Return the number of instructions so far.
+
+        A long pause between two calls is no hang: a stop of this process (Ctrl-Z) stops the emulator, too.
+
+        Raises:
+            N6Error: N6-VB-007 if the number stands still over repeated calls.
+        """
+        seen, now = self.progress().now, time.monotonic()
+        if seen != self._seen:
+            self._seen, self._still_s = seen, 0.0
+        else:
+            self._still_s += min(now - self._looked, LOOK_S)
+        self._looked = now
+        if self._still_s > HANGS_S:
+            what = f"the emulator hangs: it executed no instruction for {HANGS_S:g} s"
+            raise N6Error("N6-VB-007", what, hint=HANGS_HINT)
+        return seen
+
+    @property
+    def has_begun(self) -> bool:
+        """Return true if the emulator has written the file at least once."""
+        return self.file.is_file()
+
+    def progress(self) -> Progress:
+        """Return the last state that the emulator wrote."""
+        try:
+            return Progress(*_LAYOUT.unpack(self.file.read_bytes()))
+        except (FileNotFoundError, struct.error):
+            return Progress()

@@ -1,0 +1,88 @@
+"""The command `n6build survey`: finds compiled networks in a folder, one row each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.base.console import only_errors, say
+from n6build.base.size_text import counted
+from n6build.cli.arguments import CommandParser, add_output, options_in
+
+NAME = "survey"
+HELP = "finds all compiled networks in a folder, and reports whether the virtual NPU models them, and how they run"
+_OPTIONS = ("board", "core", "cmsis")
+# It has all memories that networks are compiled for.
+_BOARD = "stm32n6570-dk"
+_MOST_SECONDS = 86_400
+
+
+def survey(words: Sequence[str]) -> None:
+    """Print the tables of a folder.
+
+    Args:
+        words: Words behind the command.
+
+    Raises:
+        N6Error: N6-OPTION-001 or N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown
+            board; N6-FILE-002 for a path that is no folder; N6-FILE-007 for too many files.
+    """
+    from n6build.cli.json_output import print_json
+    from n6build.describe.hardware.boards import home_of_board, load_board
+    from n6build.survey.kinds import Wishes
+    from n6build.survey.survey import KINDS, rows_of, tree_of
+    from n6build.survey.table import counts_text, show_head, show_row
+
+    asked = survey_parser().parse_intermixed_args(words)
+    given = options_in(asked.options, _OPTIONS)
+    board = given.get("board", _BOARD)
+    found = {}
+    with only_errors(asked.quiet or asked.json):
+        wishes = Wishes(
+            board=load_board(board, home_of_board(board)),
+            cores=tuple(tree_of(Path(each)) for each in given.get("core", "").split(",") if each),
+            cmsis=given.get("cmsis", ""),
+            runs=asked.run or asked.epochs,
+            epochs=asked.epochs,
+            seconds=asked.seconds,
+        )
+        tree = tree_of(Path(asked.folder))
+        for kind in KINDS:
+            show_head(kind)
+            rows = rows_of(kind, tree, wishes, show_row)
+            found[kind.name] = [row.facts for row in rows]
+            say("Surveyed", counted(len(rows), kind.name.removesuffix("s")), counts_text(kind, rows))
+        for path, why in tree.unreadable:
+            say("Left out", str(path), why)
+        for path in tree.links:
+            say("Left out", str(path), "a link to a folder")
+    if asked.json:
+        left_out = [str(path) for path, _ in tree.unreadable] + [str(path) for path in tree.links]
+        print_json({**found, "left_out": left_out})
+
+
+def survey_parser() -> CommandParser:
+    """Return the parser of the words behind `n6build survey`."""
+    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser.add_argument("folder", metavar="FOLDER", help="folder in any layout, for example a clone of a repository")
+    parser.add_argument(
+        "options",
+        nargs="*",
+        metavar="OPTION=VALUE",
+        help=f"board=NAME of times and runs, default {_BOARD}; for runs core=FOLDER,FOLDER with ST's runtimes, and "
+        "cmsis=FOLDER; what is not given is searched in FOLDER",
+    )
+    parser.add_argument("--run", action="store_true", help="also runs each network that has its weights")
+    parser.add_argument("--epochs", action="store_true", help="as --run, and compares each buffer with the model's")
+    parser.add_argument(
+        "--seconds", metavar="N", type=_seconds, default=600, help="longest duration of one run; default: 600"
+    )
+    add_output(parser)
+    return parser
+
+
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= _MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds from 1 to {_MOST_SECONDS}")
+    return int(text)

@@ -1,0 +1,42 @@
+"""Results of operators before their last rounding, compared with LiteRT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from n6build.compile.reference.tflite_reader import read_graph
+from n6build.judge.compare.interpret import interpret, ports_of
+from n6build.judge.compare.unrounded import Unrounded, unrounded
+from samples import sample
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+
+
+def computed(model: Path) -> dict[str, tuple[Unrounded, np.ndarray, str]]:
+    pytest.importorskip("ai_edge_litert")
+    takes, _ = ports_of(model)
+    random = np.random.default_rng(1)
+    tensors = interpret(model, [random.integers(-128, 128, port.shape).astype(port.type) for port in takes])
+    real = unrounded(read_graph(model), tensors)
+    return {each.name: (real[each.name], each.values, each.operator) for each in tensors if each.name in real}
+
+
+@pytest.mark.parametrize("name", ["miniresnet", "keyword", "anomaly"])
+def test_litert_rounds_these_numbers(name: str) -> None:
+    """LiteRT rounds in two steps, by little more than half a step in all."""
+    found = computed(MODELS / name / f"{name}.tflite")
+    assert found
+    for tensor, (exact, values, operator) in found.items():
+        assert np.abs(exact.values - values).max() < 0.6, (tensor, operator)
+        assert (np.rint(exact.values) == values).mean() > 0.95, (tensor, operator)
+        assert (exact.most >= exact.response > 0) == (operator in {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
+
+
+def test_sums_and_means_are_known() -> None:
+    model = "npu/reid-mobilenetv2-core-3.0/mobilenetv2_a100_256_128_fft_int8.tflite"
+    pytest.importorskip("ai_edge_litert")
+    sample(model)
+    graph = read_graph(sample(model))
+    assert {each.kind for each in graph.operators} >= {"ADD", "MEAN", "DEPTHWISE_CONV_2D"}
