@@ -12,6 +12,9 @@
 #define SECURE (NON_SECURE | N6_SECURE_BIT)
 #define PERIPHERAL_BYTES 0x10000000u
 #define MAX_MODULES 64
+/* The processor's own registers: DWT is stored here, too. */
+#define PROCESSOR 0xE0000000u
+#define PROCESSOR_BYTES 0x00100000u
 #define PAGE_BYTES 0x1000u
 
 #define BLOCK(name, base, bytes, enable, bits, secure, secure_bits) {name, base, bytes, enable, bits, secure, secure_bits},
@@ -24,7 +27,7 @@ static void (*updates[MAX_MODULES])(void); /* those of the modules that have one
 static unsigned update_count;
 /* Stored values by their exact address: a byte or half word has its own place. A page exists from its first write on. A lookup
  * takes a few instructions; each byte on the console needs some twenty. */
-static uint32_t *pages[PERIPHERAL_BYTES / PAGE_BYTES];
+static uint32_t *pages[(PERIPHERAL_BYTES + PROCESSOR_BYTES) / PAGE_BYTES];
 static MemoryRegion secure, non_secure;
 
 typedef struct {
@@ -55,25 +58,31 @@ void n6virt_add_module(const N6VirtModule *module)
     modules[module_count++] = module;
 }
 
+/* Return the place of an address's page; NULL if there are no registers. */
+static uint32_t **page_at(uint32_t address)
+{
+    if (address - SECURE < PERIPHERAL_BYTES) {
+        return &pages[(address - SECURE) / PAGE_BYTES];
+    }
+    return address - PROCESSOR < PROCESSOR_BYTES ? &pages[(address - PROCESSOR + PERIPHERAL_BYTES) / PAGE_BYTES] : NULL;
+}
+
 uint32_t n6virt_get(uint32_t address)
 {
-    uint32_t offset = address - SECURE;
-    const uint32_t *page = offset < PERIPHERAL_BYTES ? pages[offset / PAGE_BYTES] : NULL;
+    uint32_t **page = page_at(address);
 
-    return page ? page[offset % PAGE_BYTES] : 0;
+    return page && *page ? (*page)[address % PAGE_BYTES] : 0;
 }
 
 void n6virt_set(uint32_t address, uint32_t value)
 {
-    uint32_t offset = address - SECURE;
-    uint32_t **page;
+    uint32_t **page = page_at(address);
 
-    g_assert(offset < PERIPHERAL_BYTES);
-    page = &pages[offset / PAGE_BYTES];
+    g_assert(page);
     if (!*page) {
         *page = g_new0(uint32_t, PAGE_BYTES);
     }
-    (*page)[offset % PAGE_BYTES] = value;
+    (*page)[address % PAGE_BYTES] = value;
 }
 
 const N6VirtBlock *n6virt_block_at(uint32_t address)
