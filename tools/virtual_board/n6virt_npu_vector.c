@@ -186,12 +186,12 @@ static bool fits(const Narrow *n, const Coefficients *k, size_t count)
     return ax <= INT32_MAX && by <= INT32_MAX && c <= INT32_MAX && ax + by + c + n->half + 2 <= INT32_MAX;
 }
 
-/* Read, combine and finish a block. y: NULL without a second stream. Return whether the format held all values: `finish` counts
- * those that it does not hold. */
+/* Read, combine and finish a block. y: NULL without a second stream. Return whether the format held all values; if not, `cut`
+ * has those before they were narrowed. */
 static bool narrow_block(const Narrow n, const int32_t *x, unsigned x_unused, const int32_t *y, unsigned y_unused, size_t count,
-                         const Coefficients *k, int32_t *to)
+                         const Coefficients *k, int32_t *to, int64_t *cut)
 {
-    int32_t values[BLOCK], cut = 0;
+    int32_t values[BLOCK], differs = 0;
 
     for (size_t i = 0; i < count; i++) {
         values[i] = (k->a[i] * ((int32_t)((uint32_t)x[i] << x_unused) >> x_unused) >> n.ax) + (int32_t)((uint32_t)k->c[i] << n.c);
@@ -206,11 +206,15 @@ static bool narrow_block(const Narrow n, const int32_t *x, unsigned x_unused, co
         value = ((((value ^ sign) - sign) + n.half) >> n.result ^ sign) - sign;
         value = value < n.clip_low ? n.clip_low : value > n.clip_high ? n.clip_high : value;
         value = value < n.floor ? n.floor : value;
-        cut |= (value < n.low) | (value > n.high);
+        differs |= (value < n.low) | (value > n.high);
+        values[i] = value;
         value = value < n.low ? n.low : value > n.high ? n.high : value;
         to[i] = (int32_t)((uint32_t)value << n.unused) >> n.unused;
     }
-    return !cut;
+    for (size_t i = 0; differs && i < count; i++) {
+        cut[i] = values[i];
+    }
+    return !differs;
 }
 
 static void affine(const N6Npu *npu, unsigned unit, const int64_t *x, const int64_t *y, size_t count, const Coefficients *k,
@@ -333,19 +337,22 @@ void npu_arith_frame(N6Npu *npu, unsigned index)
     to = npu_append(npu, FROM_ARITH + index, inputs[X].count);
     for (size_t done = 0; done < inputs[X].count; done += BLOCK) {
         size_t count = inputs[X].count - done < BLOCK ? inputs[X].count - done : BLOCK;
+        bool holds;
 
         read_coefficients(npu, index, &counters, count, &coefficients);
-        if (is_narrow && fits(&narrow, &coefficients, count) &&
-            narrow_block(narrow, npu_elements(inputs[X]) + done, unused_bits(shifter), dual ? npu_elements(inputs[Y]) + done : NULL,
-                         unused_bits(shifter >> 16), count, &coefficients, to + done)) {
-            continue;
+        if (is_narrow && fits(&narrow, &coefficients, count)) {
+            holds = narrow_block(narrow, npu_elements(inputs[X]) + done, unused_bits(shifter),
+                                 dual ? npu_elements(inputs[Y]) + done : NULL, unused_bits(shifter >> 16), count, &coefficients,
+                                 to + done, values);
+        } else {
+            read_operand(npu_elements(inputs[X]) + done, count, shifter, x);
+            if (dual) {
+                read_operand(npu_elements(inputs[Y]) + done, count, shifter >> 16, y);
+            }
+            combine(npu, unit, x, dual ? y : NULL, count, &coefficients, values);
+            holds = finish(npu, unit, values, count, to + done);
         }
-        read_operand(npu_elements(inputs[X]) + done, count, shifter, x);
-        if (dual) {
-            read_operand(npu_elements(inputs[Y]) + done, count, shifter >> 16, y);
-        }
-        combine(npu, unit, x, dual ? y : NULL, count, &coefficients, values);
-        if (!finish(npu, unit, values, count, to + done)) {
+        if (!holds) {
             npu_count_saturated(npu, unit,
                                 &(NpuNarrowed){.values = values,
                                                .to = to + done,
