@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.compile.artifacts.made_buffers import MadeBuffer
+from n6build.compile.artifacts.made_buffers import MadeBuffer, MadeBuffers
 from n6build.judge.compare.buffers import join_buffers
 from n6build.judge.compare.tensors import ReferenceTensor
 
@@ -25,11 +25,14 @@ INPUT = tensor("in", operator="input", size=4)
 
 
 def pairs(buffers: list[MadeBuffer], tensors: list[ReferenceTensor]) -> dict[str, str]:
-    return {each.buffer.name: each.tensor.name for each in join_buffers(buffers, [INPUT, *tensors])[0]}
+    return {
+        each.buffer.name: each.tensor.name
+        for each in join_buffers(MadeBuffers(tuple(buffers), {}), [INPUT, *tensors])[0]
+    }
 
 
 def reasons(buffers: list[MadeBuffer], tensors: list[ReferenceTensor]) -> dict[str, str]:
-    return {each.buffer.name: each.why for each in join_buffers(buffers, [INPUT, *tensors])[1]}
+    return {each.buffer.name: each.why for each in join_buffers(MadeBuffers(tuple(buffers), {}), [INPUT, *tensors])[1]}
 
 
 def test_size_scale_and_zero_point_tell_tensors_apart() -> None:
@@ -67,10 +70,11 @@ def test_what_an_epoch_makes_on_the_way_is_told_apart_by_its_operator() -> None:
     assert pairs([buffer("Add_43_out_0", 3)], tensors) == {"Add_43_out_0": "add"}
 
 
-def test_a_name_for_the_operator_that_reads_tells_nothing() -> None:
+def test_a_name_for_the_operator_that_reads_tells_what_is_read() -> None:
     tensors = [tensor("first", "in"), tensor("second", "first")]
-    said = reasons([buffer("Conv2D_16_zero_off_out_19", 3)], tensors)
-    assert "1 of its size, scale and zero point in the network, 2 in the model" in said["Conv2D_16_zero_off_out_19"]
+    assert pairs([buffer("Conv2D_16_zero_off_out_19", 3)], tensors) == {"Conv2D_16_zero_off_out_19": "first"}
+    said = reasons([buffer("Pool_16_zero_off_out_19", 3)], tensors)
+    assert "1 of its size, scale and zero point in the network, 2 in the model" in said["Pool_16_zero_off_out_19"]
 
 
 def test_a_name_for_the_operator_that_reads_tells_where_what_that_makes_is_known() -> None:
@@ -86,7 +90,8 @@ def test_a_copy_is_the_tensor_of_what_it_is_a_copy_of() -> None:
 
 
 def test_the_same_memory_under_two_names_counts_once() -> None:
-    assert pairs([buffer("x", 3), buffer("y", 3)], [tensor("a", "in")]) == {"x": "a"}
+    assert pairs([buffer("x", 3), buffer("y", 3)], [tensor("a", "in")]) == {"y": "a"}
+    assert "memory is that of y" in reasons([buffer("x", 3), buffer("y", 3)], [tensor("a", "in")])["x"]
 
 
 def test_a_reshaped_tensor_is_the_one_before() -> None:
@@ -123,7 +128,7 @@ def test_every_buffer_is_joined_or_listed_and_no_two_that_are_made_are_the_same_
         MadeBuffer(f"b{number}", epoch, 0x100 * number, size, "int8", (1, size), scale, -128)
         for number, (size, epoch, scale) in enumerate(sorted(made, key=lambda each: each[1]))
     ]
-    joined, unjoined = join_buffers(buffers, tensors)
+    joined, unjoined = join_buffers(MadeBuffers(tuple(buffers), {}), tensors)
     listed = [each.buffer.name for each in joined] + [each.buffer.name for each in unjoined]
     assert sorted(listed) == sorted(each.name for each in buffers)
     assert len({each.tensor.name for each in joined}) == len(joined)

@@ -142,7 +142,7 @@ def test_every_quantised_tensor_of_an_onnx_graph_is_that_of_a_plain_oracle(
     model.run([x])
     found = {each.name: each.values for each in model.tensors()}
     wanted = oracle(x, weights, zero_point)
-    assert list(found) == list(wanted)
+    assert list(found) == [*wanted, "y"]
     for name, values in wanted.items():
         assert np.array_equal(found[name], values), name
     (y,) = model.outputs()
@@ -159,6 +159,8 @@ def test_the_tensors_of_an_onnx_graph_say_what_made_them(tmp_path: Path) -> None
         ("x", "input", (), "float32", 1.0, 0, False),
         ("x_q", "input", ("x",), "int8", 2**-4, -3, False),
         ("y_q", "Conv+Relu", ("x_q",), "int8", 2**-2, -128, False),
+        # An output of real numbers has no QuantizeLinear.
+        ("y", "DequantizeLinear", ("y_q",), "float32", 1.0, 0, False),
     ]
 
 
@@ -173,7 +175,7 @@ def test_weights_are_no_activations_and_scales_of_channels_are_left_out(tmp_path
     model.graph.node.insert(2, helper.make_node("QuantizeLinear", ["w_f", "s_w", "z_w"], ["w"], axis=0))
     path = tmp_path / "net.onnx"
     path.write_bytes(model.SerializeToString())
-    assert [each.name for each in interpret(path, [np.zeros((1, 2, 5, 5), np.float32)])] == ["x", "x_q"]
+    assert [each.name for each in interpret(path, [np.zeros((1, 2, 5, 5), np.float32)])] == ["x", "x_q", "y"]
 
 
 # Real networks.

@@ -12,14 +12,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 from n6build.compile.artifacts.network_c import read_network_c
-from samples import sample
+from samples import sample, sample_core
 
 from end_to_end.conftest import Project, Result
 
-TREES = {"reid": "reid-mobilenetv2-core-3.0", "yamnet": "yamnet-core-2.2"}
-REFERENCES = {"reid": "mobilenetv2_a100_256_128_fft_int8.tflite", "yamnet": "yamnet_1024_64x96_tl_qdq_int8.onnx"}
-BOARDS = {"reid": "nucleo-n657", "yamnet": "stm32n6570-dk"}
-RELEASES = {"reid": "3.0", "yamnet": "2.2"}
+DETECTION = "projects/STM32N6-GettingStarted-ObjectDetection/Model"
+TREES = {
+    "reid": "npu/reid-mobilenetv2-core-3.0",
+    "yamnet": "npu/yamnet-core-2.2",
+    "pose": "npu/pose-movenet-core-2.1",
+    "yolox": f"{DETECTION}/STM32N6570-DK",
+}
+REFERENCES = {
+    "reid": "mobilenetv2_a100_256_128_fft_int8.tflite",
+    "yamnet": "yamnet_1024_64x96_tl_qdq_int8.onnx",
+    "pose": "st_movenet_lightning_heatmaps_192_int8_pc.tflite",
+    "yolox": "st_yolo_x_nano_480_1.0_0.25_3_st_int8.tflite",
+}
+BOARDS = {"reid": "nucleo-n657", "yamnet": "stm32n6570-dk", "pose": "stm32n6570-dk", "yolox": "stm32n6570-dk"}
+RELEASES = {"reid": "3.0", "yamnet": "2.2", "pose": "2.1", "yolox": "2.1"}
+# Sides of the pictures of the other networks.
+SIDES = {"pose": 192, "yolox": 480}
 SMOOTHINGS = 2
 
 
@@ -27,7 +40,8 @@ def noise(network: str) -> np.ndarray:
     """Return two inputs; the figures of the facts were measured with the first one."""
     if network == "yamnet":
         return np.random.default_rng(1).integers(-128, 128, (2, 64, 96, 1)).astype(np.int8)
-    pixels = np.random.default_rng(3).integers(0, 256, (1, 256, 128, 3)).astype(np.int64)
+    lines, columns = (SIDES[network],) * 2 if network in SIDES else (256, 128)
+    pixels = np.random.default_rng(3).integers(0, 256, (1, lines, columns, 3)).astype(np.int64)
     for _ in range(SMOOTHINGS):
         pixels = (pixels + np.roll(pixels, 1, 1) + np.roll(pixels, 1, 2) + np.roll(pixels, 2, 1)) // 4
     return np.concatenate([pixels, 255 - pixels]).astype(np.uint8)
@@ -35,10 +49,12 @@ def noise(network: str) -> np.ndarray:
 
 def described(project: Project, network: str, tolerance: str = "", *, reference: bool = True) -> Path:
     folder = project.root / "models" / network
-    shutil.copytree(sample(f"npu/{TREES[network]}"), folder)
+    shutil.copytree(sample(TREES[network]), folder)
     folder.chmod(0o755)
     for file in folder.iterdir():
         file.chmod(0o644)
+    if network == "yolox":
+        shutil.copyfile(sample(f"{DETECTION}/{REFERENCES[network]}"), folder / REFERENCES[network])
     np.save(folder / "inputs.npy", noise(network))
     text = f"name: {network}\nnetwork: {{folder: .}}\nvectors: {{inputs: inputs.npy}}\n"
     text += f"reference: {{model: {REFERENCES[network]}}}\n" if reference else ""
@@ -56,7 +72,7 @@ def run(project: Project, network: str, *arguments: str) -> Result:
         "run",
         "epochs=1",
         *arguments,
-        STEDGEAI_CORE_DIR=str(sample(f"core/{RELEASES[network]}")),
+        STEDGEAI_CORE_DIR=str(sample_core(RELEASES[network])),
         N6BUILD_CMSIS=str(sample("apps/audio")),
     )
 
@@ -66,7 +82,9 @@ def run(project: Project, network: str, *arguments: str) -> Result:
     ("network", "buffers", "elements", "equal", "within_1", "most"),
     [
         ("reid", 52, 4_156_416 + 1280, 0.982, 0.9992, 6),
-        pytest.param("yamnet", 37, 704_522, 0.9919, 0.9994, 10, marks=pytest.mark.slow),
+        pytest.param("yamnet", 38, 704_532, 0.9919, 0.9994, 10, marks=pytest.mark.slow),
+        pytest.param("pose", 76, 5_956_992, 0.98, 0.9998, 5, marks=pytest.mark.slow),
+        pytest.param("yolox", 280, 30_191_400, 0.995, 0.9999, 9, marks=pytest.mark.slow),
     ],
 )
 def test_every_epoch_of_a_real_network_is_as_near_as_the_facts_say(

@@ -143,7 +143,7 @@ def test_unknown_units_and_circles_have_no_error() -> None:
 
 
 def test_tables_of_a_blob_belong_to_its_epoch() -> None:
-    """Without translation an offset reaches the upper entries.
+    """An offset without translation reaches the upper entries.
 
     A new label ends the table.
     """

@@ -49,8 +49,30 @@ def test_what_cannot_be_watched_is_listed_with_the_reason() -> None:
     assert found == []
     assert [each.why for each in others] == [
         "epoch 6 does not run",
-        "its layout (4, 1, 3) does not follow from the model's (1, 1, 2, 2)",
+        "its shape (4, 1, 3) in memory is no order of the model's (1, 1, 2, 2)",
     ]
+
+
+def test_a_buffer_in_one_of_two_orders_is_listed_without_equal_shapes() -> None:
+    cube = np.arange(8, dtype=np.int8).reshape(1, 2, 2, 2)
+    tensor = ReferenceTensor("t", "CONV_2D", ("in",), cube.shape, True, "int8", 0.5, -128, cube)
+    buffer = MadeBuffer("b", 1, 0x34200000, 8, "int8", cube.shape, 0.5, -128)
+    _, others = watched(0, [JoinedBuffer(buffer, tensor)], BLOCKS)
+    assert [each.why for each in others] == ["axes of equal length may be in either order in its memory"]
+    for order, values in (("last", cube), ("first", np.moveaxis(cube, 3, 1))):
+        (found,), _ = watched(0, [JoinedBuffer(replace(buffer, order=order), tensor)], BLOCKS)
+        assert found.wanted == values.tobytes()
+
+
+def test_real_numbers_are_compared_in_steps_of_their_source() -> None:
+    values = np.array([0.0, 0.5, -1.0, 63.5], np.float32).reshape(1, 4)
+    tensor = ReferenceTensor("t", "DEQUANTIZE", ("in",), values.shape, True, "float32", 1.0, 0, values)
+    buffer = MadeBuffer("b", 1, 0x34200000, 16, "float32", (1, 4), 1.0, 0)
+    (found,), _ = watched(0, [JoinedBuffer(buffer, tensor, step=0.5)], BLOCKS)
+    assert found.wanted == values.tobytes()
+    made = np.array([0.0, 0.51, -0.5, np.nan], np.float32)
+    result = fed(found, made.tobytes(), [], EpochTolerance(), {})
+    assert (result.equal, result.within_1, result.good) == (2, 3, False)
 
 
 def test_each_buffer_is_got_before_it_is_replaced() -> None:

@@ -31,6 +31,13 @@ def test_it_is_told_whose_result_an_epoch_reads_that_was_not_replaced() -> None:
     assert reading_others(record, 0, BLOCKS, BUFFERS, {"first", "second", "third"}) == {}
 
 
+def test_memory_with_two_names_is_replaced_by_either() -> None:
+    buffers = (*BUFFERS, buffer("second again", 2, B))
+    for name in ("second", "second again"):
+        assert reading_others([epoch(1, 3, B)], 0, BLOCKS, buffers, {name}) == {}
+    assert reading_others([epoch(1, 3, B)], 0, BLOCKS, buffers, {"first"}) == {3: 2}
+
+
 def test_weights_are_no_result() -> None:
     assert reading_others([epoch(1, 3, 0x70000000)], 0, BLOCKS, BUFFERS, set()) == {}
 

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from n6build.base.errors import N6Error
+from n6build.board.run import reference
 from n6build.board.run.reference import reference_npy
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.compile.artifacts.made_buffers import MadeBuffer, MadeBuffers
 from n6build.judge.compare.interpret import ports_of
 from n6build.place.memory_plan.vectors import VectorSet, read_vectors
 from network.network_models import edit
@@ -62,6 +64,40 @@ def test_types_of_the_network_are_kept() -> None:
     assert outputs.dtype == np.float32
     wanted = (EXPECTED.astype(np.float32) - given.zero_point) * np.float32(given.scale)
     assert np.array_equal(outputs.reshape(wanted.shape), wanted)
+
+
+def test_outputs_alike_are_told_apart_by_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scales = {}
+
+    def give_two_alike(model: Any) -> None:
+        graph = model.subgraphs[0]
+        convolutions = [each for each in graph.operators if len(each.inputs) == 3][:3:2]
+        first, second = (graph.tensors[each.outputs[0]] for each in convolutions)
+        assert list(first.shape) == list(second.shape)
+        first.quantization = second.quantization
+        graph.outputs = [each.outputs[0] for each in convolutions]
+        for place, each in enumerate(convolutions):
+            scales[f"Conv2D_{90 - place}"] = tuple(graph.tensors[each.inputs[1]].quantization.scale)
+
+    model = tmp_path / "alike.tflite"
+    model.write_bytes(edit((KEYWORD / "keyword.tflite").read_bytes(), give_two_alike))
+    network = as_compiled(model)
+    plain = made(model, network)
+    names = [f"{node}_off_bias_out_1" for node in scales]
+    outputs = tuple(replace(each, name=name) for each, name in zip(network.outputs, names, strict=True))
+    swapped = replace(network, outputs=outputs[::-1])
+    monkeypatch.setattr(reference, "made_buffers", lambda *_: MadeBuffers((), {}))
+    with pytest.raises(N6Error, match=r"matches .* or "):
+        made(model, swapped)
+    buffers = tuple(
+        MadeBuffer(each.name, 9, None, each.bytes, each.type, each.shape, each.scale, each.zero_point)
+        for each in outputs
+    )
+    monkeypatch.setattr(reference, "made_buffers", lambda *_: MadeBuffers(buffers, scales))
+    found = made(model, swapped)
+    half = network.outputs[0].bytes
+    assert np.array_equal(found, np.concatenate([plain[:, half:], plain[:, :half]], axis=1))
+    assert not np.array_equal(found, plain)
 
 
 def test_several_outputs_are_rows_of_bytes_in_the_network_s_order(tmp_path: Path) -> None:

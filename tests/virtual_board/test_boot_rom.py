@@ -175,9 +175,9 @@ def test_a_secured_block_ignores_its_non_secure_alias(tmp_path: Path) -> None:
     write, read = result.findings
     assert (write.kind, read.kind, write.is_warning) == ("alias", "alias", False)
     assert write.text == (
-        "write to 0x4600805c is lost: it is the non-secure alias of SYSCFG, which RIFSC makes secure (SECCFGR1), use 0x5600805c"
+        "Write to 0x4600805c is lost: it is the non-secure alias of SYSCFG, which RIFSC makes secure (SECCFGR1), use 0x5600805c"
     )
-    assert read.text.startswith("read of 0x4600805c gives zero: ")
+    assert read.text.startswith("Read of 0x4600805c gives zero: ")
     assert write.where.startswith(line_with("/* ALIAS */"))
 
 

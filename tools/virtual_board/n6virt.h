@@ -106,9 +106,12 @@ static inline uint32_t n6virt_field(uint32_t address, uint32_t mask, unsigned po
     return (n6virt_get(address) & mask) >> position;
 }
 
-/* Registers that the program waits for (n6virt_waits.c): note each access. */
-void n6virt_was_read(uint32_t address, uint32_t value);
-void n6virt_was_written(uint32_t address);
+/* Somebody who sees each access to a register: the registers that the program waits for (n6virt_waits.c). */
+typedef struct {
+    void (*was_read)(uint32_t address, uint32_t value);
+    void (*was_written)(uint32_t address);
+} N6VirtWatcher;
+void n6virt_watch_registers(const N6VirtWatcher *watcher);
 /* Return the register that the program waits for now, with the reading instruction and the number of reads; 0 if there is none. */
 uint32_t n6virt_waits_for(uint32_t *pc, uint64_t *reads);
 
@@ -280,6 +283,7 @@ void n6virt_npu_add_unit(uint32_t offset, uint32_t bytes, const N6VirtModel *uni
 
 /* Return whether the program was built for this board. A third-party program may depend on unknown behaviour of the chip. */
 bool n6virt_is_strict(void);
+void n6virt_set_strict(bool strict);
 /* Return whether the boot ROM has read the program from the NOR. */
 bool n6virt_is_flash_boot(void);
 /* Run the boot ROM (n6virt_boot.c): start the FSBL that it finds in the NOR, or end the emulator. */

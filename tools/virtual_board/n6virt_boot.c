@@ -165,11 +165,6 @@ static const MemoryRegionOps rom_ops = {
     .impl.max_access_size = 8, .valid.unaligned = true, .impl.unaligned = true,
 };
 
-bool n6virt_is_strict(void)
-{
-    return strict_clocks && !development;
-}
-
 bool n6virt_is_flash_boot(void)
 {
     return !development;
@@ -183,6 +178,7 @@ static void add_properties(Object *machine)
 
 static void start(void)
 {
+    n6virt_set_strict(strict_clocks && !development);
     n6virt_add_io(&rom, get_system_memory(), &rom_ops, "n6.boot-rom", N6_BOOTROM_BASE, N6_BOOTROM_SIZE, 0);
     if (development) {
         uint8_t *code;

@@ -28,6 +28,8 @@ static unsigned update_count;
 /* Stored values by their exact address: a byte or half word has its own place. A page exists from its first write on. A lookup
  * takes a few instructions; each byte on the console needs some twenty. */
 static uint32_t *pages[(PERIPHERAL_BYTES + PROCESSOR_BYTES) / PAGE_BYTES];
+static const N6VirtWatcher *watcher;
+static bool is_strict = true;
 static MemoryRegion secure, non_secure;
 
 typedef struct {
@@ -183,11 +185,28 @@ static uint32_t value_at(uint32_t address, unsigned size)
     return model->read ? model->read(block, address - block->base, size) : n6virt_get(address);
 }
 
+void n6virt_watch_registers(const N6VirtWatcher *with)
+{
+    watcher = with;
+}
+
+bool n6virt_is_strict(void)
+{
+    return is_strict;
+}
+
+void n6virt_set_strict(bool strict)
+{
+    is_strict = strict;
+}
+
 static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
 {
     uint32_t value = value_at(SECURE + offset, size);
 
-    n6virt_was_read(SECURE + offset, value);
+    if (watcher) {
+        watcher->was_read(SECURE + offset, value);
+    }
     return value;
 }
 
@@ -198,7 +217,9 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
     n6virt_note_access();
-    n6virt_was_written(address);
+    if (watcher) {
+        watcher->was_written(address);
+    }
     if (!has_clock(block, model, address)) {
         return;
     }

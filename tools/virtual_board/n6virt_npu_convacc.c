@@ -10,8 +10,6 @@
 
 #define DEEP_GROUP 8u
 #define NO_SHIFT 16
-/* AFILTMODE: frames outside of FIRST to LAST count as zeros. */
-#define FRAME_ZERO 3u
 
 typedef struct {
     uint32_t width, height, batch; /* of a feature frame as it arrives */
@@ -322,25 +320,6 @@ static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, siz
     check_unsigned_kernels(npu, unit, unpacked, s->kernels * taps);
     place_kernels(s, unpacked, taps, padded, kernels);
     return kernels;
-}
-
-bool npu_sums_frame(N6Npu *npu, unsigned unit, size_t number)
-{
-    uint32_t mode = FIELD(npu, unit, CONVACC, CTRL, AFILTMODE), total, phase;
-
-    if (FIELD(npu, unit, CONVACC, CTRL, NOSUM)) {
-        return false;
-    }
-    if (mode != 0 && mode != FRAME_ZERO) {
-        npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", n6npu_unit_name(unit), mode);
-    }
-    /* The first frame has no sums (NO1SUM), or the unit itself makes zeros as sums (GEN1SUM). */
-    if (number == 0 && (FIELD(npu, unit, CONVACC, CTRL, NO1SUM) || FIELD(npu, unit, CONVACC, CTRL, GEN1SUM))) {
-        return false;
-    }
-    total = FIELD(npu, unit, CONVACC, AFILT, TOT);
-    phase = number % (total ? total : 1);
-    return mode == 0 || (phase >= FIELD(npu, unit, CONVACC, AFILT, FIRST) && phase <= FIELD(npu, unit, CONVACC, AFILT, LAST));
 }
 
 /* Return the bits of a sum that comes from a source. */

@@ -192,6 +192,8 @@ void npu_count_saturated(N6Npu *npu, unsigned unit, const NpuNarrowed *narrowed)
 void npu_judge_saturated(N6Npu *npu);
 void npu_forget_saturated(N6Npu *npu);
 void npu_free_saturated(N6Npu *npu);
+/* Mode of CONVACC AFILTMODE in which frames outside the filter get zeros as sums. */
+#define FRAME_ZERO 3u
 /* Return whether a CONVACC adds sums to its frame of this number. */
 bool npu_sums_frame(N6Npu *npu, unsigned unit, size_t number);
 

@@ -558,3 +558,22 @@ void npu_write_up_to(N6Npu *npu, unsigned engine, uint32_t frame)
         }
     }
 }
+
+bool npu_sums_frame(N6Npu *npu, unsigned unit, size_t number)
+{
+    uint32_t mode = FIELD(npu, unit, CONVACC, CTRL, AFILTMODE), total, phase;
+
+    if (FIELD(npu, unit, CONVACC, CTRL, NOSUM)) {
+        return false;
+    }
+    if (mode != 0 && mode != FRAME_ZERO) {
+        npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", n6npu_unit_name(unit), mode);
+    }
+    /* The first frame has no sums (NO1SUM), or the unit itself makes zeros as sums (GEN1SUM). */
+    if (number == 0 && (FIELD(npu, unit, CONVACC, CTRL, NO1SUM) || FIELD(npu, unit, CONVACC, CTRL, GEN1SUM))) {
+        return false;
+    }
+    total = FIELD(npu, unit, CONVACC, AFILT, TOT);
+    phase = number % (total ? total : 1);
+    return mode == 0 || (phase >= FIELD(npu, unit, CONVACC, AFILT, FIRST) && phase <= FIELD(npu, unit, CONVACC, AFILT, LAST));
+}

@@ -9,6 +9,7 @@
 #include "exec/address-spaces.h"
 #include "exec/exec-all.h"
 #include "exec/ram_addr.h"
+#include "hw/boards.h"
 #include "qapi/error.h"
 
 /* Addresses from here on have no aliases. */
@@ -189,9 +190,11 @@ static void start(void)
 static void reset(void)
 {
     static bool has_power;
+    /* A program that a tool puts into RAM has no boot ROM that loads it again. */
+    bool loads_again = !MACHINE(qdev_get_machine())->kernel_filename;
 
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
-        if (rams[i].erased_by_reset && has_power) {
+        if (rams[i].erased_by_reset && has_power && loads_again) {
             lose(&rams[i]);
         }
         if (rams[i].shut_down_after_reset) {

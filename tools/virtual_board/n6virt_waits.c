@@ -66,7 +66,7 @@ static Wait *find(uint32_t address)
     return NULL;
 }
 
-void n6virt_was_read(uint32_t address, uint32_t value)
+static void was_read(uint32_t address, uint32_t value)
 {
     Wait *wait = latest;
 
@@ -85,7 +85,7 @@ void n6virt_was_read(uint32_t address, uint32_t value)
     }
 }
 
-void n6virt_was_written(uint32_t address)
+static void was_written(uint32_t address)
 {
     for (unsigned i = 0; i < ENTRIES; i++) {
         if ((entries[i].address ^ address) < BLOCK_BYTES) {
@@ -142,5 +142,12 @@ static void reset(void)
     memset(entries, 0, sizeof(entries));
 }
 
-static const N6VirtModule module = {.reset = reset, .summarise = summarise};
+static void start(void)
+{
+    static const N6VirtWatcher watcher = {was_read, was_written};
+
+    n6virt_watch_registers(&watcher);
+}
+
+static const N6VirtModule module = {.start = start, .reset = reset, .summarise = summarise};
 N6VIRT_MODULE(module)

@@ -17,15 +17,17 @@ from n6build.compile.artifacts.description import EpochBlock, EpochInfo
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import JoinedBuffer, UnjoinedBuffer
 from n6build.judge.compare.measure import Measure, measure
-from n6build.judge.compare.memory_order import in_memory_order
+from n6build.judge.compare.memory_order import arrangements, in_memory_order
 
 if TYPE_CHECKING:
     import numpy as np
 
     from n6build.judge.compare.epoch_bound import ExpectedError, Verdict
+    from n6build.judge.compare.tensors import ReferenceTensor
 
 # An epoch that reads a result without tensor has the errors of several epochs. Measured on good networks.
 _OF_SEVERAL = EpochTolerance(equal=0.7, within_1=0.94)
+_MOST_STEPS = float(1 << 31)
 
 
 @dataclass(frozen=True)
@@ -109,16 +111,20 @@ def watched(
     for each in joined:
         buffer, tensor = each.buffer, each.tensor
         moment = _moment(buffer.epoch, blocks)
-        order = in_memory_order(tensor.values, buffer.shape, channels_last=tensor.channels_last)
+        order = in_memory_order(tensor.values, buffer.shape, channels_last=tensor.channels_last, order=buffer.order)
         if moment is None:
             others.append(UnjoinedBuffer(buffer, f"epoch {buffer.epoch} does not run"))
         elif order is None:
-            others.append(
-                UnjoinedBuffer(buffer, f"its layout {buffer.shape} does not follow from the model's {tensor.shape}")
-            )
+            others.append(UnjoinedBuffer(buffer, _without_order(buffer.shape, tensor)))
         else:
             found.append(Watched(each, network, *moment, _as_stored(order, tensor.type, buffer.type)))
     return found, others
+
+
+def _without_order(shape: tuple[int, ...], tensor: ReferenceTensor) -> str:
+    if arrangements(tensor.shape, shape, channels_last=tensor.channels_last):
+        return "axes of equal length may be in either order in its memory"
+    return f"its shape {shape} in memory is no order of the model's {tensor.shape}"
 
 
 def _moment(epoch: int, blocks: Sequence[EpochBlock]) -> tuple[Literal["place", "label"], int] | None:
@@ -136,6 +142,8 @@ def _as_stored(values: np.ndarray, kind: str, stored: str) -> bytes:
     """
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
+    if stored == "float32":
+        return values.astype("<f4").tobytes()
     shift = _moved_by(values.dtype.itemsize, kind, stored)
     return (values.astype(np.int64) + shift).astype(np.dtype(stored).newbyteorder("<")).tobytes()
 
@@ -201,9 +209,11 @@ def fed(
     buffer = watched.joined.buffer
     kind = np.dtype(buffer.type).newbyteorder("<")
     mine, wanted = np.frombuffer(made, kind), np.frombuffer(watched.wanted, kind)
+    if buffer.type == "float32":
+        mine, wanted = (_in_steps(values, watched.joined.step) for values in (mine, wanted))
     found = measure(mine, wanted, buffer.zero_point)
     reads_from = reading_others.get(buffer.epoch)
-    if tolerance is None and bound is not None and bound.error is not None:
+    if tolerance is None and bound is not None and bound.error is not None and buffer.type != "float32":
         verdict = _judged(watched, mine, wanted, bound.error, bound.exact)
         why, furthest = verdict.why, verdict.furthest
     else:
@@ -225,6 +235,17 @@ def fed(
     )
 
 
+def _in_steps(values: np.ndarray, step: float) -> np.ndarray:
+    """Return real numbers as whole steps, to compare them like integers."""
+    import numpy as np  # noqa: PLC0415 - planning compares nothing.
+
+    with np.errstate(all="ignore"):
+        steps = np.rint(values.astype(np.float64) / step)
+    return np.nan_to_num(steps, nan=_MOST_STEPS, posinf=_MOST_STEPS, neginf=-_MOST_STEPS).clip(
+        -_MOST_STEPS, _MOST_STEPS
+    )
+
+
 def _judged(
     watched: Watched, mine: np.ndarray, wanted: np.ndarray, error: ExpectedError, values: np.ndarray | None
 ) -> Verdict:
@@ -236,12 +257,12 @@ def _judged(
     buffer, tensor = watched.joined.buffer, watched.joined.tensor
     exact = channels = None
     if values is not None:
-        exact = in_memory_order(values, buffer.shape, channels_last=tensor.channels_last)
+        exact = in_memory_order(values, buffer.shape, channels_last=tensor.channels_last, order=buffer.order)
         axis = values.ndim - 1 if tensor.channels_last or values.ndim < 2 else 1
         numbers = np.ascontiguousarray(
             np.moveaxis(np.broadcast_to(np.arange(values.shape[axis]), np.moveaxis(values, axis, -1).shape), -1, axis)
         )
-        channels = in_memory_order(numbers, buffer.shape, channels_last=tensor.channels_last)
+        channels = in_memory_order(numbers, buffer.shape, channels_last=tensor.channels_last, order=buffer.order)
     shift = _moved_by(mine.dtype.itemsize, tensor.type, buffer.type)
     return judge_epoch(mine.astype(np.int64) - shift, wanted.astype(np.int64) - shift, error, exact, channels)
 

@@ -38,17 +38,19 @@ def reading_others(
         block = blocks[run.place]
         epoch = run.label if run.by_blob and block.mapping == "NODE_EC" else block.first
         for unit in run.units:
-            source = _latest(unit.first, unit.end, epoch, buffers) if unit.reads else None
-            if source and source.name not in replaced:
-                found.setdefault(epoch, source.epoch)
+            sources = _latest(unit.first, unit.end, epoch, buffers) if unit.reads else []
+            # One memory may have several names, of which one is replaced.
+            if sources and not any(source.name in replaced for source in sources):
+                found.setdefault(epoch, sources[0].epoch)
     return found
 
 
-def _latest(first: int, end: int, epoch: int, buffers: Sequence[MadeBuffer]) -> MadeBuffer | None:
-    """Return the last buffer made before this epoch in the memory an engine reads."""
+def _latest(first: int, end: int, epoch: int, buffers: Sequence[MadeBuffer]) -> list[MadeBuffer]:
+    """Return the last buffers made before this epoch in an engine's memory."""
     there = [
         each
         for each in buffers
         if each.address is not None and each.epoch < epoch and each.address < end and first < each.address + each.bytes
     ]
-    return max(there, key=lambda each: each.epoch, default=None)
+    last = max((each.epoch for each in there), default=0)
+    return [each for each in there if each.epoch == last]

@@ -107,7 +107,7 @@ class _Prepared:
 
     Attributes:
         network: The network.
-        buffers: All buffers of the network.
+        buffers: All buffers of the network, those without a quantisation, too.
         watched: Buffers that the board returns.
         in_outputs: Outputs that only the console has.
         others: Buffers that cannot be compared.
@@ -173,14 +173,14 @@ def _whole_numbers(lines: bytes) -> frozenset[int]:
 
 def _prepared(index: int, network: FedNetwork, npu: Npu) -> _Prepared:
     artifacts = network.artifacts
-    buffers = made_buffers(artifacts.source.parent, artifacts.name)
-    if not buffers:
+    made = made_buffers(artifacts.source.parent, artifacts.name)
+    if not made.buffers:
         what = "network.c and c_info do not list the buffers between epochs"
         hint = "compile the network with --all-buffers-info, or put its c_info beside it"
         raise N6Error("N6-RUN-012", what, where=artifacts.source.name, hint=hint)
     row = rows(read_vectors(network.inputs))[0]
     tensors = interpret(network.reference, model_inputs(network.reference, artifacts, row))
-    joined, others = join_buffers(buffers, tensors)
+    joined, others = join_buffers(made, tensors)
     found, more = watched(index, joined, artifacts.blocks)
     outputs = {port.name for port in artifacts.outputs}
     placed = [each for each in found if each.joined.buffer.address is not None]
@@ -191,7 +191,7 @@ def _prepared(index: int, network: FedNetwork, npu: Npu) -> _Prepared:
         if each not in (*placed, *printed)
     ]
     bounds = bounds_of(artifacts, network.reference, tensors, [*placed, *printed], npu)
-    return _Prepared(network, buffers, placed, printed, [*others, *more], bounds)
+    return _Prepared(network, made.buffers, placed, printed, [*others, *more], bounds)
 
 
 @dataclass(frozen=True)

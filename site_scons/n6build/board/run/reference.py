@@ -5,7 +5,8 @@ The interpreter runs the original model on the same inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from n6build.base.npy import npy_of
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
-from n6build.judge.compare.interpret import ports_of, reference_rows
+from n6build.compile.artifacts.made_buffers import made_buffers
+from n6build.judge.compare.buffers import join_buffers
+from n6build.judge.compare.interpret import interpret, ports_of, reference_rows
 from n6build.judge.compare.join import Joined, join
 from n6build.place.memory_plan.vectors import VectorSet, check_row_size, rows
 
@@ -31,9 +34,25 @@ def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> 
     takes, gives = ports_of(model)
     channels_last = model.suffix == ".tflite"
     joined = join(network.inputs, takes, "input", channels_last=channels_last)
-    outputs = join(network.outputs, gives, "output", channels_last=channels_last)
+
+    @cache
+    def by_graph() -> Mapping[str, str]:
+        return _tensors_of_buffers(model, network, _in_order(next(iter(rows(inputs))), joined))
+
+    outputs = join(network.outputs, gives, "output", channels_last=channels_last, by_graph=by_graph)
     made = reference_rows(model, [_in_order(row, joined) for row in rows(inputs)])
     return _npy([[one.for_network(run[one.place]) for one in outputs] for run in made])
+
+
+def _tensors_of_buffers(
+    model: Path, network: NetworkArtifacts, inputs: Sequence[NDArray[np.generic]]
+) -> dict[str, str]:
+    """Return the model's tensors by the names of the buffers that hold them."""
+    if network.is_linked:
+        return {}
+    buffers = made_buffers(network.source.parent, network.name)
+    joined, _ = join_buffers(buffers, interpret(model, inputs))
+    return {each.buffer.name: each.tensor.name for each in joined}
 
 
 def model_inputs(model: Path, network: NetworkArtifacts, row: bytes) -> list[NDArray[np.generic]]:

@@ -14,6 +14,7 @@ from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.compile.artifacts.buffer_fields import CHANNEL_ORDERS, ChannelOrder, c_float, numpy_type, shape_in_memory
 from n6build.compile.ll_aton import Version
 
 MAX_BYTES = 64 << 20
@@ -71,8 +72,8 @@ class SourcePool:
 class SourceBuffer:
     """A buffer with bytes [offset_start, offset_end) from its base.
     pool: Postfix of the concrete pool. base: Address of the pool, None for a relative pool or a buffer of the application.
-    epoch: ST's number of the epoch that makes it; 0 for inputs and weights. shape: Shape in memory. scale, offset: Empty if
-    the buffer is not quantised."""
+    epoch: ST's number of the epoch that makes it; 0 for inputs and weights. shape, order: Shape and order of the channels in
+    memory. scale, offset: Empty if the buffer is not quantised."""
 
     name: str
     pool: str | None
@@ -84,6 +85,7 @@ class SourceBuffer:
     epoch: int
     type: str
     shape: tuple[int, ...]
+    order: ChannelOrder
     scale: tuple[float, ...]
     offset: tuple[int, ...]
 
@@ -279,7 +281,7 @@ def _arrays(body: str, text: str, start: int, file: str) -> _Arrays:
     for match in _ARRAY.finditer(body):
         values = [value for part in match[3].split(",") if (value := part.strip())]
         if match[1] in {"float", "double"}:
-            floats[match[2]] = tuple(_float(value) for value in values)
+            floats[match[2]] = tuple(c_float(value) for value in values)
         else:
             numbers[match[2]] = tuple(_integer(value, text, start + match.start(), file) for value in values)
     return _Arrays(numbers, floats)
@@ -320,6 +322,7 @@ def _buffer(
         elif address:
             base = _hexadecimal(address[1], text, position, file)
             pool = _pool_at(base + number("offset_start"), pools)
+    order = CHANNEL_ORDERS.get(fields.get("chpos", ""), "unknown")
     return SourceBuffer(
         name=name,
         pool=pool,
@@ -329,25 +332,12 @@ def _buffer(
         is_param=number("is_param") != 0,
         is_user_allocated=own,
         epoch=number("epoch"),
-        type=_type(fields.get("type", "")),
-        shape=numbers("mem_shape") or numbers("shape"),
+        type=numpy_type(fields.get("type", "")),
+        shape=shape_in_memory(order, numbers("shape"), number("batch"), numbers("mem_shape")),
+        order=order,
         scale=arrays.floats.get(fields.get("scale", ""), ()),
         offset=numbers("offset"),
     )
-
-
-def _type(name: str) -> str:
-    """Return a type as NumPy names it: DataType_INT8 -> int8."""
-    kind = name.removeprefix("DataType_").lower()
-    return "float32" if kind == "float" else kind
-
-
-def _float(value: str) -> float:
-    try:
-        return float(value.rstrip("fF") if value.lower() not in ("inf", "-inf") else value)
-    except ValueError:
-        # NAN, INFINITY, or not a number at all: never a scale that a network can have.
-        return float("nan")
 
 
 def _relative_pool(symbol: str, pools: tuple[SourcePool, ...]) -> str | None:

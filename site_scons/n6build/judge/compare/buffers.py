@@ -1,232 +1,152 @@
 """Join of a compiled network's buffers with the tensors of its model.
 
-The join uses size, scale, zero point and the epoch that makes a buffer; it never uses similar values.
-Buffers and tensors with the same size and quantisation are joined in the order in which they are made.
-This needs the same number of both, and a model that makes them in that order, each from the one before.
-All other buffers are listed with the reason.
+The join uses the graphs of both, names and order; size, scale, zero point and shape have to confirm it.
+It never uses similar values. All other buffers are listed with the reason.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
-import struct
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from n6build.compile.artifacts.made_buffers import MadeBuffer
+from n6build.compile.artifacts.made_buffers import MadeBuffer, MadeBuffers
+from n6build.judge.compare.by_graph import join_by_graph
+from n6build.judge.compare.by_order import NO_TENSOR, join_by_order
+from n6build.judge.compare.model_graph import Key, ModelGraph, fits, key_of_buffer
+from n6build.judge.compare.nodes import inner_steps, letters, node_number, original_name
 from n6build.judge.compare.tensors import ReferenceTensor
 
-# Operators that keep the order of values: their output is equal to the tensor before.
-_VIEWS = frozenset({"RESHAPE", "SQUEEZE", "EXPAND_DIMS", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"})
-# ST's compiler copies a buffer to another place or layout, under its name with this ending (INFERRED from Core 2.2 and 3.0).
-_COPY = re.compile(r"(.+?)(?:_cp_in_\d+)+", re.ASCII)
-# ST's compiler names buffers after a node: Add_43_out_0.
-_NODE = re.compile(r"([A-Za-z]\w*?)_\d+(?=_)", re.ASCII)
-# Node Conv2D_16 reads Conv2D_16_zero_off_out_19 (INFERRED: true wherever both are known in YAMNet and ReID).
-_READ_BY = "_zero_off_"
-
-# Size in bytes, scale, zero point as of a signed type, bits.
-_Key = tuple[int, float, int, int]
+# Step of a softmax: TFLite gives its quantised output this scale.
+_PROBABILITY = 1 / 256
+NO_QUANTISATION = "it holds partial sums or working memory, which the model does not have"
 
 
 @dataclass(frozen=True)
 class JoinedBuffer:
-    """A buffer with the model's tensor that it holds."""
+    """A buffer with the model's tensor that it holds.
+
+    Attributes:
+        buffer: The buffer.
+        tensor: The tensor.
+        step: Difference that counts as 1: 1 for integers; for real numbers, the scale of the quantised
+            tensor that they come from.
+    """
 
     buffer: MadeBuffer
     tensor: ReferenceTensor
+    step: float = 1.0
 
 
 @dataclass(frozen=True)
 class UnjoinedBuffer:
-    """A buffer that is not compared, with the reason in words."""
+    """A buffer that is not compared, with the reason in words.
+
+    Attributes:
+        buffer: The buffer.
+        why: The reason.
+        is_explained: True if the model has no tensor for it; false if the tensor is not known.
+    """
 
     buffer: MadeBuffer
     why: str
+    is_explained: bool = False
 
 
 def join_buffers(
-    buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor]
+    made: MadeBuffers, tensors: Sequence[ReferenceTensor]
 ) -> tuple[list[JoinedBuffer], list[UnjoinedBuffer]]:
     """Join buffers with tensors, and return the joined and the other buffers.
 
     Both lists are sorted by epoch.
 
     Args:
-        buffers: Buffers of the network, by epoch.
+        made: Buffers and weights of the network.
         tensors: Tensors of the model, in the order in which its interpreter makes them.
     """
-    made, copies = _without_copies(buffers)
-    by_key: defaultdict[_Key, list[ReferenceTensor]] = defaultdict(list)
-    for tensor in _without_views(tensors):
-        by_key[_key_of_tensor(tensor)].append(tensor)
-    groups: defaultdict[_Key, list[MadeBuffer]] = defaultdict(list)
-    for buffer in made:
-        groups[_key_of_buffer(buffer)].append(buffer)
-    ancestors = _ancestors(tensors)
-    joined: dict[str, JoinedBuffer] = {}
-    unjoined: dict[str, UnjoinedBuffer] = {}
-    for key, group in groups.items():
-        for some, candidates in _by_operator(group, by_key[key]):
-            why = _objection(some, candidates, ancestors)
-            if why:
-                unjoined |= {buffer.name: UnjoinedBuffer(buffer, why) for buffer in some}
-            else:
-                pairs = zip(some, candidates, strict=True)
-                joined |= {buffer.name: JoinedBuffer(buffer, tensor) for buffer, tensor in pairs}
-    for name, found in _by_reader(unjoined, joined, tensors):
-        joined[name] = found
-        del unjoined[name]
-    for copy, source in copies:
-        if source.name in joined:
-            joined[copy.name] = JoinedBuffer(copy, joined[source.name].tensor)
+    graph = ModelGraph(tensors)
+    typed = [buffer for buffer in made.buffers if buffer.type]
+    hidden = _hidden(typed)
+    seen = [buffer for buffer in typed if buffer.name not in hidden]
+    copies = _copies(seen)
+    own = [buffer for buffer in seen if buffer.name not in copies]
+    named = {buffer.name: buffer for buffer in seen}
+    joined = join_by_graph(own, made.kernels, graph)
+    groups, reasons = join_by_order(own, graph)
+    for group in groups:
+        # The order is worth less than the graph: a group that contradicts it has another order.
+        if all(joined.get(name, tensor).name == tensor.name for name, tensor in group.items()):
+            joined = {name: tensor for name, tensor in group.items() if fits(named[name], tensor)} | joined
         else:
-            unjoined[copy.name] = UnjoinedBuffer(copy, f"it is a copy of {source.name}, which is not compared")
-    order = [buffer.name for buffer in buffers]
-    return [joined[name] for name in order if name in joined], [unjoined[name] for name in order if name in unjoined]
+            reasons |= dict.fromkeys(group, "several tensors of the model have its size, scale and zero point")
+    for copy, source in copies.items():
+        if source in joined and fits(named[copy], joined[source]):
+            joined[copy] = joined[source]
+    inner = inner_steps(typed)
+    others = []
+    for buffer in made.buffers:
+        if buffer.name not in joined:
+            why, is_explained = _reason(buffer, hidden, copies, inner, reasons)
+            others.append(UnjoinedBuffer(buffer, why, is_explained))
+    pairs = [(each, joined[each.name]) for each in made.buffers if each.name in joined]
+    return [JoinedBuffer(buffer, tensor, _step(tensor, graph)) for buffer, tensor in pairs], others
 
 
-def _without_copies(buffers: Sequence[MadeBuffer]) -> tuple[list[MadeBuffer], list[tuple[MadeBuffer, MadeBuffer]]]:
-    """Return the original buffers, and each copy with its source.
+def _step(tensor: ReferenceTensor, graph: ModelGraph) -> float:
+    if tensor.type != "float32":
+        return 1.0
+    if "softmax" in letters(tensor.operator):
+        return _PROBABILITY
+    before = (each for source in graph.sources(tensor) for each in source if each.type != "float32")
+    return next((each.scale for each in before if each.scale > 0), 1.0)
 
-    The same memory under a second name is left out.
+
+def _hidden(buffers: Sequence[MadeBuffer]) -> dict[str, str]:
+    """Return the buffers with a second name for their memory, and that name.
+
+    Of two nodes, the later one is in memory: the epoch writes the values in its order.
     """
+    last: dict[tuple[int, int, Key], MadeBuffer] = {}
+    hidden: dict[str, str] = {}
+    for buffer in buffers:
+        if buffer.address is None:
+            continue
+        place = (buffer.epoch, buffer.address, key_of_buffer(buffer))
+        other = last.get(place)
+        if other and node_number(other.name) > node_number(buffer.name):
+            hidden[buffer.name] = other.name
+        else:
+            last[place] = buffer
+            if other:
+                hidden[other.name] = buffer.name
+    return hidden
+
+
+def _copies(buffers: Sequence[MadeBuffer]) -> dict[str, str]:
+    """Return the copies with the names of their sources."""
     by_name = {buffer.name: buffer for buffer in buffers}
-    places: set[tuple[int, int | None, _Key]] = set()
-    made, copies = [], []
+    found: dict[str, str] = {}
     for buffer in buffers:
-        key = _key_of_buffer(buffer)
-        source = by_name.get(match[1]) if (match := _COPY.fullmatch(buffer.name)) else None
-        place = (buffer.epoch, buffer.address, key)
-        if source and _key_of_buffer(source) == key:
-            copies.append((buffer, source))
-        elif buffer.address is None or place not in places:
-            made.append(buffer)
-            places.add(place)
-    return made, copies
-
-
-def _without_views(tensors: Sequence[ReferenceTensor]) -> list[ReferenceTensor]:
-    """Return the tensors without the model's inputs, and without equal ones.
-
-    A reshape and similar operators make a tensor that is equal to the one before.
-    """
-    by_name = {tensor.name: tensor for tensor in tensors}
-    return [
-        tensor
-        for tensor in tensors
-        if tensor.inputs
-        and not (
-            _VIEWS.issuperset(tensor.operator.split("+"))
-            and len(tensor.inputs) == 1
-            and (source := by_name.get(tensor.inputs[0])) is not None
-            and _key_of_tensor(source) == _key_of_tensor(tensor)
-        )
-    ]
-
-
-def _by_operator(
-    buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor]
-) -> list[tuple[list[MadeBuffer], list[ReferenceTensor]]]:
-    """Return all buffers with all tensors, or those of each operator if counts differ.
-
-    An epoch may run several operators: only the last one's tensor gets to memory. It may also make
-    tensors that the model does not have.
-    """
-    if len(buffers) == len(tensors):
-        return [(list(buffers), list(tensors))]
-    groups: defaultdict[str, list[MadeBuffer]] = defaultdict(list)
-    for buffer in buffers:
-        groups[_operator(buffer)].append(buffer)
-    return [
-        (group, [tensor for tensor in tensors if operator in _letters(tensor.operator)])
-        for operator, group in groups.items()
-    ]
-
-
-def _by_reader(
-    unjoined: Mapping[str, UnjoinedBuffer], joined: Mapping[str, JoinedBuffer], tensors: Sequence[ReferenceTensor]
-) -> list[tuple[str, JoinedBuffer]]:
-    """Return the buffers that are named after their reader, with their tensors.
-
-    The reader is a node. Its output has to be known, and the node needs to have one input.
-    """
-    by_name = {tensor.name: tensor for tensor in tensors}
-    made = {
-        match[0]: each.tensor
-        for each in joined.values()
-        if (match := _NODE.match(each.buffer.name)) and _READ_BY not in each.buffer.name
-    }
-    found = []
-    for name, each in unjoined.items():
-        match = _NODE.match(name)
-        reader = made.get(match[0]) if match and _READ_BY in name else None
-        source = by_name.get(reader.inputs[0]) if reader and len(reader.inputs) == 1 else None
-        if source and _key_of_tensor(source) == _key_of_buffer(each.buffer):
-            found.append((name, JoinedBuffer(each.buffer, source)))
+        source = by_name.get(original_name(buffer.name))
+        if source and source.name != buffer.name and key_of_buffer(source) == key_of_buffer(buffer):
+            found[buffer.name] = source.name
     return found
 
 
-def _operator(buffer: MadeBuffer) -> str:
-    """Return the operator that made a buffer, empty if the name does not show it.
-
-    Some buffers are named after the operator that reads them.
-    """
-    match = _NODE.match(buffer.name)
-    return _letters(match[1]) if match and _READ_BY not in buffer.name else ""
-
-
-def _letters(text: str) -> str:
-    """Return letters and digits in lower case: CONV_2D and Conv2D are both conv2d."""
-    return "".join(filter(str.isalnum, text)).lower()
-
-
-def _objection(
-    buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor], ancestors: Mapping[str, frozenset[str]]
-) -> str:
-    if not tensors:
-        return "the model has no tensor of its size, scale and zero point"
-    if len(tensors) != len(buffers):
-        return f"{len(buffers)} of its size, scale and zero point in the network, {len(tensors)} in the model"
-    epochs = [buffer.epoch for buffer in buffers]
-    if len(set(epochs)) != len(epochs):
-        return f"epoch {max(epochs, key=epochs.count)} makes several of its size, scale and zero point"
-    if any(before.name not in ancestors[after.name] for before, after in itertools.pairwise(tensors)):
-        return f"the model makes {len(tensors)} of its size, scale and zero point side by side, in no order"
-    return ""
-
-
-def _ancestors(tensors: Sequence[ReferenceTensor]) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for tensor in tensors:
-        known = [name for name in tensor.inputs if name in found]
-        found[tensor.name] = frozenset(known).union(*(found[name] for name in known))
-    return found
-
-
-def _key_of_buffer(buffer: MadeBuffer) -> _Key:
-    return _key(buffer.bytes, buffer.type, buffer.scale, buffer.zero_point)
-
-
-def _key_of_tensor(tensor: ReferenceTensor) -> _Key:
-    return _key(tensor.values.nbytes, tensor.type, tensor.scale, tensor.zero_point)
-
-
-def _key(size: int, kind: str, scale: float, zero_point: int) -> _Key:
-    """Return a key that is equal for a buffer and its tensor.
-
-    The compiler stores many tensors as unsigned: the same values, shifted by half the range. Scales are
-    numbers of 32 bits.
-    """
-    bits = 16 if kind.endswith("16") else 8
-    shift = 1 << (bits - 1) if kind.startswith("u") else 0
-    return (size, _single(scale), zero_point - shift, bits)
-
-
-def _single(scale: float) -> float:
-    try:
-        return float(struct.unpack("<f", struct.pack("<f", scale))[0])
-    except OverflowError:
-        return scale
+def _reason(
+    buffer: MadeBuffer,
+    hidden: Mapping[str, str],
+    copies: Mapping[str, str],
+    inner: Mapping[str, str],
+    reasons: Mapping[str, str],
+) -> tuple[str, bool]:
+    """Return why a buffer is not joined, and whether no tensor belongs to it."""
+    if not buffer.type:
+        return NO_QUANTISATION, True
+    if buffer.name in inner:
+        return f"it is a step inside {inner[buffer.name]}, which the model does not have", True
+    if buffer.name in hidden:
+        return f"its memory is that of {hidden[buffer.name]}, in the order of that node", True
+    if buffer.name in copies:
+        return f"it is a copy of {copies[buffer.name]}, which is not compared", False
+    why = reasons.get(buffer.name, "its shape is not that of the model's tensor")
+    return why, why == NO_TENSOR

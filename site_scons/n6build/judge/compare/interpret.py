@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.base.bounded import WRONG_FIELDS
+from n6build.base.console import say
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
@@ -29,8 +30,9 @@ def interpret(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[Refer
     The inputs come first.
 
     Args:
-        model: A .tflite file (LiteRT with its reference kernels), or a .onnx file (onnxruntime without
-            optimisations: the outputs of QuantizeLinear).
+        model: A .tflite file (LiteRT with its reference kernels; with its optimised ones, and a line that
+            reports it, if these refuse the model), or a .onnx file (onnxruntime without optimisations: the
+            outputs of QuantizeLinear).
         inputs: Inputs in the model's types and order.
 
     Raises:
@@ -89,6 +91,12 @@ def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors:
         raise N6Error("N6-COMPARE-003", f"cannot be run on these inputs: {answer.refused}", where=model.name)
     if answer.refused:
         raise _refused(model, answer.refused)
+    if answer.instead and runs:
+        say(
+            "Reference",
+            f"{model.name} runs on LiteRT's optimised kernels",
+            f"its reference kernels refuse it: {answer.instead}",
+        )
     return answer
 
 

@@ -8,7 +8,7 @@ like a fault of the network.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,7 +64,12 @@ class Joined:
 
 
 def join(
-    network: Sequence[IoBuffer], model: Sequence[Port], what: Literal["input", "output"], *, channels_last: bool
+    network: Sequence[IoBuffer],
+    model: Sequence[Port],
+    what: Literal["input", "output"],
+    *,
+    channels_last: bool,
+    by_graph: Callable[[], Mapping[str, str]] = dict,
 ) -> tuple[Joined, ...]:
     """Join inputs or outputs, in the network's order.
 
@@ -73,6 +78,8 @@ def join(
         model: Inputs or outputs of the model.
         what: The joined kind, for messages.
         channels_last: True if the model has its channels last.
+        by_graph: Returns the names in the model by those in the network, as far as its graph determines
+            them. It is called only for several that are alike.
 
     Raises:
         N6Error: N6-COMPARE-004 if the join is ambiguous.
@@ -86,6 +93,9 @@ def join(
         if not fitting:
             raise _unsure(f"{what} {each.name} of the network matches none of the model: {found[0]}")
         by_name = [one for one in fitting if one.model.name in (each.name, each.original)]
+        if len(fitting) > 1 and not by_name:
+            known = by_graph().get(each.name)
+            by_name = [one for one in fitting if one.model.name == known]
         joined.append(_only(each, by_name or fitting, what))
     if len({one.place for one in joined}) != len(joined):
         raise _unsure(f"several {what}s of the network match the same one of the model")

@@ -13,7 +13,7 @@ import onnx
 from numpy.typing import NDArray
 
 from n6build.judge.compare.limits import MAX_NAME
-from n6build.judge.compare.tensors import TensorPlan
+from n6build.judge.compare.tensors import TensorPlan, kernel_mark
 
 QUANTISE, DEQUANTISE = "QuantizeLinear", "DequantizeLinear"
 _TYPES = ("int8", "uint8", "int16", "uint16")
@@ -55,7 +55,7 @@ def has_unsigned_activations(graph: onnx.GraphProto) -> bool:
 
 
 def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:
-    """Return the inputs, then each activation with one quantisation.
+    """Return inputs, activations with one quantisation, and real outputs.
 
     The order is that of the graph, which is the order of execution.
     """
@@ -69,10 +69,21 @@ def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:
         operators, sources = flow.before(node.input[0], names)
         if not operators:
             operators = ["input" if node.input[0] in names else QUANTISE]
-        name = node.output[0]
-        plans.append(TensorPlan(name, "+".join(operators)[:MAX_NAME], sources, *quantisation, name, node.input[0]))
+        name, real = node.output[0], node.input[0]
+        plans.append(_plan(name, operators, sources, quantisation, real, flow.kernel(real, names)))
         names.add(name)
+    for name in (each.name for each in graph.output if each.name not in names):
+        # An output of real numbers has no quantisation of its own.
+        operators, sources = flow.before(name, names)
+        if sources:
+            plans.append(_plan(name, operators or [DEQUANTISE], sources, (1.0, 0), "", ""))
     return plans
+
+
+def _plan(
+    name: str, operators: list[str], sources: tuple[str, ...], quantisation: tuple[float, int], real: str, kernel: str
+) -> TensorPlan:
+    return TensorPlan(name, "+".join(operators)[:MAX_NAME], sources, *quantisation, name, real, kernel)
 
 
 def _input_plan(graph: Any, flow: _Flow, name: str) -> TensorPlan:
@@ -121,6 +132,27 @@ class _Flow:
         if stored is None or any(size != 1 for size in stored.dims):
             return None
         return np.asarray(onnx.numpy_helper.to_array(stored))
+
+    def kernel(self, name: str, known: Iterable[str]) -> str:
+        """Return the mark of the weights between a value and its known sources.
+
+        It is empty if no operator, or more than one, has weights.
+        """
+        known = frozenset(known)
+        found: set[str] = set()
+        waiting, seen = [name], {name}
+        while waiting:
+            each = waiting.pop()
+            if each in known or each not in self._makers:
+                continue
+            node = self._makers[each][1]
+            weights = self._makers.get(node.input[1]) if len(node.input) > 1 else None
+            scales = self.constants.get(weights[1].input[1]) if weights and weights[1].op_type == DEQUANTISE else None
+            if scales is not None and weights and weights[1].input[0] in self.computed_constants:
+                found.add(kernel_mark(onnx.numpy_helper.to_array(scales).reshape(-1)))
+            waiting += [one for one in node.input if one not in seen and one not in self.computed_constants]
+            seen.update(node.input)
+        return found.pop() if len(found) == 1 else ""
 
     def before(self, name: str, known: Iterable[str]) -> tuple[list[str], tuple[str, ...]]:
         """Return the operators between a value and its known sources, and these sources.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +30,7 @@ class ReferenceTensor:
         values: The values.
         index: Number of the tensor in a TFLite file, -1 in ONNX.
         real: In ONNX, the name of the real numbers that it was quantised from, empty for an input.
+        kernel: `kernel_mark` of its operator's weights; empty for an operator without weights.
     """
 
     name: str
@@ -41,6 +44,7 @@ class ReferenceTensor:
     values: NDArray[np.generic]
     index: int = -1
     real: str = ""
+    kernel: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class TensorPlan:
         zero_point: As in `ReferenceTensor`.
         place: Its number in a TFLite file, its name in an ONNX graph.
         real: As in `ReferenceTensor`.
+        kernel: As in `ReferenceTensor`.
     """
 
     name: str
@@ -83,6 +88,7 @@ class TensorPlan:
     zero_point: int
     place: Any
     real: str = ""
+    kernel: str = ""
 
     def with_values(self, values: NDArray[np.generic], *, channels_last: bool) -> ReferenceTensor:
         """Return the tensor with its values, in the shape from the interpreter."""
@@ -98,7 +104,23 @@ class TensorPlan:
             values,
             self.place if isinstance(self.place, int) else -1,
             self.real,
+            self.kernel,
         )
+
+
+def kernel_mark(scales: Iterable[float]) -> str:
+    """Return a mark of quantised weights, made from their scales.
+
+    A compiler keeps these scales in its files, so that the mark finds the operator of a layer.
+    """
+    with np.errstate(over="ignore"):
+        return hashlib.sha256(np.fromiter(scales, np.float64).astype("<f4").tobytes()).hexdigest()
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text, or its type if it has none."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 class RefusedError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import tflite
 from numpy.typing import NDArray
 
 from n6build.judge.compare.limits import MAX_NAME, MAX_RANK, bounded, check_activations
-from n6build.judge.compare.tensors import Port, ReferenceTensor, RefusedError, TensorPlan
+from n6build.judge.compare.tensors import Port, ReferenceTensor, RefusedError, TensorPlan, first_line, kernel_mark
 
 _TYPES = {
     tflite.TensorType.INT8: 1,
@@ -26,7 +26,11 @@ _OPERATORS = {code: name for name, code in vars(tflite.BuiltinOperator).items() 
 
 
 class TfliteModel:
-    """An interpreter of a model."""
+    """An interpreter of a model.
+
+    Attributes:
+        instead: Reason why LiteRT's optimised kernels run it in place of its reference kernels, or empty.
+    """
 
     def __init__(self, data: bytes, *, all_tensors: bool) -> None:
         """Start an interpreter.
@@ -41,13 +45,28 @@ class TfliteModel:
         from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: PLC0415 - only where one is made.
 
         self._plans = _plans(data)
-        self._interpreter = Interpreter(
-            model_content=data,
-            experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
-            experimental_preserve_all_tensors=all_tensors,
-            num_threads=1,
-        )
-        self._interpreter.allocate_tensors()
+        self.instead = ""
+
+        def started(resolver: OpResolverType) -> Any:
+            interpreter = Interpreter(
+                model_content=data,
+                experimental_op_resolver_type=resolver,
+                experimental_preserve_all_tensors=all_tensors,
+                num_threads=1,
+            )
+            interpreter.allocate_tensors()
+            return interpreter
+
+        try:
+            self._interpreter = started(OpResolverType.BUILTIN_REF)
+        except (RuntimeError, ValueError) as error:
+            # The reference kernels lack versions of operators that the optimised ones have. A model that both refuse is
+            # refused for the first reason.
+            try:
+                self._interpreter = started(OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+            except (RuntimeError, ValueError):
+                raise error from None
+            self.instead = first_line(error)
 
     def inputs(self) -> list[Port]:
         """Return the inputs in the model's order."""
@@ -103,8 +122,17 @@ def _plans(data: bytes) -> list[TensorPlan]:
             quantisation = _quantisation(activations[index]) if index in activations else None
             if quantisation is not None and index not in plans:
                 made_from = tuple(names[each] for each in inputs if each in plans)
-                plans[index] = TensorPlan(names[index], operator, made_from, *quantisation, index)
+                kernel = _kernel(graph, inputs, activations)
+                plans[index] = TensorPlan(names[index], operator, made_from, *quantisation, index, kernel=kernel)
     return list(plans.values())
+
+
+def _kernel(graph: Any, inputs: Sequence[int], activations: Collection[int]) -> str:
+    """Return the mark of an operator's weights, empty if it has none."""
+    if len(inputs) < 2 or inputs[1] in activations:
+        return ""
+    table = graph.Tensors(inputs[1]).Quantization()
+    return "" if table is None or table.ScaleLength() == 0 else kernel_mark(table.ScaleAsNumpy())
 
 
 def _names(tensors: Mapping[int, Any]) -> dict[int, str]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from n6build.base.bounded import parse_json
 from n6build.base.npy import arrays_of
 from n6build.judge.compare.limits import limit_this_process
-from n6build.judge.compare.tensors import Port, ReferenceTensor, RefusedError
+from n6build.judge.compare.tensors import Port, ReferenceTensor, RefusedError, first_line
 
 _JSON = "json"
 MAX_WHY = 300
@@ -59,6 +59,7 @@ class Answer:
         tensors: Tensors of all inferences, one after another.
         takes: Inputs of the model.
         gives: Outputs of the model.
+        instead: Reason why another resolver than LiteRT's reference kernels ran the model, or empty.
     """
 
     refused: str = ""
@@ -67,6 +68,7 @@ class Answer:
     tensors: tuple[ReferenceTensor, ...] = ()
     takes: tuple[Port, ...] = ()
     gives: tuple[Port, ...] = ()
+    instead: str = ""
 
 
 def pack_request(request: Request) -> bytes:
@@ -91,7 +93,9 @@ def unpack_answer(data: bytes) -> Answer:
     )
     takes, gives = (tuple(Port(**{**each, "shape": tuple(each["shape"])}) for each in ports) for ports in head["ports"])
     outputs = _grouped(arrays, head["outputs"])
-    return Answer(str(head["refused"]), bool(head["inputs_at_fault"]), outputs, tensors, takes, gives)
+    return Answer(
+        str(head["refused"]), bool(head["inputs_at_fault"]), outputs, tensors, takes, gives, str(head["instead"])
+    )
 
 
 def _pack_answer(answer: Answer) -> bytes:
@@ -99,6 +103,7 @@ def _pack_answer(answer: Answer) -> bytes:
     head = {
         "refused": answer.refused[:MAX_WHY],
         "inputs_at_fault": answer.inputs_at_fault,
+        "instead": answer.instead[:MAX_WHY],
         "outputs": [len(each) for each in answer.outputs],
         "tensors": described,
         "ports": [[vars(each) for each in ports] for ports in (answer.takes, answer.gives)],
@@ -151,8 +156,9 @@ def _answer(request: Request) -> Answer:
         except Exception as error:
             return Answer(_why(error))
     if request.tensors:
-        return Answer(tensors=tuple(tensors))
-    return Answer(outputs=tuple(outputs), takes=tuple(model.inputs()), gives=tuple(model.output_ports()))
+        return Answer(tensors=tuple(tensors), instead=model.instead)
+    takes, gives = tuple(model.inputs()), tuple(model.output_ports())
+    return Answer(outputs=tuple(outputs), takes=takes, gives=gives, instead=model.instead)
 
 
 def _open(request: Request) -> Any:
@@ -181,8 +187,7 @@ def _fitting(ports: Sequence[Port], given: Sequence[NDArray[Any]]) -> list[NDArr
 
 
 def _why(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return _WHERE_IN_ITS_SOURCE.sub("", lines[0]) if lines else type(error).__name__
+    return _WHERE_IN_ITS_SOURCE.sub("", first_line(error))
 
 
 def main() -> None:
