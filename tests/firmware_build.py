@@ -106,8 +106,8 @@ def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = (), board: Boa
     return build(folder, source.stem, [source, load_appli, *bring_up()], script, board=board, of_first=extra)
 
 
-def build_appli(folder: Path, source: Path) -> Path:
-    return build(folder, source.stem, [*bring_up(), source], program_script(appli_ram(BOARD.soc)))
+def build_appli(folder: Path, source: Path, extra: Sequence[str] = ()) -> Path:
+    return build(folder, source.stem, [*bring_up(), source], program_script(appli_ram(BOARD.soc)), extra)
 
 
 def image_of(elf: Path, kind: BinaryType) -> bytes:

@@ -53,6 +53,7 @@ def test_a_value_may_hold_an_equals_sign() -> None:
     [
         (["fash"], "N6-OPTION-003: no command 'fash'\n  hint: did you mean 'flash'?"),
         (["proove"], "N6-OPTION-003: no command 'proove'\n  hint: did you mean 'prove'?"),
+        (["explian"], "N6-OPTION-003: no command 'explian'\n  hint: did you mean 'explain'?"),
         (["model="], "N6-OPTION-002: 'model=' has an empty value\n  hint: write for example model=miniresnet"),
         (["build", "model=a,,b"], "N6-OPTION-002: 'model=a,,b' has an empty value between its commas"),
         (["--quiet"], "N6-OPTION-019: no command and no model is given\n  hint: run n6build --help"),

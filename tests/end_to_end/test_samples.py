@@ -60,8 +60,8 @@ ROWS = {
         NUCLEO,
         "error N6-NET-025: the weights of pool xSPI2 are missing",
     ),
-    # The virtual NPU does not model the needed units yet; silicon runs them.
-    "MoveNet, Core 2.1": Row("npu/pose-movenet-core-2.1", DETECTION, DK, "error N6-NPU-004"),
+    # It runs to its end. Each epoch alone is near the reference; all together they are not, for an unknown reason.
+    "MoveNet, Core 2.1": Row("npu/pose-movenet-core-2.1", DETECTION, DK, "error N6-RUN-005"),
     # The reference interpreter lacks an operator of the model.
     "SSD, Core 2.1": Row("npu/fallguard-ssd-core-2.1", DETECTION, DK, "but no expected outputs for a comparison: "),
     # The model's file in the samples is only the path of a link.

@@ -378,8 +378,8 @@ EDITS = (
         ("place/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"),
         (
             "place/image/elf_reader.py",
-            "return Payload(start, bytes(data))",
-            "return Payload(start, bytes(data) + bytes(16))",
+            "return Payload(start, joined_parts(segments))",
+            "return Payload(start, joined_parts(segments) + bytes(16))",
         ),
     ),
     *alone(

@@ -59,8 +59,9 @@ def test_a_buffer_in_one_of_two_orders_is_listed_without_equal_shapes() -> None:
     buffer = MadeBuffer("b", 1, 0x34200000, 8, "int8", cube.shape, 0.5, -128)
     _, others = watched(0, [JoinedBuffer(buffer, tensor)], BLOCKS)
     assert [each.why for each in others] == ["axes of equal length may be in either order in its memory"]
-    for order, values in (("last", cube), ("first", np.moveaxis(cube, 3, 1))):
-        (found,), _ = watched(0, [JoinedBuffer(replace(buffer, order=order), tensor)], BLOCKS)
+    last, first = replace(buffer, order="last"), replace(buffer, order="first")
+    for ordered, values in ((last, cube), (first, np.moveaxis(cube, 3, 1))):
+        (found,), _ = watched(0, [JoinedBuffer(ordered, tensor)], BLOCKS)
         assert found.wanted == values.tobytes()
 
 

@@ -38,6 +38,15 @@ def test_memory_with_two_names_is_replaced_by_either() -> None:
     assert reading_others([epoch(1, 3, B)], 0, BLOCKS, buffers, {"first"}) == {3: 2}
 
 
+def test_partial_sums_are_read_by_their_own_epoch_or_by_another() -> None:
+    sums = MadeBuffer("sums", 3, B, 0x100, "", (256,), 1.0, 0)
+    assert reading_others([epoch(1, 3, B)], 0, BLOCKS, (*BUFFERS, sums), set()) == {}
+    assert reading_others([epoch(1, 4, B)], 0, BLOCKS, (*BUFFERS, sums), {"first", "second"}) == {4: 3}
+    # A tensor in the place of another one is made of it.
+    in_place = buffer("in place", 3, B)
+    assert reading_others([epoch(1, 3, B)], 0, BLOCKS, (*BUFFERS, in_place), {"first"}) == {3: 2}
+
+
 def test_weights_are_no_result() -> None:
     assert reading_others([epoch(1, 3, 0x70000000)], 0, BLOCKS, BUFFERS, set()) == {}
 

@@ -22,7 +22,7 @@ def nor(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return a NOR with n6build's FSBL and a small Appli."""
     folder = tmp_path_factory.mktemp("mutated")
     fsbl = image_of(build_fsbl(folder / "fsbl", FIRMWARE / "fsbl" / "main.c"), BinaryType.FSBL)
-    appli = image_of(build_appli(folder / "appli", PROGRAMS / "says_hello.c"), BinaryType.SSBL)
+    appli = image_of(build_appli(folder / "appli", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"]), BinaryType.SSBL)
     content = bytearray(b"\xff") * (4 << 20)
     for address, image in ((BOARD.slots.fsbl.address, fsbl), (BOARD.slots.appli.address, appli)):
         start = address - BOARD.nor.base

@@ -28,6 +28,8 @@ typedef struct {
     void (*reset)(void);
     /* Called after a write to a register of any block. */
     void (*update)(void);
+    /* Called when a block of code is about to run for the first time. */
+    void (*fetched)(uint32_t pc, uint32_t bytes);
     /* Append fields of the summary, each with a comma before it. */
     void (*summarise)(GString *summary);
 } N6VirtModule;
@@ -120,8 +122,6 @@ uint32_t n6virt_waits_for(uint32_t *pc, uint64_t *reads);
 /* Append a list of words, or the content of memory with its address, as fields of JSON with a comma before them. */
 void n6virt_add_words(GString *text, const char *name, const uint32_t *words, unsigned count);
 void n6virt_add_memory(GString *text, const char *name, uint32_t address, uint32_t bytes);
-/* Note that a block of code is about to run for the first time. */
-void n6virt_note_code(uint32_t pc);
 
 /* Findings: faults that the board reports, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */
@@ -156,11 +156,14 @@ void n6virt_system_reset(uint32_t reason);
 /* Call `reset` when the program resets a block. bit: of RCC AHB5RSTR. */
 void n6virt_on_block_reset(uint32_t bit, void (*reset)(void));
 
-/* Guest time (n6virt_time.c): one unit is an instruction, which stands for a tick of the CPU's clock. */
+/* Guest time: one unit is an instruction, which stands for a tick of the CPU's clock (n6virt_processor.c). */
 
 int64_t n6virt_now(void);
 /* Return the instructions executed so far, without sleeps. */
 int64_t n6virt_instructions(void);
+
+/* Limits of a run (n6virt_time.c) */
+
 /* Note that the console has sent or received a byte. */
 void n6virt_not_silent(void);
 /* Note a byte that the console has sent. It may complete the text that ends the run (n6virt_until.c). */

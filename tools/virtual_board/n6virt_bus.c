@@ -17,6 +17,9 @@
 #define PROCESSOR_BYTES 0x00100000u
 #define PAGE_BYTES 0x1000u
 
+/* A hook in QEMU's translator: a block of code is about to run for the first time (qemu.py). */
+extern void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);
+
 #define BLOCK(name, base, bytes, enable, bits, secure, secure_bits) {name, base, bytes, enable, bits, secure, secure_bits},
 static const N6VirtBlock blocks[] = {N6VIRT_BLOCKS(BLOCK)};
 
@@ -286,12 +289,22 @@ void n6virt_bus_add_properties(Object *machine)
     }
 }
 
+static void fetched(uint32_t pc, uint32_t bytes)
+{
+    for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->fetched) {
+            modules[i]->fetched(pc, bytes);
+        }
+    }
+}
+
 void n6virt_bus_start(void)
 {
     MemoryRegion *system = get_system_memory();
 
     n6virt_add_io(&secure, system, &secure_ops, "n6.peripherals", SECURE, PERIPHERAL_BYTES, 0);
     n6virt_add_io(&non_secure, system, &non_secure_ops, "n6.non-secure", NON_SECURE, PERIPHERAL_BYTES, 0);
+    n6virt_fetched = fetched;
     for (unsigned i = 0; i < module_count; i++) {
         if (modules[i]->update) {
             updates[update_count++] = modules[i]->update;

@@ -36,9 +36,8 @@
     (POLICIES | ((sets) - 1) << N6_SCB_CCSIDR_NUMSETS_POS | ((ways) - 1) << N6_SCB_CCSIDR_ASSOCIATIVITY_POS | \
      (ctz32(LINE) - 4) << N6_SCB_CCSIDR_LINESIZE_POS)
 
-/* Hooks in QEMU's translator: the place that instructions are read from, and a note of each read (qemu.py). */
+/* A hook in QEMU's translator: the place that instructions are read from (qemu.py). */
 extern void *(*n6virt_fetch)(void *host);
-extern void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);
 
 static MemoryRegion operations, ccr, ccr_non_secure;
 static bool is_modelled = true;
@@ -456,7 +455,6 @@ static void fetched(uint32_t pc, uint32_t bytes)
     uint32_t before = end_of_last, offset, end;
     N6VirtRam *ram = n6virt_ram_at(pc);
 
-    n6virt_note_code(pc);
     end_of_last = pc + bytes;
     if (!is_modelled || !ram || !ram->cacheable || !bytes) {
         return;
@@ -619,7 +617,6 @@ static void start(void)
     cpu->clidr = LEVEL_1;
     cpu->ccsidr[0] = CCSIDR(N6VIRT_DCACHE_SETS, N6VIRT_DCACHE_WAYS);
     cpu->ccsidr[1] = CCSIDR(N6VIRT_ICACHE_SETS, N6VIRT_ICACHE_WAYS);
-    n6virt_fetched = fetched;
     if (is_modelled) {
         n6virt_fetch = fetch;
     }
@@ -645,5 +642,7 @@ static void reset(void)
     n6virt_ram_show_cache(is_on);
 }
 
-static const N6VirtModule module = {.add_properties = add_properties, .start = start, .reset = reset};
+static const N6VirtModule module = {
+    .add_properties = add_properties, .start = start, .reset = reset, .fetched = fetched,
+};
 N6VIRT_MODULE(module)

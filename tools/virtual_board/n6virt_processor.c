@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The Cortex-M55: its interrupts, its own registers and its reset, for the modules. It knows none of them.
+ * The Cortex-M55: its interrupts, its own registers, the instructions that it has executed, and its reset, for the modules. It
+ * knows none of them.
  */
 #include "n6virt.h"
 #include "n6virt_qemu.h"
@@ -14,6 +15,7 @@
 #include "hw/qdev-properties.h"
 #include "qapi/error.h"
 #include "qemu/bswap.h"
+#include "qemu/timer.h"
 
 /* Clock of SysTick: a tick per instruction, which the cycle counter counts too. A second that a program measures as N6_CPU_HZ
  * ticks has N6_CPU_HZ instructions. */
@@ -21,6 +23,16 @@
 #define PRIORITY_BITS 4
 
 static ARMv7MState processor;
+
+int64_t n6virt_now(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+int64_t n6virt_instructions(void)
+{
+    return icount_enabled() ? icount_get_raw() : n6virt_now();
+}
 
 void n6virt_interrupt(unsigned number, bool level)
 {

@@ -123,7 +123,7 @@ static void write_state(uint32_t pc)
     g_string_free(text, true);
 }
 
-void n6virt_note_code(uint32_t pc)
+static void fetched(uint32_t pc, uint32_t bytes)
 {
     const CPUARMState *env = &ARM_CPU(first_cpu)->env;
     unsigned exception = env->v7m.exception;
@@ -171,5 +171,7 @@ static void summarise(GString *summary)
     add_state(summary);
 }
 
-static const N6VirtModule module = {.add_properties = add_properties, .start = start, .summarise = summarise};
+static const N6VirtModule module = {
+    .add_properties = add_properties, .start = start, .fetched = fetched, .summarise = summarise,
+};
 N6VIRT_MODULE(module)

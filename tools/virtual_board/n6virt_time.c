@@ -30,16 +30,6 @@ static QEMUTimer *pulse, *limit, *silence;
 static int64_t last_byte;
 static const char *ended;
 
-int64_t n6virt_now(void)
-{
-    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-}
-
-int64_t n6virt_instructions(void)
-{
-    return icount_enabled() ? icount_get_raw() : n6virt_now();
-}
-
 void n6virt_not_silent(void)
 {
     last_byte = n6virt_now();

@@ -208,8 +208,10 @@ def _refuse_misspelt_model(word: str, build: str = "") -> None:
 def _no_command(word: str) -> N6Error:
     if word in _OF_SCONS:
         return N6Error("N6-OPTION-019", f"target '{word}' needs SCons", hint=_hint_for(word))
-    own = ("adopt", "matrix-merge", "prove", "survey", "new", "clean", "help")
-    return N6Error("N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, *own]))
+    # It imports this module, and a call without an error does not need it.
+    from n6build.cli.overview import OWN_COMMANDS
+
+    return N6Error("N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, *OWN_COMMANDS, "help"]))
 
 
 def _hint_for(word: str) -> str:

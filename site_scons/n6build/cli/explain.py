@@ -9,12 +9,12 @@ from pathlib import Path
 from n6build.base.console import show_document
 from n6build.cli.arguments import CommandParser
 from n6build.cli.json_output import print_json
+from n6build.describe.choices import Choices
 
 NAME = "explain"
 HELP = (
     "explains a program file (header, entry, starter, place in flash) or the log of a board's console, and its faults"
 )
-_DEFAULT_BOARD = "nucleo-n657"
 
 
 def explain(words: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ def explain_parser() -> CommandParser:
     parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument("files", metavar="FILE", nargs="+", help="signed image, ELF, hex or bin file, or a log")
     parser.add_argument(
-        "--board", metavar="NAME", default=_DEFAULT_BOARD, help=f"board whose places count; default: {_DEFAULT_BOARD}"
+        "--board", metavar="NAME", default=Choices.board, help=f"board whose places count; default: {Choices.board}"
     )
     parser.add_argument("--json", action="store_true", help="prints the explanation as JSON")
     return parser

@@ -69,8 +69,8 @@ def explain_product_or_file(file: str, plan: Plan, site: Site, board: str) -> No
     """
     try:
         explain(file, plan, site)
-    except N6Error:
-        if not is_file(Path(file)):
+    except N6Error as error:
+        if error.id != "N6-STEP-014" or not is_file(Path(file)):
             raise
         chosen = load_board(board, home_of_board(board))
         show(explained_text(file, explain_file(Path(file), chosen)))

@@ -25,8 +25,9 @@ from n6build.describe.formats.boot_header import (
 )
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.program_places import places_of
-from n6build.place.image.elf_reader import loaded_parts
-from n6build.place.image.foreign import MAX_ELF_BYTES, is_elf, is_hex
+from n6build.place.image.elf_reader import joined_parts, loaded_parts
+from n6build.place.image.foreign import MAX_ELF_BYTES, is_elf, is_hex, run_addresses
+from n6build.place.image.program_board import program_board
 
 _THUMB = 1
 # Offset of the payload in an image that was signed with -align.
@@ -87,10 +88,7 @@ def explain_image(path: Path, board: Board) -> list[Explained]:
             spread = (("content", f"0x{start:08X} to 0x{end:08X}"),)
             cure = "set the load address of initialised data (AT> in the linker script) inside the program"
             return [Explained("ELF file", spread, (Doubt("its parts are too far apart for an image in flash", cure),))]
-        data = bytearray(end - start)
-        for address, content in parts:
-            data[address - start : address - start + len(content)] = content
-        return [_without_header(bytes(data), board, "ELF file", start)]
+        return [_without_header(joined_parts(parts), board, "ELF file", start)]
     if is_hex(head):
         memory = read_intel_hex(path, nor.size)
         return [
@@ -127,8 +125,8 @@ def _with_header(data: bytes, board: Board, title: str, address: int | None) -> 
     ]
     if base["load_address"] != _ANY_LOAD_ADDRESS:
         facts.append(("load address", f"0x{base['load_address']:08X}"))
-    doubts = [*_header_doubts(data, base), *_payload_doubts(data, entry, board)]
     offset = _payload_offset(data, board)
+    doubts = [*_header_doubts(data, base), *_payload_doubts(data, entry, offset, board)]
     if offset:
         facts.append(("vectors", f"at 0x{offset:X} of the image"))
     facts += _starter(entry, _run_address(entry, len(data), board), board)
@@ -142,8 +140,8 @@ def _with_header(data: bytes, board: Board, title: str, address: int | None) -> 
     return Explained(title, tuple(facts), tuple(doubts))
 
 
-def _payload_doubts(data: bytes, entry: int, board: Board) -> list[Doubt]:
-    offset, wanted = _payload_offset(data, board), places_of(board.soc).fsbl.payload_offset
+def _payload_doubts(data: bytes, entry: int, offset: int, board: Board) -> list[Doubt]:
+    wanted = places_of(board.soc).fsbl.payload_offset
     if not offset:
         what = f"no vector table is behind the header, at 0x{_ALIGNED:X} or at 0x{HEADER_BYTES:X} of the image"
         return [Doubt(what, "make .vectors the first section in the linker script, and sign the program again")]
@@ -237,12 +235,9 @@ def _payload_offset(data: bytes, board: Board) -> int:
 
 def _run_address(entry: int, size: int, board: Board) -> int | None:
     """Return the run address: the place of a board that has the entry inside."""
-    boot, load = places_of(board.soc).fsbl, places_of(board.soc).appli
-    images = [board.slots.appli.address]
-    if board.external_ram is not None:
-        images.append(board.soc.memories[board.external_ram.memory].base)
-    places = (boot.address, load.address, *(image + load.payload_offset for image in images))
-    return next((place for place in places if place <= entry < place + size), None)
+    places = program_board(board)
+    known = (*run_addresses(places, "fsbl"), *run_addresses(places, "appli"))
+    return next((place for place in known if place <= entry < place + size), None)
 
 
 def _starter(entry: int, run: int | None, board: Board) -> list[tuple[str, str]]:

@@ -103,16 +103,14 @@ def _own_doubts(lines: Sequence[str], log: ConsoleLog) -> list[Doubt]:
     found = []
     if log.error is not None:
         name, what = log.error
-        found.append(Doubt(f"{name}: {what}", firmware_hint(name) or f"see docs/errors.md#{name}"))
+        found.append(Doubt(f"{name}: {what}", _cure(name)))
     if log.fault is not None:
         found.append(Doubt(f"the CPU faulted: {log.fault}", "scons flash run names the source line (N6-RUN-001)"))
     for slot, (name, what) in sorted(log.refused_appli.items()):
-        cure = firmware_hint(name) or f"see docs/errors.md#{name}"
-        found.append(Doubt(f"the Appli in slot {'ab'[slot]} is refused, {name}: {what}", cure))
+        found.append(Doubt(f"the Appli in slot {'ab'[slot]} is refused, {name}: {what}", _cure(name)))
     for (model, slot), reason in sorted(log.refused.items()):
-        name = reason.partition(" ")[0]
-        cure = firmware_hint(name) or f"see docs/errors.md#{name}"
-        found.append(Doubt(f"model {model} in slot {'ab'[slot]} is refused: {reason}", cure))
+        what = f"model {model} in slot {'ab'[slot]} is refused: {reason}"
+        found.append(Doubt(what, _cure(reason.partition(" ")[0])))
     nor = _first(lines, console.FSBL_NOR.read)
     if nor and nor.get("expected"):
         what = f"the NOR has id {nor['id']}, but the board's description expects {nor['expected']}"
@@ -126,6 +124,10 @@ def _own_doubts(lines: Sequence[str], log: ConsoleLog) -> list[Doubt]:
     if not found:
         found += _silence(lines, log)
     return found
+
+
+def _cure(name: str) -> str:
+    return firmware_hint(name) or f"see docs/errors.md#{name}"
 
 
 def _silence(lines: Sequence[str], log: ConsoleLog) -> list[Doubt]:

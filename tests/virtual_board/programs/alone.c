@@ -111,6 +111,7 @@ static uint32_t reset_once(void)
 /* Return 0 if a PLL that multiplies too far never becomes ready. */
 static uint32_t start_bad_pll(void)
 {
+    REG(N6_RCC_PLL1CFGR2) = 0u;
     REG(N6_RCC_PLL1CFGR1) = 4u << N6_RCC_PLL1CFGR1_DIVM_POS | 750u << N6_RCC_PLL1CFGR1_DIVN_POS;
     REG(N6_RCC_CSR) = N6_RCC_CR_PLL1ON;
     return REG(N6_RCC_SR) & N6_RCC_SR_PLL1RDY;

@@ -40,17 +40,22 @@ def reading_others(
         for unit in run.units:
             sources = _latest(unit.first, unit.end, epoch, buffers) if unit.reads else []
             # One memory may have several names, of which one is replaced.
-            if sources and not any(source.name in replaced for source in sources):
+            own = any(source.epoch == epoch or source.name in replaced for source in sources)
+            if sources and not own:
                 found.setdefault(epoch, sources[0].epoch)
     return found
 
 
 def _latest(first: int, end: int, epoch: int, buffers: Sequence[MadeBuffer]) -> list[MadeBuffer]:
-    """Return the last buffers made before this epoch in an engine's memory."""
+    """Return the last buffers made in an engine's memory until this epoch."""
     there = [
         each
         for each in buffers
-        if each.address is not None and each.epoch < epoch and each.address < end and first < each.address + each.bytes
+        # An epoch reads the partial sums that it writes; a tensor that it writes may replace the one that it reads.
+        if each.address is not None
+        and (each.epoch < epoch or (each.epoch == epoch and not each.type))
+        and each.address < end
+        and first < each.address + each.bytes
     ]
     last = max((each.epoch for each in there), default=0)
     return [each for each in there if each.epoch == last]

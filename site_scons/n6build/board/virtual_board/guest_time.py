@@ -11,7 +11,6 @@ from n6build.base.errors import N6Error
 
 # Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
 HANGS_S = 300.0
-HANGS_HINT = "check that the emulator is not stopped, and that this computer has free memory"
 LOOK_S = 1.0
 # Layout of the file (n6virt_time.c).
 _LAYOUT = struct.Struct("<QQIIQ")
@@ -60,8 +59,7 @@ class GuestTime:
             self._still_s += min(now - self._looked, LOOK_S)
         self._looked = now
         if self._still_s > HANGS_S:
-            what = f"the emulator hangs: it executed no instruction for {HANGS_S:g} s"
-            raise N6Error("N6-VB-007", what, hint=HANGS_HINT)
+            raise hang("it executed no instruction")
         return seen
 
     @property
@@ -75,3 +73,12 @@ class GuestTime:
             return Progress(*_LAYOUT.unpack(self.file.read_bytes()))
         except (FileNotFoundError, struct.error):
             return Progress()
+
+
+def hang(lacks: str) -> N6Error:
+    """Return the error of an emulator that has done nothing for `HANGS_S` seconds, such as `it has not ended`."""
+    return N6Error(
+        "N6-VB-007",
+        f"the emulator hangs: {lacks} for {HANGS_S:g} s",
+        hint="check that the emulator is not stopped, and that this computer has free memory",
+    )

@@ -24,7 +24,7 @@ from n6build.base.errors import N6Error
 from n6build.board.virtual_board.board_values import board_values
 from n6build.board.virtual_board.findings import Finding, Unmodelled
 from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
-from n6build.board.virtual_board.guest_time import HANGS_HINT, HANGS_S, LOOK_S, GuestTime
+from n6build.board.virtual_board.guest_time import HANGS_S, LOOK_S, GuestTime, hang
 from n6build.board.virtual_board.heartbeat import Heartbeat
 from n6build.board.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.board.virtual_board.recording import Recording
@@ -334,9 +334,7 @@ def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
         process.wait(HANGS_S)
     except subprocess.TimeoutExpired as error:
         process.kill()
-        raise N6Error(
-            "N6-VB-007", f"the emulator hangs: it has not ended for {HANGS_S:g} s", hint=HANGS_HINT
-        ) from error
+        raise hang("it has not ended") from error
 
 
 def _forward(stream: IO[str], arrived: queue.Queue[str | None], longest_line: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,10 +125,22 @@ def payload_of(path: Path) -> Payload:
     size = max(address + len(content) for address, content in segments) - start
     if size > MOST_CONTENT:
         raise N6Error("N6-IMAGE-001", f"is spread over {size} bytes of memory", where=path.name)
-    data = bytearray(size)
-    for address, content in segments:
-        data[address - start : address - start + len(content)] = content
-    return Payload(start, bytes(data))
+    return Payload(start, joined_parts(segments))
+
+
+def joined_parts(parts: Sequence[tuple[int, bytes]]) -> bytes:
+    """Return parts as one program, from the lowest address to the highest.
+
+    Gaps are filled with zeros, as a loader of ELF files leaves them. The caller limits the distance of the parts.
+
+    Args:
+        parts: Address and bytes of each part, at least one.
+    """
+    start, end = min(address for address, _ in parts), max(address + len(data) for address, data in parts)
+    whole = bytearray(end - start)
+    for address, data in parts:
+        whole[address - start : address - start + len(data)] = data
+    return bytes(whole)
 
 
 def allocated_sections(path: Path) -> list[Section]:

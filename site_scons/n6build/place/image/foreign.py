@@ -17,7 +17,7 @@ from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.describe.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.place.image.boot_header import check_foreign_header, with_boot_header
-from n6build.place.image.elf_reader import loaded_parts
+from n6build.place.image.elf_reader import joined_parts, loaded_parts
 from n6build.place.image.program_board import ProgramBoard
 
 Role = Literal["fsbl", "appli", "data"]
@@ -111,7 +111,7 @@ def started_program(path: Path, role: Role, board: ProgramBoard, *, copied_by_ou
         data = piece.data[offset:]
         if piece.address == _slot(board, role) and piece.data.startswith(MAGIC) and len(data) >= VECTOR_BYTES:
             stack, reset = struct.unpack_from("<II", data)
-            places = _places(board, role)
+            places = run_addresses(board, role)
             known = places if role == "appli" and not copied_by_ours else places[:1]
             address = next((each for each in known if each <= reset < each + len(data)), None)
             if address is None and len(known) == 1:
@@ -199,7 +199,7 @@ def _bare(path: Path, role: Role, board: ProgramBoard, data: bytes) -> _Program:
     if len(data) < VECTOR_BYTES:
         raise N6Error("N6-FOREIGN-002", f"{len(data)} bytes are too few for a vector table", where=path.name)
     (entry,) = struct.unpack_from("<I", data, 4)
-    places = _places(board, role)
+    places = run_addresses(board, role)
     for address in places:
         if address <= entry < address + len(data):
             return _Program(address, data)
@@ -212,10 +212,10 @@ def _bare(path: Path, role: Role, board: ProgramBoard, data: bytes) -> _Program:
     raise N6Error("N6-FOREIGN-002", what, where=path.name, hint=hint)
 
 
-def _places(board: ProgramBoard, role: Role) -> list[int]:
+def run_addresses(board: ProgramBoard, role: Role) -> list[int]:
     """Return the possible run addresses of a program without addresses.
 
-    These are loaded, in place, and in external RAM.
+    An Appli is loaded, in place, or in external RAM.
     """
     boot, load = board.programs.fsbl, board.programs.appli
     if role == "fsbl":
@@ -262,10 +262,7 @@ def _placed(path: Path, role: Role, board: ProgramBoard, parts: list[Piece], *, 
 
 
 def _joined(path: Path, parts: list[Piece], board: ProgramBoard) -> _Program:
-    """Join the parts to a program.
-
-    Gaps are filled with zeros, as a loader of ELF files leaves them.
-    """
+    """Join the parts to a program, if they are near enough."""
     start, end = min(part.address for part in parts), max(part.end for part in parts)
     if end - start > board.flash.nor.size:
         what = f"has content from 0x{start:08X} to 0x{end:08X}, too far apart for a single image in flash"
@@ -275,10 +272,7 @@ def _joined(path: Path, parts: list[Piece], board: ProgramBoard) -> _Program:
             where=path.name,
             hint="set the load address of initialised data (AT> in the linker script) inside the program",
         )
-    data = bytearray(end - start)
-    for part in parts:
-        data[part.address - start : part.end - start] = part.data
-    return _Program(start, bytes(data))
+    return _Program(start, joined_parts([(part.address, part.data) for part in parts]))
 
 
 def _with_header(
