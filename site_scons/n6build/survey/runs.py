@@ -18,6 +18,7 @@ from typing import Literal
 from n6build.adopt.networks import FoundNetwork
 from n6build.base.bounded import decode_json
 from n6build.base.captured import run_in_session
+from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_bytes, to_json, write_atomically
 from n6build.base.walk import Tree, nearest
@@ -155,7 +156,7 @@ def _libraries(network: FoundNetwork, trees: Sequence[Tree], wishes: Wishes) -> 
     words = []
     if core := nearest(tuple(fit), network.source):
         words.append(f"core={core.absolute()}")
-    elif not os.environ.get("STEDGEAI_CORE_DIR"):
+    elif read_environment().core is None:
         wanted = release_name(network.version) if network.version else "ST Edge AI Core"
         what = f"no runtime of {wanted} in the folder"
         raise N6Error("N6-LLATON-002", what, hint="name folders that have it: core=FOLDER,FOLDER")
