@@ -21,7 +21,7 @@ RUNS = 3
 
 
 def inference(board: str = "stm32n6570-dk", model: str = "", core: str = "", cmsis: str = "") -> Rows:
-    """Yield the host's user CPU of a run on the virtual board, and of `flash run` around it.
+    """Yield the CPU time of a run on the virtual board.
 
     Args:
         board: Name of the board.

@@ -22,6 +22,9 @@ extern void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);
 
 #define BLOCK(name, base, bytes, enable, bits, secure, secure_bits) {name, base, bytes, enable, bits, secure, secure_bits},
 static const N6VirtBlock blocks[] = {N6VIRT_BLOCKS(BLOCK)};
+/* n6virt_set has no place for other addresses. */
+#define STORED(name, base, bytes, ...) _Static_assert(base - SECURE <= PERIPHERAL_BYTES - bytes, name " is no peripheral");
+N6VIRT_BLOCKS(STORED)
 
 static const N6VirtModel *models[ARRAY_SIZE(blocks)];
 static const N6VirtModule *modules[MAX_MODULES];
