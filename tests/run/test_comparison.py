@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
-from n6build.board.run.compare import Verdict, judge
+from n6build.board.run.compare import OF_NOISE, Verdict, judge, of_noise
 from n6build.board.run.comparison_text import result_lines, verdict_text, worst_outputs
 from n6build.board.run.console_log import Inference
 from n6build.board.run.session import NetworkOutcome, Outcome, raise_if_different, read_outcome
 from n6build.board.run.table import print_results, run_junit
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
-from n6build.describe.model import OF_NOISE, Tolerance, of_noise
+from n6build.describe.model import Tolerance
 from n6build.judge.timing.conditions import Conditions
 from n6build.judge.timing.expected import expected_time
 from n6build.judge.timing.model import read_model

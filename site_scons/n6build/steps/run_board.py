@@ -19,6 +19,7 @@ from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.survey import doubted_if_it_fails
+from n6build.board.run.compare import of_noise
 from n6build.board.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.board.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.board.run.npu_epochs import with_npu_epochs
@@ -29,7 +30,7 @@ from n6build.board.virtual_board.recording import convert_recording
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.hardware.board import Board
-from n6build.describe.model import Tolerance, of_noise
+from n6build.describe.model import Tolerance
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.npu.trace import TracedNetwork
 from n6build.judge.npu.uses import npu_use, require_modelled

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.board.run.compare import ComparedOutput, Verdict, cosine_text
+from n6build.board.run.compare import OF_NOISE, ComparedOutput, Verdict, cosine_text, of_noise
 from n6build.board.run.session import NetworkOutcome
-from n6build.describe.model import OF_NOISE, of_noise
 from n6build.place.memory_plan.seeded_vectors import SEEDED
 
 
