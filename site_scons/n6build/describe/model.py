@@ -103,10 +103,6 @@ class Tolerance:
     epoch: EpochTolerance | None = None
 
 
-# With random inputs, several classes are nearly as likely as the first.
-OF_NOISE = Tolerance(cosine=0.9, top1=False)
-
-
 @dataclass(frozen=True)
 class ModelFile:
     """The content of model.yaml; `Model` is the form that a build uses.

@@ -22,6 +22,7 @@ from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_bytes, to_json, write_atomically
 from n6build.base.walk import Tree, nearest
+from n6build.board.run.compare import of_noise
 from n6build.board.run.comparison_text import percent
 from n6build.board.run.epoch_test_run import FedOutcome
 from n6build.board.run.session import Outcome, read_outcome
@@ -29,7 +30,6 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.compile.device_headers import headers_in, missing_header
 from n6build.compile.ll_aton import Version, release_name
 from n6build.compile.runtime_files import missing_parts, runtime_in
-from n6build.describe.model import OF_NOISE
 from n6build.survey.kinds import Wishes
 
 _RUNTIME = "ll_aton_runtime.c"
@@ -203,7 +203,7 @@ def _compared(outcome: Outcome) -> Ran:
     network = outcome.networks[0]
     outputs = [output for verdict in network.verdicts for output in verdict.outputs]
     return Ran(
-        "runs" if all(each.within(OF_NOISE) for each in outputs) else "far off",
+        "runs" if all(each.within(of_noise(network.nudged)) for each in outputs) else "far off",
         cosine=min((each.cosine for each in outputs), default=None),
         elements=sum(each.elements for each in outputs),
         equal=sum(each.equal for each in outputs),
