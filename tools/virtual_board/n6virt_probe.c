@@ -16,7 +16,8 @@
  *   get REGISTER | set REGISTER VALUE      value VALUE | done, or fault
  *   break ADDRESS SET                      done
  *   watch ADDRESS BYTES READS WRITES SET   done, or fault
- *   pace MICROSECONDS                      done: each access to a register takes this guest time, if the processor is stopped
+ *   pace MICROSECONDS                      done: each access to a register takes at least this guest time, if the processor is
+ *                                          stopped
  *
  * AP1 sees memory as the processor does, with its data cache, and the processor's own registers. AP0 is a bus master without
  * the cache. INFERRED: what AP1 writes reaches the cache and memory; AP0 passes RIF as a trusted master.
@@ -36,6 +37,8 @@
 #define MOST_WORDS 8
 #define RECEIVED 4096
 #define US_PER_S 1000000
+/* A debugger that pauses for longer than this does not wait for the chip. */
+#define LONGEST_PASSED_US (1 * US_PER_S)
 #define AP0 0
 /* The processor's own peripherals, which only AP1 reaches. */
 #define IS_OWN(address) ((address) >> 20 == 0xe00)
@@ -45,7 +48,7 @@ static char *name;
 static CharBackend channel;
 static GString *received;
 static bool awaits_step;
-static uint64_t transfer_us;
+static int64_t transfer_us;
 
 static void G_GNUC_PRINTF(1, 2) answer(const char *format, ...)
 {
@@ -113,6 +116,17 @@ static const char *access_ram(const Access *access, const N6VirtRam *ram)
     return "ram-off: a RAM behind it is off";
 }
 
+/* Let guest time pass for a transfer: that of a probe, or the host's time since the transfer before, since debuggers sleep between
+ * two of them. */
+static void pass_time(void)
+{
+    static int64_t before;
+    int64_t now = g_get_monotonic_time();
+
+    n6virt_debug_pass_time(CLAMP(now - before, transfer_us, LONGEST_PASSED_US) * n6virt_cpu_hz() / US_PER_S);
+    before = now;
+}
+
 /* Access registers and windows, each element for itself. */
 static const char *access_bus(const Access *access)
 {
@@ -127,7 +141,7 @@ static const char *access_bus(const Access *access)
         if (access->port == AP0 && IS_OWN(address)) {
             return "hole: AP0 does not reach the processor's own registers";
         }
-        n6virt_debug_pass_time(transfer_us * n6virt_cpu_hz() / US_PER_S);
+        pass_time();
         n6virt_begin_probe_access();
         result = address_space_rw(space, address, attributes, access->data + i * access->size, access->size, access->writes);
         why = n6virt_end_probe_access();

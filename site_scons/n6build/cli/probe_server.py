@@ -84,8 +84,9 @@ def _fronts(asked: argparse.Namespace) -> list[tuple[int, Callable[[VirtualDebug
     from n6build.board.probe import openocd_front, pyocd_front
 
     if asked.front == _BOTH:
-        first = asked.port if asked.port is not None else pyocd_front.PORT
-        second = first + 1 if asked.port else openocd_front.PORT
+        first, second = pyocd_front.PORT, openocd_front.PORT
+        if asked.port is not None:
+            first, second = asked.port, asked.port and asked.port + 1
         return [(first, pyocd_front.PyocdFront), (second, openocd_front.OpenocdFront)]
     if asked.front == _OPENOCD:
         return [(openocd_front.PORT if asked.port is None else asked.port, openocd_front.OpenocdFront)]

@@ -106,6 +106,7 @@ class VirtualProgrammer:
     def reset(self) -> None:
         """Do nothing: the virtual board is off until a run starts it."""
 
+
 def make_erased(nor: Path, size: int) -> None:
     """Write the file of an erased NOR, and its folder; raise OSError."""
     nor.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,123 @@
+"""A probe server as users start it, and debuggers that are not part of n6build."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from build_grid import SERVERS
+from called import shared_caches
+from n6build.base.paths import ROOT
+from patience import NET_S, wait_until
+
+
+@dataclass
+class Server:
+    """A server that runs.
+
+    Attributes:
+        folder: Folder that it was started in.
+        ports: TCP ports of pyOCD and of OpenOCD.
+        lines: What it has printed.
+    """
+
+    folder: Path
+    board: str
+    process: subprocess.Popen[str]
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def of_board(self) -> Path:
+        """Return the folder with the board's files."""
+        return self.folder / "build" / "probe_server" / self.board
+
+    @property
+    def nor(self) -> bytes:
+        """Return the content of the board's NOR."""
+        return (self.of_board / "nor.bin").read_bytes()
+
+    @property
+    def pyocd_port(self) -> int:
+        """Return the TCP port for pyOCD."""
+        found = re.search(r"remote:127\.0\.0\.1:(\d+)", "\n".join(self.lines))
+        assert found
+        return int(found[1])
+
+    @property
+    def openocd_port(self) -> int:
+        """Return the TCP port for OpenOCD."""
+        found = re.search(r"remote_bitbang port (\d+)", (self.of_board / "openocd.cfg").read_text())
+        assert found
+        return int(found[1])
+
+
+@contextmanager
+def probe_server(folder: Path, board: str = "nucleo-n657", *more: str) -> Iterator[Server]:
+    """Start `n6build probe-server` for a board with an erased NOR, and end it as Ctrl-C does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "n6build", "probe-server", "--board", board, "--port", "0", *more]
+    environment = {
+        "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "site_scons"), "HOME": str(folder), **shared_caches()
+    }  # fmt: skip
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        server = Server(folder, board, process)
+        assert process.stdout is not None
+        stream = process.stdout
+        reader = threading.Thread(target=lambda: server.lines.extend(line.rstrip() for line in stream))
+        reader.start()
+        try:
+            wait_until(lambda: any("openocd -f" in line for line in server.lines), process)
+            yield server
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            process.wait(NET_S)
+            reader.join(NET_S)
+
+
+def pyocd() -> Path:
+    """Return pyOCD; `make setup-tests` installs it."""
+    installed = SERVERS / "pyocd"
+    found = str(installed) if installed.is_file() else shutil.which("pyocd")
+    if found is None:
+        pytest.skip("pyOCD is not installed: make setup-tests does it")
+    return Path(found)
+
+
+def openocd() -> Path:
+    """Return OpenOCD, which a system may have."""
+    found = shutil.which("openocd")
+    if found is None:
+        pytest.skip("OpenOCD is not installed: apt-get install openocd")
+    return Path(found)
+
+
+def run_tool(command: Sequence[str | Path], folder: Path, fails: bool = False) -> str:
+    """Return the output of a debugger that works, or fails.
+
+    OpenOCD takes no SIGTERM while it waits for an adapter, so that a time limit kills it.
+    """
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=NET_S,
+        check=False,
+    )
+    assert bool(done.returncode) == fails, done.stdout
+    return done.stdout
