@@ -8,9 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from n6build.base.templates import render
-from n6build.board.flash import programmers
-from n6build.board.flash.algorithm import PAGE, SECTOR, build_algorithm
+from n6build.board.flash.programmers.pyocd import nor_script
 from n6build.board.virtual_board.findings_file import read_findings
 from n6build.board.virtual_board.source_lines import Places
 from n6build.describe.hardware.boards import load_board
@@ -114,12 +112,7 @@ def test_a_reset_lets_the_core_run(server: Server) -> None:
 
 def test_a_flash_algorithm_programs_the_nor(server: Server) -> None:
     board = load_board(server.board)
-    algorithm = build_algorithm(board, server.folder / "algorithm")
-    script = render(
-        Path(programmers.__file__).with_name("pyocd_nor.py.j2"),
-        {"board": board, "algorithm": algorithm, "page": PAGE, "sector": SECTOR},
-    )
-    (server.folder / "nor.py").write_text(script)
+    (server.folder / "nor.py").write_text(nor_script(board, server.folder / "algorithm", reads=False))
     image, address = Random(36).randbytes(20_000), board.nor.base + 0x0071_0000
     (server.folder / "image.bin").write_bytes(image)
     words: list[str | Path] = [

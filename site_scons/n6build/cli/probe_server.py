@@ -96,8 +96,7 @@ def _fronts(asked: argparse.Namespace) -> list[tuple[int, Callable[[VirtualDebug
 def _show_commands(front: str, ports: Sequence[int], board: Board, folder: Path) -> None:
     """Print a line with the command for each kind of debugger; OpenOCD gets a file."""
     from n6build.base.files import write_atomically
-    from n6build.board.probe.openocd_front import openocd_script
-    from n6build.describe.hardware.debug_port import read_debug_port
+    from n6build.board.flash.programmers.openocd import server_script
 
     kinds = (_PYOCD, _OPENOCD) if front == _BOTH else (front,)
     for kind, port in zip(kinds, ports, strict=True):
@@ -105,7 +104,7 @@ def _show_commands(front: str, ports: Sequence[int], board: Board, folder: Path)
             say("pyOCD", f"pyocd commander --uid remote:127.0.0.1:{port} --target cortex_m")
         else:
             script = folder / "openocd.cfg"
-            write_atomically(script, openocd_script(board, read_debug_port(), port))
+            write_atomically(script, server_script(board, port))
             say("OpenOCD", f"openocd -f {script}")
 
 

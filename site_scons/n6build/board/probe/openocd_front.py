@@ -7,30 +7,11 @@ TRST and SRST (bits 1, 0); Q ends; B and b are a light.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from n6build.base.templates import render
 from n6build.board.probe.debug_port import VirtualDebugPort
 from n6build.board.probe.jtag_tap import JtagTap
-from n6build.board.probe.server import HOST
-from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.debug_port import DebugPort
 
 PORT = 3335
-_TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
-# RAM of the secure core that a debugger may use.
-_WORK_AREA = "FLEXRAM"
 _LEVELS, _RESETS = b"01234567", b"rstu"
-
-
-def openocd_script(board: Board, debug: DebugPort, port: int) -> str:
-    """Return OpenOCD's configuration for this server.
-
-    Args:
-        port: TCP port of the server.
-    """
-    work_area = board.soc.memories[_WORK_AREA]
-    return render(_TEMPLATE, {"host": HOST, "port": port, "debug": debug, "work_area": work_area})
 
 
 class OpenocdFront:
