@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from n6build.board.probe.access_port import CSW, DRW, TAR
-from n6build.board.probe.debug_port import ABORT, CTRL_STAT, SELECT, VirtualDebugPort
+from n6build.board.probe.debug_port import ABORT, CTRL_STAT, SELECT
 from n6build.board.probe.processor import DCRDR, DCRSR, DHCSR
 from patience import wait_until
 
@@ -16,10 +17,19 @@ S_HALT, S_SLEEP, S_LOCKUP, S_RESET = 1 << 17, 1 << 18, 1 << 19, 1 << 25
 SP, PC, XPSR = 13, 15, 16
 
 
+class Port(Protocol):
+    """A debug port, near or far."""
+
+    def read_dp(self, register: int) -> int: ...
+    def write_dp(self, register: int, value: int) -> None: ...
+    def read_ap(self, register: int, count: int = 1) -> list[int]: ...
+    def write_ap(self, register: int, values: Sequence[int]) -> None: ...
+
+
 class Debugger:
     """A debugger at one access port."""
 
-    def __init__(self, port: VirtualDebugPort, ap: int = 1, secure: bool = True) -> None:
+    def __init__(self, port: Port, ap: int = 1, secure: bool = True) -> None:
         self.port = port
         port.write_dp(ABORT, CLEAR)
         port.write_dp(SELECT, 0)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BufferedRWPair
 from pathlib import Path
+from typing import Any
 
 import pytest
 from build_grid import SERVERS
 from called import shared_caches
 from n6build.base.paths import ROOT
+from n6build.board.probe.server import HOST
 from patience import NET_S, wait_until
 
 
@@ -63,7 +68,7 @@ class Server:
 
 @contextmanager
 def probe_server(folder: Path, board: str = "nucleo-n657", *more: str) -> Iterator[Server]:
-    """Start `n6build probe-server` for a board with an erased NOR, and end it as Ctrl-C does."""
+    """Start `n6build probe-server`, and end it as Ctrl-C does."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "n6build", "probe-server", "--board", board, "--port", "0", *more]
     environment = {
@@ -85,6 +90,51 @@ def probe_server(folder: Path, board: str = "nucleo-n657", *more: str) -> Iterat
                 process.send_signal(signal.SIGINT)
             process.wait(NET_S)
             reader.join(NET_S)
+
+
+class RemotePort:
+    """A debug port over the protocol of pyOCD."""
+
+    def __init__(self, stream: BufferedRWPair) -> None:
+        self._stream = stream
+
+    def read_dp(self, register: int) -> int:
+        return int(self._ask("read_dp", register))
+
+    def write_dp(self, register: int, value: int) -> None:
+        self._ask("write_dp", register, value)
+
+    def read_ap(self, register: int, count: int = 1) -> list[int]:
+        return [int(word) for word in self._ask("read_ap_multiple", register, count)]
+
+    def write_ap(self, register: int, values: Sequence[int]) -> None:
+        self._ask("write_ap_multiple", register, [*values])
+
+    def _ask(self, request: str, *arguments: object) -> Any:
+        self._stream.write(json.dumps({"id": 0, "request": request, "arguments": arguments}).encode() + b"\n")
+        self._stream.flush()
+        answer = json.loads(self._stream.readline())
+        assert answer["status"] == 0, answer
+        return answer.get("result")
+
+
+@contextmanager
+def remote_port(server: Server) -> Iterator[RemotePort]:
+    """Connect to a server as pyOCD does."""
+    with socket.create_connection((HOST, server.pyocd_port), NET_S) as channel, channel.makefile("rwb") as stream:
+        port = RemotePort(stream)
+        port._ask("hello", 1)
+        wait_until(lambda: _is_opened(port))
+        yield port
+
+
+def _is_opened(port: RemotePort) -> bool:
+    """Return whether the debugger before has gone."""
+    try:
+        port._ask("open")
+    except AssertionError:
+        return False
+    return True
 
 
 def pyocd() -> Path:

@@ -44,7 +44,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualDebugPort]
     with switched_on(folder) as on:
         yield on.port
     findings, _ = read_findings(folder / "findings.jsonl", Places([]))
-    assert [finding.kind for finding in findings] == ["lockup"]
+    # That of the test of a lockup.
+    assert {finding.kind for finding in findings} <= {"lockup"}
 
 
 @pytest.fixture
@@ -184,26 +185,26 @@ def test_a_fault_can_be_caught_at_its_vector(caught: bool, debugger: Debugger, t
     debugger.write(DEMCR, 0)
 
 
-def test_a_locked_up_core_can_be_halted_and_reset(debugger: Debugger) -> None:
+def test_a_locked_up_core_can_be_halted_and_reset(port: VirtualDebugPort, debugger: Debugger) -> None:
     debugger.write(CODE, 0xDEDE_DEDE)
     debugger.write(0xE000_ED08, 0)
     debugger.start(CODE, STACK)
     debugger.wait_for(S_LOCKUP)
     debugger.halt()
     assert debugger.is_halted
-    debugger.port.reset_by_pin()
+    port.reset_by_pin()
     debugger.halt()
     assert debugger.register(PC) == LOOP
 
 
 @pytest.mark.parametrize("by", ["pin", "request", "program"])
-def test_a_reset_erases_ram_and_is_seen(by: str, debugger: Debugger, tmp_path: Path) -> None:
+def test_a_reset_erases_ram_and_is_seen(by: str, port: VirtualDebugPort, debugger: Debugger, tmp_path: Path) -> None:
     debugger.write(AXISRAM1, 7)
     debugger.write(DATA, 7)
     debugger.status()
     debugger.write(DEMCR, 1)
     if by == "pin":
-        debugger.port.reset_by_pin()
+        port.reset_by_pin()
     elif by == "request":
         debugger.write(AIRCR, 0x05FA_0004)
     else:

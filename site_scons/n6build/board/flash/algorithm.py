@@ -1,6 +1,7 @@
-"""The flash algorithm of a board: functions that a debugger runs in RAM to program the NOR.
+"""The flash algorithm of a board, for debuggers.
 
-It is compiled from the firmware's own driver. Debuggers expect the functions that CMSIS packs name.
+Its functions run in RAM and program the NOR. It is compiled from the firmware's own driver. Debuggers
+expect the functions that CMSIS packs name.
 """
 
 from __future__ import annotations

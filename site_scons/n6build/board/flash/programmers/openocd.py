@@ -104,7 +104,7 @@ def _connection(board: Board, serial: str) -> dict[str, Any]:
 
 
 def server_script(board: Board, port: int) -> str:
-    """Return a script that connects to a probe server of this computer, and nothing else."""
+    """Return a script that connects to a probe server of this computer."""
     return render(SERVER_TEMPLATE, _connection(board, f"tcp-{port}"))
 
 
