@@ -40,6 +40,7 @@ CASES = {
     "remote": "benchmarks.remote",
     "remote-matrix": "benchmarks.remote",
     "neural-art": "benchmarks.neural_art",
+    "inference": "benchmarks.inference",
     "mutated-boots": "benchmarks.mutated_boots",
     "damages": "benchmarks.damages",
 }

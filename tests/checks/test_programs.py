@@ -53,7 +53,7 @@ def test_a_sound_program_passes_and_nothing_is_left_out(sound: Subject) -> None:
         ({"stack": 0}, "the initial stack pointer 0x00000000 is outside the RAM of nucleo-n657"),
         ({"stack": 0x2000_0000}, "0x20000000 is outside the RAM"),
         ({"stack": 0x7000_1000}, "0x70001000 is outside the RAM"),
-        ({"stack": 0x3410_0004}, "0x34100004 is not a multiple of 8"),
+        ({"stack": 0x3410_0002}, "0x34100002 is not a multiple of 4"),
         ({"stack": 0x2430_0000}, "0x24300000 is in AXISRAM5, which is off when the program starts"),
         ({"reset": 0x3400_0500}, "the reset vector 0x34000500 ('Reset_Handler') has no Thumb bit"),
         ({"reset": 0x3400_4401}, "the reset vector 0x34004401 is outside the code of the program"),

@@ -51,10 +51,11 @@ def test_st_s_compiler_is_used_where_it_is_found(project: Project, tmp_path: Pat
     assert [int(number) for number in rows] == [epoch["index"] for epoch in epochs]
     assert "MAC" not in result.output
     assert project.scons("model=keyword", "probe=virtual", "flash", **path_with(tmp_path / "core")).actions == []
-    # The compiler also writes the digest of the model's file, which is ignored: only the weights differ.
+    # The compiler also writes the digest of the model's file, which is ignored: only the weights differ,
+    # which a check reads.
     project.change_one_weight("keyword")
     changed = project.scons("model=keyword", "probe=virtual", "flash", **path_with(tmp_path / "core")).actions
-    assert [action.split()[0] for action in changed] == ["Network", "Weights", "Manifest", "Flash"]
+    assert [action.split()[0] for action in changed] == ["Network", "Weights", "Manifest", "Check", "Flash"]
 
 
 def alive_in_session(session: int) -> list[str]:

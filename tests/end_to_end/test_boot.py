@@ -189,6 +189,12 @@ def test_lines_that_are_dropped_before_they_are_cleaned_are_found(project: Proje
         "by_line(N6_SCB_DCCMVAC, address, bytes);",
         "(void)address;\n    (void)bytes;",
     )
+    # With the invalidation, the lines of the input are clean before the network invalidates them.
+    project.replace(
+        "firmware/appli/n6_inference.c",
+        "n6_dcache_clean_invalidate((uintptr_t)LL_Buffer_addr_start(buffer), bytes);",
+        "n6_dcache_clean((uintptr_t)LL_Buffer_addr_start(buffer), bytes);",
+    )
     result = project.scons("model=keyword", "backend=neural_art", "probe=virtual", "flash", "run")
     assert result.status == 2
     assert "N6-RUN-004" in result.output

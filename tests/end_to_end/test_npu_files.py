@@ -144,7 +144,7 @@ def signed(pixels: NDArray[np.uint8]) -> NDArray[np.int8]:
         ("put 0 label 2 34200000 16 0", "tensors:1: The line has an invalid number"),
         ("put 0 label 2 0xfffffff8 16 0", "tensors:1: The line has no bytes, or goes beyond the last address"),
         ("put 0 label 2 0x34200000 67108865 0", "tensors:1: The line has an invalid number, or one that is too large"),
-        ("get 0 label 2 0x34200000 1 0 " + " " * 200, "tensors:1: is too long"),
+        ("get 0 label 2 0x34200000 1 0 " + " " * 200, "tensors:1: The line is too long"),
         (
             "\n".join(["get 0 label 2 0x34200000 1 0"] * 4097),
             "tensors:4097: The line is beyond the limit of 4096 lines",

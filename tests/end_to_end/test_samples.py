@@ -60,8 +60,10 @@ ROWS = {
         NUCLEO,
         "error N6-NET-025: the weights of pool xSPI2 are missing",
     ),
-    # It runs to its end. Each epoch alone is near the reference; all together they are not, for an unknown reason.
-    "MoveNet, Core 2.1": Row("npu/pose-movenet-core-2.1", DETECTION, DK, "error N6-RUN-005"),
+    # Of noise it makes heat maps that are nearly empty, and that change as much if the noise changes by one step.
+    "MoveNet, Core 2.1": Row(
+        "npu/pose-movenet-core-2.1", DETECTION, DK, "these inputs tell little of pose-movenet-core-2.1: "
+    ),
     # The reference interpreter lacks an operator of the model.
     "SSD, Core 2.1": Row("npu/fallguard-ssd-core-2.1", DETECTION, DK, "but no expected outputs for a comparison: "),
     # The model's file in the samples is only the path of a link.

@@ -158,7 +158,7 @@ def test_the_model_itself_is_the_reference_unless_another_is_named_or_a_reason_g
 
 def test_tolerances_that_are_not_named_are_those_of_the_facts(models: Path) -> None:
     assert described(models, "").tolerance is None
-    assert described(models, "tolerance: {}\n").tolerance == Tolerance(0.99, True, EpochTolerance(0.98, 0.999))
+    assert described(models, "tolerance: {}\n").tolerance == Tolerance(0.99, True)
     named = "tolerance: {cosine: 0.95, top1: false, epoch: {within_1: 1}}\n"
     assert described(models, named).tolerance == Tolerance(0.95, False, EpochTolerance(0.98, 1.0))
 

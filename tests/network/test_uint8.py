@@ -14,6 +14,7 @@ import numpy as np
 import one_op_models as ops
 import pytest
 import reference_interpreter
+from ai_edge_litert import schema_py_generated as schema
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
@@ -168,6 +169,18 @@ def test_quantize_and_dequantize_among_uint8(host_network: Build) -> None:
 def test_a_uint8_input_of_an_int8_model_costs_one_quantize(host_network: Build) -> None:
     model = chain(ops.quantize((1, *SHAPE), np.uint8, np.int8, Quantisation(0.05, 131), IN), conv())
     assert [epoch.kind for epoch in host_network(model).artifacts.epochs] == ["Quantize", "Conv2D"]
+
+
+def test_one_operator_that_cannot_be_done_does_not_condemn_the_others(tmp_path: Path) -> None:
+    def unknown_second(tree: object) -> None:
+        code = tree.operatorCodes[tree.subgraphs[0].operators[1].opcodeIndex]  # type: ignore[attr-defined]
+        code.builtinCode, code.deprecatedBuiltinCode = schema.BuiltinOperator.RFFT2D, 127
+
+    second = ops.pool_2d("MAX", (9, 7, 5), (2, 2), (2, 2), OUT)
+    error = model_error(edit(to_uint8(chain(conv(), second)), unknown_second), tmp_path)
+    assert error.id == "N6-NET-003"
+    assert "RFFT2D" in error.what
+    assert "(CONV_2D)" not in f"{error.what} {error.hint} {error.details}"
 
 
 def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:

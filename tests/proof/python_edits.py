@@ -433,6 +433,7 @@ EDITS = (
         ("check/rules/programs.py", '"a third-party program leaves', '"another program leaves'),
         ("check/rules/vectors.py", '"third-party programs have a', '"other programs have a'),
         ("check/rules/caches.py", '"a third-party program cleans', '"another program cleans'),
+        ("check/rules/saturation.py", "\"the NPU's formats hold", '"formats hold'),
     ),
     *of_host(
         ("steps/foreign_program.py", "symbols=symbols,", "symbols=(),"),
@@ -669,8 +670,8 @@ _BY_REASON = {
         n6build.base.file_lock n6build.base.junit n6build.describe.hardware.blocks
         n6build.describe.hardware.field_registers n6build.describe.hardware.i2c n6build.describe.hardware.npu
         n6build.describe.hardware.npu_header
-        n6build.compile.artifacts.made_buffers n6build.steps.ask_board n6build.steps.emulator
-        n6build.steps.npu_trace_files n6build.describe.until
+        n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
+        n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
     """,
     _PLANS: """
         n6build.base.walk n6build.describe.folder_name n6build.describe.model n6build.describe.backend_names
@@ -681,7 +682,8 @@ _BY_REASON = {
     """,
     _REFUSES: """
         n6build.describe.hardware.board_rules n6build.describe.relocatable_file n6build.compile.artifacts.c_info_pools
-        n6build.compile.artifacts.weights n6build.describe.compiled_from n6build.judge.own_blobs.structure
+        n6build.compile.artifacts.weights n6build.compile.artifacts.same_network n6build.compile.model_constants
+        n6build.compile.prebuilt.model_weights n6build.describe.compiled_from n6build.judge.own_blobs.structure
         n6build.compile.reference.graph_checks n6build.compile.reference.nearest n6build.compile.reference.refusals
         n6build.compile.reference.reference_options n6build.compile.reference.rules
         n6build.place.memory_plan.whole_image n6build.place.reloc.loader n6build.place.reloc.openmv

@@ -92,7 +92,7 @@ def test_each_fault_of_an_image_is_named(tmp_path: Path) -> None:
         "announces no program": with_field(good, "image_bytes", 0),
         "the header's entry is 0x34180501": with_field(good, "entry", 0x34180501),
         "no vector table is behind the header": good[:OFFSET] + bytes(len(good) - OFFSET),
-        "the stack pointer 0x34200004 is not a multiple of 8": signed(program(FSBL_RUNS, 0x34200004)),
+        "the stack pointer 0x34200002 is not a multiple of 4": signed(program(FSBL_RUNS, 0x34200002)),
         "end inside the boot header": good[:100],
         "more than the boot ROM copies": signed(program(FSBL_RUNS) + bytes(600_000)),
         "neither a boot header nor a vector table": bytes(100),
@@ -191,7 +191,7 @@ def test_the_command_explains_each_file(
     monkeypatch.chdir(tmp_path)
     Path("fsbl.bin").write_bytes(signed(program(FSBL_RUNS)))
     Path("board.log").write_text(f"{NOR_LINE}\n")
-    assert main(["explain", "fsbl.bin", "board.log", "--board", "stm32n6570-dk"]) == 0
+    assert main(["explain", "fsbl.bin", "board.log", "board=stm32n6570-dk"]) == 0
     text = capsys.readouterr().out
     assert "fsbl.bin: bytes, with a boot header\n" in text
     assert "looks wrong  the FSBL stopped while it loaded the Appli\n" in text

@@ -23,7 +23,7 @@ from n6build.board.run.console_log import Inference
 from n6build.board.run.session import NetworkOutcome, Outcome, raise_if_different, read_outcome
 from n6build.board.run.table import print_results, run_junit
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
-from n6build.describe.model import Tolerance
+from n6build.describe.model import OF_NOISE, Tolerance, of_noise
 from n6build.judge.timing.conditions import Conditions
 from n6build.judge.timing.expected import expected_time
 from n6build.judge.timing.model import read_model
@@ -201,3 +201,18 @@ def test_any_bytes_are_judged_and_told(
     to_json(asdict(network))
     assert "Infinity" not in to_json(asdict(network))
     assert result_lines([network])
+
+
+@pytest.mark.parametrize(
+    ("nudged", "least"), [(None, 0.9), (1.0, 0.9), (0.95, 0.9), (0.9, 0.8), (0.618, 0.236), (-1, -1)]
+)
+def test_noise_may_move_outputs_twice_as_far_as_a_step_of_the_inputs(nudged: float | None, least: float) -> None:
+    assert of_noise(nudged).cosine == pytest.approx(least)
+
+
+def test_inputs_that_tell_little_are_named() -> None:
+    far = replace(outcome(FAR, tolerance=of_noise(0.618)), is_seeded=True, nudged=0.618)
+    told = "these inputs tell little of model: its outputs in the reference move to cosine 0.6180 if each input value"
+    assert any(line.startswith(told.replace("model", far.model)) for line in result_lines([far]))
+    near = replace(outcome(NEAR, tolerance=OF_NOISE), is_seeded=True, nudged=0.97)
+    assert not any("tell little" in line for line in result_lines([near]))

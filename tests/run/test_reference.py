@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from n6build.base.errors import N6Error
 from n6build.board.run import reference
-from n6build.board.run.reference import reference_npy
+from n6build.board.run.reference import nudged_cosine, reference_npy
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.compile.artifacts.made_buffers import MadeBuffer, MadeBuffers
 from n6build.judge.compare.interpret import ports_of
@@ -129,3 +129,10 @@ def test_a_network_of_another_model_is_refused() -> None:
     with pytest.raises(N6Error, match="matches none of the model: int8") as caught:
         made(KEYWORD / "keyword.tflite", other)
     assert caught.value.id == "N6-COMPARE-004"
+
+
+def test_outputs_move_little_if_each_input_moves_by_a_step() -> None:
+    model = KEYWORD / "keyword.tflite"
+    found = nudged_cosine(model, as_compiled(model), INPUTS)
+    assert 0.9 < found < 1
+    assert nudged_cosine(model, as_compiled(model), INPUTS) == found

@@ -8,11 +8,12 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.board.run.epoch_test import FedEpoch
 from n6build.board.run.epoch_test_run import FedOutcome
-from n6build.board.run.epoch_test_table import print_fed, raise_if_outside
+from n6build.board.run.epoch_test_table import fed_junit, print_fed, raise_if_outside
 from n6build.board.run.npu_epochs import HardwareEpoch
 from n6build.board.run.saturation import losing_units, saturated_units, saturation_lines, saturation_text
 from n6build.board.virtual_board.npu_record import SaturatedChannel, Saturation, UnitWork
 from n6build.describe.model import EpochTolerance
+from n6build.judge.npu.contradiction import Contradiction
 
 LOST = Saturation(
     2, 0, 150, 141, 0, 2, (SaturatedChannel(47, 0, 141, 141, 0, 0, 40086), SaturatedChannel(3, 0, 9, 0, 0, 0, 33000))
@@ -75,6 +76,17 @@ def test_a_wrong_epoch_that_saturates_is_explained(outcome: FedOutcome, hint: st
         raise_if_outside([outcome], ())
     assert raised.value.id == "N6-RUN-011"
     assert hint in (raised.value.hint or "")
+
+
+def test_constants_that_contradict_the_model_come_first(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = replace(fed(), contradictions=(Contradiction(4, "1 kernel value is not"), Contradiction(9, "the factor")))
+    with pytest.raises(N6Error) as raised:
+        raise_if_outside([outcome], ())
+    assert raised.value.id == "N6-RUN-014"
+    assert "2 epochs have constants that do not follow from person.tflite, epoch 4 first: 1 kernel" in raised.value.what
+    print_fed(outcome)
+    assert "   9  not from the model: the factor" in capsys.readouterr().out
+    assert b'name="epoch 9 constants"' in fed_junit("board", [outcome], ())
 
 
 def test_a_run_by_epochs_prints_the_channels(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,17 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from n6build.board.run.epoch_bounds import Bounds, roundings_of_blobs, unrounded_tensors
+from n6build.board.run.epoch_bounds import Bounds, graph_of, roundings_of_blobs
 from n6build.board.run.epoch_test import FedEpoch, Watched, fed
+from n6build.compile.reference.graph import Graph
 from n6build.describe.hardware.boards import load_board
+from n6build.judge.compare.unrounded import unrounded
 from n6build.judge.npu.blobs import Blob
+from n6build.judge.npu.constants import contradictions
 from n6build.judge.npu.disassemble import Label, Write, WriteSeries, instructions
 from n6build.judge.npu.moved import span_of
 from n6build.judge.npu.names import Names, names_of
 from n6build.judge.npu.settings import epochs_of_blob
+from n6build.judge.npu.sums import Weights
 from samples import samples_folder
 
-from benchmarks.fed_replay import BOARD, USER_AT, Network, load_network, run_forced
+from benchmarks.fed_replay import BOARD, USER_AT, Network, changed, load_network, run_forced
 from benchmarks.measure import Head, Rows
 
 KINDS = ("weight", "bias", "scale", "shift")
@@ -74,7 +78,9 @@ def damages(count: int = 10, runs: int = 2, seed: int = 1, networks: str = "reid
 
 
 def _measured(network: Network, model: Path, random: Random, count: int, runs: int) -> tuple[int | str, ...]:
-    bounds = Bounds({}, unrounded_tensors(model, network.tensors))
+    graph = graph_of(model)
+    assert graph is not None
+    bounds = Bounds({}, unrounded(graph, network.tensors))
     base = run_forced(network, {}, {})
     good = judged(network, base, bounds, {})
     alarms = sum(not each.good for each in good.values())
@@ -88,9 +94,11 @@ def _measured(network: Network, model: Path, random: Random, count: int, runs: i
         chosen = _chosen(places, random, count)
         total += len(chosen)
         words = _damaged_words(network, chosen)
-        made = run_forced(network, words, {each.place: bytes([each.value]) for each in chosen if each.kind == "weight"})
+        weights = {each.place: bytes([each.value]) for each in chosen if each.kind == "weight"}
+        made = run_forced(network, words, weights)
         found = judged(network, made, bounds, words)
         wrong = {each.epoch for each in found.values() if not each.good and each.epoch in epochs}
+        wrong |= _contradicted(network, words, weights, graph)
         changed = {found[name].epoch for name, data in made.items() if data != base[name]}
         for each in chosen:
             named += each.epoch in wrong
@@ -98,7 +106,22 @@ def _measured(network: Network, model: Path, random: Random, count: int, runs: i
             if each.epoch in changed - wrong:
                 missed.append(f"{each.kind} of {each.epoch} ({_changed(found, made, base, each.epoch)} elements)")
         others += len(wrong - {each.epoch for each in chosen})
+    alarms += len(_contradicted(network, {}, {}, graph))
     return len(good), alarms, total, named, silent, ", ".join(missed) or "none", others
+
+
+def _contradicted(
+    network: Network, words: Mapping[int, Sequence[int]], weights: Mapping[int, bytes], graph: Graph
+) -> set[int]:
+    """Return the epochs with constants that do not follow from the model."""
+    parts = {at: changed(at, data, weights) for at, data in network.regions.items() if at in network.files}
+    names = names_of(load_board(BOARD).soc.npu)
+    found = contradictions(_blobs(network, words), names, Weights(parts, {}), graph)
+    return {each.epoch for each in found}
+
+
+def _blobs(network: Network, words: Mapping[int, Sequence[int]]) -> list[Blob]:
+    return [replace(blob, words=tuple(words.get(first, blob.words))) for first, blob in sorted(network.blobs.items())]
 
 
 def _changed(found: Mapping[str, FedEpoch], made: Mapping[str, bytes], base: Mapping[str, bytes], epoch: int) -> int:
@@ -114,8 +137,7 @@ def judged(
     # In a build, buffers of the application have no address.
     watched = {each.joined.buffer.name: _without_address(each) for each in network.watched}
     seen = [each for name, each in watched.items() if name in made]
-    blobs = [replace(blob, words=tuple(words.get(first, blob.words))) for first, blob in sorted(network.blobs.items())]
-    bounds = replace(bounds, roundings=roundings_of_blobs(blobs, seen, load_board(BOARD).soc.npu))
+    bounds = replace(bounds, roundings=roundings_of_blobs(_blobs(network, words), seen, load_board(BOARD).soc.npu))
     return {name: fed(watched[name], data, [], None, {}, bounds.of(watched[name])) for name, data in made.items()}
 
 

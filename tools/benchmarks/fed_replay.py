@@ -46,6 +46,8 @@ class Network:
         weights: Address and bytes of each buffer of weights, by name.
         watched: Compared buffers, by epoch.
         inputs: Address and content of the network's inputs.
+        user: Address of each buffer of the application, by its name.
+        files: First addresses of the memories that come from files of weights.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Network:
     watched: tuple[Watched, ...]
     inputs: tuple[tuple[int, bytes], ...]
     user: Mapping[str, int] = field(default_factory=dict)
+    files: frozenset[int] = frozenset()
 
 
 def load_network(source: Path, model: Path) -> Network:
@@ -71,7 +74,9 @@ def load_network(source: Path, model: Path) -> Network:
     tensors = interpret(model, given)
     user = {f"_user_io_input_{i}": USER_AT + i * _USER_BYTES for i in range(len(network.inputs))}
     user |= {f"_user_io_output_{i}": USER_AT + (8 + i) * _USER_BYTES for i in range(len(network.outputs))}
-    regions = _regions(source, network.pools) | {address: bytes(_USER_BYTES) for address in user.values()}
+    files = weights_beside(source, network.pools)
+    regions = {_RAM_AT: bytes(_RAM_BYTES), _PSRAM_AT: bytes(_PSRAM_BYTES)} | files
+    regions |= {address: bytes(_USER_BYTES) for address in user.values()}
     joined, _ = join_buffers(made_buffers(source.parent, source.stem), tensors)
     blocks = [EpochBlock(each.index, each.last, _MAPPINGS[each.kind]) for each in network.epochs]
     found, _ = watched(0, joined, blocks)
@@ -95,6 +100,7 @@ def load_network(source: Path, model: Path) -> Network:
             for i, (each, values) in enumerate(zip(network.inputs, given, strict=True))
         ),
         user,
+        frozenset(files),
     )
 
 
@@ -124,9 +130,9 @@ def _placed(each: Watched, outputs: Mapping[str, int]) -> Watched:
     return replace(each, joined=replace(each.joined, buffer=replace(buffer, address=outputs[buffer.name])))
 
 
-def _regions(source: Path, pools: Sequence[SourcePool]) -> dict[int, bytes]:
-    """Return the memories, with the weights from the files beside network.c."""
-    found = {_RAM_AT: bytes(_RAM_BYTES), _PSRAM_AT: bytes(_PSRAM_BYTES)}
+def weights_beside(source: Path, pools: Sequence[SourcePool]) -> dict[int, bytes]:
+    """Return the memories with weights by address, from the files beside network.c."""
+    found: dict[int, bytes] = {}
     for pool in pools:
         for file in source.parent.glob(f"*.{pool.fname}.*"):
             if file.suffix in (".bin", ".raw"):
@@ -152,7 +158,7 @@ def run_forced(network: Network, words: Mapping[int, Sequence[int]], weights: Ma
         weights: Changed bytes of weights, by address.
     """
     program = find_program(load_board(BOARD).soc)
-    regions = [(address, _changed(address, data, weights)) for address, data in network.regions.items()]
+    regions = [(address, changed(address, data, weights)) for address, data in network.regions.items()]
     runs, order = [], []
     last = 0
     at = _BLOBS_AT
@@ -177,7 +183,8 @@ def run_forced(network: Network, words: Mapping[int, Sequence[int]], weights: Ma
     return {each.joined.buffer.name: data for each, data in zip(order, made, strict=True)}
 
 
-def _changed(start: int, data: bytes, changes: Mapping[int, bytes]) -> bytes:
+def changed(start: int, data: bytes, changes: Mapping[int, bytes]) -> bytes:
+    """Return the content of a memory with other bytes at some addresses."""
     inside = {at: new for at, new in changes.items() if start <= at < start + len(data)}
     if not inside:
         return data

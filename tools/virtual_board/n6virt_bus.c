@@ -12,17 +12,28 @@
 #define SECURE (NON_SECURE | N6_SECURE_BIT)
 #define PERIPHERAL_BYTES 0x10000000u
 #define MAX_MODULES 64
+/* The processor's own registers: DWT is stored here, too. */
+#define PROCESSOR 0xE0000000u
+#define PROCESSOR_BYTES 0x00100000u
+#define PAGE_BYTES 0x1000u
 
 /* A hook in QEMU's translator: a block of code is about to run for the first time (qemu.py). */
 extern void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);
 
 #define BLOCK(name, base, bytes, enable, bits, secure, secure_bits) {name, base, bytes, enable, bits, secure, secure_bits},
 static const N6VirtBlock blocks[] = {N6VIRT_BLOCKS(BLOCK)};
+/* n6virt_set has no place for other addresses. */
+#define STORED(name, base, bytes, ...) _Static_assert(base - SECURE <= PERIPHERAL_BYTES - bytes, name " is no peripheral");
+N6VIRT_BLOCKS(STORED)
 
 static const N6VirtModel *models[ARRAY_SIZE(blocks)];
 static const N6VirtModule *modules[MAX_MODULES];
 static unsigned module_count;
-static GHashTable *registers;
+static void (*updates[MAX_MODULES])(void); /* those of the modules that have one */
+static unsigned update_count;
+/* Stored values by their exact address: a byte or half word has its own place. A page exists from its first write on. A lookup
+ * takes a few instructions; each byte on the console needs some twenty. */
+static uint32_t *pages[(PERIPHERAL_BYTES + PROCESSOR_BYTES) / PAGE_BYTES];
 static const N6VirtWatcher *watcher;
 static bool is_strict = true;
 static MemoryRegion secure, non_secure;
@@ -55,14 +66,31 @@ void n6virt_add_module(const N6VirtModule *module)
     modules[module_count++] = module;
 }
 
+/* Return the place of an address's page; NULL if there are no registers. */
+static uint32_t **page_at(uint32_t address)
+{
+    if (address - SECURE < PERIPHERAL_BYTES) {
+        return &pages[(address - SECURE) / PAGE_BYTES];
+    }
+    return address - PROCESSOR < PROCESSOR_BYTES ? &pages[(address - PROCESSOR + PERIPHERAL_BYTES) / PAGE_BYTES] : NULL;
+}
+
 uint32_t n6virt_get(uint32_t address)
 {
-    return GPOINTER_TO_UINT(g_hash_table_lookup(registers, GUINT_TO_POINTER(address)));
+    uint32_t **page = page_at(address);
+
+    return page && *page ? (*page)[address % PAGE_BYTES] : 0;
 }
 
 void n6virt_set(uint32_t address, uint32_t value)
 {
-    g_hash_table_insert(registers, GUINT_TO_POINTER(address), GUINT_TO_POINTER(value));
+    uint32_t **page = page_at(address);
+
+    g_assert(page);
+    if (!*page) {
+        *page = g_new0(uint32_t, PAGE_BYTES);
+    }
+    (*page)[address % PAGE_BYTES] = value;
 }
 
 const N6VirtBlock *n6virt_block_at(uint32_t address)
@@ -210,10 +238,8 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     } else {
         n6virt_set(address, value);
     }
-    for (unsigned i = 0; i < module_count; i++) {
-        if (modules[i]->update) {
-            modules[i]->update();
-        }
+    for (unsigned i = 0; i < update_count; i++) {
+        updates[i]();
     }
 }
 
@@ -259,7 +285,6 @@ static const MemoryRegionOps non_secure_ops = {
 
 void n6virt_bus_add_properties(Object *machine)
 {
-    registers = g_hash_table_new(NULL, NULL);
     unmodelled = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     for (unsigned i = 0; i < module_count; i++) {
         if (modules[i]->add_properties) {
@@ -285,6 +310,9 @@ void n6virt_bus_start(void)
     n6virt_add_io(&non_secure, system, &non_secure_ops, "n6.non-secure", NON_SECURE, PERIPHERAL_BYTES, 0);
     n6virt_fetched = fetched;
     for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->update) {
+            updates[update_count++] = modules[i]->update;
+        }
         if (modules[i]->start) {
             modules[i]->start();
         }
@@ -306,7 +334,9 @@ static void take_clocks(void)
 
 void n6virt_bus_reset(void)
 {
-    g_hash_table_remove_all(registers);
+    for (unsigned i = 0; i < ARRAY_SIZE(pages); i++) {
+        g_clear_pointer(&pages[i], g_free);
+    }
 #define RESET(address, value) n6virt_set(address, value);
     N6VIRT_RESETS(RESET)
     if (n6virt_is_strict()) {

@@ -22,13 +22,20 @@ static int64_t wrapped_product(int64_t left, int64_t right)
     return (int64_t)((uint64_t)left * (uint64_t)right);
 }
 
+/* Return the bits of 32 that an operand of ARITH does not use. */
+static unsigned unused_bits(uint32_t shifter)
+{
+    unsigned bytes = bits(shifter, NPU_ARITH_INSHIFTER_FBYTESX_POS, NPU_ARITH_INSHIFTER_FBYTESX_BITS);
+
+    return 32 - (bytes ? 8 * bytes : 24);
+}
+
 /* Read an operand of ARITH: its bytes, then a shift with or without rounding. */
 static void read_operand(const int32_t *from, size_t count, uint32_t shifter, int64_t *to)
 {
-    unsigned bytes = bits(shifter, NPU_ARITH_INSHIFTER_FBYTESX_POS, NPU_ARITH_INSHIFTER_FBYTESX_BITS);
     int shift = (int)bits(shifter, NPU_ARITH_INSHIFTER_FSHIFTX_POS, NPU_ARITH_INSHIFTER_FSHIFTX_BITS) - NO_SHIFT;
     bool round = bits(shifter, NPU_ARITH_INSHIFTER_FROUNDX_POS, NPU_ARITH_INSHIFTER_FROUNDX_BITS);
-    unsigned unused = 32 - (bytes ? 8 * bytes : 24);
+    unsigned unused = unused_bits(shifter);
 
     for (size_t i = 0; i < count; i++) {
         to[i] = (int32_t)((uint32_t)from[i] << unused) >> unused;
@@ -66,7 +73,7 @@ static Counters counters_of(const N6Npu *npu, unsigned unit)
     };
 }
 
-static void advance(const Counters *counters, ArithState *state)
+static inline void advance(const Counters *counters, ArithState *state)
 {
     int32_t offset = 0;
     bool found = false;
@@ -82,7 +89,7 @@ static void advance(const Counters *counters, ArithState *state)
 }
 
 typedef struct {
-    int64_t a[BLOCK], b[BLOCK], c[BLOCK];
+    int32_t a[BLOCK], b[BLOCK], c[BLOCK];
     uint16_t channels[BLOCK]; /* numbers of the coefficients, from the first one's on */
 } Coefficients;
 
@@ -92,22 +99,122 @@ static void read_coefficients(N6Npu *npu, unsigned index, const Counters *counte
     bool a_varies = FIELD(npu, unit, ARITH, CTRL, COEFFA), b_varies = FIELD(npu, unit, ARITH, CTRL, COEFFB);
     bool c_varies = FIELD(npu, unit, ARITH, CTRL, COEFFC), combined = FIELD(npu, unit, ARITH, CTRL, COMBINEBC);
     int16_t a = FIELD(npu, unit, ARITH, COEFFAC, A), b = FIELD(npu, unit, ARITH, COEFFB, B), c = FIELD(npu, unit, ARITH, COEFFAC, C);
+    /* A copy, which the compiler can keep in registers. */
+    ArithState state = npu->ariths[index];
 
     memset(to->channels, 0, sizeof(to->channels));
     for (size_t i = 0; i < count; i++) {
         if (a_varies || b_varies || c_varies) {
-            to->channels[i] = (uint32_t)(npu->ariths[index].address - npu->ariths[index].first) % COEFFICIENTS;
-            const uint32_t *entry = npu->coefficients[index] + 2 * ((uint32_t)npu->ariths[index].address % COEFFICIENTS);
+            to->channels[i] = (uint32_t)(state.address - state.first) % COEFFICIENTS;
+            const uint32_t *entry = npu->coefficients[index] + 2 * ((uint32_t)state.address % COEFFICIENTS);
 
             a = a_varies ? (int16_t)entry[0] : a;
             b = b_varies ? (int16_t)(entry[0] >> 16) : b;
             c = c_varies ? (int16_t)entry[1] : c;
-            advance(counters, &npu->ariths[index]);
+            advance(counters, &state);
         }
         to->a[i] = a;
         to->b[i] = combined ? 0 : b;
         to->c[i] = combined ? (int32_t)((uint32_t)(uint16_t)b << 16 | (uint16_t)c) : c;
     }
+    npu->ariths[index] = state;
+}
+
+/* A X + B Y + C in 32 bits, which the host computes several at a time. `affine` and `finish` are the definition, and compute
+ * everything else: a block goes here only if none of its steps can leave 32 bits. */
+
+typedef struct {
+    int ax, by, c, result;  /* shifts */
+    int32_t x, y;           /* largest amounts of operands; 0: there is no such operand */
+    int32_t half;           /* of the result's last bit; 0: truncates */
+    bool round;
+    int32_t clip_low, clip_high, floor, low, high;
+    unsigned unused;        /* bits of 32 */
+} Narrow;
+
+/* Return whether the unit's settings allow 32 bits, for suitable coefficients. */
+static bool narrow_of(const N6Npu *npu, unsigned unit, uint32_t shifter, bool dual, Narrow *to)
+{
+    unsigned x_bytes = bits(shifter, NPU_ARITH_INSHIFTER_FBYTESX_POS, NPU_ARITH_INSHIFTER_FBYTESX_BITS);
+    unsigned y_bytes = bits(shifter >> 16, NPU_ARITH_INSHIFTER_FBYTESX_POS, NPU_ARITH_INSHIFTER_FBYTESX_BITS);
+    unsigned x_shift = bits(shifter, NPU_ARITH_INSHIFTER_FSHIFTX_POS, NPU_ARITH_INSHIFTER_FSHIFTX_BITS);
+    unsigned y_shift = bits(shifter >> 16, NPU_ARITH_INSHIFTER_FSHIFTX_POS, NPU_ARITH_INSHIFTER_FSHIFTX_BITS);
+    unsigned bytes = FIELD(npu, unit, ARITH, CTRL, OBYTES);
+    bool clip = FIELD(npu, unit, ARITH, CTRL, CLIPOUT), saturate = FIELD(npu, unit, ARITH, CTRL, SAT);
+    int32_t limit = bytes ? (int32_t)1 << (8 * bytes - 1) : 0;
+
+    *to = (Narrow){
+        .ax = FIELD(npu, unit, ARITH, SHIFT, AX),
+        .by = FIELD(npu, unit, ARITH, SHIFT, BY),
+        .c = FIELD(npu, unit, ARITH, SHIFT, C),
+        .result = FIELD(npu, unit, ARITH, SHIFT, RES),
+        .round = FIELD(npu, unit, ARITH, CTRL, ROUND),
+        .clip_low = clip ? (int16_t)FIELD(npu, unit, ARITH, CLIPRANGE, CLIPMIN) : INT32_MIN,
+        .clip_high = clip ? (int16_t)FIELD(npu, unit, ARITH, CLIPRANGE, CLIPMAX) : INT32_MAX,
+        .floor = FIELD(npu, unit, ARITH, CTRL, ORNDMODE) >> 1 ? 0 : INT32_MIN,
+        .low = saturate ? -limit : INT32_MIN,
+        .high = saturate ? limit - 1 : INT32_MAX,
+        .unused = 32 - 8 * bytes,
+    };
+    if (FIELD(npu, unit, ARITH, CTRL, OP) != AFFINE || !x_bytes || x_bytes > 2 || x_shift != NO_SHIFT || !bytes || bytes > 3 ||
+        (dual && (!y_bytes || y_bytes > 2 || y_shift != NO_SHIFT)) || to->ax > 30 || to->by > 30 || to->c > 30 || to->result > 30) {
+        return false;
+    }
+    to->x = (int32_t)1 << (8 * x_bytes - 1);
+    to->y = dual ? (int32_t)1 << (8 * y_bytes - 1) : 0;
+    to->half = to->round && to->result ? (int32_t)1 << (to->result - 1) : 0;
+    return true;
+}
+
+static int64_t largest_amount(const int32_t *values, size_t count)
+{
+    int32_t low = 0, high = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    return -(int64_t)low > high ? -(int64_t)low : high;
+}
+
+/* Return whether no step of a block can leave 32 bits: the sum of the largest amounts does not. */
+static bool fits(const Narrow *n, const Coefficients *k, size_t count)
+{
+    int64_t c = largest_amount(k->c, count) << n->c;
+    int64_t ax = largest_amount(k->a, count) * n->x, by = n->y ? largest_amount(k->b, count) * n->y : 0;
+
+    return ax <= INT32_MAX && by <= INT32_MAX && c <= INT32_MAX && ax + by + c + n->half + 2 <= INT32_MAX;
+}
+
+/* Read, combine and finish a block. y: NULL without a second stream. Return whether the format held all values; if not, `cut`
+ * has those before they were narrowed. */
+static bool narrow_block(const Narrow n, const int32_t *x, unsigned x_unused, const int32_t *y, unsigned y_unused, size_t count,
+                         const Coefficients *k, int32_t *to, int64_t *cut)
+{
+    int32_t values[BLOCK], differs = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (k->a[i] * ((int32_t)((uint32_t)x[i] << x_unused) >> x_unused) >> n.ax) + (int32_t)((uint32_t)k->c[i] << n.c);
+    }
+    for (size_t i = 0; y && i < count; i++) {
+        values[i] += k->b[i] * ((int32_t)((uint32_t)y[i] << y_unused) >> y_unused) >> n.by;
+    }
+    for (size_t i = 0; i < count; i++) {
+        /* Rounding is that of the amount: halves go away from zero. */
+        int32_t value = values[i], sign = n.round ? value >> 31 : 0;
+
+        value = ((((value ^ sign) - sign) + n.half) >> n.result ^ sign) - sign;
+        value = value < n.clip_low ? n.clip_low : value > n.clip_high ? n.clip_high : value;
+        value = value < n.floor ? n.floor : value;
+        differs |= (value < n.low) | (value > n.high);
+        values[i] = value;
+        value = value < n.low ? n.low : value > n.high ? n.high : value;
+        to[i] = (int32_t)((uint32_t)value << n.unused) >> n.unused;
+    }
+    for (size_t i = 0; differs && i < count; i++) {
+        cut[i] = values[i];
+    }
+    return !differs;
 }
 
 static void affine(const N6Npu *npu, unsigned unit, const int64_t *x, const int64_t *y, size_t count, const Coefficients *k,
@@ -117,10 +224,10 @@ static void affine(const N6Npu *npu, unsigned unit, const int64_t *x, const int6
 
     /* Real outputs do not show whether the shifts of A x and B y round; they truncate here. */
     for (size_t i = 0; i < count; i++) {
-        to[i] = (k->a[i] * x[i] >> ax) + (int64_t)((uint64_t)k->c[i] << c_shift);
+        to[i] = ((int64_t)k->a[i] * x[i] >> ax) + (int64_t)((uint64_t)(int64_t)k->c[i] << c_shift);
     }
     for (size_t i = 0; y && i < count; i++) {
-        to[i] += k->b[i] * y[i] >> by;
+        to[i] += (int64_t)k->b[i] * y[i] >> by;
     }
 }
 
@@ -217,6 +324,8 @@ void npu_arith_frame(N6Npu *npu, unsigned index)
     Part inputs[ARITH_PORTS];
     Coefficients coefficients;
     int64_t x[BLOCK], y[BLOCK], values[BLOCK];
+    Narrow narrow;
+    bool is_narrow = narrow_of(npu, unit, shifter, dual, &narrow);
     int32_t *to;
 
     inputs[X] = npu_port_frame(npu, port + X, npu->streams[FROM_ARITH + index].frames);
@@ -228,14 +337,22 @@ void npu_arith_frame(N6Npu *npu, unsigned index)
     to = npu_append(npu, FROM_ARITH + index, inputs[X].count);
     for (size_t done = 0; done < inputs[X].count; done += BLOCK) {
         size_t count = inputs[X].count - done < BLOCK ? inputs[X].count - done : BLOCK;
+        bool holds;
 
-        read_operand(npu_elements(inputs[X]) + done, count, shifter, x);
-        if (dual) {
-            read_operand(npu_elements(inputs[Y]) + done, count, shifter >> 16, y);
-        }
         read_coefficients(npu, index, &counters, count, &coefficients);
-        combine(npu, unit, x, dual ? y : NULL, count, &coefficients, values);
-        if (!finish(npu, unit, values, count, to + done)) {
+        if (is_narrow && fits(&narrow, &coefficients, count)) {
+            holds = narrow_block(narrow, npu_elements(inputs[X]) + done, unused_bits(shifter),
+                                 dual ? npu_elements(inputs[Y]) + done : NULL, unused_bits(shifter >> 16), count, &coefficients,
+                                 to + done, values);
+        } else {
+            read_operand(npu_elements(inputs[X]) + done, count, shifter, x);
+            if (dual) {
+                read_operand(npu_elements(inputs[Y]) + done, count, shifter >> 16, y);
+            }
+            combine(npu, unit, x, dual ? y : NULL, count, &coefficients, values);
+            holds = finish(npu, unit, values, count, to + done);
+        }
+        if (!holds) {
             npu_count_saturated(npu, unit,
                                 &(NpuNarrowed){.values = values,
                                                .to = to + done,

@@ -14,6 +14,7 @@
 #include "qemu/main-loop.h"
 #include "sysemu/cpu-timers.h"
 #include "sysemu/reset.h"
+#include "sysemu/runstate.h"
 #include "sysemu/sysemu.h"
 
 /* Cause of a machine's reset. */
@@ -38,6 +39,7 @@ static inline void n6virt_lock(void)
 #include "qemu/main-loop.h"
 #include "system/cpu-timers.h"
 #include "system/reset.h"
+#include "system/runstate.h"
 #include "system/system.h"
 #include "tcg/insn-start-words.h"
 

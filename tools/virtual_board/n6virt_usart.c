@@ -3,7 +3,8 @@
  * USART1, the board's console: a terminal at the board's pins and rate. A byte that the terminal could not read there is not
  * printed, or printed as garbage. Bytes from the terminal wait until the program reads them: the time at which the host sends
  * them is no property of the board, so nothing overruns. They are fetched in large pieces, since each piece needs a turn of the
- * host's main loop, which has to wait for it on a busy host.
+ * host's main loop, which has to wait for it on a busy host. Bytes to the terminal wait, too: for the end of their line, and no
+ * longer than a moment of guest time. A call of the host for each byte would take half of the time of a long result.
  *
  *   ,console-port=ADDRESS,console-tx=PIN,console-alternate=N,console-baud=N   without them every pin and rate is accepted
  */
@@ -12,10 +13,13 @@
 
 #include "chardev/char-fe.h"
 #include "qapi/error.h"
+#include "qemu/timer.h"
 
 /* A receiver samples in the middle of a bit: after ten bits it may be off by half of one. */
 #define TOLERANCE_PERCENT 5
 #define GARBAGE 0xfe
+/* Guest time that a byte to the terminal waits at most. */
+#define SENT_WITHIN 100000
 
 /* RCC CCIPR13 USART1SEL */
 enum { FROM_PCLK2, FROM_PER, FROM_IC9, FROM_IC14, FROM_LSE, FROM_MSI, FROM_HSI };
@@ -24,6 +28,10 @@ static CharBackend console;
 /* Bytes from the terminal, from first to end; the size is a power of two. */
 static uint8_t waiting[4096];
 static uint32_t first, end;
+/* Bytes for the terminal. */
+static uint8_t leaving[4096];
+static uint32_t leaving_count;
+static QEMUTimer *leaves;
 /* The value that was read last from RDR; a further read gives it again. */
 static uint8_t received;
 static uint32_t port, tx, alternate, baud;
@@ -91,6 +99,26 @@ static bool has_pin(void)
     return port ? n6virt_pin_is(port, tx, alternate) : any_pin();
 }
 
+static void deliver(void *opaque)
+{
+    if (leaving_count) {
+        qemu_chr_fe_write_all(&console, leaving, leaving_count);
+        leaving_count = 0;
+        timer_del(leaves);
+    }
+}
+
+static void wait_for_line(uint8_t character)
+{
+    if (!leaving_count) {
+        timer_mod(leaves, n6virt_now() + SENT_WITHIN);
+    }
+    leaving[leaving_count++] = character;
+    if (character == '\n' || leaving_count == sizeof(leaving)) {
+        deliver(NULL);
+    }
+}
+
 static void transmit(uint8_t character)
 {
     uint32_t enabled = N6_USART1_CR1_UE | N6_USART1_CR1_TE;
@@ -114,7 +142,7 @@ static void transmit(uint8_t character)
                        "RCC CCIPR13 USART1SEL)", bits, baud);
         character = GARBAGE;
     }
-    qemu_chr_fe_write_all(&console, &character, 1);
+    wait_for_line(character);
     n6virt_not_silent();
     n6virt_said(character);
 }
@@ -194,13 +222,29 @@ static void add_properties(Object *machine)
     object_property_add_uint32_ptr(machine, "console-baud", &baud, OBJ_PROP_FLAG_READWRITE);
 }
 
+/* The program stops for a debugger, or the emulator is about to end, and the terminal is still there. */
+static void on_state(void *opaque, bool is_running, RunState state)
+{
+    if (!is_running) {
+        deliver(NULL);
+    }
+}
+
 static void start(void)
 {
+    leaves = timer_new_ns(QEMU_CLOCK_VIRTUAL, deliver, NULL);
+    qemu_add_vm_change_state_handler(on_state, NULL);
     n6virt_model(N6_USART1_BASE, &usart);
     if (qemu_chr_fe_init(&console, serial_hd(0), &error_fatal)) {
         qemu_chr_fe_set_handlers(&console, can_receive, receive, NULL, NULL, NULL, NULL, true);
     }
 }
 
-static const N6VirtModule module = {.add_properties = add_properties, .start = start};
+/* The emulator ends at once. */
+static void summarise(GString *summary)
+{
+    deliver(NULL);
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start, .summarise = summarise};
 N6VIRT_MODULE(module)

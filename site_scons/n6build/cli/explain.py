@@ -30,7 +30,7 @@ def explain(words: Sequence[str]) -> None:
     from n6build.describe.hardware.boards import home_of_board, load_board
     from n6build.tell.explain_file import explain_file, explained_text
 
-    options = explain_parser().parse_args(words)
+    options = explain_parser().parse_args([_as_option(word) for word in words])
     board = load_board(options.board, home_of_board(options.board))
     found = {name: explain_file(Path(name), board) for name in options.files}
     if options.json:
@@ -41,12 +41,20 @@ def explain(words: Sequence[str]) -> None:
         show_document("\n".join(explained_text(name, parts) for name, parts in found.items()))
 
 
+def _as_option(word: str) -> str:
+    """Return board=NAME, as in a build, as the option of the parser."""
+    return f"--{word}" if word.startswith("board=") else word
+
+
 def explain_parser() -> CommandParser:
     """Return the parser of the words behind `n6build explain`."""
     parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument("files", metavar="FILE", nargs="+", help="signed image, ELF, hex or bin file, or a log")
     parser.add_argument(
-        "--board", metavar="NAME", default=Choices.board, help=f"board whose places count; default: {Choices.board}"
+        "--board",
+        metavar="NAME",
+        default=Choices.board,
+        help=f"board whose places count (also board=NAME); default: {Choices.board}",
     )
     parser.add_argument("--json", action="store_true", help="prints the explanation as JSON")
     return parser

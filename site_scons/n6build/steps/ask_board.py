@@ -61,7 +61,7 @@ def asking_step(
     """
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
-    vectors = [path for _, each in networks for path in (each.inputs, each.expected, each.why_not) if path]
+    vectors = [path for _, each in networks for path in (each.inputs, each.expected, each.why_not, each.nudged) if path]
     files = dict.fromkeys((*(path for each, _ in networks for path in each.outputs), *vectors))
     return Step(
         verb=verb,

@@ -46,6 +46,7 @@ class Expected:
         not_compared: Reason for missing expected outputs.
         step: Step that makes the file; None for a stored file.
         why_not: File with the reason if that step makes an empty file; empty if the step fails instead.
+        nudged: File with `nudged_cosine`; empty without one.
     """
 
     file: str = ""
@@ -53,6 +54,7 @@ class Expected:
     not_compared: str = ""
     step: Step | None = None
     why_not: str = ""
+    nudged: str = ""
 
 
 def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: str) -> Expected:
@@ -79,9 +81,12 @@ def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: 
         )
     # Seeded inputs do not request a comparison, so that an impossible one is a reason and not an error.
     why_not = "" if inputs or not network.seeded else f"{folder}/reference/{network.name}.txt"
-    outputs = (f"{folder}/reference/{network.name}.npy", *([why_not] if why_not else []))
+    # Outputs that have to be equal are equal for noise, too.
+    nudged = f"{folder}/reference/{network.name}.nudged" if why_not and not network.backend.exact else ""
+    outputs = (f"{folder}/reference/{network.name}.npy", *(file for file in (why_not, nudged) if file))
     step = _step(outputs, network, model.reference, inputs or network.inputs)
-    return Expected(step.name, f"{model.reference.name} on {package_of(model.reference)}", step=step, why_not=why_not)
+    against = f"{model.reference.name} on {package_of(model.reference)}"
+    return Expected(step.name, against, step=step, why_not=why_not, nudged=nudged)
 
 
 def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inputs: str) -> Step:
@@ -100,24 +105,27 @@ def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inpu
 def make_reference_outputs(call: Call) -> None:
     """Write the outputs, or the reason for missing outputs into the second output.
 
+    A third output gets the cosine of `nudged_cosine`.
+
     Raises:
         N6Error: N6-COMPARE-00x if the interpreter rejects the model and there is no second output;
             N6-VEC-00x if the inputs are invalid.
     """
-    from n6build.board.run.reference import reference_npy  # noqa: PLC0415 - planning computes nothing.
+    from n6build.board.run.reference import nudged_cosine, reference_npy  # noqa: PLC0415 - planning computes nothing.
 
     given = call.parameters_as(ReferenceOutputsParameters)
     model, vectors = call.sources[0], read_vectors(call.sources[1])
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
-    outputs, why_not = b"", ""
+    outputs, why_not, nudged = b"", "", ""
     try:
         outputs = reference_npy(model, artifacts, vectors)
+        nudged = f"{nudged_cosine(model, artifacts, vectors):.6f}" if len(call.outputs) > 2 else ""
     except N6Error as error:
         # The interpreter rejects the model, or its inputs and outputs do not match the network's.
         if len(call.outputs) == 1 or not error.id.startswith("N6-COMPARE-"):
             raise
         why_not = f"{error.where}: {error.what}" if error.where else error.what
-    for path, content in zip(call.outputs, (outputs, why_not.encode()), strict=False):
+    for path, content in zip(call.outputs, (outputs, why_not.encode(), nudged.encode()), strict=False):
         write_atomically(path, content)
     if why_not:
         say("Note", f"no reference for a comparison: {why_not}")

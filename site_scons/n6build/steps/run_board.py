@@ -29,7 +29,7 @@ from n6build.board.virtual_board.recording import convert_recording
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.hardware.board import Board
-from n6build.describe.model import OF_NOISE, Tolerance
+from n6build.describe.model import Tolerance, of_noise
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.npu.trace import TracedNetwork
 from n6build.judge.npu.uses import npu_use, require_modelled
@@ -63,6 +63,7 @@ class NetworkOnBoard:
         against: See `Expected`.
         not_compared: See `Expected`.
         why_not: See `Expected`.
+        nudged: See `Expected`.
         is_seeded: Inputs are random.
     """
 
@@ -78,6 +79,7 @@ class NetworkOnBoard:
     against: str
     not_compared: str
     why_not: str
+    nudged: str
     is_seeded: bool
 
 
@@ -162,7 +164,7 @@ def run_board_step(
     if session.inputs:
         described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
-    vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not) if file]
+    vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not, each.nudged) if file]
     vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
@@ -203,6 +205,7 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
         expected.against,
         expected.not_compared,
         expected.why_not,
+        expected.nudged,
         steps.seeded is not None,
     )
 
@@ -282,7 +285,8 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
     unless model.yaml has a tolerance for the network of another compiler.
     """
     artifacts = read_artifacts(Path(network.folder), network.name)
-    usual = OF_NOISE if network.is_seeded else Tolerance()
+    nudged = _nudged(network)
+    usual = of_noise(nudged) if network.is_seeded else Tolerance()
     tolerance = None if network.exact else network.tolerance or (usual if artifacts.uses_npu else None)
     why_not = read_bytes(Path(network.why_not)).decode() if network.why_not else ""
     model = RunModel(
@@ -295,8 +299,14 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
         network.against,
         network.not_compared or why_not,
         network.is_seeded,
+        nudged,
     )
     return model, artifacts
+
+
+def _nudged(network: NetworkOnBoard) -> float | None:
+    text = read_bytes(Path(network.nudged)).decode() if network.nudged else ""
+    return float(text) if text else None
 
 
 def _run_on_probe(

@@ -18,6 +18,7 @@ from typing import Literal
 from n6build.adopt.networks import FoundNetwork
 from n6build.base.bounded import decode_json
 from n6build.base.captured import run_in_session
+from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_bytes, to_json, write_atomically
 from n6build.base.walk import Tree, nearest
@@ -28,7 +29,7 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.compile.device_headers import headers_in, missing_header
 from n6build.compile.ll_aton import Version, release_name
 from n6build.compile.runtime_files import missing_parts, runtime_in
-from n6build.describe.model import OF_NOISE
+from n6build.describe.model import of_noise
 from n6build.survey.kinds import Wishes
 
 _RUNTIME = "ll_aton_runtime.c"
@@ -155,7 +156,7 @@ def _libraries(network: FoundNetwork, trees: Sequence[Tree], wishes: Wishes) -> 
     words = []
     if core := nearest(tuple(fit), network.source):
         words.append(f"core={core.absolute()}")
-    elif not os.environ.get("STEDGEAI_CORE_DIR"):
+    elif read_environment().core is None:
         wanted = release_name(network.version) if network.version else "ST Edge AI Core"
         what = f"no runtime of {wanted} in the folder"
         raise N6Error("N6-LLATON-002", what, hint="name folders that have it: core=FOLDER,FOLDER")
@@ -202,7 +203,7 @@ def _compared(outcome: Outcome) -> Ran:
     network = outcome.networks[0]
     outputs = [output for verdict in network.verdicts for output in verdict.outputs]
     return Ran(
-        "runs" if all(each.within(OF_NOISE) for each in outputs) else "far off",
+        "runs" if all(each.within(of_noise(network.nudged)) for each in outputs) else "far off",
         cosine=min((each.cosine for each in outputs), default=None),
         elements=sum(each.elements for each in outputs),
         equal=sum(each.equal for each in outputs),

@@ -32,8 +32,8 @@ from n6build.place.image.program_board import program_board
 _THUMB = 1
 # Offset of the payload in an image that was signed with -align.
 _ALIGNED = 0x400
-# AAPCS: the stack pointer is a multiple of 8 at a public interface, such as a reset handler.
-_STACK_ALIGNMENT = 8
+# The processor ignores the last two bits (Armv8-M manual, reset). ST's OpenBootloader begins with a multiple of 4 only.
+_STACK_ALIGNMENT = 4
 # Bit 28 tells secure from non-secure addresses of one memory.
 _SECURE = 0x1000_0000
 _ANY_LOAD_ADDRESS = 0xFFFF_FFFF
@@ -266,8 +266,8 @@ def _vector_doubts(table: bytes, board: Board) -> list[Doubt]:
         cure = "make .vectors the first section in the linker script, and declare the handler as a function"
         doubts.append(Doubt(f"the reset vector 0x{reset:08X} has no Thumb bit", cure))
     if stack % _STACK_ALIGNMENT:
-        cure = "align the top of the stack to 8 bytes in the linker script"
-        doubts.append(Doubt(f"the stack pointer 0x{stack:08X} is not a multiple of 8", cure))
+        cure = f"align the top of the stack to {_STACK_ALIGNMENT} bytes in the linker script"
+        doubts.append(Doubt(f"the stack pointer 0x{stack:08X} is not a multiple of {_STACK_ALIGNMENT}", cure))
     elif not _is_in_ram(stack, board):
         cure = "make .vectors the first section in the linker script"
         doubts.append(Doubt(f"the stack pointer 0x{stack:08X} is not in RAM", cure))

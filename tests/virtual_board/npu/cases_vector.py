@@ -75,6 +75,7 @@ def affine(
     saturate: bool = True,
     out_bytes: int = 2,
     clip: tuple[int, int] | None = None,
+    relu: bool = False,
     shift_x: int = 0,
     seed: int = 0,
 ) -> Epoch:
@@ -103,7 +104,9 @@ def affine(
     if clip:
         epoch.set("ARITH", 0, "CLIPRANGE", CLIPMIN=clip[0], CLIPMAX=clip[1])
     role = {"DUALIN": int(two), "COMBINEBC": int(combined), "SAT": int(saturate), "CLIPOUT": int(clip is not None)}
-    epoch.switch_on("ARITH", 0, ROUND=1, ORNDMODE=1, OBYTES=out_bytes, **role)
+    epoch.switch_on("ARITH", 0, ROUND=1, ORNDMODE=1 | relu << 1, OBYTES=out_bytes, **role)
+    # A negative sum rounds to a negative number or 0, which ReLU makes 0.
+    value = np.maximum(value, 0) if relu else value
     epoch.store(OUTPUT_ENGINE, arith(0), finished(value, result, out_bytes, saturate, clip), out_bytes)
     return epoch
 

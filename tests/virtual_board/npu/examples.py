@@ -118,6 +118,8 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
     "a constant of 32 bits": lambda: affine(300, 9, -77_777, (0, 0, 0, 9), two=False, combined=True, out_bytes=1),
     "wrapped": lambda: affine(300, 0, -777_777, (0, 0, 0, 8), two=False, combined=True, out_bytes=1, saturate=False),
     "clipped": lambda: affine(300, -200, 77, (2, 3, 4, 5), clip=(-50, 60)),
+    "two streams, weighted, without negative sums": lambda: affine(300, -200, 77, (2, 3, 4, 5), relu=True),
+    "sums of 33 bits": lambda: affine(30_000, 30_000, 30_000, (0, 0, 15, 20), wide=True),
     "clipped to constants": lambda: clipped_to(-128, -17),
     "clipped to constants of 16 bits": lambda: clipped_to(-9000, 8000, out_bytes=2),
     "the smaller one": lambda: of_two("min"),

@@ -24,11 +24,22 @@ FILES = sorted(path for path in MACHINE_FILES.iterdir() if re.fullmatch(r"n6npu.
 FAST = ("-O0", "-w")  # These flags make compilation fast.
 
 
+# ARITH computes most blocks in 32 bits, and the others in 64. With this text replaced, it computes all in 64 bits.
+NARROW = "is_narrow && fits(&narrow, &coefficients, count)"
+
+
 @dataclass(frozen=True)
 class Mutation:
+    """A mistake.
+
+    Attributes:
+        wide: Whether ARITH computes all blocks in 64 bits, where the mistake is.
+    """
+
     name: str
     text: str
     instead: str
+    wide: bool = False
 
 
 MUTATIONS = [
@@ -79,9 +90,17 @@ MUTATIONS = [
     Mutation("the first coefficient is that at 0", "FIELD(npu, unit, ARITH, COEFFADDR, ADDR)", "0"),
     Mutation("TRANSLATEADDR is ignored", "(translate ? offset - CONFIGURATION : offset)", "(offset - CONFIGURATION)"),
     Mutation("COMBINEBC is ignored", "combined = FIELD(npu, unit, ARITH, CTRL, COMBINEBC);", "combined = false;"),
-    Mutation("C is not shifted", "(int64_t)((uint64_t)k->c[i] << c_shift)", "k->c[i]"),
-    Mutation("B y is not shifted", "k->b[i] * y[i] >> by", "k->b[i] * y[i]"),
-    Mutation("nothing is clipped", "clip = FIELD(npu, unit, ARITH, CTRL, CLIPOUT)", "clip = false"),
+    Mutation("C is not shifted", "(int64_t)((uint64_t)(int64_t)k->c[i] << c_shift)", "k->c[i]", wide=True),
+    Mutation("B y is not shifted", "k->b[i] * y[i] >> by", "k->b[i] * y[i]", wide=True),
+    Mutation("nothing is clipped", "if (clip) {", "if (false) {", wide=True),
+    Mutation("nothing is clipped in 32 bits",
+             "clip = FIELD(npu, unit, ARITH, CTRL, CLIPOUT), saturate", "clip = false, saturate"),
+    Mutation("C is not shifted in 32 bits", "(int32_t)((uint32_t)k->c[i] << n.c)", "k->c[i]"),
+    Mutation("B y is not shifted in 32 bits", ">> y_unused) >> n.by", ">> y_unused)"),
+    Mutation("halves go up in 32 bits", "sign = n.round ? value >> 31 : 0", "sign = 0"),
+    Mutation("results wrap in 32 bits", "value = value < n.low ? n.low : value > n.high ? n.high : value;", ""),
+    Mutation("negative results pass in 32 bits", "value = value < n.floor ? n.floor : value;", ""),
+    Mutation("all blocks have 32 bits", "ax + by + c + n->half + 2 <= INT32_MAX", "true"),
     Mutation("a product takes A", "wrapped_product(x[i], y ? y[i] : k->a[i])", "wrapped_product(x[i], k->a[i])"),
     Mutation("the smaller one is the larger one",
              "(operation == MINIMUM) == (x[i] < y[i])", "(operation == MAXIMUM) == (x[i] < y[i])"),
@@ -107,11 +126,14 @@ MUTATIONS = [
 ]  # fmt: skip
 
 # No output of a real network distinguishes these (facts, section 12), so they are decisions of the model's
-# author. Each is in one place, which can be changed after a measurement on silicon.
+# author. Each is in one place, or in one for each width of ARITH, which can be changed after a measurement on silicon.
 UNDECIDED = {
     "which way halves are rounded": "((uint64_t)value + half) >> shift) : -(int64_t)((-(uint64_t)value + half) >> shift)",
     "whether the shift of A x rounds": "k->a[i] * x[i] >> ax",
     "whether the shift of B y rounds": "k->b[i] * y[i] >> by",
+    "which way halves are rounded in 32 bits": "((((value ^ sign) - sign) + n.half) >> n.result ^ sign) - sign",
+    "whether the shift of A x rounds in 32 bits": ">> x_unused) >> n.ax",
+    "whether the shift of B y rounds in 32 bits": ">> y_unused) >> n.by",
 }
 
 
@@ -132,7 +154,11 @@ def write_mutant(mutation: Mutation, folder: Path) -> set[str]:
     for path in [changed] if changed.suffix == ".c" else FILES:
         shutil.copy(path, folder)
     source = changed.read_text()
-    (folder / changed.name).write_text(source[: match.start()] + mutation.instead + source[match.end() :])
+    source = source[: match.start()] + mutation.instead + source[match.end() :]
+    if mutation.wide:
+        assert source.count(NARROW) == 1
+        source = source.replace(NARROW, "false")
+    (folder / changed.name).write_text(source)
     return {path.name for path in folder.iterdir()}
 
 
@@ -154,6 +180,13 @@ def test_a_mistake_is_caught(tmp_path: Path, objects: dict[str, Path], mutation:
     rest = [str(path) for name, path in objects.items() if name not in changed]
     library = build_model(tmp_path, (*FAST, *rest), sources=tmp_path)
     assert any(difference(library, make(), "registers") for make in (EXAMPLES | REFUSED).values())
+
+
+def test_arith_computes_the_same_in_64_bits(tmp_path: Path, objects: dict[str, Path]) -> None:
+    changed = write_mutant(Mutation("all blocks have 64 bits", NARROW, "false"), tmp_path)
+    rest = [str(path) for name, path in objects.items() if name not in changed]
+    library = build_model(tmp_path, (*FAST, *rest), sources=tmp_path)
+    assert not any(difference(library, make(), "registers") for make in EXAMPLES.values())
 
 
 @pytest.mark.parametrize("text", UNDECIDED.values(), ids=UNDECIDED)

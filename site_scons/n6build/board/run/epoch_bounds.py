@@ -18,11 +18,14 @@ from n6build.compile.artifacts.network_c import MAX_BYTES, parse_network_c
 from n6build.describe.hardware.npu import Npu
 from n6build.judge.compare.tensors import ReferenceTensor
 from n6build.judge.npu.blobs import Blob, blobs_of_network
+from n6build.judge.npu.contradiction import Contradiction
 from n6build.judge.npu.names import names_of
 from n6build.judge.npu.rounding import Rounding, roundings_of
 from n6build.judge.npu.settings import epochs_of_blob
+from n6build.judge.npu.sums import weights_of
 
 if TYPE_CHECKING:
+    from n6build.compile.reference.graph import Graph
     from n6build.judge.compare.unrounded import Unrounded
 
 
@@ -33,10 +36,12 @@ class Bounds:
     Attributes:
         roundings: Errors of the stream engines, by epoch.
         unrounded: Tensors before their last rounding, by name.
+        contradictions: Constants that do not follow from the model.
     """
 
     roundings: Mapping[int, tuple[Rounding, ...]]
     unrounded: Mapping[str, Unrounded]
+    contradictions: tuple[Contradiction, ...] = ()
 
     def of(self, watched: Watched) -> Bound | None:
         """Return the bound of a buffer, None for a network without blobs."""
@@ -91,7 +96,17 @@ def bounds_of(
     is_c = source.suffix == ".c"
     text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
     blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
-    return Bounds(roundings_of_blobs(blobs, watched, npu), unrounded_tensors(reference, tensors) if blobs else {})
+    graph = graph_of(reference) if blobs else None
+    if graph is None:
+        return Bounds(roundings_of_blobs(blobs, watched, npu), {})
+    from n6build.judge.compare.unrounded import unrounded  # noqa: PLC0415 - planning compares nothing.
+    from n6build.judge.npu.constants import contradictions  # noqa: PLC0415
+
+    return Bounds(
+        roundings_of_blobs(blobs, watched, npu),
+        unrounded(graph, tensors),
+        tuple(contradictions(blobs, names_of(npu), weights_of(artifacts), graph)),
+    )
 
 
 def roundings_of_blobs(
@@ -111,17 +126,14 @@ def roundings_of_blobs(
     return roundings_of((epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), names, replaced)
 
 
-def unrounded_tensors(reference: Path, tensors: Sequence[ReferenceTensor]) -> dict[str, Unrounded]:
-    """Return the tensors before their rounding.
+def graph_of(reference: Path) -> Graph | None:
+    """Return the graph of a .tflite file.
 
-    A model that cannot be read in full has none.
+    The result is None for another file, and for one that cannot be read in full.
     """
     from n6build.compile.reference.tflite_reader import read_graph  # noqa: PLC0415 - planning compares nothing.
-    from n6build.judge.compare.unrounded import unrounded  # noqa: PLC0415
 
-    if reference.suffix != ".tflite":
-        return {}
     try:
-        return unrounded(read_graph(reference), tensors)
+        return read_graph(reference) if reference.suffix == ".tflite" else None
     except N6Error:
-        return {}
+        return None

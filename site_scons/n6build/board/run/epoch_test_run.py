@@ -30,6 +30,7 @@ from n6build.describe.hardware.npu import Npu
 from n6build.describe.model import EpochTolerance
 from n6build.judge.compare.buffers import UnjoinedBuffer, join_buffers
 from n6build.judge.compare.interpret import interpret
+from n6build.judge.npu.contradiction import Contradiction
 from n6build.place.memory_plan.vectors import read_vectors, rows
 
 # Enough for the numbers of 4096 lines.
@@ -81,6 +82,8 @@ class FedOutcome:
         epochs: Compared buffers, in the order of epochs.
         not_compared: Other buffers, in the order of epochs.
         saturated: Units of the NPU whose formats did not hold all values, in the order of epochs.
+        contradictions: Constants that do not follow from the model, in the order of epochs; none with a
+            tolerance.
     """
 
     model: str
@@ -89,6 +92,7 @@ class FedOutcome:
     epochs: tuple[FedEpoch, ...]
     not_compared: tuple[NotCompared, ...]
     saturated: tuple[SaturatedUnit, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def losing(self) -> tuple[SaturatedUnit, ...]:
@@ -241,6 +245,7 @@ def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -
                     for one in sorted(others, key=lambda one: one.buffer.epoch)
                 ),
                 saturated_units(hardware_epochs(computed[index], artifacts)),
+                each.bounds.contradictions if tolerance is None else (),
             )
         )
     return outcomes

@@ -35,6 +35,8 @@ def print_fed(outcome: FedOutcome) -> None:
     show(_RULE)
     for one in outcome.not_compared:
         show(f"  {one.epoch:>4}  {one.buffer}: not compared, {one.why}")
+    for constant in outcome.contradictions:
+        show(f"  {constant.epoch:>4}  {styled('not from the model', 'bad')}: {constant.what}")
     for text in saturation_lines(outcome.saturated):
         show(text)
     say("Epochs", _sum(outcome), f"against {outcome.reference}")
@@ -60,12 +62,13 @@ def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) ->
     """Check that all epochs are within their tolerance and nothing was found.
 
     Raises:
-        N6Error: N6-RUN-004 for findings of the virtual board; N6-RUN-011 for the first epoch outside
-            its tolerance.
+        N6Error: N6-RUN-004 for findings of the virtual board; N6-RUN-014 for the first constant that does
+            not follow from the model; N6-RUN-011 for the first epoch outside its tolerance.
     """
     if findings:
         raise N6Error("N6-RUN-004", f"the virtual board has {counted(len(findings), 'finding')}", where=findings[0])
     for outcome in outcomes:
+        _raise_if_contradicted(outcome)
         first = outcome.first_wrong
         if first:
             wrong = sum(not each.good for each in outcome.epochs)
@@ -76,6 +79,19 @@ def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) ->
                 f"{percent(worst.within_1, worst.elements)} within 1"
             )
             raise N6Error("N6-RUN-011", what, where=f"{outcome.model}: {first.buffer}", hint=_hint(outcome, first))
+
+
+def _raise_if_contradicted(outcome: FedOutcome) -> None:
+    if not outcome.contradictions:
+        return
+    first = outcome.contradictions[0]
+    epochs = len({each.epoch for each in outcome.contradictions})
+    what = (
+        f"{counted(epochs, 'epoch')} {'has' if epochs == 1 else 'have'} constants that do not follow from "
+        f"{outcome.reference}, epoch {first.epoch} first: {first.what}"
+    )
+    hint = "compile the network from this model again, or name the model that it was compiled from (reference.model)"
+    raise N6Error("N6-RUN-014", what, where=outcome.model, hint=hint)
 
 
 def _hint(outcome: FedOutcome, wrong: FedEpoch) -> str:
@@ -110,6 +126,11 @@ def fed_junit(board: str, outcomes: Sequence[FedOutcome], findings: Sequence[str
         )
         for outcome in outcomes
         for each in outcome.epochs
+    ]
+    cases += [
+        Case(group=outcome.model, name=f"epoch {each.epoch} constants", seconds=0.0, failure=each.what, output="")
+        for outcome in outcomes
+        for each in outcome.contradictions
     ]
     cases += [Case("virtual board", f"finding {number}", 0.0, text, "") for number, text in enumerate(findings, 1)]
     return junit(f"{board} {'+'.join(outcome.model for outcome in outcomes)} by epochs", cases)

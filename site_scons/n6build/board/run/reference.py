@@ -18,7 +18,12 @@ from n6build.compile.artifacts.made_buffers import made_buffers
 from n6build.judge.compare.buffers import join_buffers
 from n6build.judge.compare.interpret import interpret, ports_of, reference_rows
 from n6build.judge.compare.join import Joined, join
+from n6build.judge.compare.measure import measure
 from n6build.place.memory_plan.vectors import VectorSet, check_row_size, rows
+
+_SEED = 7
+# An input in floating point has no step: it gets that of 8 bits over its range.
+_STEPS_OF_FLOATS = 255
 
 
 def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> bytes:
@@ -42,6 +47,34 @@ def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> 
     outputs = join(network.outputs, gives, "output", channels_last=channels_last, by_graph=by_graph)
     made = reference_rows(model, [_in_order(row, joined) for row in rows(inputs)])
     return _npy([[one.for_network(run[one.place]) for one in outputs] for run in made])
+
+
+def nudged_cosine(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> float:
+    """Return the least cosine of an output, if each input value changes by a step.
+
+    The inputs change at random, but always alike.
+
+    Args:
+        model: File of the model.
+        network: The network.
+        inputs: Test vectors, of which the first is used.
+
+    Raises:
+        N6Error: N6-COMPARE-00x.
+    """
+    _, gives = ports_of(model)
+    given = model_inputs(model, network, next(iter(rows(inputs))))
+    random = np.random.default_rng(_SEED)
+    plain, moved = reference_rows(model, [given, [_nudged(each, random) for each in given]])
+    outputs = zip(moved, plain, gives, strict=True)
+    return min(measure(after, before, port.zero_point).cosine for after, before, port in outputs)
+
+
+def _nudged(values: NDArray[np.generic], random: np.random.Generator) -> NDArray[np.generic]:
+    real = values.astype(np.float64)
+    step = float(np.ptp(real)) / _STEPS_OF_FLOATS if values.dtype.kind == "f" else 1.0
+    moved = real + step * random.choice((-1, 1), values.shape)
+    return np.clip(moved, real.min(), real.max()).astype(values.dtype)
 
 
 def _tensors_of_buffers(

@@ -42,6 +42,8 @@ class RunModel:
         against: Source of the expected outputs, in words.
         not_compared: Reason for missing expected outputs.
         is_seeded: True for random inputs.
+        nudged: Cosine of the model's own outputs to those for inputs that are one step off; None if it is
+            unknown.
     """
 
     name: str
@@ -53,6 +55,7 @@ class RunModel:
     against: str = ""
     not_compared: str = ""
     is_seeded: bool = False
+    nudged: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class NetworkOutcome:
         npu_epochs: NPU epochs of the first inference, in their order; empty on a real board.
         expected: Expected time of an inference on the chip.
         is_seeded: As in `RunModel`.
+        nudged: As in `RunModel`.
     """
 
     model: str
@@ -94,6 +98,7 @@ class NetworkOutcome:
     npu_epochs: tuple[NpuEpoch, ...] = ()
     expected: ExpectedMs | None = None
     is_seeded: bool = False
+    nudged: float | None = None
 
 
 @dataclass(frozen=True)
@@ -357,6 +362,7 @@ def outcome_of(
         model.against,
         model.not_compared,
         is_seeded=model.is_seeded,
+        nudged=model.nudged,
     )
 
 

@@ -76,7 +76,11 @@ class GuestTime:
 
 
 def hang(lacks: str) -> N6Error:
-    """Return the error of an emulator that has done nothing for `HANGS_S` seconds, such as `it has not ended`."""
+    """Return the error of an emulator that hangs.
+
+    Args:
+        lacks: What it has not done for `HANGS_S` seconds, such as `it has not ended`.
+    """
     return N6Error(
         "N6-VB-007",
         f"the emulator hangs: {lacks} for {HANGS_S:g} s",

@@ -16,7 +16,7 @@ from n6build.place.image.elf_reader import Symbol
 from n6build.place.image.foreign import StartedProgram
 
 # The alignment of a stack is from the procedure call standard, the least one of VTOR from the architecture (VTOR.TBLOFF); bytes.
-_STACK_ALIGNMENT, _LEAST_TABLE_ALIGNMENT = 8, 128
+_STACK_ALIGNMENT, _LEAST_TABLE_ALIGNMENT = 4, 128
 _WORD = 4
 
 

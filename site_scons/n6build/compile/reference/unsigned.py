@@ -41,17 +41,15 @@ def as_signed(graph: Graph) -> Graph:
 
     The graph itself is returned if every operator takes the uint8 tensors that it has.
     """
-    if graph.refused or not any(_needs_int8(graph, operator) for operator in graph.operators):
+    if not any(_needs_int8(graph, operator) for operator in graph.operators):
         return graph
     refused = tuple(
         Refusal(operator.index, operator.kind, "N6-NET-004", f"{operator} is not supported with uint8", _INT8, "uint8")
         for operator in graph.operators
         if operator.kind not in SAME_SHIFTED and any(tensor.dtype == "uint8" for tensor in _tensors(graph, operator))
     )
-    if refused:
-        rest = tuple(each for each in graph.operators if each.index not in {refusal.operator for refusal in refused})
-        return _converted(replace(graph, operators=rest, refused=refused))
-    return _converted(graph)
+    rest = tuple(each for each in graph.operators if each.index not in {refusal.operator for refusal in refused})
+    return _converted(replace(graph, operators=rest, refused=(*graph.refused, *refused)))
 
 
 def _tensors(graph: Graph, operator: Operator) -> list[Tensor]:

@@ -12,23 +12,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most, read_bytes
+from n6build.base.files import read_at_most
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.network_c import MAX_BYTES, parse_network_c
 from n6build.describe.hardware.npu import Npu
 from n6build.judge.npu.blobs import Blob, blobs_of_network
 from n6build.judge.npu.names import names_of
+from n6build.judge.npu.requantise import AFFINE, PRODUCT, RequantiseStep, step_of
 from n6build.judge.npu.settings import UnitSettings, epochs_of_blob
-from n6build.judge.npu.sums import Epoch, Weights, connected, narrowed, sums_of
+from n6build.judge.npu.sums import Epoch, Weights, connected, narrowed, sums_of, weights_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_AFFINE, _PRODUCT = 0, 7
-# Offset of the coefficients in a unit; a channel has two words.
-_COEFFICIENTS_AT = 0x400
-_COEFFICIENTS = 512
 _NO_SHIFT = 16
 # Units in a row; a damaged blob may connect units in a circle.
 _MOST_STEPS = 4
@@ -74,39 +71,6 @@ class Reach:
     layers: int
     unknown: int
     cut: tuple[CutChannel, ...]
-
-
-@dataclass(frozen=True)
-class _Step:
-    """A step of ARITH: y = narrowed((a x >> first) + (c << second) >> last).
-
-    Attributes:
-        unit: Settings of the unit.
-        a: Factor of each channel.
-        c: Constant of each channel.
-    """
-
-    unit: UnitSettings
-    a: NDArray[np.int64]
-    c: NDArray[np.int64]
-
-    @property
-    def bytes(self) -> int:
-        return self.unit.fields.get(("CTRL", "OBYTES"), 0)
-
-    def raw(self, x: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the results before they are narrowed."""
-        import numpy as np  # noqa: PLC0415 - planning checks nothing.
-
-        fields = self.unit.fields
-        y = (self.a * x >> fields.get(("SHIFT", "AX"), 0)) + (self.c << fields.get(("SHIFT", "C"), 0))
-        shift = fields.get(("SHIFT", "RES"), 0)
-        if shift:
-            y = np.sign(y) * (np.abs(y) + (1 << (shift - 1) if fields.get(("CTRL", "ROUND")) else 0) >> shift)
-        if fields.get(("CTRL", "CLIPOUT")):
-            lowest, highest = (_signed(fields.get(("CLIPRANGE", name), 0)) for name in ("CLIPMIN", "CLIPMAX"))
-            y = np.clip(y, lowest, highest)
-        return np.maximum(y, 0) if fields.get(("CTRL", "ORNDMODE"), 0) >> 1 else y
 
 
 def reach(blobs: Iterable[Blob], npu: Npu, weights: Weights) -> Reach:
@@ -155,9 +119,7 @@ def reach_of_network(artifacts: NetworkArtifacts, npu: Npu) -> Reach | None:
     text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace")
     try:
         blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header)
-        contents = [(image, read_bytes(image.file)) for image in artifacts.initializers]
-        parts = {image.address: data for image, data in contents if not image.relative}
-        return reach(blobs, npu, Weights(parts, {image.fname: data for image, data in contents})) if blobs else None
+        return reach(blobs, npu, weights_of(artifacts)) if blobs else None
     except N6Error:
         return None
 
@@ -187,7 +149,7 @@ def _chains(epoch: Epoch) -> Iterator[tuple[UnitSettings, list[UnitSettings]]]:
 def _is_step(arith: UnitSettings) -> bool:
     """Return whether a unit computes with one stream and does not shift it first."""
     fields = arith.fields
-    single = fields.get(("CTRL", "OP")) in (_AFFINE, _PRODUCT) and not fields.get(("CTRL", "DUALIN"))
+    single = fields.get(("CTRL", "OP")) in (AFFINE, PRODUCT) and not fields.get(("CTRL", "DUALIN"))
     return single and fields.get(("INSHIFTER", "FSHIFTX"), _NO_SHIFT) in (0, _NO_SHIFT)
 
 
@@ -205,7 +167,7 @@ def _cut_channels(
     if sums is None:
         return None
     count = len(sums.low)
-    steps = [_step(unit, count) for unit in arithmetic]
+    steps = [step_of(unit, count) for unit in arithmetic]
     known = [each for each in steps if each is not None]
     if len(known) < len(steps):
         return None
@@ -233,7 +195,7 @@ def _cut_channels(
     return cut
 
 
-def _output(steps: list[_Step], values: NDArray[np.int64], *, saturates: bool = True) -> NDArray[np.int64]:
+def _output(steps: list[RequantiseStep], values: NDArray[np.int64], *, saturates: bool = True) -> NDArray[np.int64]:
     """Return the output of the last step for values before the first one.
 
     Args:
@@ -245,53 +207,3 @@ def _output(steps: list[_Step], values: NDArray[np.int64], *, saturates: bool = 
         raw = step.raw(values)
         values = narrowed(raw, step.bytes) if saturates or step.bytes == 1 else raw
     return values
-
-
-def _step(arith: UnitSettings, count: int) -> _Step | None:
-    """Return a step with the coefficients of `count` channels; None in another order."""
-    import numpy as np  # noqa: PLC0415 - as above.
-
-    fields = arith.fields
-    varies = {name: bool(fields.get(("CTRL", f"COEFF{name}"))) for name in "ABC"}
-    first = fields.get(("COEFFADDR", "ADDR"), 0)
-    if any(varies.values()) and count > min(_COEFFICIENTS - first, _channels_of(arith)):
-        return None
-    fixed = {
-        "A": fields.get(("COEFFAC", "A"), 0),
-        "B": fields.get(("COEFFB", "B"), 0),
-        "C": fields.get(("COEFFAC", "C"), 0),
-    }
-    numbers: dict[str, list[int]] = {}
-    for name, (word, low) in {"A": (0, 0), "B": (0, 16), "C": (1, 0)}.items():
-        numbers[name] = [
-            arith.tables.get(_COEFFICIENTS_AT + 8 * (first + channel) + 4 * word, 0) >> low & 0xFFFF
-            if varies[name]
-            else fixed[name]
-            for channel in range(count)
-        ]
-    a = np.array([_signed(each) for each in numbers["A"]], np.int64)
-    if fields.get(("CTRL", "OP")) == _PRODUCT:
-        return _Step(arith, a, np.zeros(count, np.int64))
-    if fields.get(("CTRL", "COMBINEBC")):
-        c = [_signed(b << 16 | c, 32) for b, c in zip(numbers["B"], numbers["C"], strict=True)]
-    else:
-        c = [_signed(each) for each in numbers["C"]]
-    return _Step(arith, a, np.array(c, np.int64))
-
-
-def _channels_of(arith: UnitSettings) -> int:
-    """Return the number of coefficients that the running address takes in turn.
-
-    Counters move it by one, or back to the first. Addresses wrap behind the last coefficient, so that a
-    move back may be written as one forward.
-    """
-    offsets = [
-        arith.fields.get(("ADDROFFSET", f"OFFSET{counter}"), 0)
-        for counter in (1, 2, 3)
-        if arith.fields.get(("CTRL", f"CNT{counter}"))
-    ]
-    return max((-offset % _COEFFICIENTS for offset in offsets if offset != 1), default=_COEFFICIENTS - 1) + 1
-
-
-def _signed(value: int, bits: int = 16) -> int:
-    return value - (1 << bits) if value >> (bits - 1) & 1 else value

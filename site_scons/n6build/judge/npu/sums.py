@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from n6build.base.files import read_bytes
+from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.judge.npu.settings import EpochSettings, UnitSettings
 
 if TYPE_CHECKING:
@@ -44,6 +46,17 @@ class Weights:
             if start <= address and address + count <= start + len(data):
                 return data[address - start : address - start + count]
         return None
+
+
+def weights_of(artifacts: NetworkArtifacts) -> Weights:
+    """Return the weights of a compiled network from its raw files.
+
+    Raises:
+        N6Error: N6-FILE-002, N6-FILE-003.
+    """
+    contents = [(image, read_bytes(image.file)) for image in artifacts.initializers]
+    parts = {image.address: data for image, data in contents if not image.relative}
+    return Weights(parts, {image.fname: data for image, data in contents})
 
 
 @dataclass(frozen=True)
@@ -213,7 +226,7 @@ def _products(epoch: Epoch, unit: UnitSettings) -> Sums | None:
     """Return the bounds of each frame's products, as frames x kernels."""
     import numpy as np  # noqa: PLC0415 - as above.
 
-    kernels = _kernels(epoch, unit)
+    kernels = kernels_of(epoch, unit)
     if kernels is None:
         return None
     features = _features(epoch, unit)
@@ -252,7 +265,7 @@ def _features(epoch: Epoch, unit: UnitSettings) -> tuple[int, int] | None:
     return lowest - subtracted, highest - subtracted
 
 
-def _kernels(epoch: Epoch, unit: UnitSettings) -> NDArray[np.int64] | None:
+def kernels_of(epoch: Epoch, unit: UnitSettings) -> NDArray[np.int64] | None:
     """Return a unit's kernels as frames x kernels x values."""
     import numpy as np  # noqa: PLC0415 - as above.
 

@@ -116,4 +116,4 @@ def _is_vector_table(image: bytes, offset: int) -> bool:
     if len(image) < offset + VECTOR_BYTES:
         return False
     stack, reset = struct.unpack_from("<II", image, offset)
-    return bool(stack) and stack % 8 == 0 and bool(reset & 1)
+    return bool(stack) and stack % 4 == 0 and bool(reset & 1)
