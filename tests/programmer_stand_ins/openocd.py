@@ -22,7 +22,7 @@ def main(folder: Path, arguments: list[str]) -> int:
     board = Board(folder)
     print("Open On-Chip Debugger 0.12.0+dev-01360")
     script = Path(arguments[arguments.index("-f") + 1]).read_text()
-    if "\ngdb_port " in script:
+    if "\ngdb_port disabled" not in script:
         return _serve(board, script)
     missing = [line for line in _NEEDED if line not in script]
     if missing:

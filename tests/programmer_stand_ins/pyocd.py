@@ -24,6 +24,8 @@ def main(folder: Path, arguments: list[str]) -> int:
     parser.add_argument("--no-wait", action="store_true", required=True)
     parser.add_argument("--uid", required=True)
     parser.add_argument("--target", required=True)
+    parser.add_argument("-O", dest="options", choices=("resume_on_disconnect=false",))
+    parser.add_argument("--script", type=Path)
     parser.add_argument("-c", dest="commands", action="append", default=[])
     parser.add_argument("--erase", choices=("sector",))
     parser.add_argument("--no-reset", action="store_true")
@@ -32,6 +34,8 @@ def main(folder: Path, arguments: list[str]) -> int:
     parser.add_argument("--port", type=int)
     parser.add_argument("files", nargs="*")
     options = parser.parse_intermixed_args(arguments)
+    if options.script:
+        compile(options.script.read_text(), options.script.name, "exec")
     if options.target not in _TARGETS:
         return _critical(f"Target type {options.target} not recognized")
     try:
@@ -39,6 +43,8 @@ def main(folder: Path, arguments: list[str]) -> int:
             return _critical(f"No connected debug probe matches unique ID '{options.uid}'")
         for command in options.commands:
             _commander(board, command.split())
+        if options.files and not options.script:
+            return _critical("no memory region for the NOR")
         for file in options.files:
             path, _, address = file.rpartition("@")
             board.program(int(address, 16), Path(path).read_bytes())

@@ -130,6 +130,11 @@ void n6virt_findings_open(const char *path);
 /* Report a finding, at the current program counter or at pc. kind: a fixed word. address: the accessed one. */
 void n6virt_finding(const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(4, 5);
+/* Accesses of a debug probe: until the end, findings are kept from the file. The end returns the first of them that makes such an
+ * access fail, as "KIND: TEXT", or NULL. */
+void n6virt_begin_probe_access(void);
+const char *n6virt_end_probe_access(void);
+bool n6virt_is_probe_access(void);
 /* Write a line that is no finding. */
 void n6virt_findings_add(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* Write the line that ends the file. */
@@ -161,6 +166,8 @@ void n6virt_on_block_reset(uint32_t bit, void (*reset)(void));
 int64_t n6virt_now(void);
 /* Return the instructions executed so far, without sleeps. */
 int64_t n6virt_instructions(void);
+/* Let guest time pass while the processor is stopped. */
+void n6virt_skip(int64_t ticks);
 
 /* Limits of a run (n6virt_time.c) */
 
@@ -255,6 +262,8 @@ typedef enum { N6VIRT_MASTERS(N6VIRT_MASTER) N6VIRT_MASTER_COUNT } N6VirtMaster;
 
 /* Return the reason why the master may not access memory, or NULL. The NPU's own attributes as a peripheral count, too. */
 const char *n6virt_rif_objection(N6VirtMaster master, uint32_t address, uint32_t bytes, bool writes);
+/* Return the reason why a debug probe may not access memory, or NULL. */
+const char *n6virt_rif_refuses_probe(uint32_t address, uint32_t bytes, bool writes);
 
 /* DMA controllers (n6virt_dma.c) */
 

@@ -55,7 +55,7 @@ void n6virt_on_access(void (*observe)(void))
 
 void n6virt_note_access(void)
 {
-    if (on_access) {
+    if (on_access && !n6virt_is_probe_access()) {
         on_access();
     }
 }
@@ -164,8 +164,9 @@ static bool answers(const N6VirtModel *model, uint32_t offset)
 
 static Unmodelled *count(uint32_t address)
 {
+    static Unmodelled by_probe;
     gpointer key = GUINT_TO_POINTER(address & ~3u);
-    Unmodelled *entry = g_hash_table_lookup(unmodelled, key);
+    Unmodelled *entry = n6virt_is_probe_access() ? &by_probe : g_hash_table_lookup(unmodelled, key);
 
     if (!entry) {
         entry = g_new0(Unmodelled, 1);
@@ -210,7 +211,7 @@ static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
 {
     uint32_t value = value_at(SECURE + offset, size);
 
-    if (watcher) {
+    if (watcher && !n6virt_is_probe_access()) {
         watcher->was_read(SECURE + offset, value);
     }
     return value;

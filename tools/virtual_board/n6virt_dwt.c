@@ -3,7 +3,7 @@
  * The cycle counter: one cycle per instruction, without sleeps. It stops and keeps its value unless both DEMCR TRCENA and
  * DWT_CTRL CYCCNTENA are set.
  */
-#include "n6virt.h"
+#include "n6virt_debug.h"
 
 static MemoryRegion dwt, dcb;
 /* Instructions minus the counter's value, while it runs. */
@@ -46,10 +46,10 @@ static const MemoryRegionOps dwt_ops = {
     .read = dwt_read, .write = dwt_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-/* DHCSR reads 0, whatever is written to it: no debugger is attached. */
+/* A program sees in DHCSR whether a probe is attached, and cannot write it. */
 static uint64_t dcb_read(void *opaque, hwaddr offset, unsigned size)
 {
-    return N6_DCB_BASE + offset == N6_DCB_DHCSR ? 0 : n6virt_get(N6_DCB_BASE + offset);
+    return N6_DCB_BASE + offset == N6_DCB_DHCSR ? n6virt_debug_is_enabled() : n6virt_get(N6_DCB_BASE + offset);
 }
 
 static void dcb_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)

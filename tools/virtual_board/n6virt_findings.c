@@ -9,7 +9,12 @@
 /* Limit of the findings: a program that runs wild causes very many, and the first ones show the cause. */
 #define MOST 200
 
+/* Kinds of findings with which an access of a probe fails. Others change a program's data, or warn. */
+static const char *const failures[] = {"hole", "clock-off", "ram-off", "nor-not-mapped", "nor-size", "nor-write"};
+
 static FILE *findings;
+static bool is_probe_access;
+static char *failure; /* of the access of a probe */
 static GHashTable *seen;
 
 void n6virt_findings_open(const char *path)
@@ -40,11 +45,44 @@ uint32_t n6virt_pc(void)
     return env->regs[15];
 }
 
+void n6virt_begin_probe_access(void)
+{
+    is_probe_access = true;
+    g_free(failure);
+    failure = NULL;
+}
+
+const char *n6virt_end_probe_access(void)
+{
+    is_probe_access = false;
+    return failure;
+}
+
+bool n6virt_is_probe_access(void)
+{
+    return is_probe_access;
+}
+
+static G_GNUC_PRINTF(2, 0) void note_failure(const char *kind, const char *format, va_list arguments)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(failures) && !failure; i++) {
+        if (!strcmp(kind, failures[i])) {
+            g_autofree char *text = g_strdup_vprintf(format, arguments);
+
+            failure = g_strdup_printf("%s: %s", kind, text);
+        }
+    }
+}
+
 static G_GNUC_PRINTF(4, 0) void write_finding(uint32_t pc, const char *kind, uint64_t address, const char *format,
                                               va_list arguments)
 {
     char *key, *text;
 
+    if (is_probe_access) {
+        note_failure(kind, format, arguments);
+        return;
+    }
     if (!seen) {
         return;
     }

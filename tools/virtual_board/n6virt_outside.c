@@ -33,7 +33,7 @@ typedef struct {
 static GArray *ranges;
 static unsigned latest; /* index of the range that was used last */
 static uint32_t page_bytes;
-static N6VirtTouch *touch_lines; /* set before the first page is watched */
+static N6VirtTouch *touch_lines; /* NULL until a first page is watched: until then, only a debugger has watchpoints */
 static const struct TCGCPUOps *original;
 /* A page whose lines are all inside. The TLB is not flushed during the access that it serves. */
 static struct {
@@ -243,7 +243,7 @@ static vaddr on_access(CPUState *cpu, vaddr address, int bytes)
 {
     N6VirtRam *ram = n6virt_ram_at(address);
 
-    if (ram && ram->cacheable) {
+    if (touch_lines && ram && ram->cacheable) {
         uint32_t offset = (address - ram->base) & (N6_SECURE_BIT - 1), page = offset & ~(page_bytes - 1);
         bool came_in = touch_lines(ram, offset, bytes);
 

@@ -23,6 +23,8 @@
 #define PRIORITY_BITS 4
 
 static ARMv7MState processor;
+/* Guest time that passed while a probe had stopped the processor. */
+static int64_t skipped;
 
 int64_t n6virt_now(void)
 {
@@ -31,7 +33,16 @@ int64_t n6virt_now(void)
 
 int64_t n6virt_instructions(void)
 {
-    return icount_enabled() ? icount_get_raw() : n6virt_now();
+    return icount_enabled() ? icount_get_raw() - skipped : n6virt_now();
+}
+
+void n6virt_skip(int64_t ticks)
+{
+    if (icount_enabled()) {
+        CPU(processor.cpu)->icount_budget += ticks;
+        icount_update(CPU(processor.cpu));
+        skipped += ticks;
+    }
 }
 
 void n6virt_interrupt(unsigned number, bool level)

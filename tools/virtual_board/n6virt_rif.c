@@ -66,22 +66,46 @@ static unsigned region_at(uint32_t filter, uint32_t offset, uint32_t bytes)
     return 0;
 }
 
+/* Return the number of the region of a filter that covers memory, 0 for none, with the filter's base. */
+static unsigned region_of(uint32_t address, uint32_t bytes, uint32_t *filter)
+{
+    const N6VirtRam *ram = n6virt_ram_at(address);
+
+    *filter = ram ? ram->risaf : 0;
+    return *filter && bytes ? region_at(*filter, (address - ram->base) & (N6_SECURE_BIT - 1), bytes) : 0;
+}
+
+const char *n6virt_rif_refuses_probe(uint32_t address, uint32_t bytes, bool writes)
+{
+    static char text[64];
+    /* INFERRED: a debug port is trusted like the CPU. */
+    const Attributes who = {.cid = TRUSTED_CID, .secure = true, .privileged = true};
+    uint32_t filter;
+    unsigned region = region_of(address, bytes, &filter);
+
+    if (!region || lets(filter + (region - 1) * REGION_BYTES, who, writes)) {
+        return NULL;
+    }
+    snprintf(text, sizeof(text), "rif: %s, region %u, refuses it", n6virt_block_at(filter)->name, region);
+    return text;
+}
+
 const char *n6virt_rif_objection(N6VirtMaster master, uint32_t address, uint32_t bytes, bool writes)
 {
     static char text[64];
     Attributes who = attributes_of(master);
-    const N6VirtRam *ram = n6virt_ram_at(address);
-    unsigned region = ram && ram->risaf && bytes ? region_at(ram->risaf, (address - ram->base) & (N6_SECURE_BIT - 1), bytes) : 0;
+    uint32_t filter;
+    unsigned region = region_of(address, bytes, &filter);
 
     if (master == N6VIRT_MASTER_NPU && !(n6virt_has(N6_RIFSC_SECCFGR3, N6_RIFSC_SECCFGR3_NPU) &&
                                          n6virt_has(N6_RIFSC_PRIVCFGR3, N6_RIFSC_PRIVCFGR3_NPU))) {
         return "RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3";
     }
     if (region) {
-        if (lets(ram->risaf + (region - 1) * REGION_BYTES, who, writes)) {
+        if (lets(filter + (region - 1) * REGION_BYTES, who, writes)) {
             return NULL;
         }
-        snprintf(text, sizeof(text), "%s, region %u", n6virt_block_at(ram->risaf)->name, region);
+        snprintf(text, sizeof(text), "%s, region %u", n6virt_block_at(filter)->name, region);
         return text;
     }
     if (who.cid == TRUSTED_CID && who.secure && who.privileged) {

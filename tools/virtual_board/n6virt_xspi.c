@@ -13,6 +13,8 @@
 
 /* From the widths of FTHRES and FLEVEL. */
 #define FIFO_BYTES 64u
+/* An older kind of controller has a register here, by which OpenOCD knows it. */
+#define RESERVED_OFFSET 0x1cu
 #define FMODE_OF(value) (((value) & N6_XSPI_CR_FMODE) >> N6_XSPI_CR_FMODE_POS)
 #define ENABLES_OF(value) ((value) / N6_XSPI_CR_TEIE)
 #define KERNEL_CLOCK_BITS (N6_RCC_CCIPR6_XSPI2SEL_POS - N6_RCC_CCIPR6_XSPI1SEL_POS)
@@ -373,6 +375,9 @@ static void xspi_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
         return;
     }
     switch (offset) {
+    case RESERVED_OFFSET:
+    case N6_XSPI_MID_OFFSET:
+        return;
     case N6_XSPI_FCR_OFFSET:
         c->flags &= ~value;
         if (c->activity == POLLING && value & N6_XSPI_FCR_CSMF) {

@@ -119,6 +119,10 @@ def _is_own_command(command: str, rest: list[str]) -> bool:
         from n6build.cli.survey import survey
 
         survey(rest)
+    elif command == "probe-server":
+        from n6build.cli.probe_server import probe_server
+
+        probe_server(rest)
     elif command == "prove":
         from n6build.cli.prove import prove
 

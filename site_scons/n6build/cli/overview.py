@@ -21,6 +21,9 @@ from n6build.cli.matrix_merge import merge_parser
 from n6build.cli.new import HELP as NEW_HELP
 from n6build.cli.new import NAME as NEW
 from n6build.cli.new import new_parser
+from n6build.cli.probe_server import HELP as PROBE_SERVER_HELP
+from n6build.cli.probe_server import NAME as PROBE_SERVER
+from n6build.cli.probe_server import probe_server_parser
 from n6build.cli.prove import HELP as PROVE_HELP
 from n6build.cli.prove import NAME as PROVE
 from n6build.cli.prove import prove_parser
@@ -36,6 +39,7 @@ OWN_COMMANDS: Mapping[str, tuple[Callable[[], CommandParser], str]] = {
     EXPLAIN: (explain_parser, EXPLAIN_HELP),
     CLEAN: (clean_parser, CLEAN_HELP),
     MERGE: (merge_parser, MERGE_HELP),
+    PROBE_SERVER: (probe_server_parser, PROBE_SERVER_HELP),
     PROVE: (prove_parser, PROVE_HELP),
     SURVEY: (survey_parser, SURVEY_HELP),
 }

@@ -22,6 +22,8 @@ LIST_TIMEOUT_S = 20
 UNPLUG = "unplug the probe's USB cable and plug it in again"
 # The lower 12 bits of DBGMCU IDCODE are the device id; the other bits are the revision.
 _DEVICE_ID = 0xFFF
+# Name of a probe server of this computer, such as that of n6build probe-server, in place of a serial number.
+_SERVER = re.compile(r"tcp-(\d{1,5})")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -141,6 +143,7 @@ class CommandLine:
         verify: Verify files; None if reading back is as good.
         meanings: Known problems.
         debug: None if it has no server for GDB.
+        uses_servers: Whether it can use a probe server of this computer.
     """
 
     name: str
@@ -158,6 +161,17 @@ class CommandLine:
     verify: Callable[[Attached, Sequence[tuple[int, Path]]], Order] | None = None
     meanings: tuple[Meaning, ...] = ()
     debug: DebugServer | None = None
+    uses_servers: bool = False
+
+
+def server_port(serial: str) -> int | None:
+    """Return the TCP port of a probe server of this computer.
+
+    Args:
+        serial: Name of a probe, such as 'tcp-5555'; a serial number gives None.
+    """
+    found = _SERVER.fullmatch(serial)
+    return int(found[1]) if found else None
 
 
 def run_command(command: Path, arguments: Sequence[str], timeout_s: int) -> Said:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.members import members
-from n6build.board.flash.command_line import CommandLine
+from n6build.board.flash.command_line import CommandLine, server_port
 from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.record import record_of_probe
@@ -36,8 +36,8 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
     """Return the programmer of a probe.
 
     Args:
-        probe: 'auto', a serial number, or one of them after the name of a programmer, as in
-            'openocd:auto'.
+        probe: 'auto', a serial number, the TCP port of a probe server as in 'tcp-5555', or one of them
+            after the name of a programmer, as in 'openocd:auto'.
         board: The board.
 
     Raises:
@@ -49,6 +49,9 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
     if not named and probe in PROGRAMMERS:
         named, serial = probe, AUTO
     kind, command = _installed(named, "" if serial == AUTO else serial)
+    if kind.uses_servers and server_port(serial) is not None:
+        # No programmer lists it: the connection shows whether it is there.
+        return _attached(kind, command, serial, board)
     probes = kind.probes(command)
     if serial in ("", AUTO):
         serial = _only(probes, kind, board)

@@ -85,7 +85,7 @@ class VirtualProgrammer:
         """
         try:
             if not self.still_holds():
-                self._make_erased()
+                make_erased(self.nor, self.size)
             with self.nor.open("r+b") as nor:
                 for sector in sectors:
                     nor.seek(sector.address - self.base)
@@ -106,14 +106,16 @@ class VirtualProgrammer:
     def reset(self) -> None:
         """Do nothing: the virtual board is off until a run starts it."""
 
-    def _make_erased(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        blank = self.nor.with_suffix(".new")
-        erased = bytes([ERASED]) * _CHUNK
-        with blank.open("wb") as file:
-            for _ in range(self.size // _CHUNK):
-                file.write(erased)
-        blank.replace(self.nor)
+
+def make_erased(nor: Path, size: int) -> None:
+    """Write the file of an erased NOR, and its folder; raise OSError."""
+    nor.parent.mkdir(parents=True, exist_ok=True)
+    blank = nor.with_suffix(".new")
+    erased = bytes([ERASED]) * _CHUNK
+    with blank.open("wb") as file:
+        for _ in range(size // _CHUNK):
+            file.write(erased)
+    blank.replace(nor)
 
 
 def _read(file: BinaryIO, offset: int, size: int) -> bytes:

@@ -1,9 +1,10 @@
 """OpenOCD with an ST-LINK; its stmqspi driver programs the NOR in plain SPI.
 
-Facts used: target/stm32n6x.cfg is in OpenOCD since the end of 2025, not in any release up to 0.12.0;
-stmqspi drives XSPI2 after a script has set up pins, clock and the read command; the part takes read
-13h, program 12h, sector erase 21h (4 KB) and DCh (64 KB), with addresses of four bytes. OpenOCD ends
-with 1 after an error in a script. None of this was tried on a board.
+Facts used: target/stm32n6x.cfg is in OpenOCD since the end of 2025, not in any release up to 0.12.0,
+which works with a target of the same names; stmqspi drives XSPI2 after a script has set up pins, clock
+and the read command; the part takes read 13h, program 12h, sector erase 21h (4 KB) and DCh (64 KB),
+with addresses of four bytes. OpenOCD ends with 1 after an error in a script. Tried with OpenOCD 0.12.0
+at the virtual board, not on a board.
 """
 
 from __future__ import annotations
@@ -17,12 +18,23 @@ from serial.tools import list_ports
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.base.templates import render
-from n6build.board.flash.command_line import UNPLUG, Attached, CommandLine, DebugServer, Meaning, Order, device_id
+from n6build.board.flash.command_line import (
+    UNPLUG,
+    Attached,
+    CommandLine,
+    DebugServer,
+    Meaning,
+    Order,
+    device_id,
+    server_port,
+)
 from n6build.board.flash.programmer import Identity, RamProgram
 from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.debug_port import read_debug_port
 from n6build.describe.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
+SERVER_TEMPLATE = Path(__file__).with_name("openocd_server.cfg.j2")
 DEBUG_TEMPLATE = Path(__file__).with_name("openocd_debug.cfg.j2")
 _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
@@ -86,6 +98,16 @@ def _start(attached: Attached, program: RamProgram, path: Path) -> Order:
     return _order(attached, [load, *registers, "resume"])
 
 
+def _connection(board: Board, serial: str) -> dict[str, Any]:
+    """Return the values of the template of a probe."""
+    return {"board": board, "serial": serial, "server_port": server_port(serial), "debug": read_debug_port()}
+
+
+def server_script(board: Board, port: int) -> str:
+    """Return a script that connects to a probe server of this computer."""
+    return render(SERVER_TEMPLATE, _connection(board, f"tcp-{port}"))
+
+
 def openocd_script(board: Board, serial: str, commands: Sequence[str]) -> str:
     """Return a script that connects, carries out the commands and ends.
 
@@ -103,8 +125,7 @@ def openocd_script(board: Board, serial: str, commands: Sequence[str]) -> str:
             hint="set nor.sector in board.yaml to 4K or 64K",
         )
     values: dict[str, Any] = {
-        "board": board,
-        "serial": serial,
+        **_connection(board, serial),
         "commands": commands,
         "nor": board.nor_commands,
         "erase": erase,
@@ -133,7 +154,7 @@ def _bits(soc: Soc, peripheral: str, register: str, *fields: str) -> int:
 
 def _serve(attached: Attached, port: int) -> list[str]:
     script = attached.folder / "n6_debug.cfg"
-    values = {"board": attached.board, "serial": attached.serial, "port": port, "ready": _READY}
+    values = {**_connection(attached.board, attached.serial), "port": port, "ready": _READY}
     script.write_text(render(DEBUG_TEMPLATE, values))
     return ["-f", str(script)]
 
@@ -142,7 +163,7 @@ PROGRAMMER = CommandLine(
     name="openocd",
     command="openocd",
     rank=2,
-    install="install a build of OpenOCD from 2026 or newer",
+    install="install OpenOCD 0.12.0 or newer",
     # Plain SPI at a few MHz: a guess, since no board was at hand.
     seconds_a_sector=2.0,
     probes=_probes,
@@ -160,7 +181,7 @@ PROGRAMMER = CommandLine(
             "set up this programmer for the NOR as in docs/board-on-a-cable.md: its "
             "installation cannot program the NOR",
         ),
-        Meaning(("can't find target/",), "install an OpenOCD newer than 0.12.0: this one does not support the chip"),
     ),
+    uses_servers=True,
     debug=DebugServer("openocd", _serve, _READY, "openocd", lambda _: {"configFiles": list(_CONFIGURATION)}),
 )

@@ -3,8 +3,9 @@
 Its documentation recommends the command for programming, and the library for tests that control a
 target. Facts used, tried with 0.46: `pyocd json --probes` lists 'boards' with 'unique_id' and
 'board_name'; `load` takes several files as <file>@<address> and ends with 1 after a failure;
-`commander` has savemem and read32. The NOR needs a flash algorithm for its window in the target's
-pack; no public one is known.
+`commander` has savemem and read32. A script of --script gives it the NOR's window and n6build's own
+flash algorithm, since no pack has one; its functions will_connect and did_connect are called around
+the connection. A probe server is remote:<host>:<port>, and needs no pack: target cortex_m.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
+from n6build.base.templates import render
+from n6build.board.flash.algorithm import PAGE, SECTOR, build_algorithm
 from n6build.board.flash.command_line import (
     LIST_TIMEOUT_S,
     Attached,
@@ -25,9 +28,13 @@ from n6build.board.flash.command_line import (
     Order,
     device_id,
     run_command,
+    server_port,
 )
 from n6build.board.flash.programmer import Identity, RamProgram
 from n6build.describe.hardware.board import Board
+
+NOR_TEMPLATE = Path(__file__).with_name("pyocd_nor.py.j2")
+_ANY_CORTEX_M = "cortex_m"
 
 
 def _probes(command: Path) -> dict[str, str]:
@@ -43,12 +50,43 @@ def _probes(command: Path) -> dict[str, str]:
 
 def _connection(attached: Attached) -> list[str]:
     # --no-wait makes a missing probe an error at once.
-    return ["--no-wait", "--uid", attached.serial, "--target", attached.board.programmer.pyocd_target]
+    port = server_port(attached.serial)
+    uid = attached.serial if port is None else f"remote:127.0.0.1:{port}"
+    target = attached.board.programmer.pyocd_target if port is None else _ANY_CORTEX_M
+    return ["--no-wait", "--uid", uid, "--target", target]
 
 
-def _commander(attached: Attached, commands: Sequence[str]) -> Order:
+def nor_script(board: Board, folder: Path, reads: bool) -> str:
+    """Return a script that gives pyOCD the NOR.
+
+    Args:
+        folder: Folder for files of the flash algorithm.
+        reads: Whether it maps the window when it has connected, for reads.
+
+    Raises:
+        N6Error: The errors of `build_algorithm`.
+    """
+    values = {
+        "board": board,
+        "algorithm": build_algorithm(board, folder),
+        "page": PAGE,
+        "sector": SECTOR,
+        "reads": reads,
+    }
+    return render(NOR_TEMPLATE, values)
+
+
+def _with_nor(attached: Attached, *, reads: bool) -> list[str]:
+    """Return the arguments that connect, with the NOR."""
+    script = attached.folder / "n6_nor.py"
+    script.write_text(nor_script(attached.board, attached.folder / "algorithm", reads))
+    # A core that goes on behind the algorithm would meet its BKPT, a fault.
+    return [*_connection(attached), "-O", "resume_on_disconnect=false", "--script", str(script)]
+
+
+def _commander(attached: Attached, commands: Sequence[str], connection: Sequence[str] = ()) -> Order:
     arguments = [argument for command in commands for argument in ("-c", command)]
-    return Order(["commander", *_connection(attached), *arguments])
+    return Order(["commander", *(connection or _connection(attached)), *arguments])
 
 
 def _identify(attached: Attached) -> Order:
@@ -61,12 +99,15 @@ def _identity(output: str, board: Board) -> Identity | None:
 
 
 def _read(attached: Attached, files: Sequence[tuple[Span, Path]]) -> Order:
-    return _commander(attached, [f"savemem 0x{span.address:08X} {span.size} {path}" for span, path in files])
+    commands = [f"savemem 0x{span.address:08X} {span.size} {path}" for span, path in files]
+    return _commander(attached, commands, _with_nor(attached, reads=True))
 
 
 def _program(attached: Attached, files: Sequence[tuple[int, Path]]) -> Order:
     images = [f"{path}@0x{address:08X}" for address, path in files]
-    return Order(["load", *_connection(attached), "--erase", "sector", "--no-reset", "--format", "bin", *images])
+    return Order(
+        ["load", *_with_nor(attached, reads=False), "--erase", "sector", "--no-reset", "--format", "bin", *images]
+    )
 
 
 def _reset(attached: Attached) -> Order:
@@ -87,7 +128,7 @@ PROGRAMMER = CommandLine(
     name="pyocd",
     command="pyocd",
     rank=3,
-    install="install the Python package pyocd, and a flash algorithm",
+    install="install the Python package pyocd",
     # A guess, since no board was at hand.
     seconds_a_sector=1.5,
     probes=_probes,
@@ -112,6 +153,7 @@ PROGRAMMER = CommandLine(
             "run pyocd pack install for the chip, or install a newer pyOCD: this one does not know the chip",
         ),
     ),
+    uses_servers=True,
     debug=DebugServer(
         "pyocd",
         _serve,

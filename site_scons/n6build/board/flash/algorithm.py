@@ -1,0 +1,108 @@
+"""The flash algorithm of a board, for debuggers.
+
+Its functions run in RAM and program the NOR. It is compiled from the firmware's own driver. Debuggers
+expect the functions that CMSIS packs name.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.base.paths import FIRMWARE
+from n6build.compile.toolchain import CPU, find_compiler
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.board_header import HEADERS as BOARD_HEADERS
+from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
+
+SECTOR = 4096
+PAGE = 4096
+_FOLDER = FIRMWARE / "flash_algorithm"
+_SOURCES = (
+    *("flash_algorithm/n6_flash_algorithm.c", "trial/n6_nor_write.c"),
+    *(f"bring_up/{name}.c" for name in ("n6_xspi_nor", "n6_xspi", "n6_clock", "n6_pins", "n6_cache")),
+)
+_FUNCTIONS = ("Init", "UnInit", "EraseSector", "ProgramPage")
+# Bytes in front of the code for the instruction that a function returns to, and behind it for its stack.
+_HEAD, _STACK = 0x20, 0x2000
+
+
+@dataclass(frozen=True)
+class FlashAlgorithm:
+    """A flash algorithm, with its places in RAM.
+
+    Attributes:
+        load: Address of the first byte.
+        code: Bytes of the code and its variables.
+        functions: Addresses of the functions by name.
+        stack_end: Lowest address of the stack.
+        stack: Highest address of the stack, and its first one.
+        buffers: Addresses of two buffers of a page each.
+    """
+
+    load: int
+    code: bytes
+    functions: dict[str, int]
+    stack_end: int
+    stack: int
+    buffers: tuple[int, int]
+
+    @property
+    def words(self) -> list[int]:
+        """Return the code in words."""
+        return [int.from_bytes(self.code[i : i + 4], "little") for i in range(0, len(self.code), 4)]
+
+
+def build_algorithm(board: Board, folder: Path) -> FlashAlgorithm:
+    """Compile the flash algorithm of a board, for RAM that is on after reset.
+
+    Args:
+        folder: Folder for its files.
+
+    Raises:
+        N6Error: N6-TOOL-001 without a compiler; N6-FLASH-030 if it cannot be compiled.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for of_chip in SOC_HEADERS:
+        (folder / of_chip.name).write_text(of_chip.text(of_chip.of(board.soc)))
+    for header in BOARD_HEADERS:
+        (folder / header.name).write_text(header.text(header.of(board)))
+    load = board.soc.boot.header_address
+    elf = folder / "algorithm.elf"
+    compiler = find_compiler(read_environment().path)
+    command = [
+        *(str(compiler), "-std=c11", *CPU, "-Os", "-Wall", "-Wextra", "-ffreestanding", "-ffunction-sections"),
+        *(f"-I{path}" for path in (folder, FIRMWARE / "bring_up", FIRMWARE / "trial")),
+        *(f"-DN6_NOR_PAGE={board.nor_commands.page}u", "-nostdlib"),
+        *(f"-Wl,-u,{name}" for name in _FUNCTIONS),
+        *("-Wl,--gc-sections,--build-id=none,--no-warn-rwx-segments", f"-Wl,--defsym=N6_LOAD={load + _HEAD:#x}"),
+        *("-Wl,-e,Init", f"-T{_FOLDER / 'n6_flash_algorithm.ld'}"),
+        *(str(FIRMWARE / source) for source in _SOURCES),
+        *("-lgcc", "-o", str(elf)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = next((line for line in done.stderr.splitlines() if "error" in line), "no message")
+        raise N6Error("N6-FLASH-030", f"the flash algorithm cannot be compiled: {reason}", where=compiler.name)
+    code, functions = _content(elf)
+    end = load + _HEAD + len(code)
+    stack_end = (end + 0x1FF) & ~0xFF
+    stack = stack_end + _STACK
+    return FlashAlgorithm(load, code, functions, stack_end, stack, (stack, stack + PAGE))
+
+
+def _content(elf: Path) -> tuple[bytes, dict[str, int]]:
+    """Return the code of an ELF file, and the addresses of the functions."""
+    with elf.open("rb") as stream:
+        file = ELFFile(stream)
+        section, symbols = file.get_section_by_name(".algorithm"), file.get_section_by_name(".symtab")
+        assert section is not None
+        assert isinstance(symbols, SymbolTableSection)
+        found = {symbol.name: int(symbol["st_value"]) for symbol in symbols.iter_symbols()}
+        return bytes(section.data()), {name: found[name] for name in _FUNCTIONS}

@@ -1,0 +1,170 @@
+"""Programmers of this project, through real pyOCD and OpenOCD."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from firmware_build import write_nor
+from n6build.base.errors import N6Error
+from n6build.base.span import Span
+from n6build.board.flash.choose import choose_programmer
+from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
+from n6build.board.flash.programmer import RamProgram
+from n6build.board.flash.sectors import Sector, sectors_of
+from n6build.board.flash.survey import checked_identity, held_record
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.boards import load_board
+from patience import wait_until
+
+from probe.boards import assembled
+from probe.debugger import PC, Debugger
+from probe.real_tools import Server, openocd, probe_server, pyocd, remote_port
+
+_BOARD = load_board("nucleo-n657")
+# Small sectors keep OpenOCD short, which needs 0.2 ms for each word.
+BOARD = replace(_BOARD, nor=replace(_BOARD.nor, sector=4096))
+APPLI, WEIGHTS = BOARD.nor.base + 0x0010_0000, BOARD.nor.base + 0x0100_0000
+KINDS = ("pyocd", "openocd")
+RAM = 0x3418_0400
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A server, and this project's programmer at it."""
+
+    server: Server
+    programmer: ProbeProgrammer
+
+
+@contextmanager
+def bench(kind: str, folder: Path, *more: str, board: str = BOARD.name) -> Iterator[Bench]:
+    """Yield a board at a programmer, which is installed in PATH."""
+    tool = {"pyocd": pyocd, "openocd": openocd}[kind]()
+    with pytest.MonkeyPatch.context() as patch, probe_server(folder / "server", board, *more) as server:
+        patch.setenv("PATH", str(tool.parent), prepend=":")
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        yield Bench(server, programmer_of(kind, server, folder))
+
+
+def programmer_of(kind: str, server: Server, folder: Path, board: Board = BOARD) -> ProbeProgrammer:
+    port = {"pyocd": server.pyocd_port, "openocd": server.openocd_port}[kind]
+    found = choose_programmer(f"{kind}:tcp-{port}", board, folder)
+    assert isinstance(found, ProbeProgrammer)
+    return found
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def at(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with bench(request.param, tmp_path_factory.mktemp(request.param)) as found:
+        yield found
+
+
+def images(version: int) -> list[Sector]:
+    """Return an Appli that changes with its version, and weights that never do."""
+    parts = {APPLI: Random(version).randbytes(4000), WEIGHTS: Random(0).randbytes(3000)}
+    return sectors_of(list(parts.items()), BOARD.nor.sector)
+
+
+def flash(at: Bench, wanted: list[Sector]) -> FlashPlan:
+    identity = checked_identity(at.programmer, BOARD)
+    plan = plan_delta(wanted, held_record(wanted, BOARD.name, at.programmer, identity))
+    carry_out(plan, at.programmer)
+    return plan
+
+
+def test_an_empty_board_is_programmed_and_a_second_time_only_the_difference(at: Bench) -> None:
+    assert len(flash(at, images(1)).lacking) == 2
+    assert len(flash(at, images(1)).lacking) == 0
+    assert [sector.address for sector in flash(at, images(2)).lacking] == [APPLI]
+    nor = at.server.nor
+    for sector in images(2):
+        assert nor[sector.address - BOARD.nor.base :][: sector.size] == sector.data
+    at.programmer.verify(images(2))
+    (read,) = at.programmer.read([Span(APPLI, 4000)])
+    assert read == Random(2).randbytes(4000)
+
+
+def test_a_board_that_differs_is_no_success(at: Bench) -> None:
+    flash(at, images(3))
+    with pytest.raises(N6Error) as caught:
+        at.programmer.verify(images(4))
+    assert caught.value.id == "N6-FLASH-004"
+
+
+def test_a_program_starts_in_ram_and_a_reset_ends_it(at: Bench, tmp_path: Path) -> None:
+    code = assembled(tmp_path, "ldr r0, =0x34008000\nldr r1, =0x600dcafe\nstr r1, [r0]\nb .", RAM + 8)
+    vectors = (0x341A_0000).to_bytes(4, "little") + (RAM + 9).to_bytes(4, "little")
+    at.programmer.start(RamProgram(RAM, vectors + code))
+    with remote_port(at.server) as port:
+        wait_until(lambda: Debugger(port).word(0x3400_8000) == 0x600D_CAFE)
+    at.programmer.reset()
+    with remote_port(at.server) as port:
+        debugger = Debugger(port)
+        debugger.halt()
+        assert debugger.register(PC) == BOARD.soc.boot.development_loop
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cable_that_is_pulled_is_a_named_error_and_the_next_flash_repairs_it(kind: str, tmp_path: Path) -> None:
+    """The server is killed at several moments of a flash."""
+    wanted = images(5)
+    for delay in (0.0, 0.2, 0.6, 1.2):
+        with bench(kind, tmp_path) as at:
+            puller = threading.Thread(target=_pull, args=(at.server, delay))
+            puller.start()
+            with pytest.raises(N6Error) as caught:
+                for version in range(100):
+                    flash(at, images(version))
+            puller.join()
+        assert re.fullmatch(r"N6-FLASH-0\d\d", caught.value.id)
+    with bench(kind, tmp_path) as at:
+        flash(at, wanted)
+        at.programmer.verify(wanted)
+
+
+def _pull(server: Server, delay: float) -> None:
+    connected = sum("Debugger connected" in line for line in server.lines)
+    wait_until(lambda: sum("Debugger connected" in line for line in server.lines) > connected)
+    time.sleep(delay)
+    server.process.kill()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_that_is_not_there_is_a_named_error(kind: str, tmp_path: Path) -> None:
+    with bench(kind, tmp_path) as at:
+        programmer = replace(at.programmer, name="tcp-1")
+        with pytest.raises(N6Error) as caught:
+            programmer.identify()
+    assert caught.value.id == "N6-FLASH-016"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_flash_boot_keeps_a_programmer_out(kind: str, tmp_path: Path) -> None:
+    from firmware_build import build_fsbl, image_of
+    from n6build.describe.formats.boot_header import BinaryType
+    from virtual_board.small_programs import PROGRAMS
+
+    elf = build_fsbl(tmp_path / "fsbl", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"], BOARD)
+    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
+    with bench(kind, tmp_path, "--boot", "flash", "--nor", str(nor)) as at, pytest.raises(N6Error) as caught:
+        at.programmer.identify()
+    assert caught.value.id == "N6-FLASH-016"
+    assert caught.value.hint and "boot selectors" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_boards_are_told_apart_by_their_ports(kind: str, tmp_path: Path) -> None:
+    with bench(kind, tmp_path / "a") as first, probe_server(tmp_path / "b" / "server", BOARD.name) as other:
+        second = Bench(other, programmer_of(kind, other, tmp_path))
+        flash(second, images(6))
+        assert first.server.nor.count(0xFF) == len(first.server.nor)
+        assert first.programmer.record != second.programmer.record
