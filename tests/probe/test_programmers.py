@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,8 +14,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from called import call, shared_caches
 from firmware_build import write_nor
 from n6build.base.errors import N6Error
+from n6build.base.paths import ROOT
 from n6build.base.span import Span
 from n6build.board.flash.choose import choose_programmer
 from n6build.board.flash.probe_programmer import ProbeProgrammer
@@ -168,3 +172,22 @@ def test_two_boards_are_told_apart_by_their_ports(kind: str, tmp_path: Path) -> 
         flash(second, images(6))
         assert first.server.nor.count(0xFF) == len(first.server.nor)
         assert first.programmer.record != second.programmer.record
+
+
+def test_a_project_is_flashed_and_verified_by_the_command(tmp_path: Path) -> None:
+    """The scripts and the algorithm of a programmer are no sources of a step."""
+    tool = pyocd()
+    with probe_server(tmp_path / "server", BOARD.name) as server:
+        environment = {
+            **shared_caches(),
+            "PATH": f"{tool.parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "site_scons"),
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+            "HOME": str(tmp_path),
+        }
+        options = [f"board={BOARD.name}", "model=miniresnet", f"probe=pyocd:tcp-{server.pyocd_port}"]
+        for target, said in (("flash", "5 of 5 sectors"), ("flash", "already up to date"), ("verify", "equal")):
+            command = [sys.executable, "-m", "n6build", target, *options, "--build", str(tmp_path / "build")]
+            result = call(*command, cwd=ROOT, **environment)
+            assert result.returncode == 0, result.stderr
+            assert said in result.stdout

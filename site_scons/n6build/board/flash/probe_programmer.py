@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,7 +172,9 @@ class ProbeProgrammer:
             selectors: Hint on the boot selectors; by default the one for programming.
         """
         with tempfile.TemporaryDirectory() as folder:
-            given = order(Attached(self.command, self.name, self.board, Path(folder)))
+            # Scripts and flash algorithms are no sources of the step that programs: what it leaves does not depend on them,
+            # no more than on the programmer itself. A context of its own notes no file.
+            given = Context().run(order, Attached(self.command, self.name, self.board, Path(folder)))
             said = run_command(self.command, given.arguments, timeout_s)
         done = said.output.count(given.done) if given.done else given.parts
         if said.failed or done < given.parts:
