@@ -18,12 +18,16 @@ from n6build.compile.reference.graph import Graph, Operator, Quantisation, Tenso
 from n6build.compile.reference.tflite_reader import read_graph
 from n6build.judge.npu.blobs import Blob, blob_of_words, blobs_of_network
 from n6build.judge.npu.constants import contradictions
+from n6build.judge.npu.contradiction import Contradiction
 from n6build.judge.npu.names import names_of
+from n6build.judge.npu.settings import epochs_of_blob
 from n6build.judge.npu.sums import Weights
 from samples import sample
 from slow_rows import telling_rows
 from virtual_board.npu.cases_vector import biased_layer
 from virtual_board.npu.model import NPU
+
+from npu.damaged_layer import read_or_refused, weights_in
 
 NAMES = names_of(NPU)
 # A factor is in 2^-13, and 21760 / 2^20 follows: the bias of the model has to be a whole number of steps.
@@ -45,6 +49,11 @@ def model(kernels: Sequence[int] = KERNELS, scale: float = 1.0) -> Graph:
     return Graph(dict(enumerate(tensors)), (Operator(0, "CONV_2D", (0, 1, 2), 3),), (0,), (3,))
 
 
+def contradicted(blobs: Sequence[Blob], weights: Weights, graph: Graph) -> list[Contradiction]:
+    epochs = (epoch for blob in blobs for epoch in epochs_of_blob(blob, NAMES))
+    return contradictions(epochs, NAMES, weights, graph)
+
+
 def found(
     kernels: Sequence[int] = KERNELS,
     factors: Sequence[int] = FACTORS,
@@ -52,10 +61,8 @@ def found(
     graph: Graph | None = None,
 ) -> list[str]:
     epoch = biased_layer(kernels, factors, biases)
-    weights = Weights({address: data.tobytes() for address, data in epoch.memory.items()}, {})
-    return [
-        each.what for each in contradictions([blob_of_words(epoch.blob(), "layer")], NAMES, weights, graph or model())
-    ]
+    whole = blob_of_words(epoch.blob(), "layer")
+    return [each.what for each in contradicted([whole], weights_in(epoch), graph or model())]
 
 
 def with_one(values: Sequence[int], place: int, value: int) -> list[int]:
@@ -93,15 +100,7 @@ def test_a_layer_whose_channels_all_have_another_scale_is_unknown() -> None:
 @given(place=st.integers(0, 400), value=st.integers(0, 0xFFFF_FFFF))
 def test_a_damaged_blob_is_read_or_refused(place: int, value: int) -> None:
     epoch = biased_layer(KERNELS, FACTORS, BIASES)
-    whole = blob_of_words(epoch.blob(), "layer")
-    words = list(whole.words)
-    words[place % len(words)] = value
-    damaged: Blob = replace(whole, words=tuple(words))
-    weights = {address: data.tobytes() for address, data in epoch.memory.items()}
-    try:
-        contradictions([damaged], NAMES, Weights(weights, {}), model())
-    except Exception as error:
-        assert getattr(error, "id", "") == "N6-NPU-003"
+    read_or_refused(epoch, place, value, lambda blob, weights: contradicted([blob], weights, model()))
 
 
 @pytest.mark.parametrize("name", telling_rows(NETWORKS, lambda name: name == "reid"))
@@ -112,7 +111,7 @@ def test_damages_of_real_networks_are_named_with_their_epoch(name: str) -> None:
     weights, graph = weights_beside(source, parsed.pools), read_graph(file)
 
     def told(words: Sequence[Blob], parts: dict[int, bytes]) -> set[int]:
-        return {each.epoch for each in contradictions(words, NAMES, Weights(parts, {}), graph)}
+        return {each.epoch for each in contradicted(words, Weights(parts, {}), graph)}
 
     assert told(blobs, weights) == set()
     network = Network(name, (), dict(enumerate(blobs, 1)), weights, {}, (), ())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.compile.artifacts.description import InitializerImage, NetworkArtifacts
-from n6build.judge.npu.blobs import Blob, blob_of_words, read_blobs
+from n6build.judge.npu.blobs import blob_of_words, read_blobs
 from n6build.judge.npu.saturation import Reach, reach, reach_of_network
 from n6build.judge.npu.sums import Weights
 from run.test_table import ARTIFACTS
@@ -21,13 +21,15 @@ from virtual_board.npu.cases_vector import biased_layer
 from virtual_board.npu.examples import EXAMPLES
 from virtual_board.npu.model import NPU
 
+from npu.damaged_layer import read_or_refused, weights_in
+
 KERNELS, FACTORS, BIASES = (40, -9, 40, 10), (30138, 8000, 30138, 9000), (-619, 5, 0, -20)
 
 
 def reach_of(kernels: Sequence[int], factors: Sequence[int], biases: Sequence[int], *, known: bool = True) -> Reach:
     epoch = biased_layer(kernels, factors, biases)
-    weights = {address: data.tobytes() for address, data in epoch.memory.items()} if known else {}
-    return reach([blob_of_words(epoch.blob(), "layer")], NPU, Weights(weights, {}))
+    weights = weights_in(epoch) if known else Weights({}, {})
+    return reach([blob_of_words(epoch.blob(), "layer")], NPU, weights)
 
 
 def test_a_channel_with_a_large_bias_ends_before_its_output_does() -> None:
@@ -55,8 +57,7 @@ def test_without_weights_the_layer_is_unknown() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_kind_of_epoch_is_read(name: str) -> None:
     epoch = EXAMPLES[name]()
-    weights = {address: data.tobytes() for address, data in epoch.memory.items()}
-    found = reach([blob_of_words(epoch.blob(), name)], NPU, Weights(weights, {}))
+    found = reach([blob_of_words(epoch.blob(), name)], NPU, weights_in(epoch))
     assert found.unknown <= found.layers
 
 
@@ -68,22 +69,13 @@ def test_units_in_a_circle_end_the_search() -> None:
     for kind in ("POOL", "ACTIV"):
         epoch.switch_on(kind, 0)
     epoch.switch_on("STRENG", 7, DIR=1, RAW=1, SIZE0=8)
-    weights = {address: data.tobytes() for address, data in epoch.memory.items()}
-    assert len(reach([blob_of_words(epoch.blob(), "layer")], NPU, Weights(weights, {})).cut) == 1
+    assert len(reach([blob_of_words(epoch.blob(), "layer")], NPU, weights_in(epoch)).cut) == 1
 
 
 @given(place=st.integers(0, 400), value=st.integers(0, 0xFFFF_FFFF))
 def test_a_damaged_blob_is_read_or_refused(place: int, value: int) -> None:
     epoch = biased_layer(KERNELS, FACTORS, BIASES)
-    whole = blob_of_words(epoch.blob(), "layer")
-    words = list(whole.words)
-    words[place % len(words)] = value
-    damaged: Blob = replace(whole, words=tuple(words))
-    weights = {address: data.tobytes() for address, data in epoch.memory.items()}
-    try:
-        reach([damaged], NPU, Weights(weights, {}))
-    except Exception as error:
-        assert getattr(error, "id", "") == "N6-NPU-003"
+    read_or_refused(epoch, place, value, lambda blob, weights: reach([blob], NPU, weights))
 
 
 def compiled(folder: Path, kernels: Sequence[int]) -> NetworkArtifacts:

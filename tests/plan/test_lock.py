@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 from n6build.__main__ import main
+from n6build.base.console import say
 from n6build.base.file_lock import try_lock
 from n6build.cli import build
+from n6build.engine import lock
 from n6build.engine.ledger import FOLDER, Entry, ledger_path, read_ledger
 from n6build.engine.lock import locked_build_folder
 from n6build.engine.perform import Site
 from n6build.engine.plan import Plan
+from patience import NET_S
 
 HEADER = "build/nucleo-n657/include/n6_soc.h"
 
@@ -30,19 +33,29 @@ def is_free(folder: Path) -> bool:
         os.close(handle)
 
 
-def test_a_second_build_waits_for_the_first_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_second_build_waits_for_the_first_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = locked_build_folder(tmp_path)
-    taken = threading.Event()
+    taken, printed = threading.Event(), threading.Event()
+
+    def say_and_note(*words: str) -> None:
+        say(*words)
+        printed.set()
+
+    # Reading the output while the other thread prints could lose the line, and wait for it without end.
+    monkeypatch.setattr(lock, "say", say_and_note)
 
     def second() -> None:
         os.close(locked_build_folder(tmp_path))
         taken.set()
 
-    thread = threading.Thread(target=second)
+    # A failure leaves it waiting, which must not keep the process.
+    thread = threading.Thread(target=second, daemon=True)
     thread.start()
-    said = ""
-    while "Waiting" not in said:
-        said += capsys.readouterr().out
+    assert printed.wait(NET_S)
+    said = capsys.readouterr().out
+    assert "Waiting" in said
     assert f"{tmp_path.name}, another build is using it (process {os.getpid()})" in said
     assert not taken.is_set()
     os.close(first)

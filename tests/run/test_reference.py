@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from n6build.base.errors import N6Error
 from n6build.board.run import reference
-from n6build.board.run.reference import nudged_cosine, reference_npy
+from n6build.board.run.reference import reference_outputs
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.compile.artifacts.made_buffers import MadeBuffer, MadeBuffers
 from n6build.judge.compare.interpret import ports_of
@@ -39,7 +39,7 @@ def as_compiled(model: Path) -> NetworkArtifacts:
 
 
 def made(model: Path, network: NetworkArtifacts, inputs: VectorSet = INPUTS) -> NDArray[np.generic]:
-    found: NDArray[np.generic] = np.load(io.BytesIO(reference_npy(model, network, inputs)), allow_pickle=False)
+    found: NDArray[np.generic] = np.load(io.BytesIO(reference_outputs(model, network, inputs).npy), allow_pickle=False)
     return found
 
 
@@ -133,6 +133,10 @@ def test_a_network_of_another_model_is_refused() -> None:
 
 def test_outputs_move_little_if_each_input_moves_by_a_step() -> None:
     model = KEYWORD / "keyword.tflite"
-    found = nudged_cosine(model, as_compiled(model), INPUTS)
-    assert 0.9 < found < 1
-    assert nudged_cosine(model, as_compiled(model), INPUTS) == found
+    plain = reference_outputs(model, as_compiled(model), INPUTS)
+    nudged = reference_outputs(model, as_compiled(model), INPUTS, nudge=True)
+    assert plain.nudged is None
+    assert nudged.npy == plain.npy
+    assert nudged.nudged is not None
+    assert 0.9 < nudged.nudged < 1
+    assert reference_outputs(model, as_compiled(model), INPUTS, nudge=True) == nudged

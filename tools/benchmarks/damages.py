@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from n6build.board.run.epoch_bounds import Bounds, graph_of, roundings_of_blobs
+from n6build.board.run.epoch_bounds import Bounds, graph_of, watched_roundings
 from n6build.board.run.epoch_test import FedEpoch, Watched, fed
 from n6build.compile.reference.graph import Graph
 from n6build.describe.hardware.boards import load_board
@@ -17,7 +17,7 @@ from n6build.judge.npu.constants import contradictions
 from n6build.judge.npu.disassemble import Label, Write, WriteSeries, instructions
 from n6build.judge.npu.moved import span_of
 from n6build.judge.npu.names import Names, names_of
-from n6build.judge.npu.settings import epochs_of_blob
+from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
 from n6build.judge.npu.sums import Weights
 from samples import samples_folder
 
@@ -116,12 +116,12 @@ def _contradicted(
     """Return the epochs with constants that do not follow from the model."""
     parts = {at: changed(at, data, weights) for at, data in network.regions.items() if at in network.files}
     names = names_of(load_board(BOARD).soc.npu)
-    found = contradictions(_blobs(network, words), names, Weights(parts, {}), graph)
-    return {each.epoch for each in found}
+    return {each.epoch for each in contradictions(_epochs(network, words, names), names, Weights(parts, {}), graph)}
 
 
-def _blobs(network: Network, words: Mapping[int, Sequence[int]]) -> list[Blob]:
-    return [replace(blob, words=tuple(words.get(first, blob.words))) for first, blob in sorted(network.blobs.items())]
+def _epochs(network: Network, words: Mapping[int, Sequence[int]], names: Names) -> Iterator[EpochSettings]:
+    for first, blob in sorted(network.blobs.items()):
+        yield from epochs_of_blob(replace(blob, words=tuple(words.get(first, blob.words))), names)
 
 
 def _changed(found: Mapping[str, FedEpoch], made: Mapping[str, bytes], base: Mapping[str, bytes], epoch: int) -> int:
@@ -137,7 +137,8 @@ def judged(
     # In a build, buffers of the application have no address.
     watched = {each.joined.buffer.name: _without_address(each) for each in network.watched}
     seen = [each for name, each in watched.items() if name in made]
-    bounds = replace(bounds, roundings=roundings_of_blobs(_blobs(network, words), seen, load_board(BOARD).soc.npu))
+    names = names_of(load_board(BOARD).soc.npu)
+    bounds = replace(bounds, roundings=watched_roundings(_epochs(network, words, names), seen, names))
     return {name: fed(watched[name], data, [], None, {}, bounds.of(watched[name])) for name, data in made.items()}
 
 

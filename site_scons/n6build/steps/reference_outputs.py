@@ -46,7 +46,7 @@ class Expected:
         not_compared: Reason for missing expected outputs.
         step: Step that makes the file; None for a stored file.
         why_not: File with the reason if that step makes an empty file; empty if the step fails instead.
-        nudged: File with `nudged_cosine`; empty without one.
+        nudged: File with the cosine of `ReferenceOutputs.nudged`; empty without one.
     """
 
     file: str = ""
@@ -105,21 +105,21 @@ def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inpu
 def make_reference_outputs(call: Call) -> None:
     """Write the outputs, or the reason for missing outputs into the second output.
 
-    A third output gets the cosine of `nudged_cosine`.
+    A third output gets the cosine of `ReferenceOutputs.nudged`.
 
     Raises:
         N6Error: N6-COMPARE-00x if the interpreter rejects the model and there is no second output;
             N6-VEC-00x if the inputs are invalid.
     """
-    from n6build.board.run.reference import nudged_cosine, reference_npy  # noqa: PLC0415 - planning computes nothing.
+    from n6build.board.run.reference import reference_outputs  # noqa: PLC0415 - planning computes nothing.
 
     given = call.parameters_as(ReferenceOutputsParameters)
     model, vectors = call.sources[0], read_vectors(call.sources[1])
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     outputs, why_not, nudged = b"", "", ""
     try:
-        outputs = reference_npy(model, artifacts, vectors)
-        nudged = f"{nudged_cosine(model, artifacts, vectors):.6f}" if len(call.outputs) > 2 else ""
+        made = reference_outputs(model, artifacts, vectors, nudge=len(call.outputs) > 2)
+        outputs, nudged = made.npy, "" if made.nudged is None else f"{made.nudged:.6f}"
     except N6Error as error:
         # The interpreter rejects the model, or its inputs and outputs do not match the network's.
         if len(call.outputs) == 1 or not error.id.startswith("N6-COMPARE-"):

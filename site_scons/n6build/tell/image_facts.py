@@ -19,6 +19,7 @@ from n6build.describe.formats.boot_header import (
     BASE,
     HEADER_BYTES,
     MAGIC,
+    STACK_ALIGNMENT,
     VECTOR_BYTES,
     VERSION_2_1,
     BinaryType,
@@ -32,8 +33,6 @@ from n6build.place.image.program_board import program_board
 _THUMB = 1
 # Offset of the payload in an image that was signed with -align.
 _ALIGNED = 0x400
-# The processor ignores the last two bits (Armv8-M manual, reset). ST's OpenBootloader begins with a multiple of 4 only.
-_STACK_ALIGNMENT = 4
 # Bit 28 tells secure from non-secure addresses of one memory.
 _SECURE = 0x1000_0000
 _ANY_LOAD_ADDRESS = 0xFFFF_FFFF
@@ -265,9 +264,9 @@ def _vector_doubts(table: bytes, board: Board) -> list[Doubt]:
     if not reset & _THUMB:
         cure = "make .vectors the first section in the linker script, and declare the handler as a function"
         doubts.append(Doubt(f"the reset vector 0x{reset:08X} has no Thumb bit", cure))
-    if stack % _STACK_ALIGNMENT:
-        cure = f"align the top of the stack to {_STACK_ALIGNMENT} bytes in the linker script"
-        doubts.append(Doubt(f"the stack pointer 0x{stack:08X} is not a multiple of {_STACK_ALIGNMENT}", cure))
+    if stack % STACK_ALIGNMENT:
+        cure = f"align the top of the stack to {STACK_ALIGNMENT} bytes in the linker script"
+        doubts.append(Doubt(f"the stack pointer 0x{stack:08X} is not a multiple of {STACK_ALIGNMENT}", cure))
     elif not _is_in_ram(stack, board):
         cure = "make .vectors the first section in the linker script"
         doubts.append(Doubt(f"the stack pointer 0x{stack:08X} is not in RAM", cure))

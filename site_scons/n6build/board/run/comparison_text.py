@@ -63,22 +63,21 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
         if not _is_compared(network):
             why = f": {network.not_compared}" if network.not_compared else ""
             lines.append(f"{len(network.verdicts)} inferences, but no expected outputs for a comparison{why}")
-    lines += [_little_told(network) for network in networks if _is_relaxed(network)]
+    lines += [
+        _little_told(network.model, network.nudged)
+        for network in networks
+        if network.nudged is not None and of_noise(network.nudged) != OF_NOISE
+    ]
     seeded = " and ".join(network.model for network in networks if network.is_seeded)
     if seeded:
         lines.append(f"{seeded} ran on {SEEDED}: set vectors.inputs in model.yaml for other inputs")
     return lines
 
 
-def _is_relaxed(network: NetworkOutcome) -> bool:
-    """Return true if the model's outputs move too easily for these inputs."""
-    return network.nudged is not None and of_noise(network.nudged).cosine < OF_NOISE.cosine
-
-
-def _little_told(network: NetworkOutcome) -> str:
+def _little_told(model: str, nudged: float) -> str:
     return (
-        f"these inputs tell little of {network.model}: its outputs in the reference move to cosine "
-        f"{cosine_text(network.nudged or 0.0)} if each input value changes by one step; try a real input, or epochs=1"
+        f"these inputs tell little of {model}: its outputs in the reference move to cosine {cosine_text(nudged)} if each "
+        "input value changes by one step; try a real input, or epochs=1"
     )
 
 

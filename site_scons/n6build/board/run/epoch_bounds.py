@@ -5,23 +5,22 @@ They follow from the constants of its epochs and the model's own arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most
 from n6build.board.run.epoch_test import Bound, Watched
 from n6build.compile.artifacts.description import NetworkArtifacts
-from n6build.compile.artifacts.network_c import MAX_BYTES, parse_network_c
+from n6build.compile.artifacts.network_c import read_network_c
 from n6build.describe.hardware.npu import Npu
 from n6build.judge.compare.tensors import ReferenceTensor
-from n6build.judge.npu.blobs import Blob, blobs_of_network
+from n6build.judge.npu.blobs import blobs_of_network
 from n6build.judge.npu.contradiction import Contradiction
-from n6build.judge.npu.names import names_of
+from n6build.judge.npu.names import Names, names_of
 from n6build.judge.npu.rounding import Rounding, roundings_of
-from n6build.judge.npu.settings import epochs_of_blob
+from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
 from n6build.judge.npu.sums import weights_of
 
 if TYPE_CHECKING:
@@ -93,37 +92,36 @@ def bounds_of(
         N6Error: N6-NPU-00x for a damaged blob.
     """
     source = artifacts.source
-    is_c = source.suffix == ".c"
-    text = read_at_most(source, MAX_BYTES).decode("utf-8", "replace") if is_c else ""
-    blobs = blobs_of_network(source, parse_network_c(text, source.name).ecblobs_header if is_c else None)
-    graph = graph_of(reference) if blobs else None
+    header = read_network_c(source).ecblobs_header if source.suffix == ".c" else None
+    names = names_of(npu)
+    epochs = [epoch for blob in blobs_of_network(source, header) for epoch in epochs_of_blob(blob, names)]
+    roundings = watched_roundings(epochs, watched, names)
+    graph = graph_of(reference) if epochs else None
     if graph is None:
-        return Bounds(roundings_of_blobs(blobs, watched, npu), {})
+        return Bounds(roundings, {})
     from n6build.judge.compare.unrounded import unrounded  # noqa: PLC0415 - planning compares nothing.
     from n6build.judge.npu.constants import contradictions  # noqa: PLC0415
 
-    return Bounds(
-        roundings_of_blobs(blobs, watched, npu),
-        unrounded(graph, tensors),
-        tuple(contradictions(blobs, names_of(npu), weights_of(artifacts), graph)),
-    )
+    contradicted = contradictions(epochs, names, weights_of(artifacts), graph)
+    return Bounds(roundings, unrounded(graph, tensors), tuple(contradicted))
 
 
-def roundings_of_blobs(
-    blobs: Sequence[Blob], watched: Sequence[Watched], npu: Npu
+def watched_roundings(
+    epochs: Iterable[EpochSettings], watched: Sequence[Watched], names: Names
 ) -> Mapping[int, tuple[Rounding, ...]]:
-    """Return the errors of the blobs' stream engines, by epoch.
+    """Return the errors of the epochs' stream engines, by epoch.
 
-    Raises:
-        N6Error: N6-NPU-00x for a damaged blob.
+    Args:
+        epochs: Epochs of the network's blobs.
+        watched: Buffers that are compared and replaced.
+        names: Names of units and ports.
     """
-    names = names_of(npu)
     replaced: dict[int, list[tuple[int, int]]] = {}
     for each in watched:
         buffer = each.joined.buffer
         if buffer.address is not None:
             replaced.setdefault(buffer.epoch, []).append((buffer.address, buffer.bytes))
-    return roundings_of((epoch for blob in blobs for epoch in epochs_of_blob(blob, names)), names, replaced)
+    return roundings_of(epochs, names, replaced)
 
 
 def graph_of(reference: Path) -> Graph | None:

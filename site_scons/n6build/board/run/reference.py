@@ -6,6 +6,7 @@ The interpreter runs the original model on the same inputs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -26,11 +27,31 @@ _SEED = 7
 _STEPS_OF_FLOATS = 255
 
 
-def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> bytes:
-    """Return a .npy file with a row of expected outputs for each row of inputs.
+@dataclass(frozen=True)
+class ReferenceOutputs:
+    """Outputs of the model on test vectors.
 
-    A row has the type and shape of the network's output. For several outputs it has their bytes, one
-    output after another.
+    Attributes:
+        npy: A .npy file with a row for each vector. A row has the type and shape of the network's output.
+            For several outputs it has their bytes, one output after another.
+        nudged: Least cosine of an output for the first vector to that for the same vector with each
+            value one step off; None if it was not asked for.
+    """
+
+    npy: bytes
+    nudged: float | None
+
+
+def reference_outputs(
+    model: Path, network: NetworkArtifacts, inputs: VectorSet, *, nudge: bool = False
+) -> ReferenceOutputs:
+    """Return the outputs of the model for each row of inputs.
+
+    Args:
+        model: File of the model.
+        network: The network.
+        inputs: Test vectors.
+        nudge: Also run the first vector with each value one step off, at random, but always alike.
 
     Raises:
         N6Error: N6-COMPARE-00x, N6-VEC-002.
@@ -39,38 +60,26 @@ def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> 
     takes, gives = ports_of(model)
     channels_last = model.suffix == ".tflite"
     joined = join(network.inputs, takes, "input", channels_last=channels_last)
+    given = [_in_order(row, joined) for row in rows(inputs)]
 
     @cache
     def by_graph() -> Mapping[str, str]:
-        return _tensors_of_buffers(model, network, _in_order(next(iter(rows(inputs))), joined))
+        return _tensors_of_buffers(model, network, given[0])
 
     outputs = join(network.outputs, gives, "output", channels_last=channels_last, by_graph=by_graph)
-    made = reference_rows(model, [_in_order(row, joined) for row in rows(inputs)])
-    return _npy([[one.for_network(run[one.place]) for one in outputs] for run in made])
+    made = reference_rows(model, [*given, *([_nudged(given[0])] if nudge else [])])
+    npy = _npy([[one.for_network(run[one.place]) for one in outputs] for run in made[: len(given)]])
+    pairs = zip(made[-1], made[0], gives, strict=True)
+    cosines = [measure(moved, plain, port.zero_point).cosine for moved, plain, port in pairs] if nudge else []
+    return ReferenceOutputs(npy, min(cosines) if nudge else None)
 
 
-def nudged_cosine(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> float:
-    """Return the least cosine of an output, if each input value changes by a step.
-
-    The inputs change at random, but always alike.
-
-    Args:
-        model: File of the model.
-        network: The network.
-        inputs: Test vectors, of which the first is used.
-
-    Raises:
-        N6Error: N6-COMPARE-00x.
-    """
-    _, gives = ports_of(model)
-    given = model_inputs(model, network, next(iter(rows(inputs))))
+def _nudged(inputs: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic]]:
     random = np.random.default_rng(_SEED)
-    plain, moved = reference_rows(model, [given, [_nudged(each, random) for each in given]])
-    outputs = zip(moved, plain, gives, strict=True)
-    return min(measure(after, before, port.zero_point).cosine for after, before, port in outputs)
+    return [_one_step_off(values, random) for values in inputs]
 
 
-def _nudged(values: NDArray[np.generic], random: np.random.Generator) -> NDArray[np.generic]:
+def _one_step_off(values: NDArray[np.generic], random: np.random.Generator) -> NDArray[np.generic]:
     real = values.astype(np.float64)
     step = float(np.ptp(real)) / _STEPS_OF_FLOATS if values.dtype.kind == "f" else 1.0
     moved = real + step * random.choice((-1, 1), values.shape)

@@ -11,12 +11,13 @@ from n6build.check.check import check
 from n6build.check.checked_board import CheckedBoard
 from n6build.check.rules.programs import blamed_symbol, memories, off_after_reset, outside, physical
 from n6build.check.subject import ForeignProgram, Subject
+from n6build.describe.formats.boot_header import STACK_ALIGNMENT
 from n6build.describe.hardware.soc import SYSTEM_EXCEPTIONS
 from n6build.place.image.elf_reader import Symbol
 from n6build.place.image.foreign import StartedProgram
 
-# The alignment of a stack is from the procedure call standard, the least one of VTOR from the architecture (VTOR.TBLOFF); bytes.
-_STACK_ALIGNMENT, _LEAST_TABLE_ALIGNMENT = 4, 128
+# Bytes, from the architecture (VTOR.TBLOFF).
+_LEAST_TABLE_ALIGNMENT = 128
 _WORD = 4
 
 
@@ -40,13 +41,13 @@ def vector_table(subject: Subject) -> Iterator[Finding]:
 def _stack(board: CheckedBoard, program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str, str]]:
     said = f"the initial stack pointer 0x{start.stack:08X}"
     hint = "set the first vector to the end of the stack, for example _estack"
-    top = Span(physical(start.stack - _STACK_ALIGNMENT), _STACK_ALIGNMENT)
+    top = Span(physical(start.stack - STACK_ALIGNMENT), STACK_ALIGNMENT)
     ram = {name: span for name, span in memories(board).items() if name not in ("NOR", "BOOTROM")}
-    if start.stack < _STACK_ALIGNMENT or outside(top, list(ram.values())) is not None:
+    if start.stack < STACK_ALIGNMENT or outside(top, list(ram.values())) is not None:
         yield f"{said} is outside the RAM of {board.name}", hint
         return
-    if start.stack % _STACK_ALIGNMENT:
-        yield f"{said} is not a multiple of {_STACK_ALIGNMENT}", hint
+    if start.stack % STACK_ALIGNMENT:
+        yield f"{said} is not a multiple of {STACK_ALIGNMENT}", hint
     off = [name for name, span in off_after_reset(board).items() if span.address <= top.address < span.end]
     # It is unknown which memories a third-party FSBL switches on before it starts an Appli.
     if off and (program.role == "fsbl" or start.address is not None):

@@ -18,6 +18,9 @@ VERSION_2_1 = 0x0002_0100
 ACCEPTED_VERSIONS = (VERSION_2_1, VERSION_2_3)
 # A payload begins with the stack pointer and the reset vector.
 VECTOR_BYTES = 8
+# The processor ignores the last two bits of the stack pointer (Armv8-M manual, reset). ST's OpenBootloader begins with a multiple
+# of 4 only.
+STACK_ALIGNMENT = 4
 # A signature covers these bytes of the base header, from the version on, and everything behind that header. INFERRED for the
 # STM32N6 from one published script that signs FSBLs. For the STM32MP13, ST documents the range from the version to the end. No
 # signed image was available; if the range differs, change these numbers.

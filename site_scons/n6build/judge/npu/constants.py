@@ -15,17 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.base.size_text import counted
+from n6build.compile.model_constants import counts_of
 from n6build.compile.reference.graph import Graph, Operator, Tensor
-from n6build.judge.npu.blobs import Blob
 from n6build.judge.npu.contradiction import Contradiction
 from n6build.judge.npu.names import Names
-from n6build.judge.npu.requantise import AFFINE, PRODUCT, RequantiseStep, step_of
-from n6build.judge.npu.settings import UnitSettings, epochs_of_blob
+from n6build.judge.npu.requantise import MOST_STEPS, RequantiseStep, step_in
+from n6build.judge.npu.settings import EpochSettings, UnitSettings
 from n6build.judge.npu.sums import Epoch, Weights, connected, kernels_of, sums_of
 
 Channels = NDArray[np.float64]
 
-_VALUES = 256
 # Axis of the channels of the result, in the weights of each kind of operator.
 _CHANNEL_AXIS = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0}
 # Kernels that differ in more values are those of another operator, or of another training.
@@ -36,13 +35,11 @@ _NEAREST = 0.6
 _LAST_BITS, _STEPS, _RELATIVE = 8, 1e-4, 1e-6
 # More channels than this share differ: the layer has another scale, not a damaged one.
 _MOST_CHANNELS = 1 / 2
-_LONGEST = 4
 # The compiler drops the weights of a channel that reaches fewer steps (INFERRED from MoveNet: one channel of 3.4 steps).
 _DROPPED = 8
 _INPUT_VALUES = 255
 # Errors of a common factor that are tried.
 _TRIED = 41
-_MOST_STREAMED = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -50,14 +47,12 @@ class _Operator:
     """An operator with weights.
 
     Attributes:
-        name: Name of its result.
         counts: Number of weights by their byte.
         gains: Output steps for one step of a sum, for each channel.
         offsets: Output for a sum of 0, in steps.
         reach: Largest change of the output by the weights of a channel, in steps.
     """
 
-    name: str
     counts: NDArray[np.int64]
     gains: Channels
     offsets: Channels
@@ -87,26 +82,24 @@ class _Layer:
     rounded: float
 
 
-def contradictions(blobs: Iterable[Blob], names: Names, weights: Weights, graph: Graph) -> list[Contradiction]:
-    """Return the constants of a network's blobs that do not follow from its model.
+def contradictions(
+    epochs: Iterable[EpochSettings], names: Names, weights: Weights, graph: Graph
+) -> list[Contradiction]:
+    """Return the constants of a network's epochs that do not follow from its model.
 
     Only layers whose kernels are those of an operator are compared, with few exceptions. Others may
     have been changed by the compiler.
 
     Args:
-        blobs: Blobs of the network.
+        epochs: Epochs of the network's blobs.
         names: Names of units and ports.
         weights: Weights of the network, and no other memory.
         graph: Graph of the model.
-
-    Raises:
-        N6Error: N6-NPU-003.
     """
     operators = list(_operators(graph))
     return [
         Contradiction(settings.number, what)
-        for blob in blobs
-        for settings in epochs_of_blob(blob, names)
+        for settings in epochs
         for layer in _layers(connected(settings, names.sources, names.destinations, weights))
         for what in _differences(layer, operators)
     ]
@@ -142,7 +135,7 @@ def _operator(graph: Graph, operator: Operator, axis: int) -> _Operator | None:
     zero = made.quantisation.zero_point if made.quantisation else 0
     values = weights.data.astype(np.int64)
     reach = np.abs(np.moveaxis(values, axis, 0).reshape(count, -1)).sum(axis=1) * _INPUT_VALUES * gains
-    return _Operator(made.name, _counts(values), gains, constants * gains + zero, reach)
+    return _Operator(_counts(values), gains, constants * gains + zero, reach)
 
 
 def _scale(tensor: Tensor) -> float:
@@ -152,10 +145,8 @@ def _scale(tensor: Tensor) -> float:
 
 
 def _counts(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how often each byte but 0 is among values: the compiler adds zeros."""
-    counts = np.bincount(values.reshape(-1) & 0xFF, minlength=_VALUES)
-    counts[0] = 0
-    return counts
+    """Return how often each byte but 0 is among values of int8."""
+    return np.frombuffer(counts_of(values.astype(np.int8)), "<i8")
 
 
 def _layers(epoch: Epoch) -> Iterator[_Layer]:
@@ -173,7 +164,7 @@ def _layer(epoch: Epoch, last: UnitSettings) -> _Layer | None:
     """
     units = [last]
     while (before := epoch.units.get(epoch.source_of(f"{units[-1].name}.sums"))) and before.kind == "CONVACC":
-        if before in units or len(units) > _LONGEST:
+        if before in units or len(units) > MOST_STEPS:
             return None
         units.append(before)
     kernels = [kernels_of(epoch, unit) for unit in units]
@@ -184,26 +175,27 @@ def _layer(epoch: Epoch, last: UnitSettings) -> _Layer | None:
     if sums is None:
         return None
     steps = _steps(epoch, last.name, len(sums.low), known[0].shape[1])
-    return _composed(last, steps, sum(map(_counts, known), np.zeros(_VALUES, np.int64))) if steps else None
+    return _composed(last, steps, np.sum([*map(_counts, known)], axis=0)) if steps else None
 
 
 def _users(epoch: Epoch, source: str) -> list[tuple[UnitSettings, str]]:
-    """Return the ARITH units that take a unit's stream, with the other port."""
+    """Return the ARITH units that take a unit's stream, with the port."""
     return [
-        (unit, other)
+        (unit, port)
         for unit in epoch.units.values()
         if unit.kind == "ARITH"
-        for port, other in (("x", "y"), ("y", "x"))
+        for port in ("x", "y")
         if epoch.source_of(f"{unit.name}.{port}") == source
     ]
 
 
-def _steps(epoch: Epoch, source: str, count: int, kernels: int) -> list[RequantiseStep]:
+def _steps(epoch: Epoch, source: str, count: int, of_frame: int) -> list[RequantiseStep]:
     """Return the steps up to a result of one byte; none if one of them is unknown."""
     steps: list[RequantiseStep] = []
-    while len(steps) < _LONGEST:
+    while len(steps) < MOST_STEPS:
         users = _users(epoch, source)
-        step = _step(epoch, *users[0], count, kernels) if len(users) == 1 else None
+        is_chain = len(users) == 1 and users[0][1] == "x"
+        step = step_in(epoch, users[0][0], count, of_frame) if is_chain else None
         if step is None:
             return []
         steps.append(step)
@@ -213,69 +205,22 @@ def _steps(epoch: Epoch, source: str, count: int, kernels: int) -> list[Requanti
     return []
 
 
-def _step(epoch: Epoch, unit: UnitSettings, other: str, count: int, kernels: int) -> RequantiseStep | None:
-    fields = unit.fields
-    operation = fields.get(("CTRL", "OP"))
-    if operation not in (AFFINE, PRODUCT):
-        return None
-    if not fields.get(("CTRL", "DUALIN")):
-        return step_of(unit, count) if other == "y" else None
-    stream = epoch.units.get(epoch.source_of(f"{unit.name}.{other}"))
-    values = _streamed(epoch, stream, count, kernels) if stream and stream.kind == "STRENG" and other == "y" else None
-    if values is None or fields.get(("CTRL", "COEFFA")) or fields.get(("CTRL", "COEFFB")):
-        return None
-    if operation == PRODUCT:
-        return RequantiseStep(unit, values, np.zeros(count, np.int64))
-    fixed = step_of(unit, count)
-    if fixed is None or fields.get(("SHIFT", "BY")):
-        return None
-    factor = np.int64(np.int16(fields.get(("COEFFB", "B"), 0) - (fields.get(("COEFFB", "B"), 0) >> 15 << 16)))
-    shifted = fixed.c << fields.get(("SHIFT", "C"), 0)
-    return RequantiseStep(unit, fixed.a, factor * values + shifted)
-
-
-def _streamed(epoch: Epoch, engine: UnitSettings, count: int, kernels: int) -> NDArray[np.int64] | None:
-    """Return numbers of 16 bits that an engine repeats for each pixel of a channel.
-
-    In memory they are frames x pixels x kernels of a frame, with equal pixels.
-    """
-    fields = engine.fields
-    width, frames = fields.get(("FSIZE", "WIDTH"), 0), count // kernels if count % kernels == 0 else 0
-    is_wide = fields.get(("CTRL", "SIZE1")) and not fields.get(("CTRL", "SIZE2"))
-    total = frames * width
-    if not frames or not width or width % kernels or not is_wide or 2 * total > _MOST_STREAMED:
-        return None
-    data = epoch.weights.at(fields.get(("ADDR", "REG"), 0), 2 * total, engine.bases.get("ADDR", ""))
-    if data is None:
-        return None
-    values = np.frombuffer(data, "<i2").reshape(frames, width // kernels, kernels).astype(np.int64)
-    # A damaged pixel has another number than the others of its channel.
-    usual = np.median(values, axis=1, keepdims=True).astype(np.int64)
-    furthest = np.abs(values - usual).argmax(axis=1, keepdims=True)
-    return np.take_along_axis(values, furthest, axis=1).reshape(-1)
-
-
 def _composed(last: UnitSettings, steps: Sequence[RequantiseStep], counts: NDArray[np.int64]) -> _Layer:
     gains = np.full(len(steps[0].a), 2.0 ** -last.fields.get(("DFORMAT", "OUTSHIFT"), 0))
     gain_bit, offsets, offset_bit = (np.zeros_like(gains) for _ in range(3))
     common = rounded = 0.0
     for step in steps:
-        fields = step.unit.fields
-        is_dual = bool(fields.get(("CTRL", "DUALIN")))
-        last_shift = 2.0 ** -fields.get(("SHIFT", "RES"), 0)
-        first_shift = last_shift * 2.0 ** -fields.get(("SHIFT", "AX"), 0)
-        constant_bit = last_shift * (1 if is_dual else 2.0 ** fields.get(("SHIFT", "C"), 0))
-        factor = step.a * first_shift
+        last_shift, first_shift = (2.0 ** -step.unit.fields.get(("SHIFT", name), 0) for name in ("RES", "AX"))
+        factor_bit = last_shift * first_shift
+        factor = step.a * factor_bit
         gain_bit = gain_bit * np.abs(factor)
         if (step.a != step.a[0]).any() or len(steps) == 1:
-            gain_bit += np.abs(gains) * first_shift
+            gain_bit += np.abs(gains) * factor_bit
         elif step.a[0] & (step.a[0] - 1):
             common += 0.5 / abs(int(step.a[0]))
-        offset_bit = offset_bit * np.abs(factor) + constant_bit
-        rounded = rounded * float(np.abs(factor).max())
-        if is_dual and fields.get(("CTRL", "OP")) == AFFINE:
-            rounded += constant_bit * fields.get(("COEFFB", "B"), 0)
-        offsets = offsets * factor + step.c * constant_bit
+        offset_bit = offset_bit * np.abs(factor) + step.c_bit * last_shift
+        rounded = rounded * float(np.abs(factor).max()) + step.c_rounded * last_shift
+        offsets = offsets * factor + step.c * last_shift
         gains = gains * factor
     return _Layer(counts, gains, offsets, gain_bit, common, offset_bit, rounded)
 

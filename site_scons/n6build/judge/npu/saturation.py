@@ -18,7 +18,7 @@ from n6build.compile.artifacts.network_c import MAX_BYTES, parse_network_c
 from n6build.describe.hardware.npu import Npu
 from n6build.judge.npu.blobs import Blob, blobs_of_network
 from n6build.judge.npu.names import names_of
-from n6build.judge.npu.requantise import AFFINE, PRODUCT, RequantiseStep, step_of
+from n6build.judge.npu.requantise import AFFINE, MOST_STEPS, PRODUCT, RequantiseStep, step_of
 from n6build.judge.npu.settings import UnitSettings, epochs_of_blob
 from n6build.judge.npu.sums import Epoch, Weights, connected, narrowed, sums_of, weights_of
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NO_SHIFT = 16
-# Units in a row; a damaged blob may connect units in a circle.
-_MOST_STEPS = 4
 # Channels whose output ends fewer steps too early are left out: a sixteenth of its range.
 _LOST_STEPS = 16
 
@@ -133,11 +131,11 @@ def _chains(epoch: Epoch) -> Iterator[tuple[UnitSettings, list[UnitSettings]]]:
         if engine.kind != "STRENG" or not engine.fields.get(("CTRL", "DIR")):
             continue
         source = epoch.units.get(epoch.source_of(f"{engine.name}.in"))
-        for _ in range(_MOST_STEPS):
+        for _ in range(MOST_STEPS):
             if source and source.kind in ("POOL", "ACTIV"):
                 source = epoch.units.get(epoch.source_of(f"{source.name}.in"))
         units: list[UnitSettings] = []
-        while source and source.kind == "ARITH" and _is_step(source) and len(units) < _MOST_STEPS:
+        while source and source.kind == "ARITH" and _is_step(source) and len(units) < MOST_STEPS:
             units.insert(0, source)
             source = epoch.units.get(epoch.source_of(f"{source.name}.x"))
         while units and units[-1].fields.get(("CTRL", "OBYTES")) == 1 and not _narrows(units[-1]):

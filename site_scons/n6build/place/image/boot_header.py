@@ -11,6 +11,7 @@ from n6build.describe.formats.boot_header import (
     BASE,
     HEADER_BYTES,
     MAGIC,
+    STACK_ALIGNMENT,
     VECTOR_BYTES,
     VERSION_2_3,
     BinaryType,
@@ -116,4 +117,4 @@ def _is_vector_table(image: bytes, offset: int) -> bool:
     if len(image) < offset + VECTOR_BYTES:
         return False
     stack, reset = struct.unpack_from("<II", image, offset)
-    return bool(stack) and stack % 4 == 0 and bool(reset & 1)
+    return bool(stack) and stack % STACK_ALIGNMENT == 0 and bool(reset & 1)
