@@ -30,7 +30,7 @@ from n6build.describe.hardware.boards import load_board
 from patience import wait_until
 
 from probe.boards import assembled
-from probe.debugger import PC, Debugger
+from probe.debugger import PC, XPSR, Debugger
 from probe.real_tools import Server, openocd, probe_server, pyocd, remote_port
 
 _BOARD = load_board("nucleo-n657")
@@ -109,7 +109,13 @@ def test_a_program_starts_in_ram_and_a_reset_ends_it(at: Bench, tmp_path: Path) 
     vectors = (0x341A_0000).to_bytes(4, "little") + (RAM + 9).to_bytes(4, "little")
     at.programmer.start(RamProgram(RAM, vectors + code))
     with remote_port(at.server) as port:
-        wait_until(lambda: Debugger(port).word(0x3400_8000) == 0x600D_CAFE)
+        debugger = Debugger(port)
+        # The program needs four instructions, and each look gives it some.
+        seen = [debugger.word(0x3400_8000) for _ in range(2000)]
+        state = f"DHCSR {debugger.status():#x}"
+        debugger.halt()
+        state += f", PC {debugger.register(PC):#x}, xPSR {debugger.register(XPSR):#x}"
+        assert seen[-1] == 0x600D_CAFE, f"{seen[-1]:#x} in memory: {state}, {at.server.lines[-5:]}"
     at.programmer.reset()
     with remote_port(at.server) as port:
         debugger = Debugger(port)
