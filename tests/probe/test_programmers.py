@@ -30,7 +30,7 @@ from n6build.describe.hardware.boards import load_board
 from patience import wait_until
 
 from probe.boards import assembled
-from probe.debugger import PC, XPSR, Debugger
+from probe.debugger import PC, Debugger
 from probe.real_tools import Server, openocd, probe_server, pyocd, remote_port
 
 _BOARD = load_board("nucleo-n657")
@@ -39,6 +39,7 @@ BOARD = replace(_BOARD, nor=replace(_BOARD.nor, sector=4096))
 APPLI, WEIGHTS = BOARD.nor.base + 0x0010_0000, BOARD.nor.base + 0x0100_0000
 KINDS = ("pyocd", "openocd")
 RAM = 0x3418_0400
+SHCSR, HARDFAULTACT = 0xE000_ED24, 1 << 2
 
 
 @dataclass(frozen=True)
@@ -104,23 +105,34 @@ def test_a_board_that_differs_is_no_success(at: Bench) -> None:
     assert caught.value.id == "N6-FLASH-004"
 
 
-def test_a_program_starts_in_ram_and_a_reset_ends_it(at: Bench, tmp_path: Path) -> None:
-    code = assembled(tmp_path, "ldr r0, =0x34008000\nldr r1, =0x600dcafe\nstr r1, [r0]\nb .", RAM + 8)
-    vectors = (0x341A_0000).to_bytes(4, "little") + (RAM + 9).to_bytes(4, "little")
-    at.programmer.start(RamProgram(RAM, vectors + code))
+def ram_program(folder: Path, code: str) -> RamProgram:
+    """Return a program with a vector table, whose HardFault waits for ever."""
+    table = [0x341A_0000, RAM + 17, 0, RAM + 19]
+    return RamProgram(RAM, b"".join(word.to_bytes(4, "little") for word in table) + assembled(folder, code, RAM + 16))
+
+
+def test_a_program_starts_in_ram_as_after_a_reset_and_a_reset_ends_it(at: Bench, tmp_path: Path) -> None:
+    """Without a reset, an active HardFault would mask all other exceptions of the next program."""
+    at.programmer.start(ram_program(tmp_path, "udf #0\nb ."))
     with remote_port(at.server) as port:
         debugger = Debugger(port)
-        # The program needs four instructions, and each look gives it some.
-        seen = [debugger.word(0x3400_8000) for _ in range(2000)]
-        state = f"DHCSR {debugger.status():#x}"
-        debugger.halt()
-        state += f", PC {debugger.register(PC):#x}, xPSR {debugger.register(XPSR):#x}"
-        assert seen[-1] == 0x600D_CAFE, f"{seen[-1]:#x} in memory: {state}, {at.server.lines[-5:]}"
+        assert seen(debugger, SHCSR, HARDFAULTACT) & HARDFAULTACT
+    at.programmer.start(ram_program(tmp_path, "ldr r0, =0x34008000\nldr r1, =0x600dcafe\nstr r1, [r0]\nb ."))
+    with remote_port(at.server) as port:
+        debugger = Debugger(port)
+        assert seen(debugger, 0x3400_8000, 0x600D_CAFE) == 0x600D_CAFE, at.server.lines[-5:]
+        assert not debugger.word(SHCSR) & HARDFAULTACT
     at.programmer.reset()
     with remote_port(at.server) as port:
         debugger = Debugger(port)
         debugger.halt()
         assert debugger.register(PC) == BOARD.soc.boot.development_loop
+
+
+def seen(debugger: Debugger, address: int, wanted: int) -> int:
+    """Return a word of a program that needs few instructions for it; each look gives it some."""
+    words = (debugger.word(address) for _ in range(2000))
+    return next((word for word in words if word == wanted), debugger.word(address))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -158,17 +170,25 @@ def test_a_server_that_is_not_there_is_a_named_error(kind: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_flash_boot_keeps_a_programmer_out(kind: str, tmp_path: Path) -> None:
+def test_flash_boot_keeps_a_programmer_out_but_the_reset_pin_works(kind: str, tmp_path: Path) -> None:
     from firmware_build import build_fsbl, image_of
     from n6build.describe.formats.boot_header import BinaryType
     from virtual_board.small_programs import PROGRAMS
 
     elf = build_fsbl(tmp_path / "fsbl", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"], BOARD)
     nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    with bench(kind, tmp_path, "--boot", "flash", "--nor", str(nor)) as at, pytest.raises(N6Error) as caught:
-        at.programmer.identify()
-    assert caught.value.id == "N6-FLASH-016"
-    assert caught.value.hint and "boot selectors" in caught.value.hint
+    with bench(kind, tmp_path, "--boot", "flash", "--nor", str(nor)) as at:
+        with pytest.raises(N6Error) as caught:
+            at.programmer.identify()
+        assert caught.value.id == "N6-FLASH-016"
+        assert caught.value.hint and "boot selectors" in caught.value.hint
+        wait_until(lambda: _hellos(at) == 1, at.server.process)
+        at.programmer.reset()
+        wait_until(lambda: _hellos(at) == 2, at.server.process)
+
+
+def _hellos(at: Bench) -> int:
+    return sum("hello" in line for line in at.server.lines)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -24,7 +24,8 @@ def main(folder: Path, arguments: list[str]) -> int:
     script = Path(arguments[arguments.index("-f") + 1]).read_text()
     if "\ngdb_port disabled" not in script:
         return _serve(board, script)
-    missing = [line for line in _NEEDED if line not in script]
+    by_pin = "\nreset_config srst_only\n" in script
+    missing = [line for line in (_NEEDED[:2] if by_pin else _NEEDED) if line not in script]
     if missing:
         return _error(f"no {missing[0]}")
     serial = re.search(r"^adapter serial (\S+)$", script, re.MULTILINE)
@@ -130,7 +131,8 @@ _PATTERNS = (
     ("n6_device_id", _device_id),
     ("n6_open_nor|reg (?:sp|pc|xPSR) 0x[0-9A-F]+", _access),
     ('echo "(.*)"', _echo),
-    ("reset run", _reset),
+    (r"adapter assert srst|sleep \d+", _nothing),
+    ("adapter deassert srst", _reset),
     ("resume", _resume),
     (r"load_image \{(.*)\} (0x\w+) bin", _load),
     (r"flash write_image erase \{(.*)\} (0x\w+) bin", _write),

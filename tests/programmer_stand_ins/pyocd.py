@@ -32,6 +32,7 @@ def main(folder: Path, arguments: list[str]) -> int:
     parser.add_argument("--format", choices=("bin",))
     parser.add_argument("--connect", choices=("halt",))
     parser.add_argument("--port", type=int)
+    parser.add_argument("--method", choices=("hw",))
     parser.add_argument("files", nargs="*")
     options = parser.parse_intermixed_args(arguments)
     if options.script:

@@ -1,4 +1,4 @@
-"""STM32_Programmer_CLI: -l, -c, -el, -w, -r, -hardRst, -halt, -s, and its output."""
+"""STM32_Programmer_CLI: -l, -c, -el, -w, -w32, -r, -hardRst, -halt, -coreReg, -run, and its output."""
 
 from __future__ import annotations
 
@@ -98,11 +98,19 @@ def _halt(_: Board) -> str:
     return ""
 
 
-def _start(board: Board, address: str) -> str:
-    if int(address, 16) != int((board.folder / "ram.address").read_text(), 16):
+def _write_word(board: Board, address: str, value: str) -> str:
+    if address == "0xE000ED08" and int(value, 16) != int((board.folder / "ram.address").read_text(), 16):
         return "there is no vector table"
+    return ""
+
+
+def _set_registers(_: Board, stack: str, program_counter: str) -> str:
+    return "" if stack.startswith("MSP=0x") and program_counter.startswith("PC=0x") else "unknown register"
+
+
+def _run(board: Board) -> str:
     board.begin(board.settings.on_start)
-    print(f"RUNNING Program ...\n  Address:      : {address}\nStart operation achieved successfully")
+    print("Core run")
     return ""
 
 
@@ -113,5 +121,7 @@ _OPTIONS: dict[str, tuple[int, Callable[..., str]]] = {
     "-r": (3, _read),
     "-hardRst": (0, _reset),
     "-halt": (0, _halt),
-    "-s": (1, _start),
+    "-w32": (2, _write_word),
+    "-coreReg": (2, _set_registers),
+    "-run": (0, _run),
 }

@@ -138,7 +138,7 @@ class CommandLine:
         identity: Find the identity in the output of `identify`, None if it is missing.
         read: Read each span into its file.
         program: Program each file to its address, and erase no more than its sectors.
-        reset: Start the programs in flash.
+        reset: Reset the board by its pin; the core's access port is closed after a start from flash.
         start: Load a program from a file into RAM, and start it without a reset.
         verify: Verify files; None if reading back is as good.
         meanings: Known problems.

@@ -146,7 +146,8 @@ class ProbeProgrammer:
     def start(self, program: RamProgram) -> None:
         """Write a program into RAM and start it there.
 
-        There is no reset, since it would erase the RAM.
+        The pin resets the board before, since writing the program counter is no reset: an active HardFault masks all
+        other exceptions, caches and MPU stay as the program before has left them. A reset behind it would erase the RAM.
 
         Raises:
             N6Error: N6-FLASH-009 if the program did not start.
@@ -157,7 +158,8 @@ class ProbeProgrammer:
             path.write_bytes(program.data)
             return self.kind.start(attached, program, path)
 
-        self._obey(order, "N6-FLASH-009", "the start", LIST_TIMEOUT_S)
+        for each in (self.kind.reset, order):
+            self._obey(each, "N6-FLASH-009", "the start", LIST_TIMEOUT_S)
 
     def _obey(
         self, order: Callable[[Attached], Order], id: str, doing: str, timeout_s: int, selectors: str = ""

@@ -35,6 +35,7 @@ from n6build.describe.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bit
 
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
 SERVER_TEMPLATE = Path(__file__).with_name("openocd_server.cfg.j2")
+RESET_TEMPLATE = Path(__file__).with_name("openocd_reset.cfg.j2")
 DEBUG_TEMPLATE = Path(__file__).with_name("openocd_debug.cfg.j2")
 _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
@@ -89,7 +90,9 @@ def _verify(attached: Attached, files: Sequence[tuple[int, Path]]) -> Order:
 
 
 def _reset(attached: Attached) -> Order:
-    return _order(attached, ["reset run"])
+    script = attached.folder / "n6_reset.cfg"
+    script.write_text(render(RESET_TEMPLATE, {**_connection(attached.board, attached.serial), "done": _DONE}))
+    return Order(["-f", str(script)], _DONE)
 
 
 def _start(attached: Attached, program: RamProgram, path: Path) -> Order:

@@ -111,7 +111,8 @@ def _program(attached: Attached, files: Sequence[tuple[int, Path]]) -> Order:
 
 
 def _reset(attached: Attached) -> Order:
-    return Order(["reset", *_connection(attached)])
+    # By the pin: flash boot closes the core's access port, and pyOCD's own choice needs a core.
+    return Order(["reset", "--method", "hw", *_connection(attached)])
 
 
 def _start(attached: Attached, program: RamProgram, path: Path) -> Order:

@@ -4,8 +4,9 @@ It finds ST-LINK probes. Facts used: `-l st-link` lists probes as 'ST-LINK SN  :
 connection prints 'Board' and 'Device ID'; a successful download prints 'File download complete'; a
 failure is a line 'Error: ...', sometimes with exit status 0; a missing external loader can go
 unnoticed. Several -w are accepted in a command; several -r are tried. Its own -v is not used: it is
-as slow as reading back, and has been seen to report success after an error. -s takes the address of
-a vector table, as far as is known.
+as slow as reading back, and has been seen to report success after an error. A start in RAM that worked on
+a NUCLEO-N657X0-Q (release 2.23) is a hardware reset, then in one call -halt, -w, VTOR and CPACR by -w32, MSP and
+PC by -coreReg, and -run; -g and -s executed the vector table there.
 
 ST-LINK_gdbserver takes the port as -p, the programmer's folder as -cp, SWD as -d, the access port as
 -m (1 on this chip: others do not connect), the probe as -i, and prints 'Waiting for debugger
@@ -35,6 +36,8 @@ from n6build.board.flash.programmer import Identity, RamProgram
 from n6build.describe.hardware.board import Board
 
 COMMAND = "STM32_Programmer_CLI"
+# Registers of the Cortex-M55: its vector table, and access to the coprocessors 10 and 11, which are the FPU.
+_VTOR, _CPACR, _FPU_ON = 0xE000_ED08, 0xE000_ED88, 0x00F0_0000
 
 
 def _probes(command: Path) -> dict[str, str]:
@@ -50,8 +53,8 @@ def _probes(command: Path) -> dict[str, str]:
     return probes
 
 
-def _connection(attached: Attached) -> list[str]:
-    return ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={attached.serial}"]
+def _connection(attached: Attached, access_port: int = 1) -> list[str]:
+    return ["-c", "port=SWD", "mode=HOTPLUG", f"ap={access_port}", f"sn={attached.serial}"]
 
 
 def _with_loader(attached: Attached) -> list[str]:
@@ -88,13 +91,15 @@ def _program(attached: Attached, files: Sequence[tuple[int, Path]]) -> Order:
 
 
 def _reset(attached: Attached) -> Order:
-    return Order([*_connection(attached), "-hardRst"], "Hard reset is performed")
+    # Access port 0 answers in each boot mode.
+    return Order([*_connection(attached, 0), "-hardRst"], "Hard reset is performed")
 
 
 def _start(attached: Attached, program: RamProgram, path: Path) -> Order:
     address = f"0x{program.address:08X}"
-    arguments = [*_connection(attached), "-halt", "-w", str(path), address, "-s", address]
-    return Order(arguments, "Start operation achieved successfully")
+    registers = [f"MSP=0x{program.stack_pointer:08X}", f"PC=0x{program.entry:08X}"]
+    writes = ["-w32", f"0x{_VTOR:08X}", address, "-w32", f"0x{_CPACR:08X}", f"0x{_FPU_ON:08X}"]
+    return Order([*_connection(attached), "-halt", "-w", str(path), address, *writes, "-coreReg", *registers, "-run"])
 
 
 def _serve(attached: Attached, port: int) -> list[str]:
