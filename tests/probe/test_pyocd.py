@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from n6build.board.flash.programmers.pyocd import nor_script
+from n6build.board.flash.algorithm_files import write_algorithm
 from n6build.board.virtual_board.findings_file import read_findings
 from n6build.board.virtual_board.source_lines import Places
 from n6build.describe.hardware.boards import load_board
@@ -62,18 +62,18 @@ def test_it_loads_a_program_steps_and_runs_it_to_its_end(server: Server) -> None
         f"wreg pc {CODE:#x}",
         f"break {CODE + 4:#x}",
         "continue",
-        "sleep 200",
+        "sleep 1000",
         "status",
         "reg pc",
         f"rmbreak {CODE + 4:#x}",
         "step 2",
         f"watch {DATA:#x} w 4",
         "continue",
-        "sleep 200",
+        "sleep 1000",
         f"rmwatch {DATA:#x}",
         f"read32 {DATA:#x}",
         "continue",
-        "sleep 200",
+        "sleep 1000",
         "reg r0",
     )
     assert re.findall(r"pc = 0x(\w+)", text) == [f"{CODE + 4:08x}"]
@@ -110,10 +110,31 @@ def test_a_reset_lets_the_core_run(server: Server) -> None:
     assert value("pc", commander(server, "reset halt", "reg pc")) == LOOP
 
 
-def test_a_flash_algorithm_programs_the_nor(server: Server) -> None:
+# pyOCD takes an FLM file by itself, if it knows RAM for it.
+WITH_FLM = """
+from pyocd.core.memory_map import FlashRegion, RamRegion
+
+
+def will_connect(board=None):
+    known = target.memory_map
+    for region in list(known):
+        known.remove_region(region)
+    known.add_region(RamRegion(name="ram", start={ram:#x}, length=0x10000, is_default=True))
+    known.add_region(FlashRegion(name="nor", start={base:#x}, length={size:#x}, flm={flm!r}))
+"""
+
+
+@pytest.mark.parametrize("by", ["n6build's script", "FLM file"])
+def test_a_flash_algorithm_programs_the_nor(server: Server, by: str) -> None:
     board = load_board(server.board)
-    (server.folder / "nor.py").write_text(nor_script(board, server.folder / "algorithm", reads=False))
-    image, address = Random(36).randbytes(20_000), board.nor.base + 0x0071_0000
+    files = write_algorithm(board, server.folder / "algorithm")
+    script = files.pyocd
+    if by == "FLM file":
+        script = server.folder / "flm.py"
+        base, size = board.nor.base, board.nor.size
+        ram = board.soc.boot.header_address
+        script.write_text(WITH_FLM.format(base=base, size=size, ram=ram, flm=str(files.flm)))
+    image, offset = Random(by).randbytes(20_000), 0x0071_0000 if by == "FLM file" else 0x0031_0000
     (server.folder / "image.bin").write_bytes(image)
     words: list[str | Path] = [
         pyocd(),
@@ -124,9 +145,12 @@ def test_a_flash_algorithm_programs_the_nor(server: Server) -> None:
         "cortex_m",
         *STAYS_HALTED,
     ]
-    options = ["--script", "nor.py", "--no-reset", "--erase", "sector", "--format", "bin", f"image.bin@{address:#x}"]
-    text = run_tool([*words, *options], server.folder)
+    at = f"image.bin@{board.nor.base + offset:#x}"
+    text = run_tool(
+        [*words, "--script", str(script), "--no-reset", "--erase", "sector", "--format", "bin", at], server.folder
+    )
     assert "programmed 20480 bytes" in text
     nor = server.nor
-    assert nor[address - board.nor.base :][: len(image)] == image
-    assert nor.count(0xFF) == len(nor) - len(image) + image.count(0xFF)
+    assert nor[offset:][: len(image)] == image
+    around = nor[offset - 4096 : offset] + nor[offset + 20_480 :][:4096]
+    assert around.count(0xFF) == len(around)

@@ -123,6 +123,10 @@ def _is_own_command(command: str, rest: list[str]) -> bool:
         from n6build.cli.probe_server import probe_server
 
         probe_server(rest)
+    elif command == "flash-algorithm":
+        from n6build.cli.flash_algorithm import flash_algorithm
+
+        flash_algorithm(rest)
     elif command == "prove":
         from n6build.cli.prove import prove
 

@@ -1,7 +1,7 @@
 """The flash algorithm of a board, for debuggers.
 
-Its functions run in RAM and program the NOR. It is compiled from the firmware's own driver. Debuggers
-expect the functions that CMSIS packs name.
+Its functions run in RAM and program the NOR. It is compiled from the firmware's own driver, for any place in
+RAM. Debuggers expect the functions, and the sections of the ELF file, that CMSIS packs name (FLM).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ SECTOR = 4096
 PAGE = 4096
 _FOLDER = FIRMWARE / "flash_algorithm"
 _SOURCES = (
-    *("flash_algorithm/n6_flash_algorithm.c", "trial/n6_nor_write.c"),
+    *(f"flash_algorithm/{name}.c" for name in ("n6_flash_algorithm", "n6_flash_device")),
+    "trial/n6_nor_write.c",
     *(f"bring_up/{name}.c" for name in ("n6_xspi_nor", "n6_xspi", "n6_clock", "n6_pins", "n6_cache")),
 )
 _FUNCTIONS = ("Init", "UnInit", "EraseSector", "ProgramPage")
@@ -35,23 +36,35 @@ _HEAD, _STACK = 0x20, 0x2000
 
 @dataclass(frozen=True)
 class FlashAlgorithm:
-    """A flash algorithm, with its places in RAM.
+    """A flash algorithm, with places in RAM that is on after reset.
 
     Attributes:
-        load: Address of the first byte.
+        file: ELF file with the sections of an FLM file.
+        load: Address of the first byte, an instruction that a function returns to.
         code: Bytes of the code and its variables.
-        functions: Addresses of the functions by name.
+        offsets: Offsets of the functions in the code, with the Thumb bit.
         stack_end: Lowest address of the stack.
         stack: Highest address of the stack, and its first one.
         buffers: Addresses of two buffers of a page each.
     """
 
+    file: Path
     load: int
     code: bytes
-    functions: dict[str, int]
+    offsets: dict[str, int]
     stack_end: int
     stack: int
     buffers: tuple[int, int]
+
+    @property
+    def start(self) -> int:
+        """Return the address of the code."""
+        return self.load + _HEAD
+
+    @property
+    def functions(self) -> dict[str, int]:
+        """Return the addresses of the functions by name, with the Thumb bit."""
+        return {name: self.start + offset for name, offset in self.offsets.items()}
 
     @property
     def words(self) -> list[int]:
@@ -60,7 +73,7 @@ class FlashAlgorithm:
 
 
 def build_algorithm(board: Board, folder: Path) -> FlashAlgorithm:
-    """Compile the flash algorithm of a board, for RAM that is on after reset.
+    """Compile the flash algorithm of a board.
 
     Args:
         folder: Folder for its files.
@@ -73,35 +86,48 @@ def build_algorithm(board: Board, folder: Path) -> FlashAlgorithm:
         (folder / of_chip.name).write_text(of_chip.text(of_chip.of(board.soc)))
     for header in BOARD_HEADERS:
         (folder / header.name).write_text(header.text(header.of(board)))
-    load = board.soc.boot.header_address
-    elf = folder / "algorithm.elf"
+    file = folder / f"{board.name}.FLM"
     compiler = find_compiler(read_environment().path)
+    sizes = {"N6_NOR_PAGE": board.nor_commands.page, "N6_FLASH_PAGE": PAGE, "N6_FLASH_SECTOR": SECTOR}
     command = [
-        *(str(compiler), "-std=c11", *CPU, "-Os", "-Wall", "-Wextra", "-ffreestanding", "-ffunction-sections"),
+        *(
+            str(compiler),
+            "-std=c11",
+            *CPU,
+            "-Os",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-ffreestanding",
+            "-ffunction-sections",
+        ),
+        # It runs wherever it is loaded.
+        *("-fpie", "-fvisibility=hidden"),
         *(f"-I{path}" for path in (folder, FIRMWARE / "bring_up", FIRMWARE / "trial")),
-        *(f"-DN6_NOR_PAGE={board.nor_commands.page}u", "-nostdlib"),
+        *(f"-D{name}={value}u" for name, value in sizes.items()),
+        *(f'-DN6_FLASH_NAME="n6build {board.name}"', "-nostdlib"),
         *(f"-Wl,-u,{name}" for name in _FUNCTIONS),
-        *("-Wl,--gc-sections,--build-id=none,--no-warn-rwx-segments", f"-Wl,--defsym=N6_LOAD={load + _HEAD:#x}"),
-        *("-Wl,-e,Init", f"-T{_FOLDER / 'n6_flash_algorithm.ld'}"),
+        *("-Wl,--gc-sections,--build-id=none,--no-warn-rwx-segments", "-Wl,-e,Init"),
+        f"-T{_FOLDER / 'n6_flash_algorithm.ld'}",
         *(str(FIRMWARE / source) for source in _SOURCES),
-        *("-lgcc", "-o", str(elf)),
+        *("-lgcc", "-o", str(file)),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = next((line for line in done.stderr.splitlines() if "error" in line), "no message")
         raise N6Error("N6-FLASH-030", f"the flash algorithm cannot be compiled: {reason}", where=compiler.name)
-    code, functions = _content(elf)
-    end = load + _HEAD + len(code)
-    stack_end = (end + 0x1FF) & ~0xFF
+    code, offsets = _content(file)
+    load = board.soc.boot.header_address
+    stack_end = (load + _HEAD + len(code) + 0x1FF) & ~0xFF
     stack = stack_end + _STACK
-    return FlashAlgorithm(load, code, functions, stack_end, stack, (stack, stack + PAGE))
+    return FlashAlgorithm(file, load, code, offsets, stack_end, stack, (stack, stack + PAGE))
 
 
 def _content(elf: Path) -> tuple[bytes, dict[str, int]]:
-    """Return the code of an ELF file, and the addresses of the functions."""
+    """Return the code of an ELF file, and the offsets of the functions."""
     with elf.open("rb") as stream:
         file = ELFFile(stream)
-        section, symbols = file.get_section_by_name(".algorithm"), file.get_section_by_name(".symtab")
+        section, symbols = file.get_section_by_name("PrgCode"), file.get_section_by_name(".symtab")
         assert section is not None
         assert isinstance(symbols, SymbolTableSection)
         found = {symbol.name: int(symbol["st_value"]) for symbol in symbols.iter_symbols()}
