@@ -16,6 +16,7 @@ from n6build.base.span import Span
 from n6build.board.flash import programmers
 from n6build.board.flash.algorithm import FlashAlgorithm
 from n6build.board.flash.choose import choose_programmer, name_of_programmer
+from n6build.board.flash.first_cable import cable_steps
 from n6build.board.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
 from n6build.board.flash.probes import PROGRAMMERS
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
@@ -33,8 +34,15 @@ BOARD = load_board("nucleo-n657")
 # If several programmers are installed, the first one is used.
 NAMES = tuple(PROGRAMMERS)
 SETTINGS = Settings()
-_FUNCTIONS = dict.fromkeys(("Init", "UnInit", "EraseSector", "ProgramPage"), 0x3418_0021)
-_ALGORITHM = FlashAlgorithm(0x3418_0000, bytes(8), _FUNCTIONS, 0x3418_1000, 0x3418_2000, (0x3418_2000, 0x3418_3000))
+_ALGORITHM = FlashAlgorithm(
+    Path("nor.FLM"),
+    0x3418_0000,
+    bytes(8),
+    dict.fromkeys(("Init", "UnInit", "EraseSector", "ProgramPage"), 1),
+    0x3418_1000,
+    0x3418_2000,
+    (0x3418_2000, 0x3418_3000),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +57,7 @@ def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 class _Port:
     vid, pid, product = 0x0483, 0x3754, "STLINK-V3"
+    device = "/dev/ttyACM0"
 
     def __init__(self, serial_number: str) -> None:
         self.serial_number = serial_number
@@ -278,6 +287,48 @@ def test_no_programmer_ever_erases_the_whole_part_or_writes_fuses(tmp_path: Path
     words = " ".join(desk.calls()).split()
     assert not {"-e", "all", "-otp", "otp", "chip", "mass_erase", "--erase=chip"} & set(words)
     assert "mass" not in openocd_script(BOARD, "0041", ["n6_open_nor"])
+
+
+# The way to a board, one step after the other.
+
+
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
+def test_doctor_walks_from_the_programmer_to_the_console(desk: Desk) -> None:
+    def steps() -> dict[str, str]:
+        return {step.name: step.seen for step in cable_steps("auto", BOARD)}
+
+    found = steps()
+    assert list(found) == ["programmer", "probe", "chip", "NOR", "console"]
+    assert (found["probe"], found["console"]) == ("0041", "/dev/ttyACM0")
+    assert found["NOR"] == "erased at the place of the FSBL"
+    for content, seen in ((b"STM2", "an image with a boot header at 0x70000000"), (b"text", "no boot header at")):
+        desk.overwrite(BASE, content)
+        assert steps()["NOR"].startswith(seen)
+    assert not any(" -w " in call or " load " in call or "write_image" in call for call in desk.calls())
+
+
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
+def test_doctor_ends_with_the_first_step_that_fails(desk: Desk) -> None:
+    def reached(error: str) -> list[str]:
+        names: list[str] = []
+        with pytest.raises(N6Error, match=error):
+            for step in cable_steps("0041", BOARD):
+                names.append(step.name)
+        return names
+
+    desk.set(replace(SETTINGS, device_id=0x450))
+    assert reached("N6-FLASH-013") == ["programmer", "probe"]
+    desk.set(SETTINGS)
+    desk.overwrite(BASE, bytes(1024))
+    assert reached("N6-FLASH-031: the NOR reads as zeros at 0x70000000") == ["programmer", "probe", "chip"]
+    (desk.commands / PROGRAMMERS[desk_programmer(desk)].command).unlink()
+    assert reached("N6-FLASH-012") == []
+
+
+def desk_programmer(desk: Desk) -> str:
+    """Return the name of the only programmer of a desk."""
+    (name,) = (name for name in NAMES if (desk.commands / PROGRAMMERS[name].command).is_file())
+    return name
 
 
 # ST's programmer.

@@ -20,6 +20,7 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.base.span import Span
 from n6build.board.flash.choose import choose_programmer
+from n6build.board.flash.first_cable import cable_steps
 from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.board.flash.programmer import RamProgram
@@ -84,6 +85,12 @@ def flash(at: Bench, wanted: list[Sector]) -> FlashPlan:
     plan = plan_delta(wanted, held_record(wanted, BOARD.name, at.programmer, identity))
     carry_out(plan, at.programmer)
     return plan
+
+
+def test_doctor_walks_to_an_empty_nor(at: Bench) -> None:
+    steps = [*cable_steps(f"{at.programmer.kind.name}:{at.programmer.name}", BOARD)]
+    assert [step.name for step in steps] == ["programmer", "probe", "chip", "NOR"]
+    assert steps[-1].seen == "erased at the place of the FSBL"
 
 
 def test_an_empty_board_is_programmed_and_a_second_time_only_the_difference(at: Bench) -> None:
@@ -167,6 +174,7 @@ def test_a_server_that_is_not_there_is_a_named_error(kind: str, tmp_path: Path) 
         with pytest.raises(N6Error) as caught:
             programmer.identify()
     assert caught.value.id == "N6-FLASH-016"
+    assert caught.value.hint == "start n6build probe-server, which prints its port"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -24,7 +24,7 @@ from n6build.cli.arguments import Asked
 from n6build.cli.host_files import write_compilations, write_makefile
 from n6build.cli.host_line import in_host, scripts_of
 from n6build.cli.json_output import json_of, print_json
-from n6build.cli.lists import list_data, print_list
+from n6build.cli.lists import desk_of, list_data, print_list
 from n6build.cli.places import check_folder
 from n6build.describe.choices import Choices, choices_of
 from n6build.describe.invocation import Invocation
@@ -76,10 +76,11 @@ def _carry_out(asked: Asked) -> None:
         distrust_earlier_builds()
     if asked.command in LISTS:
         check_effect(settings, [asked.command])
+        desk = desk_of(settings, choices.cmsis)
         if asked.json:
-            print_json(list_data(asked.command, choices.cmsis))
+            print_json(list_data(asked.command, desk))
         else:
-            print_list(asked.command, choices.cmsis)
+            print_list(asked.command, desk)
         return
     try:
         there = [name for name in asked.goals if Path(name).exists()]

@@ -2,45 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from n6build.base.console import say, show, styled
+from n6build.board.flash.receipt import VIRTUAL
 
 if TYPE_CHECKING:
+    from n6build.board.flash.first_cable import CableStep
     from n6build.describe.hardware.board import Board
     from n6build.describe.model import Model
+    from n6build.describe.option import Setting
 
 
-def print_list(name: str, cmsis: Sequence[str]) -> None:
+@dataclass(frozen=True)
+class Desk:
+    """What doctor looks at.
+
+    Attributes:
+        cmsis: Folders of device headers.
+        board: Name of the board.
+        probe: Probe whose cable is examined; empty for none.
+    """
+
+    cmsis: Sequence[str]
+    board: str
+    probe: str
+
+
+def desk_of(settings: Mapping[str, Setting], cmsis: Sequence[str]) -> Desk:
+    """Return what doctor looks at: a cable only if the command names its probe."""
+    probe = settings["probe"]
+    return Desk(cmsis, settings["board"].value, probe.value if probe.is_explicit and probe.value != VIRTUAL else "")
+
+
+def print_list(name: str, desk: Desk) -> None:
     """Print the boards, the models or the findings of doctor.
 
     Args:
         name: Name of the list.
-        cmsis: Folders of device headers.
+        desk: What doctor looks at.
 
     Raises:
-        N6Error: A description is faulty.
+        N6Error: A description is faulty; the errors of `cable_steps`.
     """
     if name == "boards":
         _print_boards()
     elif name == "models":
         _print_models()
     else:
-        _print_doctor(cmsis)
+        _print_doctor(desk)
 
 
-def list_data(name: str, cmsis: Sequence[str]) -> object:
+def list_data(name: str, desk: Desk) -> object:
     """Return the rows of a list, for JSON.
 
     Args:
         name: Name of the list.
-        cmsis: Folders of device headers.
+        desk: What doctor looks at.
+
+    Raises:
+        N6Error: As for `print_list`.
     """
     if name == "boards":
         return _boards()
-    return _models() if name == "models" else _doctor(cmsis)
+    return _models() if name == "models" else _doctor(desk)
 
 
 def _loaded_boards() -> list[Board]:
@@ -100,16 +127,30 @@ def _print_models() -> None:
         say(name, model.description, quality)
 
 
-def _doctor(cmsis: Sequence[str]) -> dict[str, object]:
+def _doctor(desk: Desk) -> dict[str, object]:
     from n6build.cli.doctor import examine, not_modelled
 
-    return {"tools": [asdict(finding) for finding in examine(cmsis)], "npu_not_modelled": not_modelled()}
+    found: dict[str, object] = {"tools": [asdict(finding) for finding in examine(desk.cmsis)]}
+    if desk.probe:
+        found["cable"] = [asdict(step) for step in _cable(desk)]
+    return found | {"npu_not_modelled": not_modelled()}
 
 
-def _print_doctor(cmsis: Sequence[str]) -> None:
+def _cable(desk: Desk) -> Iterator[CableStep]:
+    from n6build.board.flash.first_cable import cable_steps
+    from n6build.describe.hardware.boards import home_of_board, load_board
+
+    return cable_steps(desk.probe, load_board(desk.board, home_of_board(desk.board)))
+
+
+def _print_doctor(desk: Desk) -> None:
     from n6build.cli.doctor import examine, virtual_npu
 
-    for finding in examine(cmsis):
+    if desk.probe:
+        for step in _cable(desk):
+            show(f"  {styled('works  ', 'good')} {step.name:<22}{step.seen}")
+        return
+    for finding in examine(desk.cmsis):
         if finding.found:
             show(f"  {styled('found  ', 'good')} {finding.tool:<22}{finding.found:<20}{finding.why}")
         else:

@@ -113,7 +113,7 @@ def _known(name: str, options: Mapping[str, Option], where: str | None) -> None:
 def uses(option: Option, target: str) -> bool:
     """Return whether a target uses an option."""
     if target in LISTS:
-        return option.name == "no_color" or (target == "doctor" and option.name == "cmsis")
+        return option.name == "no_color" or (target == "doctor" and option.name in ("cmsis", "board", "probe"))
     return not option.targets or target in option.targets
 
 

@@ -39,7 +39,7 @@ TARGETS = {
     "plan": "the steps of the build and their reasons, as text, plan.json and a picture; builds nothing",
     "boards": "list the boards",
     "models": "list the models",
-    "doctor": "installed tools, missing tools, and their purposes",
+    "doctor": "installed tools, missing tools, and their purposes; with probe=, the way to a board on a cable",
 }
 
 # Targets that work without a compiler.

@@ -178,6 +178,7 @@ PROGRAMMER = CommandLine(
     reset=_reset,
     start=_start,
     meanings=(
+        Meaning(("failed to connect",), "start n6build probe-server, which prints its port"),
         Meaning(("open failed",), UNPLUG),
         Meaning(
             ("no flash bank found",),

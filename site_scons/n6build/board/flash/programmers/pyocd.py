@@ -140,6 +140,7 @@ PROGRAMMER = CommandLine(
     reset=_reset,
     start=_start,
     meanings=(
+        Meaning(("connection refused",), "start n6build probe-server, which prints its port"),
         Meaning(
             ("no memory region",),
             "set up this programmer for the NOR as in docs/board-on-a-cable.md: its "
