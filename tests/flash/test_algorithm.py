@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
 from n6build.board.flash.algorithm import PAGE, SECTOR, build_algorithm
@@ -57,11 +58,14 @@ def test_its_file_describes_the_nor_as_debuggers_expect_it(name: str, tmp_path: 
     board = load_board(name)
     with write_algorithm(board, tmp_path).flm.open("rb") as stream:
         file = ELFFile(stream)
-        code, device = file.get_section_by_name("PrgCode"), file.get_section_by_name("DevDscr")
+        code, device, symbols = (file.get_section_by_name(name) for name in ("PrgCode", "DevDscr", ".symtab"))
+        assert code is not None
+        assert device is not None
+        assert isinstance(symbols, SymbolTableSection)
         assert code["sh_addr"] == 0
         found = struct.unpack_from("<H128sHLLLLBxxxLL", device.data())
         sectors = struct.unpack_from("<4L", device.data(), 160)
-        assert file.get_section_by_name(".symtab").get_symbol_by_name("FlashDevice")
+        assert symbols.get_symbol_by_name("FlashDevice")
         assert not file.get_section_by_name(".rel.PrgCode")
     assert found[1].rstrip(b"\0") == f"n6build {name}".encode()
     assert found[2:8] == (5, board.nor.base, board.nor.size, PAGE, 0, 0xFF)

@@ -16,7 +16,6 @@ from n6build.base.span import Span
 from n6build.board.flash import programmers
 from n6build.board.flash.algorithm import FlashAlgorithm
 from n6build.board.flash.choose import choose_programmer, name_of_programmer
-from n6build.board.flash.first_cable import cable_steps
 from n6build.board.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
 from n6build.board.flash.probes import PROGRAMMERS
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
@@ -25,6 +24,7 @@ from n6build.board.flash.programmers.openocd import openocd_script
 from n6build.board.flash.record import read_record
 from n6build.board.flash.sectors import Sector, sectors_of
 from n6build.board.flash.survey import checked_identity, held_record
+from n6build.board.run.first_cable import cable_steps
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
 from programmer_stand_ins.board import BASE, TESTS, Desk, FaultKind, Settings, make_desk

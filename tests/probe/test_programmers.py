@@ -20,12 +20,12 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.base.span import Span
 from n6build.board.flash.choose import choose_programmer
-from n6build.board.flash.first_cable import cable_steps
 from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.board.flash.programmer import RamProgram
 from n6build.board.flash.sectors import Sector, sectors_of
 from n6build.board.flash.survey import checked_identity, held_record
+from n6build.board.run.first_cable import cable_steps
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
 from patience import wait_until

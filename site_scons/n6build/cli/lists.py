@@ -10,7 +10,7 @@ from n6build.base.console import say, show, styled
 from n6build.board.flash.receipt import VIRTUAL
 
 if TYPE_CHECKING:
-    from n6build.board.flash.first_cable import CableStep
+    from n6build.board.run.first_cable import CableStep
     from n6build.describe.hardware.board import Board
     from n6build.describe.model import Model
     from n6build.describe.option import Setting
@@ -137,7 +137,7 @@ def _doctor(desk: Desk) -> dict[str, object]:
 
 
 def _cable(desk: Desk) -> Iterator[CableStep]:
-    from n6build.board.flash.first_cable import cable_steps
+    from n6build.board.run.first_cable import cable_steps
     from n6build.describe.hardware.boards import home_of_board, load_board
 
     return cable_steps(desk.probe, load_board(desk.board, home_of_board(desk.board)))

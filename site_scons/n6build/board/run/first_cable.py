@@ -14,6 +14,7 @@ from n6build.board.flash.command_line import server_port
 from n6build.board.flash.probes import programmer_of_probe
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.survey import checked_identity
+from n6build.board.run.linked_session import console_of
 from n6build.describe.formats.boot_header import MAGIC
 from n6build.describe.hardware.board import Board
 
@@ -53,8 +54,6 @@ def cable_steps(probe: str, board: Board) -> Iterator[CableStep]:
     yield CableStep("chip", f"{named}device id 0x{board.soc.device_id:03X}; its core is open for debuggers")
     yield CableStep("NOR", _content(programmer, board))
     if server_port(programmer.name) is None:
-        from n6build.board.run.linked_session import console_of  # noqa: PLC0415 - only a board on a cable has one.
-
         yield CableStep("console", console_of(programmer.name))
 
 
