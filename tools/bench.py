@@ -43,6 +43,7 @@ CASES = {
     "inference": "benchmarks.inference",
     "mutated-boots": "benchmarks.mutated_boots",
     "damages": "benchmarks.damages",
+    "probe": "benchmarks.probe",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from n6build.board.probe.server import HOST
 from n6build.cli.probe_server import probe_server as serve
 from patience import NET_S, wait_until
 
-from probe.real_tools import probe_server
+from probe.real_tools import Server, probe_server, remote_port
 
 
 def test_it_prints_a_command_for_each_debugger_and_ends_with_ctrl_c(tmp_path: Path) -> None:
@@ -24,6 +25,19 @@ def test_it_prints_a_command_for_each_debugger_and_ends_with_ctrl_c(tmp_path: Pa
         assert server.nor.count(0xFF) == len(server.nor)
     assert server.process.returncode == 0
     assert server.lines[-1].strip() == "Ended nucleo-n657, NOR in build/probe_server/nucleo-n657/nor.bin"
+
+
+def test_it_counts_the_transfers_of_each_debugger(tmp_path: Path) -> None:
+    with probe_server(tmp_path) as server:
+        for reads in (1, 5):
+            with remote_port(server) as port:
+                for _ in range(reads):
+                    port.read_dp(0)
+            wait_until(partial(_has_said, server, f"Debugger gone, {reads} transfers"), server.process)
+
+
+def _has_said(server: Server, text: str) -> bool:
+    return any(text in line for line in server.lines)
 
 
 def test_two_boards_have_a_server_each(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class VirtualDebugPort:
 
     Attributes:
         refusals: Reasons of the access ports, oldest first, for the server's console.
+        transfers: Number of transfers since power-on, each a word over the debug port.
     """
 
     def __init__(self, machine: Machine, port: DebugPort, soc: Soc) -> None:
@@ -36,6 +37,7 @@ class VirtualDebugPort:
         assert dbgmcu.base is not None
         self.port = port
         self.refusals: list[str] = []
+        self.transfers = 0
         self._processor = Processor(machine, port, 1 << hwrsr)
         self._access_ports: list[AccessPort] = [
             MemoryPort(number, machine, port, dbgmcu.base, self._processor if number else None)
@@ -45,6 +47,7 @@ class VirtualDebugPort:
 
     def read_dp(self, register: int) -> int:
         """Return a register of the debug port."""
+        self.transfers += 1
         bank = self._select & 0xF
         if register == ABORT:
             return self.port.dpidr
@@ -57,6 +60,7 @@ class VirtualDebugPort:
 
     def write_dp(self, register: int, value: int) -> None:
         """Write a register of the debug port."""
+        self.transfers += 1
         if register == ABORT:
             if value & _CLEARS_ERROR:
                 self._control &= ~_STICKY_ERROR
@@ -107,6 +111,7 @@ class VirtualDebugPort:
 
     def _selected(self, count: int) -> AccessPort | None:
         """Return the selected access port, or None where there is none."""
+        self.transfers += count
         if self.has_failed:
             raise Refused("an error is not yet cleared")
         if not 1 <= count <= _MOST_TRANSFERS:

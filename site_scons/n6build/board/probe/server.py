@@ -48,6 +48,7 @@ class ProbeServer:
         self._selector = selectors.DefaultSelector()
         self._connections: dict[socket.socket, _Connection] = {}
         self._user: _Connection | None = None
+        self._transfers = 0
         self._watched: dict[int, Callable[[], bool]] = {}
         self._listeners: list[socket.socket] = []
         for number, make in fronts:
@@ -126,7 +127,7 @@ class ProbeServer:
         before = front.uses_board
         connection.unsent += front.answer(received, self._user in (None, connection))
         if front.uses_board and not before:
-            self._user = connection
+            self._user, self._transfers = connection, self._port.transfers
             say("Debugger", "connected")
         for why in self._port.refusals[-1:]:
             say("Refused", why)
@@ -149,7 +150,7 @@ class ProbeServer:
         connection.channel.close()
         if self._user is connection:
             self._user = None
-            say("Debugger", "gone")
+            say("Debugger", "gone", f"{self._port.transfers - self._transfers} transfers")
 
 
 def _listen(number: int) -> socket.socket:
