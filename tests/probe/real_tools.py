@@ -67,8 +67,13 @@ class Server:
 
 
 @contextmanager
-def probe_server(folder: Path, board: str = "nucleo-n657", *more: str) -> Iterator[Server]:
-    """Start `n6build probe-server`, and end it as Ctrl-C does."""
+def probe_server(
+    folder: Path, board: str = "nucleo-n657", *more: str, ends_with: signal.Signals = signal.SIGTERM
+) -> Iterator[Server]:
+    """Start `n6build probe-server`, and end it.
+
+    Ctrl-C does not end a job that a shell has started in the background, nor its children, so that tests use SIGTERM.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "n6build", "probe-server", "--board", board, "--port", "0", *more]
     environment = {
@@ -87,7 +92,7 @@ def probe_server(folder: Path, board: str = "nucleo-n657", *more: str) -> Iterat
             yield server
         finally:
             if process.poll() is None:
-                process.send_signal(signal.SIGINT)
+                process.send_signal(ends_with)
             process.wait(NET_S)
             reader.join(NET_S)
 

@@ -17,8 +17,11 @@ from patience import NET_S, wait_until
 from probe.real_tools import Server, probe_server, remote_port
 
 
-def test_it_prints_a_command_for_each_debugger_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    with probe_server(tmp_path) as server:
+@pytest.mark.parametrize("ends_with", [signal.SIGTERM, signal.SIGINT])
+def test_it_prints_a_command_for_each_debugger_and_ends_with_ctrl_c(tmp_path: Path, ends_with: signal.Signals) -> None:
+    if signal.getsignal(ends_with) == signal.SIG_IGN:
+        pytest.skip("a shell lets jobs in the background ignore Ctrl-C")
+    with probe_server(tmp_path, ends_with=ends_with) as server:
         first, second = server.lines[:2]
         assert first.strip() == (f"pyOCD pyocd commander --uid remote:127.0.0.1:{server.pyocd_port} --target cortex_m")
         assert second.strip() == "OpenOCD openocd -f build/probe_server/nucleo-n657/openocd.cfg"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ _MOST_PORT = 65_535
 
 
 def probe_server(words: Sequence[str]) -> None:
-    """Serve a virtual board until Ctrl-C.
+    """Serve a virtual board until Ctrl-C or SIGTERM.
 
     Args:
         words: Words behind the command.
@@ -47,6 +48,8 @@ def probe_server(words: Sequence[str]) -> None:
     boot = _boot(asked, board, folder)
     fronts = _fronts(asked)
     emulator = find_emulator(board.soc)
+    # A supervisor ends a server by SIGTERM, and a shell lets jobs in the background ignore Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with only_errors(asked.quiet), probed_board(emulator, boot, folder / "findings.jsonl") as on:
         server = ProbeServer(on.port, fronts)
         try:
