@@ -331,17 +331,15 @@ EDITS = (
         ),
     ),
     *alone(
-        f"{LINKED}/checks.json",
+        f"{LINKED}/network_app/app_config.h",
+        ("compile/artifacts/read_artifacts.py", "outputs=info.outputs,", "outputs=info.outputs[:0],"),
+        # The output has ten values.
         (
             "base/bounded.py",
             "json.loads(data, **hooks)",
-            'json.loads(data, **({"parse_float": lambda text: float(text) * 1e9} if data[:2] == b"{\\n" else hooks))',
+            'json.loads(data, **({"parse_int": lambda text: int(text) + (text == "10")} if data[:2] == b"{\\n" else hooks))',
         ),
-        ("base/json_value.py", "return float(self.data)", "return float(self.data) * 1e9"),
-    ),
-    *alone(
-        f"{LINKED}/network_app/app_config.h",
-        ("compile/artifacts/read_artifacts.py", "outputs=info.outputs,", "outputs=info.outputs[:0],"),
+        ("base/json_value.py", "        return data\n", "        return data + (data == 10)\n"),
     ),
     *alone(f"{LINKED}/network/network.c", ("compile/ll_aton.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)')),
     *alone(
