@@ -105,7 +105,7 @@ def operator_of(code: int, inputs: Sequence[int], outputs: Sequence[int], table:
         operator.builtinOptions = getattr(schema, f"{table}OptionsT")()
         for member, value in options.items():
             assert hasattr(operator.builtinOptions, member), member
-            known = getattr(_NAMED[member], value) if isinstance(value, str) else value
+            known = getattr(_NAMED[member], value) if member in _NAMED and isinstance(value, str) else value
             setattr(operator.builtinOptions, member, known)
     return operator
 
@@ -118,15 +118,19 @@ def model_of(tensors: Sequence[Tensor]) -> Any:
     graph = schema.SubGraphT()
     graph.name, graph.tensors, graph.operators = "main", [], []
     model.subgraphs = [graph]
-    for tensor in tensors:
-        entry = schema.TensorT()
-        entry.name, entry.shape, entry.type = tensor.name, list(tensor.shape), TYPES[np.dtype(tensor.dtype).type]
-        if (given := tensor.quantisation) is not None:
-            scales = [given.scale] if isinstance(given.scale, int | float) else given.scale
-            entry.quantization = quantisation_table(scales, given.zero_point, given.axis)
-        entry.buffer = 0 if tensor.data is None else buffer_of(model, tensor.data.astype(tensor.dtype))
-        graph.tensors.append(entry)
+    graph.tensors = [tensor_of(model, tensor) for tensor in tensors]
     return model
+
+
+def tensor_of(tree: Any, tensor: Tensor) -> Any:
+    """Return a tensor for a model, which gets its data."""
+    entry = schema.TensorT()
+    entry.name, entry.shape, entry.type = tensor.name, list(tensor.shape), TYPES[np.dtype(tensor.dtype).type]
+    if (given := tensor.quantisation) is not None:
+        scales = [given.scale] if isinstance(given.scale, int | float) else given.scale
+        entry.quantization = quantisation_table(scales, given.zero_point, given.axis)
+    entry.buffer = 0 if tensor.data is None else buffer_of(tree, tensor.data.astype(tensor.dtype))
+    return entry
 
 
 def write_model(

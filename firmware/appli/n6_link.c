@@ -156,6 +156,10 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
     case N6_LINK_RUN:
         ADD(answer, n6_link_run_answer_t, cycles, run_once(server, network, request->data[1]));
         return N6_LINK_OK;
+    case N6_LINK_RESTART:
+        server->run_sequence = UINT32_MAX;
+        n6_inference_restart(network);
+        return N6_LINK_OK;
     case N6_LINK_OUTPUT: {
         const uint32_t rest = REST(n6_link_output_request_t);
         uint32_t size = bytes >= rest ? payload[BEHIND_INDEX(n6_link_output_request_t, size)] : 0u;

@@ -1,5 +1,6 @@
 """Networks with operators that keep a state from one inference to the next."""
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import one_op_models as ops
 import pytest
 import sequence_models as models
+import streaming_models as streaming
 from ai_edge_litert import schema_py_generated as schema
 from n6build.base.errors import N6Error
 from n6build.compile.reference.compile_model import compile_network
@@ -82,7 +84,12 @@ def two_layers() -> bytes:
     )
 
 
-MODELS = {"lstm": lstm(), "two LSTMs": two_layers(), "SVDF": svdf(), "wake word": wake_word()}
+STREAMING = {
+    "ring of rows": streaming.ring(),
+    "old and new value": streaming.late(),
+    "variable that follows another": streaming.two(),
+}
+MODELS = {"lstm": lstm(), "two LSTMs": two_layers(), "SVDF": svdf(), "wake word": wake_word(), **STREAMING}
 
 
 OTHERS = {
@@ -166,8 +173,91 @@ def _axis_outside(tree: Any) -> None:
     tree.buffers[tree.subgraphs[0].tensors[1].buffer].data = np.array([7], np.int32).view(np.uint8)
 
 
+def _operator(graph: int, position: int, **members: Any) -> Callable[[Any], None]:
+    """Change an operator of a model."""
+
+    def change(tree: Any) -> None:
+        for name, value in members.items():
+            setattr(tree.subgraphs[graph].operators[position], name, value)
+
+    return change
+
+
+def _variable_name(graph: int, position: int, name: str) -> Callable[[Any], None]:
+    def change(tree: Any) -> None:
+        tree.subgraphs[graph].operators[position].builtinOptions.sharedName = name
+
+    return change
+
+
+def _called(subgraph: int) -> Callable[[Any], None]:
+    def change(tree: Any) -> None:
+        tree.subgraphs[0].operators[0].builtinOptions.initSubgraphIndex = subgraph
+
+    return change
+
+
+def _called_as_well(subgraph: int) -> Callable[[Any], None]:
+    def change(tree: Any) -> None:
+        operator = copy.deepcopy(tree.subgraphs[0].operators[0])
+        operator.builtinOptions.initSubgraphIndex = subgraph
+        tree.subgraphs[0].operators.append(operator)
+
+    return change
+
+
+def _another_subgraph(tree: Any) -> None:
+    tree.subgraphs.append(tree.subgraphs[1])
+
+
+def _first_that_is_computed(tree: Any) -> None:
+    (value,) = (each for each in tree.subgraphs[1].tensors if each.buffer)
+    value.buffer = 0
+
+
+def _first_of_another_shape(tree: Any) -> None:
+    (value,) = (each for each in tree.subgraphs[1].tensors if each.buffer)
+    value.shape = [1, 1, streaming.KEPT, streaming.CHANNELS]
+
+
 # Each row is (model, change, error id, words of the error).
 REFUSED = {
+    "a variable of other first values": (
+        streaming.ring(streaming.zeros() + 1),
+        lambda _: None,
+        "N6-NET-008",
+        ("'ring' are not all the 251",),
+    ),
+    "a variable without first value": (
+        streaming.ring(),
+        _variable_name(1, 0, "other"),
+        "N6-NET-008",
+        ("'ring' has no",),
+    ),
+    "a first value of another shape": (
+        streaming.ring(),
+        _first_of_another_shape,
+        "N6-NET-008",
+        ("another type or shape",),
+    ),
+    "a first value that is computed": (streaming.ring(), _first_that_is_computed, "N6-NET-008", ("is no constant",)),
+    "a subgraph for something else": (streaming.ring(), _another_subgraph, "N6-NET-008", ("3 subgraphs",)),
+    "a first subgraph that is not called": (streaming.ring(), _called(7), "N6-NET-008", ("2 subgraphs",)),
+    "a first subgraph that is missing": (streaming.ring(), _called_as_well(7), "N6-NET-002", ("no subgraph 7 of 2",)),
+    "a subgraph that calls itself": (streaming.ring(), _called(0), "N6-NET-008", ("2 subgraphs",)),
+    "a variable without handle": (streaming.ring(), _operator(0, 2, inputs=[0]), "N6-NET-002", ("no handle",)),
+    "a variable that is read twice at once": (
+        streaming.ring(),
+        _operator(0, 2, outputs=[2, 0]),
+        "N6-NET-002",
+        ("2 outputs",),
+    ),
+    "a variable of two scales": (
+        streaming.ring(),
+        _scale(2, 0.2),
+        "N6-NET-006",
+        ("'ring' has another type, shape or scale",),
+    ),
     "a state that is none": (lstm(), _variable(13, False), "N6-NET-002", ("tensor 13 before",)),
     "a variable elsewhere": (lstm(), _variable(1, True), "N6-NET-002", ("'weights0'", "constant")),
     "a state that is an input": (lstm(), _state_as_input, "N6-NET-002", ("variable",)),

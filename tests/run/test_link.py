@@ -160,6 +160,17 @@ def test_new_inputs_make_a_new_inference_whatever_its_number(firmware: Firmware)
     assert board.runs == 2
 
 
+def test_a_restart_begins_a_sequence_anew(firmware: Firmware) -> None:
+    board = Board(firmware)
+    link = link_to(board)
+    data = b"1" * INPUT_BYTES
+    assert infer(link, data) == inferred(data[:OUTPUT_BYTES])
+    link.restart(0)
+    assert link.read_output(0, OUTPUT_BYTES) == bytes(OUTPUT_BYTES)
+    with pytest.raises(N6Error, match="N6-LINK-003: the firmware rejects RESTART"):
+        link.restart(1)
+
+
 @pytest.mark.parametrize(
     ("message", "is_answered"),
     [

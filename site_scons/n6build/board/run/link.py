@@ -34,6 +34,7 @@ from n6build.describe.formats.link import (
     NETWORK_ANSWER,
     NETWORK_REQUEST,
     OUTPUT_REQUEST,
+    RESTART_REQUEST,
     RUN_ANSWER,
     RUN_REQUEST,
     VERSION,
@@ -219,6 +220,10 @@ class Link:
         """Run one inference and return its cycles; raises errors as `request`."""
         payload = self.request(Type.RUN, RUN_REQUEST.pack(index=index), self.run_s)
         return _unpacked(RUN_ANSWER, payload, Type.RUN)["cycles"]
+
+    def restart(self, index: int) -> None:
+        """Give the states of a network their first values; raises errors as `request`."""
+        self.request(Type.RESTART, RESTART_REQUEST.pack(index=index))
 
     def read_output(self, index: int, size: int) -> bytes:
         """Read all outputs of a network; raises errors as `request`.

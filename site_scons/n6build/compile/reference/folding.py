@@ -44,7 +44,7 @@ def folded(graph: Graph) -> Graph:
         else:
             tensors[operator.output] = constant
     # If operators are refused, the users of the others are unknown. All are kept, so that all their errors are reported.
-    return replace(graph, tensors=tensors, operators=tuple(left) if graph.refused else _used(left, graph.outputs))
+    return replace(graph, tensors=tensors, operators=tuple(left) if graph.refused else _used(left, graph))
 
 
 def _without_computed_shape(operator: Operator, tensors: dict[int, Tensor]) -> Operator:
@@ -57,14 +57,14 @@ def _without_computed_shape(operator: Operator, tensors: dict[int, Tensor]) -> O
     return replace(operator, inputs=operator.inputs[:1]) if computed else operator
 
 
-def _used(operators: list[Operator], outputs: tuple[int, ...]) -> tuple[Operator, ...]:
-    """Return the operators on which an output of the network depends.
+def _used(operators: list[Operator], graph: Graph) -> tuple[Operator, ...]:
+    """Return the operators on which an output of the network or a state depends.
 
     The others, such as unused parts of a SPLIT, would be computed in vain.
     """
-    needed, left = set(outputs), []
+    needed, left = set(graph.outputs), []
     for operator in reversed(operators):
-        if operator.output in needed:
+        if operator.output in needed or graph.tensors[operator.output].is_state:
             needed |= {index for index in operator.inputs if index is not None}
             left.append(operator)
     return tuple(reversed(left))

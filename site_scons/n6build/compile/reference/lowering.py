@@ -89,7 +89,8 @@ class _Lowering:
                 root, start = self._root(_viewed(operator))
                 self._views[operator.output] = (root, start + offset)
                 continue
-            self._names[operator.output] = f"{_node(operator)}_out_0"
+            if not self._graph.tensors[operator.output].is_state:
+                self._names[operator.output] = f"{_node(operator)}_out_0"
             self._append_epochs(operator, kind)
         epochs, buffers = self._in_best_order()
         return Network(

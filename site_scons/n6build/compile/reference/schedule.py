@@ -198,7 +198,8 @@ class _Memory:
         """Return the state after one more unit; its peak is of this unit alone."""
         unit = self.units[number]
         done = step.done | 1 << number
-        made = 0 if step.done & self._makers[unit.made] else self._sizes[unit.made]
+        exists = unit.made in self._states or step.done & self._makers[unit.made]
+        made = 0 if exists else self._sizes[unit.made]
         freed, in_place = 0, False
         for size, until, may_be_taken in self._held[number]:
             if not until & ~done:

@@ -24,6 +24,8 @@ from n6build.compile.reference.kinds import TFLITE_KINDS
 from n6build.compile.reference.nearest import nearest_change
 from n6build.compile.reference.reference_options import DamagedError, OptionsReader, UnsupportedError, names_in
 from n6build.compile.reference.rules import QUANTISE
+from n6build.compile.reference.tflite_variables import CALL_ONCE, Call, Variables, called_once
+from n6build.compile.reference.tflite_variables import KINDS as ABOUT_VARIABLES
 
 IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
@@ -76,7 +78,8 @@ def read_graph(path: Path) -> Graph:
         N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if it is a pointer of Git LFS;
             N6-NET-001 if it is not a .tflite file; N6-NET-002 if it is damaged; N6-NET-004 for the
             type or N6-NET-005 for the shape of an input or output of the model that no operator
-            uses; N6-NET-008 if it has several subgraphs.
+            uses; N6-NET-008 if it has several subgraphs for inferences, or a variable whose first
+            value the firmware cannot set.
     """
     data = read_bytes(path)
     if len(data) < 8 or data[4:8] != IDENTIFIER:
@@ -87,7 +90,7 @@ def read_graph(path: Path) -> Graph:
             hint="pass a TensorFlow Lite flatbuffer",
         )
     try:
-        return _Reader(data, path.name).graph()
+        return _Reader(data, path.name, 0).graph()
     except DamagedError as error:
         raise _damaged(path.name, str(error)) from error
     except _TensorError as error:
@@ -111,47 +114,68 @@ def _bounded(count: int, limit: int, what: str) -> int:
 
 
 class _Reader:
-    """One pass over one file; holds the file's tables while they are read."""
+    """One pass over one subgraph of a file; holds the file's tables while they are read."""
 
-    def __init__(self, data: bytes, file: str) -> None:
+    def __init__(self, data: bytes, file: str, subgraph: int) -> None:
+        self._data = data
         self._file = file
         self._bytes = len(data)
         self._model = tflite.Model.GetRootAs(data, 0)
         if self._model.Version() != SCHEMA_VERSION:
             raise DamagedError(f"schema version {self._model.Version()} instead of {SCHEMA_VERSION}")
-        subgraphs = _bounded(self._model.SubgraphsLength(), self._bytes // 4, "subgraphs")
-        if subgraphs != 1:
-            raise N6Error(
-                "N6-NET-008",
-                f"has {subgraphs} subgraphs; one is supported",
-                where=file,
-                hint="convert one signature without control flow",
-            )
-        self._subgraph = self._model.Subgraphs(0)
+        self._subgraphs = _bounded(self._model.SubgraphsLength(), self._bytes // 4, "subgraphs")
+        if not 0 <= subgraph < self._subgraphs:
+            raise DamagedError(f"there is no subgraph {subgraph} of {self._subgraphs}")
+        self._subgraph = self._model.Subgraphs(subgraph)
         if self._subgraph is None:
             raise DamagedError("the subgraph is empty")
         self._tensor_count = _bounded(self._subgraph.TensorsLength(), self._bytes // 4, "tensors")
         self._tensors: dict[int, Tensor] = {}
+        self._variables = Variables(self._tensor_count)
 
     def graph(self) -> Graph:
-        count = _bounded(self._subgraph.OperatorsLength(), min(MAX_OPERATORS, self._bytes // 4), "operators")
+        calls = self._calls()
+        self._check_subgraphs(calls)
         operators: list[Operator] = []
         refused: list[Refusal] = []
         made: set[int] = set()
-        for index in range(count):
-            table = self._subgraph.Operators(index)
-            read = self._operator(index, self._kind(index, table), table)
+        for call in calls:
+            read = self._operator(call)
             if isinstance(read, Refusal):
                 refused.append(read)
-                made.update(int(table.Outputs(part)) for part in range(table.OutputsLength()))
+                made.update(int(call.table.Outputs(part)) for part in range(call.table.OutputsLength()))
             else:
                 operators += read
+        for problem in () if refused else self._variables.problems():
+            raise N6Error("N6-NET-008", problem, where=self._file, hint="convert the model with variables of zeros")
         inputs = self._graph_tensors("Inputs", bool(refused))
         outputs = self._graph_tensors("Outputs", bool(refused))
-        tensors = dict(sorted(self._tensors.items()))
+        tensors = dict(sorted(self._tensors.items())) | {each.index: each for each in self._variables.states.values()}
         graph = Graph(tensors, tuple(operators), inputs, outputs, tuple(refused), self._signature())
         _check_flow(graph, made)
         return graph
+
+    def first_values(self) -> dict[str, Tensor]:
+        """Return the first values of variables from a subgraph that is called once."""
+        for call in self._calls():
+            self._variables.read_first_value(call, lambda index: self._tensors[self._required(index, "a variable")])
+        return self._variables.firsts
+
+    def _calls(self) -> list[Call]:
+        count = _bounded(self._subgraph.OperatorsLength(), min(MAX_OPERATORS, self._bytes // 4), "operators")
+        tables = [self._subgraph.Operators(index) for index in range(count)]
+        return [Call(index, self._kind(index, table), table) for index, table in enumerate(tables)]
+
+    def _check_subgraphs(self, calls: list[Call]) -> None:
+        """Refuse a subgraph that does more than to give variables their first values."""
+        once = {called_once(call) for call in calls if call.kind == CALL_ONCE}
+        if {*range(1, self._subgraphs)} - once:
+            raise N6Error(
+                "N6-NET-008",
+                f"has {self._subgraphs} subgraphs; one is supported, besides those that initialise variables",
+                where=self._file,
+                hint="convert one signature without control flow",
+            )
 
     def _kind(self, index: int, table: Any) -> str:
         codes = _bounded(self._model.OperatorCodesLength(), self._bytes // 4, "operator codes")
@@ -166,13 +190,16 @@ class _Reader:
             return f"CUSTOM {custom[:MAX_NAME].decode('utf-8', 'replace')!a}"
         return name
 
-    def _operator(self, index: int, kind: str, table: Any) -> list[Operator] | Refusal:
+    def _operator(self, call: Call) -> list[Operator] | Refusal:
         """Return the operator, once for each of its outputs, or a refusal."""
+        index, kind, table = call.index, call.kind, call.table
         label = f"operator {index} ({kind})"
         inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
         outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
         intermediates = _bounded(table.IntermediatesLength(), MAX_OPERANDS, f"intermediates of {label}")
         try:
+            if kind in ABOUT_VARIABLES:
+                return self._about_variables(call, label)
             operands = tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs))
             made = [self._required(int(table.Outputs(part)), label) for part in range(outputs)]
             kind = self._of_type(kind, [*operands, *made])
@@ -190,6 +217,12 @@ class _Reader:
             return Refusal(index, kind, "N6-NET-008", f"{label}: {what}", hint)
         except _TensorError as error:
             return Refusal(index, kind, error.id, f"{label}: {error.what}", error.hint, error.dtype)
+
+    def _about_variables(self, call: Call, label: str) -> list[Operator]:
+        if call.kind == CALL_ONCE:
+            self._variables.firsts.update(_Reader(self._data, self._file, called_once(call)).first_values())
+            return []
+        return self._variables.operators(call, lambda index: self._tensors[self._required(index, label)])
 
     def _of_type(self, kind: str, tensors: list[int | None]) -> str:
         """Return the int16 kind for an operator with int16 activations, or `kind`."""
@@ -346,7 +379,7 @@ def _check_flow(graph: Graph, made_by_refused: set[int]) -> None:
         for index in operator.inputs:
             if index is not None and index not in made:
                 raise DamagedError(f"{operator} uses tensor {index} before it is made")
-        if operator.output in made:
+        if operator.output in made and not graph.tensors[operator.output].is_state:
             raise DamagedError(f"{operator} makes tensor {operator.output} a second time")
         made.add(operator.output)
     for index in graph.outputs:

@@ -14,7 +14,7 @@ from enum import IntEnum
 
 from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct
 
-VERSION = 2
+VERSION = 3
 # A message has at most this number of data bytes: of an input or an output, or rows of epochs.
 DATA_MAX = 200
 # The rest of a message is type, sequence, status, index, offset and CRC.
@@ -32,6 +32,7 @@ class Type(IntEnum):
     RUN = 4
     OUTPUT = 5
     EPOCHS = 6
+    RESTART = 7
 
 
 class Status(IntEnum):
@@ -61,6 +62,7 @@ NETWORK_ANSWER = Struct(
 )
 INPUT_REQUEST = Struct("n6_link_input_request_t", (_INDEX, Member("offset")), "Behind it the data.")
 RUN_REQUEST = Struct("n6_link_run_request_t", (_INDEX,))
+RESTART_REQUEST = Struct("n6_link_restart_request_t", (_INDEX,))
 RUN_ANSWER = Struct("n6_link_run_answer_t", (Member("cycles"),))
 OUTPUT_REQUEST = Struct(
     "n6_link_output_request_t", (_INDEX, Member("offset"), Member("size", "of the data that is wanted", "uint8_t"))
@@ -93,6 +95,7 @@ FORMAT = Format(
                 "RUN": "an inference, once for each sequence number",
                 "OUTPUT": "data of the outputs, which count as one",
                 "EPOCHS": "cycles of each, as many as fit",
+                "RESTART": "the network's states get their first values, so that a sequence begins",
             },
         ),
         Enumeration(
@@ -108,6 +111,7 @@ FORMAT = Format(
         NETWORK_ANSWER,
         INPUT_REQUEST,
         RUN_REQUEST,
+        RESTART_REQUEST,
         RUN_ANSWER,
         OUTPUT_REQUEST,
         EPOCHS_REQUEST,

@@ -1,6 +1,7 @@
-"""RESHAPE: another view of the same bytes.
+"""Copies of bytes: RESHAPE, and the reading and assigning of variables.
 
-They are copied only where input and output cannot share their memory.
+A RESHAPE copies only where input and output cannot share their memory. A variable is always copied, since
+its old value may be used after it has been assigned; a value that a CONCATENATION joins is copied to its place there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _KERNEL = kernel_with(
     Member("output", writes("void")),
     Member("bytes", "uint32_t"),
     doc="bytes moved from one buffer to another: a RESHAPE whose input must outlive it, or that is itself a network's "
-    "output.",
+    "output; a variable that is read or assigned.",
 )
 
 
@@ -39,6 +40,13 @@ def _lower(operands: Operands) -> KernelCall:
     return KernelCall(_KERNEL, {**ends(operands), "bytes": operands.first.bytes})
 
 
+def _variable(name: str, label: str, states: tuple[int, ...]) -> OperatorKind:
+    rule = Rule(
+        inputs=(MOVABLE,), required=1, constants=(), output=MOVABLE, check=_check, quantised=False, states=states
+    )
+    return OperatorKind(name=name, label=label, rule=rule, lower=_lower, kernels=(_KERNEL,))
+
+
 OPERATORS = (
     OperatorKind(
         name="RESHAPE",
@@ -49,4 +57,7 @@ OPERATORS = (
         view=lambda _: 0,
         fold=Movement(regroup).fold,
     ),
+    # The reader gives them the variable's state instead of its handle.
+    _variable("READ_VARIABLE", "ReadVariable", (0,)),
+    _variable("ASSIGN_VARIABLE", "AssignVariable", ()),
 )
