@@ -10,6 +10,7 @@ import pytest
 from ai_edge_litert import interpreter as litert
 from n6build.judge.compare.interpret import ports_of, reference_rows
 from n6build.judge.compare.tflite_interpreter import TfliteModel
+from one_op_models import Quantisation, Tensor, write_model
 from samples import sample
 
 KEYWORD = Path(__file__).resolve().parents[2] / "models/keyword/keyword.tflite"
@@ -48,9 +49,34 @@ def test_a_model_that_both_refuse_is_refused_for_the_first_reason(monkeypatch: p
         TfliteModel(KEYWORD.read_bytes(), all_tensors=False)
 
 
-@pytest.mark.slow
-def test_the_other_resolver_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    model = sample("npu/fallguard-ssd-core-2.1/fall_guard_st_ssd_mobilenet_v1_256v2.tflite")
+def test_a_lower_version_of_an_operator_computes_the_same() -> None:
+    """The reference kernels refuse TILE 3, which only takes further types."""
+    values = np.arange(6, dtype=np.int8).reshape(2, 3)
+    repeats = np.array([2, 1], np.int32)
+    tensors = [
+        Tensor("input", values.shape, np.int8, Quantisation(0.1)),
+        Tensor("repeats", repeats.shape, np.int32, None, repeats),
+        Tensor("output", (4, 3), np.int8, Quantisation(0.1)),
+    ]
+    model = TfliteModel(write_model("TILE", tensors, version=3), all_tensors=False)
+    assert model.instead == ""
+    model.run([values])
+    assert model.outputs()[0].tolist() == np.tile(values, (2, 1)).tolist()
+
+
+def test_an_operator_that_the_reference_kernels_lack_names_the_other_resolver(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tensors = [Tensor("input", (1, 4), np.float32), Tensor("output", (1, 4), np.float32)]
+    model = tmp_path / "elu.tflite"
+    model.write_bytes(write_model("ELU", tensors))
     (port,), _ = ports_of(model)
-    assert reference_rows(model, [[np.zeros(port.shape, port.type)]])
-    assert f"runs on LiteRT's optimised kernels, its reference kernels refuse it: {MISSING}" in capsys.readouterr().out
+    assert reference_rows(model, [[np.ones(port.shape, port.type)]])
+    said = capsys.readouterr().out
+    assert "runs on LiteRT's optimised kernels, its reference kernels refuse it: Didn't find op" in said
+
+
+@pytest.mark.slow
+def test_a_detection_model_of_a_newer_converter_runs_on_the_reference_kernels() -> None:
+    model = sample("npu/fallguard-ssd-core-2.1/fall_guard_st_ssd_mobilenet_v1_256v2.tflite")
+    assert TfliteModel(model.read_bytes(), all_tensors=False).instead == ""

@@ -51,6 +51,7 @@ def problem_of(graph: Graph, operator: Operator) -> Problem | None:
     checks = (
         _check_arity(operands, rule),
         _check_types(operands, rule),
+        _check_first(operands, rule, operator.output in graph.outputs),
         _check_states(operands, rule),
         _check_activation_quantisation(operands, rule),
         _check_dimensions(operands),
@@ -80,8 +81,13 @@ def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
     for position, operand in enumerate(operands.inputs):
         if operand is not None and position in rule.constants and operand.data is None:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} has to be a constant", "freeze the model's weights")
-        if operand is not None and position == 0 and operand.data is not None and not rule.first_may_be_constant:
-            yield Problem("N6-NET-007", f"tensor {shown(operand)} is a constant", "fold constants before converting")
+
+
+def _check_first(operands: Operands, rule: Rule, makes_output: bool) -> Iterator[Problem]:
+    """Refuse a constant at position 0, but for an output of the network, which an epoch has to make anyway."""
+    first = operands.optional(0)
+    if first is not None and first.data is not None and not (rule.first_may_be_constant or makes_output):
+        yield Problem("N6-NET-007", f"tensor {shown(first)} is a constant", "fold constants before converting")
 
 
 def _check_states(operands: Operands, rule: Rule) -> Iterator[Problem]:

@@ -130,8 +130,10 @@ class _Lowering:
         """Return whether a view has to be copied because it is an output of the network.
 
         An output is a whole buffer. It is not the memory of an input, because the application owns
-        both at the same time.
+        both at the same time, nor that of a constant.
         """
+        if self._graph.tensors[_viewed(view)].data is not None:
+            return True
         if not self._is_output(view.output):
             return False
         root, start = self._root(_viewed(view))
@@ -248,7 +250,12 @@ class _Lowering:
         activations = _activations(call)
         for member in call.kernel.in_place:
             taken = call.arguments[member]
-            if isinstance(taken, Tensor) and taken.bytes == output.bytes and taken.index != output.index:
+            if (
+                taken in activations
+                and isinstance(taken, Tensor)
+                and taken.bytes == output.bytes
+                and taken.index != output.index
+            ):
                 place = self._address(taken)
                 others = {(self._address(each), each.bytes) for each in activations if self._buffer(each) == place.name}
                 if others == {(place, output.bytes)}:
@@ -268,8 +275,10 @@ class _Lowering:
 
     def _value(self, node: str, member: str, argument: Argument) -> Value:
         match argument:
-            case Tensor():
+            case Tensor(data=None):
                 return self._address(argument)
+            case Tensor():
+                return self._value(node, member, Parameter(argument, "values"))
             case Parameter(tensor, role):
                 assert tensor.data is not None
                 name = f"Param_{tensor.index}_{role}"
@@ -322,7 +331,8 @@ def _takes_over(user: Operator, padding: Padding, padded: Tensor) -> bool:
 
 
 def _activations(call: KernelCall) -> list[Tensor]:
-    return [argument for argument in call.arguments.values() if isinstance(argument, Tensor)]
+    tensors = [argument for argument in call.arguments.values() if isinstance(argument, Tensor)]
+    return [tensor for tensor in tensors if tensor.data is None]
 
 
 def _viewed(view: Operator) -> int:

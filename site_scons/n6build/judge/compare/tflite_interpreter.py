@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import struct
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,10 @@ _TYPES = {
     tflite.TensorType.FLOAT32: 4,
     tflite.TensorType.BOOL: 1,
 }
+# The message of an interpreter that lacks an operator.
+_MISSING = re.compile(r"builtin opcode '(\w+)' version '(\d{1,4})'")
+# Offset of the version in the table of an operator code, in the flatbuffer schema.
+_VERSION_SLOT = 8
 _OPERATORS = {code: name for name, code in vars(tflite.BuiltinOperator).items() if isinstance(code, int)}
 
 
@@ -47,9 +53,9 @@ class TfliteModel:
         self._plans = _plans(data)
         self.instead = ""
 
-        def started(resolver: OpResolverType) -> Any:
+        def started(resolver: OpResolverType, content: bytes = data) -> Any:
             interpreter = Interpreter(
-                model_content=data,
+                model_content=content,
                 experimental_op_resolver_type=resolver,
                 experimental_preserve_all_tensors=all_tensors,
                 num_threads=1,
@@ -58,10 +64,10 @@ class TfliteModel:
             return interpreter
 
         try:
-            self._interpreter = started(OpResolverType.BUILTIN_REF)
+            self._interpreter = _with_versions(data, lambda content: started(OpResolverType.BUILTIN_REF, content))
         except (RuntimeError, ValueError) as error:
-            # The reference kernels lack versions of operators that the optimised ones have. A model that both refuse is
-            # refused for the first reason.
+            # The reference kernels lack operators that the optimised ones have. A model that both refuse is refused for
+            # the first reason.
             try:
                 self._interpreter = started(OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
             except (RuntimeError, ValueError):
@@ -92,6 +98,39 @@ class TfliteModel:
             plan.with_values(np.asarray(self._interpreter.get_tensor(plan.place)), channels_last=True)
             for plan in self._plans
         ]
+
+
+def _with_versions(data: bytes, start: Callable[[bytes], Any]) -> Any:
+    """Start an interpreter, with lower versions of operators where it lacks those of the model.
+
+    A version only says which types an operator takes. A kernel checks its types itself, so that one that takes the
+    older version and starts computes the same.
+
+    Raises:
+        RuntimeError: The interpreter refuses the model; ValueError for an operator that it lacks in each version.
+    """
+    content = bytearray(data)
+    while True:
+        try:
+            return start(bytes(content))
+        except ValueError as error:
+            missing = _MISSING.search(str(error))
+            if missing is None or not _lower_version(content, missing[1], int(missing[2])):
+                raise
+
+
+def _lower_version(content: bytearray, name: str, version: int) -> bool:
+    """Lower an operator's version in a model by one; return whether that was possible."""
+    model = tflite.Model.GetRootAs(content, 0)
+    lowered = False
+    for number in range(bounded(model.OperatorCodesLength(), "operator codes")):
+        code = model.OperatorCodes(number)
+        builtin = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        place = code._tab.Offset(_VERSION_SLOT)
+        if _OPERATORS.get(builtin) == name and code.Version() == version > 1 and place:
+            struct.pack_into("<i", content, code._tab.Pos + place, version - 1)
+            lowered = True
+    return lowered
 
 
 def _port(detail: dict[str, Any]) -> Port:

@@ -159,6 +159,14 @@ def _dequantized(operands: Operands) -> KernelCall:
     )
 
 
+def _folded(operands: Operands) -> NDArray[np.float32] | None:
+    """Return the values of a constant, with a product in float64 as the reference resolver has it."""
+    first, given = operands.first, operands.first.quantisation
+    if first.data is None or given is None or len(given.scales) != 1:
+        return None
+    return (given.scale * (first.data.astype(np.int64) - given.zero_point)).astype(np.float32)
+
+
 _DEQUANTIZE_INT16 = kernel_with(
     "dequantize_int16",
     Member("input", reads("int16_t")),
@@ -181,7 +189,7 @@ def _rule(given: tuple[DType, ...], made: tuple[DType, ...]) -> Rule:
 
 _OF_INT16 = _rule((*EIGHT_BIT, *INT16, *FLOAT32), (*INT8, *INT16))
 OPERATORS = (
-    OperatorKind("DEQUANTIZE", "Dequantize", _rule(EIGHT_BIT, FLOAT32), _dequantized, (_DEQUANTIZE,)),
+    OperatorKind("DEQUANTIZE", "Dequantize", _rule(EIGHT_BIT, FLOAT32), _dequantized, (_DEQUANTIZE,), fold=_folded),
     OperatorKind("DEQUANTIZE int16", "Dequantize", _rule(INT16, FLOAT32), _dequantized_int16, (_DEQUANTIZE_INT16,)),
     OperatorKind(
         "QUANTIZE", "Quantize", _rule((*EIGHT_BIT, *FLOAT32), EIGHT_BIT), _lower, (_FROM_FLOAT, _FROM_EIGHT_BIT)
