@@ -74,6 +74,21 @@ def conv(shape: tuple[int, ...], weights: tuple[int, ...], seed: int = 3, **opti
     return layers.model([layers.conv(layers.input(shape, A), A, weights, **options)[0]])
 
 
+def with_dead_channels(weights: tuple[int, ...], **options: Any) -> bytes:
+    """Return a convolution of which some channels have weights and biases without effect, as calibration leaves them."""
+    layers = Layers(8)
+    rng = np.random.default_rng(8)
+    scales = rng.uniform(0.002, 0.02, weights[0]).astype(np.float32)
+    bias = rng.integers(-3000, 3000, weights[0]).astype(np.int32)
+    scales[1::3], bias[1::3] = 1e-20, np.iinfo(np.int32).min
+    inputs = [
+        layers.input((1, 4, 9, 7), A),
+        layers.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
+        layers.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
+    ]
+    return layers.model([layers.operator("Conv", inputs, Scale(0.05, -128), **options)])
+
+
 def gemm(shape: tuple[int, ...], outputs: int, **options: Any) -> bytes:
     layers = Layers(5)
     return layers.model([layers.gemm(layers.input(shape, A), A, shape[-1], outputs, **options)[0]])
@@ -147,6 +162,8 @@ ONE_OPERATOR = {
     "conv in groups": conv(SHAPE, (9, 2, 3, 3), group=3),
     "depthwise conv": conv(SHAPE, (6, 1, 3, 3), group=6, pads=[1, 1, 1, 1], strides=[2, 2]),
     "depthwise conv with a multiplier": conv(SHAPE, (18, 1, 3, 3), group=6, relu=True),
+    "conv with channels without effect": with_dead_channels((7, 4, 3, 3), pads=[1, 1, 1, 1]),
+    "conv of each channel, some without effect": with_dead_channels((8, 1, 3, 3), group=4),
     "conv over one dimension": conv((1, 6, 30), (9, 6, 5), pads=[2, 2], strides=[2]),
     "gemm": gemm((1, 37), 13),
     "gemm of many rows, of one scale": gemm((7, 37), 13, per_channel=False),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from n6build.compile.reference.descriptors import ENDS, SHAPE, Member, kernel_with, reads, writes
 from n6build.compile.reference.epochs import Fields
@@ -26,6 +27,8 @@ from n6build.compile.reference.windows import MAX_DIMENSION, WINDOW, WINDOW_MEMB
 
 _WEIGHTS, _BIAS = 1, 2
 _ALIGNMENT = 16
+# A smaller amount rounds to 0, halves to even.
+_HALF = 0.5
 
 _CONV = kernel_with(
     "qlinear_conv",
@@ -81,9 +84,8 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _check_sums(operands: Operands) -> Iterator[Problem]:
-    """Check that the sums of products fit in 32 bits."""
-    weights, bias = operands.required(_WEIGHTS).data, operands.required(_BIAS).data
-    assert weights is not None and bias is not None
+    """Check that the sums of products fit in 32 bits, where they count."""
+    weights, bias = _counting(operands)
     largest = np.abs(weights.astype(np.int64)).reshape(len(weights), -1).sum(axis=1).max(initial=0) * 255
     if largest + np.abs(bias.astype(np.int64)).max(initial=0) >= 1 << 31:
         what = f"the sums with {shown(operands.required(_WEIGHTS))} can exceed 32 bits"
@@ -113,8 +115,8 @@ def _lower(operands: Operands) -> KernelCall:
     if depthwise:
         arguments = {
             **ends(operands),
-            "weights": Constant("int8", weights.data.reshape(channels, height * width).T),
-            "bias": Parameter(operands.required(_BIAS), "bias"),
+            "weights": Constant("int8", _counting(operands)[0].reshape(channels, height * width).T),
+            "bias": _bias(operands),
             "scale": _scales(operands),
             **common,
             "depth_multiplier": channels // in_channels,
@@ -137,11 +139,41 @@ def _conv_arguments(operands: Operands, height: int, width: int, depth: int) -> 
     column = -(-height * width * depth // _ALIGNMENT) * _ALIGNMENT
     return {
         **ends(operands),
-        "weights": Parameter(operands.required(_WEIGHTS), "weights"),
+        "weights": _weights(operands),
         "bias": Constant("int32", _folded_bias(operands)),
         "scale": _scales(operands),
         "scratch": Scratch(column, least=f"N6K_QLINEAR_CONV_SCRATCH({height}, {width}, {depth})"),
     }
+
+
+def _dead(operands: Operands) -> NDArray[np.bool_]:
+    """Return whether each output channel has its zero point for all inputs.
+
+    Any sum of 32 bits times its scale rounds to 0 there, also one that wraps around. Calibration leaves such scales,
+    with biases at the limits of 32 bits, to channels that are always 0.
+    """
+    return np.abs(_scales(operands).data.astype(np.float64)) * (1 << 31) <= _HALF
+
+
+def _counting(operands: Operands) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """Return weights and bias, with zeros in place of those without effect."""
+    weights, bias = operands.required(_WEIGHTS).data, operands.required(_BIAS).data
+    assert weights is not None and bias is not None
+    counts = ~_dead(operands)
+    by_channel = counts.reshape(-1, *(1,) * (weights.ndim - 1))
+    return np.where(by_channel, weights, np.int8(0)), np.where(counts, bias, np.int32(0))
+
+
+def _weights(operands: Operands) -> Constant | Parameter:
+    if _dead(operands).any():
+        return Constant("int8", _counting(operands)[0])
+    return Parameter(operands.required(_WEIGHTS), "weights")
+
+
+def _bias(operands: Operands) -> Constant | Parameter:
+    if _dead(operands).any():
+        return Constant("int32", _counting(operands)[1])
+    return Parameter(operands.required(_BIAS), "bias")
 
 
 def _scales(operands: Operands) -> Constant:
@@ -158,8 +190,7 @@ def _scales(operands: Operands) -> Constant:
 
 
 def _folded_bias(operands: Operands) -> np.ndarray:
-    weights, bias = operands.required(_WEIGHTS).data, operands.required(_BIAS).data
-    assert weights is not None and bias is not None
+    weights, bias = _counting(operands)
     sums = weights.astype(np.int64).reshape(len(weights), -1).sum(axis=1)
     zero_point = required_quantisation(operands.first).zero_point
     folded: np.ndarray = bias.astype(np.int64) - zero_point * sums
