@@ -47,6 +47,7 @@ class Expected:
         step: Step that makes the file; None for a stored file.
         why_not: File with the reason if that step makes an empty file; empty if the step fails instead.
         nudged: File with the cosine of `ReferenceOutputs.nudged`; empty without one.
+        approximates: The reference computes functions of float32 by approximations of its own.
     """
 
     file: str = ""
@@ -55,6 +56,7 @@ class Expected:
     step: Step | None = None
     why_not: str = ""
     nudged: str = ""
+    approximates: bool = False
 
 
 def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: str) -> Expected:
@@ -86,7 +88,9 @@ def expected_outputs(folder: str, network: NetworkSteps, inputs: str, expected: 
     outputs = (f"{folder}/reference/{network.name}.npy", *(file for file in (why_not, nudged) if file))
     step = _step(outputs, network, model.reference, inputs or network.inputs)
     against = f"{model.reference.name} on {package_of(model.reference)}"
-    return Expected(step.name, against, step=step, why_not=why_not, nudged=nudged)
+    return Expected(
+        step.name, against, step=step, why_not=why_not, nudged=nudged, approximates=model.reference.suffix == ".onnx"
+    )
 
 
 def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inputs: str) -> Step:

@@ -19,7 +19,7 @@ from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.survey import doubted_if_it_fails
-from n6build.board.run.compare import of_noise
+from n6build.board.run.compare import OF_APPROXIMATIONS, of_noise
 from n6build.board.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.board.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.board.run.npu_epochs import with_npu_epochs
@@ -66,6 +66,7 @@ class NetworkOnBoard:
         why_not: See `Expected`.
         nudged: See `Expected`.
         is_seeded: Inputs are random.
+        approximates: See `Expected`.
     """
 
     model: str
@@ -82,6 +83,7 @@ class NetworkOnBoard:
     why_not: str
     nudged: str
     is_seeded: bool
+    approximates: bool
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,7 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
         expected.why_not,
         expected.nudged,
         steps.seeded is not None,
+        expected.approximates,
     )
 
 
@@ -301,6 +304,7 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
         network.not_compared or why_not,
         network.is_seeded,
         nudged,
+        OF_APPROXIMATIONS if network.approximates else 0.0,
     )
     return model, artifacts
 

@@ -44,6 +44,8 @@ def verdict_text(verdict: Verdict, *, exact: bool) -> str:
         return ""
     if verdict.equal:
         return "equal"
+    if verdict.passes and exact:
+        return f"equal but for {_furthest([verdict]):.2g} ulp"
     if exact or not verdict.outputs:
         return f"{verdict.different_bytes} bytes differ"
     several = len(verdict.outputs) > 1
@@ -57,7 +59,14 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
     compared = [verdict for verdict in exact if verdict.equal is not None]
     if compared:
         equal = sum(verdict.equal is True for verdict in compared)
-        lines.append(f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
+        near = [verdict for verdict in compared if verdict.passes and not verdict.equal]
+        if equal or not near:
+            lines.append(f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
+        if near:
+            lines.append(
+                f"{len(near)} of {len(compared)} outputs equal the reference interpreter, but for float32 values at most "
+                f"{_furthest(near):.2g} ulp of the largest off: it approximates such functions"
+            )
     lines += [_within_tolerance(network) for network in networks if network.tolerance and _is_compared(network)]
     for network in networks:
         if not _is_compared(network):
@@ -72,6 +81,11 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
     if seeded:
         lines.append(f"{seeded} ran on {SEEDED}: set vectors.inputs in model.yaml for other inputs")
     return lines
+
+
+def _furthest(verdicts: Sequence[Verdict]) -> float:
+    """Return the largest distance of float32 values, in ulps of the largest value."""
+    return max(output.ulps for verdict in verdicts for output in verdict.outputs)
 
 
 def _little_told(model: str, nudged: float) -> str:

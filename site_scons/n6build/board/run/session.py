@@ -44,6 +44,7 @@ class RunModel:
         is_seeded: True for random inputs.
         nudged: Cosine of the model's own outputs to those for inputs that are one step off; None if it is
             unknown.
+        float_ulps: Distance that float32 outputs may have, as in `judge`.
     """
 
     name: str
@@ -56,6 +57,7 @@ class RunModel:
     not_compared: str = ""
     is_seeded: bool = False
     nudged: float | None = None
+    float_ulps: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -352,6 +354,7 @@ def outcome_of(
         classes=model.classes,
         outputs=artifacts.outputs,
         tolerance=model.tolerance,
+        float_ulps=model.float_ulps,
     )
     counted = inferences[0].epoch_cycles if inferences else {}
     return NetworkOutcome(
