@@ -127,10 +127,8 @@ def _print(target: Any, source: Any, env: Any) -> None:
     from n6build.cli.lists import desk_of, print_list
 
     with failing_build(target[0], Path(env["N6_BUILD"])):
-        if env["N6_ADOPT"]:
-            adopt([env["N6_ADOPT"]])
-        else:
-            print_list(str(target[0]), desk_of(env["N6_SETTINGS"], env["N6_CMSIS"]))
+        desk = desk_of(env["N6_SETTINGS"], env["N6_CMSIS"])
+        adopt([env["N6_ADOPT"]]) if env["N6_ADOPT"] else print_list(str(target[0]), desk)
 
 
 def _database(env: Any) -> None:

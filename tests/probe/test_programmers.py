@@ -119,7 +119,7 @@ def ram_program(folder: Path, code: str) -> RamProgram:
 
 
 def test_a_program_starts_in_ram_as_after_a_reset_and_a_reset_ends_it(at: Bench, tmp_path: Path) -> None:
-    """Without a reset, an active HardFault would mask all other exceptions of the next program."""
+    """An active HardFault would mask all other exceptions of the next program."""
     at.programmer.start(ram_program(tmp_path, "udf #0\nb ."))
     with remote_port(at.server) as port:
         debugger = Debugger(port)
@@ -137,7 +137,10 @@ def test_a_program_starts_in_ram_as_after_a_reset_and_a_reset_ends_it(at: Bench,
 
 
 def seen(debugger: Debugger, address: int, wanted: int) -> int:
-    """Return a word of a program that needs few instructions for it; each look gives it some."""
+    """Return a word that a program writes with its first instructions.
+
+    Each look gives it some of them.
+    """
     words = (debugger.word(address) for _ in range(2000))
     return next((word for word in words if word == wanted), debugger.word(address))
 

@@ -1,4 +1,4 @@
-"""STM32_Programmer_CLI: -l, -c, -el, -w, -w32, -r, -hardRst, -halt, -coreReg, -run, and its output."""
+"""STM32_Programmer_CLI: the options that n6build uses, and its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `n6build flash-algorithm`: programming the NOR with debuggers that are used without n6build."""
+"""The command `n6build flash-algorithm`: the NOR for other debuggers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Desk:
-    """What doctor looks at.
+    """The subject of doctor: a machine, and the cable of a board.
 
     Attributes:
         cmsis: Folders of device headers.

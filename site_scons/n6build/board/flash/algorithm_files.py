@@ -1,4 +1,4 @@
-"""Files that give a board's flash algorithm to debuggers that are used without n6build."""
+"""Files with a board's flash algorithm, for debuggers without n6build."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def write_algorithm(board: Board, folder: Path) -> AlgorithmFiles:
 
 
 def probe_rs_description(board: Board, algorithm: FlashAlgorithm) -> str:
-    """Return the description of a board's chip for probe-rs: RAM that is on after reset, and the NOR."""
+    """Return the description of a board's chip for probe-rs.
+
+    It has the RAM that is on after reset, and the NOR.
+    """
     memories = [
         {"name": name, "base": memory.base, "end": memory.end}
         for name, memory in board.soc.memories.items()

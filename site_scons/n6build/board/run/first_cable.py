@@ -1,4 +1,4 @@
-"""The way from a programmer to the NOR of a board on a cable, one step after the other.
+"""The way from a programmer to the NOR of a board, one step after the other.
 
 Each step needs those before it, so that the first one that fails has the cause.
 """
@@ -35,7 +35,9 @@ class CableStep:
 
 
 def cable_steps(probe: str, board: Board) -> Iterator[CableStep]:
-    """Yield each step as soon as it works: programmer, probe, chip, NOR, console. Nothing is written to the board.
+    """Yield each step as soon as it works.
+
+    They are programmer, probe, chip, NOR and console. Nothing is written to the board.
 
     Args:
         probe: A value for `programmer_of_probe`.
