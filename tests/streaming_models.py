@@ -101,7 +101,7 @@ def begun() -> tuple[Streaming, int]:
 
 
 def ring(values: NDArray[np.int8] | None = None) -> bytes:
-    """Return a model that shows the rows of the inference before and its own: the oldest rows leave."""
+    """Return a model that shows the rows of the inferences before and its own."""
     model, given = begun()
     model.starts_with("ring", zeros() if values is None else values)
     joined = model.joined([model.read("ring", activation("kept", KEPT)), given], KEPT + FRAME)
@@ -110,7 +110,7 @@ def ring(values: NDArray[np.int8] | None = None) -> bytes:
 
 
 def late() -> bytes:
-    """Return a model that uses an old value after the variable has another one, which it reads as well."""
+    """Return a model that uses a value after the variable has another one."""
     model, given = begun()
     model.starts_with("last", zeros(FRAME))
     old = model.read("last", activation("old", FRAME))

@@ -1,4 +1,4 @@
-"""A streaming model on the virtual board: its variables go on from one inference to the next."""
+"""A streaming model on the virtual board, whose variables go on."""
 
 from __future__ import annotations
 

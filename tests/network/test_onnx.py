@@ -75,7 +75,7 @@ def conv(shape: tuple[int, ...], weights: tuple[int, ...], seed: int = 3, **opti
 
 
 def with_dead_channels(weights: tuple[int, ...], **options: Any) -> bytes:
-    """Return a convolution of which some channels have weights and biases without effect, as calibration leaves them."""
+    """Return a convolution with channels whose weights and biases have no effect."""
     layers = Layers(8)
     rng = np.random.default_rng(8)
     scales = rng.uniform(0.002, 0.02, weights[0]).astype(np.float32)

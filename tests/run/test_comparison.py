@@ -47,11 +47,23 @@ OTHER_TOP1 = row([-128, 0, 10, 20], [0.1, 0.44, 0.46])
 FAR = row([20, 10, 0, -128], [0.1, 0.7, 0.2])
 
 
-def verdicts(*made: bytes, tolerance: Tolerance | None = None, wanted: bytes = WANTED) -> tuple[Verdict, ...]:
+def verdicts(
+    *made: bytes, tolerance: Tolerance | None = None, wanted: bytes = WANTED, float_ulps: float = 0.0
+) -> tuple[Verdict, ...]:
     inferences = [Inference({0: each[:4], 1: each[4:]}, cycles=7) for each in made]
     outputs = (BOXES, SCORES)
     expected = [wanted] * len(made) if wanted else []
-    return tuple(judge(inferences, expected, labels=(), classes=CLASSES, outputs=outputs, tolerance=tolerance))
+    return tuple(
+        judge(
+            inferences,
+            expected,
+            labels=(),
+            classes=CLASSES,
+            outputs=outputs,
+            tolerance=tolerance,
+            float_ulps=float_ulps,
+        )
+    )
 
 
 def outcome(
@@ -59,6 +71,25 @@ def outcome(
 ) -> NetworkOutcome:
     judged = verdicts(*made, tolerance=tolerance, wanted=wanted)
     return NetworkOutcome("net", judged, {}, tolerance, against)
+
+
+@pytest.mark.parametrize(("ulps", "limit", "passes"), [(1, 2.0, True), (1, 0.0, False), (3, 2.0, False)])
+def test_a_reference_that_approximates_functions_of_float_may_be_some_ulps_off(
+    ulps: int, limit: float, passes: bool
+) -> None:
+    scores = np.array([0.1, 0.7, 0.2], "<f4")
+    scores[0] += np.float32(ulps) * np.spacing(np.float32(0.7))
+    made = WANTED[:4] + scores.tobytes()
+    (verdict,) = verdicts(made, float_ulps=limit)
+    assert (verdict.equal, verdict.passes) == (False, passes)
+    said = verdict_text(verdict, exact=True)
+    assert said == (f"equal but for {ulps} ulp" if passes else f"{verdict.different_bytes} bytes differ")
+    lines = result_lines([NetworkOutcome("net", (verdict,), {})])
+    assert (
+        "1 of 1 outputs equal the reference interpreter, but for float32 values at most 1 ulp" in lines[0]
+    ) == passes
+    # An integer has no ulps.
+    assert not verdicts(NEAR[:4] + WANTED[4:], float_ulps=limit)[0].passes
 
 
 def test_each_output_is_measured_from_its_own_zero_point() -> None:

@@ -114,7 +114,7 @@ def _bounded(count: int, limit: int, what: str) -> int:
 
 
 class _Reader:
-    """One pass over one subgraph of a file; holds the file's tables while they are read."""
+    """One pass over one subgraph of a file, with its tables."""
 
     def __init__(self, data: bytes, file: str, subgraph: int) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""Variables of streaming .tflite models, which keep values from one inference to the next.
+"""Variables of .tflite models, kept from one inference to the next.
 
 A main subgraph names each variable by a handle (VAR_HANDLE), reads and assigns it, and calls another
 subgraph once (CALL_ONCE), which assigns first values. A variable becomes a state tensor of the graph:
@@ -53,7 +53,7 @@ class Variables:
     _handles: dict[int, str] = field(default_factory=dict)
 
     def operators(self, call: Call, tensor: Callable[[int], Tensor]) -> list[Operator]:
-        """Return the operator of the graph for one of the file; there is none for a handle.
+        """Return the operator of the graph for one of the file, none for a handle.
 
         Args:
             call: One of VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE.

@@ -101,7 +101,7 @@ class TfliteModel:
 
 
 def _with_versions(data: bytes, start: Callable[[bytes], Any]) -> Any:
-    """Start an interpreter, with lower versions of operators where it lacks those of the model.
+    """Start an interpreter, with lower versions of operators if it lacks them.
 
     A version only says which types an operator takes. A kernel checks its types itself, so that one that takes the
     older version and starts computes the same.

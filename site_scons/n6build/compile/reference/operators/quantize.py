@@ -160,7 +160,10 @@ def _dequantized(operands: Operands) -> KernelCall:
 
 
 def _folded(operands: Operands) -> NDArray[np.float32] | None:
-    """Return the values of a constant, with a product in float64 as the reference resolver has it."""
+    """Return the values of a constant.
+
+    The product is made in float64, as in the reference resolver.
+    """
     first, given = operands.first, operands.first.quantisation
     if first.data is None or given is None or len(given.scales) != 1:
         return None
