@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation, Tensor, write_model
 
 UNARY = (
-    *("ABS", "EXP", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG", "LOGISTIC", "RELU", "RELU6", "RELU_0_TO_1"),
+    *("ABS", "ELU", "EXP", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG", "LOGISTIC", "RELU", "RELU6", "RELU_0_TO_1"),
     *("RELU_N1_TO_1", "RSQRT", "SQRT", "TANH"),
 )
 BINARY = ("ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB")
 INTEGERS = ("ADD", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "SUB")
 FLOAT_BINARY = (*[name for name in BINARY if name != "PRELU"], "FLOOR_DIV")
 FLOAT_UNARY = ("ABS", "FLOOR", "RELU", "RELU6", "RSQRT", "SQRT", "SQUARE")
-_WITHOUT_OPTIONS = ("FLOOR", "LOG", "LOGISTIC", "PRELU", "RSQRT", "SQRT", "TANH")
+_WITHOUT_OPTIONS = ("ELU", "FLOOR", "LOG", "LOGISTIC", "PRELU", "RSQRT", "SQRT", "TANH")
 ACTIVATED = ("ADD", "DIV", "MUL", "SUB")
 # The interpreter allows only one quantisation of these outputs.
 FIXED_OUTPUT = {"LOGISTIC": Quantisation(1 / 256, -128), "TANH": Quantisation(1 / 128, 0)}

@@ -38,6 +38,8 @@ ALONE = {
     "strided slice of one element": ops.strided_slice((3, 4), (1, 2), (0, 0), shrinkAxisMask=3),
     "slice": ops.slice_of((1, 6, 7, 5), (0, 1, 2, 1), (1, 4, -1, 3)),
     "split of channels": ops.split((1, 3, 4, 6), 3, 3),
+    "split in very many": ops.split((1, 139, 4), 1, 139),
+    "concatenation of very many": ops.concatenation(1, [(1, 1, 4)] * 100),
     "split from the end": ops.split((1, 3, 4, 6), -2, 2),
     "split in parts of any size": ops.split_v((1, 3, 4, 7), 3, (1, 4, 2)),
     "split with a rest": ops.split_v((1, 3, 4, 7), 2, (1, -1)),

@@ -30,7 +30,6 @@ from n6build.compile.reference.tflite_variables import KINDS as ABOUT_VARIABLES
 IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
 MAX_OPERATORS = 10_000
-MAX_OPERANDS = 64
 MAX_RANK = 6
 MAX_NAME = 256
 
@@ -194,9 +193,9 @@ class _Reader:
         """Return the operator, once for each of its outputs, or a refusal."""
         index, kind, table = call.index, call.kind, call.table
         label = f"operator {index} ({kind})"
-        inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
-        outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
-        intermediates = _bounded(table.IntermediatesLength(), MAX_OPERANDS, f"intermediates of {label}")
+        inputs = _bounded(table.InputsLength(), self._bytes // 4, f"inputs of {label}")
+        outputs = _bounded(table.OutputsLength(), self._bytes // 4, f"outputs of {label}")
+        intermediates = _bounded(table.IntermediatesLength(), self._bytes // 4, f"intermediates of {label}")
         try:
             if kind in ABOUT_VARIABLES:
                 return self._about_variables(call, label)
@@ -278,7 +277,7 @@ class _Reader:
         if self._model.SignatureDefsLength() != 1:
             return None
         table = self._model.SignatureDefs(0)
-        inputs = _bounded(table.InputsLength(), MAX_OPERANDS, "inputs of the signature")
+        inputs = _bounded(table.InputsLength(), self._bytes // 4, "inputs of the signature")
         return Signature(_name(table.SignatureKey()), tuple(_name(table.Inputs(i).Name()) for i in range(inputs)))
 
     def _tensor(self, index: int) -> Tensor:

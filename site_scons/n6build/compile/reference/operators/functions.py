@@ -2,6 +2,7 @@
 
 Operators:
     ABS: the magnitude; input and output may have different scales.
+    ELU: e^x - 1 for negative values.
     EXP: e^x.
     FLOOR: elements rounded down to whole numbers, in float32.
     GELU: x times the share of the normal distribution below x. It uses the error function or its
@@ -67,6 +68,10 @@ def _logistic(x: Float32) -> Float32:
     return np.float32(1) / (np.float32(1) + exactly(np.exp)(-x))
 
 
+def _elu(x: Float32) -> Float32:
+    return np.where(x < 0, exactly(np.exp)(np.minimum(x, np.float32(0))) - np.float32(1), x)
+
+
 def _check_logistic(operands: Operands) -> Iterator[Problem]:
     yield from check_quantisation_is(operands.output, 256, -128, "a logistic function")
 
@@ -123,6 +128,7 @@ _GELU_OPTIONS = OptionsReader(tflite.GeluOptions, _read_approximate)
 _NOT_RULE = Rule(inputs=(BOOL,), required=1, constants=(), output=BOOL, check=check_elementwise)
 OPERATORS = (
     also_of(lookup_operator("ABS", "Abs", _magnitudes), float_function("ABS", "Abs")),
+    lookup_operator("ELU", "Elu", float_table(_elu)),
     lookup_operator("EXP", "Exp", float_table(exactly(np.exp))),
     float_function("FLOOR", "Floor"),
     lookup_operator("GELU", "Gelu", _gelu, _GELU_OPTIONS),

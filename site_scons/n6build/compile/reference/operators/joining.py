@@ -20,8 +20,8 @@ from n6build.compile.reference.ranges import read_activation
 from n6build.compile.reference.reference_options import OptionsReader, UnsupportedError
 from n6build.compile.reference.rules import Problem, Rule, check_same_quantisation
 
-# Limit on the inputs, above that of the largest model seen. The reader's limit is the same.
-_MOST = 64
+# Limit on the inputs, above that of any file that the reader takes.
+_MOST = 1 << 20
 
 
 def _joining(name: str, label: str, pairs: Pairs, options: OptionsReader) -> OperatorKind:
