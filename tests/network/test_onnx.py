@@ -89,6 +89,14 @@ def with_dead_channels(weights: tuple[int, ...], **options: Any) -> bytes:
     return layers.model([layers.operator("Conv", inputs, Scale(0.05, -128), **options)])
 
 
+def moved_before_quantised(kind: str, *constants: Any, **attributes: Any) -> bytes:
+    """Return a model whose operator moves numbers before they are quantised."""
+    model = Qdq(18)
+    mean = model.node("ReduceMean", [model.input((1, 6, 9, 7), A), model.constant(integers(3))])
+    inputs = [*mean, *(model.constant(each) for each in constants)]
+    return model.model([model.operator(kind, inputs, Scale(0.004, 5), **attributes)])
+
+
 def gemm(shape: tuple[int, ...], outputs: int, **options: Any) -> bytes:
     layers = Layers(5)
     return layers.model([layers.gemm(layers.input(shape, A), A, shape[-1], outputs, **options)[0]])
@@ -290,6 +298,8 @@ ONE_OPERATOR = {
     "softmax over the channels, coarse": one("Softmax", SHAPE, out=Scale(0.005, -100), scales=(Scale(0.4, 3),), axis=1),
     "softmax as an output": Qdq().ending("Softmax", SHAPE, A, axis=1),
     "a function as an output": Qdq(14).ending("HardSwish", SHAPE, A),
+    "reshape before it is quantised": moved_before_quantised("Reshape", integers(1, 18, 3)),
+    "transpose before it is quantised": moved_before_quantised("Transpose", perm=[0, 3, 2, 1]),
     "reshape": one("Reshape", SHAPE, out=A, constants=(integers(0, -1, 7),)),
     "flatten": one("Flatten", SHAPE, out=A),
     "squeeze": one("Squeeze", (1, 6, 1, 1), out=A, constants=(integers(2, 3),)),

@@ -6,6 +6,7 @@ No element moves before an operator needs another order in memory.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.node import Node, NodeFamily
 from n6build.compile.reference.onnx.storage import Shape, as_in_the_model, stored_shape, transposed
-from n6build.compile.reference.onnx.values import Constant, Held, Value
+from n6build.compile.reference.onnx.values import Constant, Held, Pending, Value
 
 _QUANTISE = "quantise its input, too: QuantizeLinear and DequantizeLinear before it"
 
@@ -46,9 +47,32 @@ def _transpose(node: Node, _: Building) -> Value:
         axis = value.quantisation.axis
         moved = perm.index(axis) if len(value.quantisation.scales) > 1 else axis
         return Constant(value.array.transpose(perm), replace(value.quantisation, axis=moved))
-    of = held(node)
-    shape = tuple(of.shape[axis] for axis in perm)
-    return replace(of, shape=shape, order=transposed(of.order, perm))
+    shape = tuple(value.shape[axis] for axis in perm)
+
+    def turned(of: Held) -> Held:
+        return replace(of, shape=shape, order=transposed(of.order, perm))
+
+    return moving(value, shape, turned) if isinstance(value, Pending) else turned(held(node))
+
+
+def moving(value: Pending, shape: Shape, move: Callable[[Held], Held]) -> Pending:
+    """Return numbers that move behind the operator that makes them.
+
+    Each number stays as it is, so that it may be quantised before it moves.
+
+    Args:
+        value: Numbers that are not in memory.
+        shape: Their new shape in the ONNX graph.
+        move: Function that moves a tensor.
+    """
+    make_real, source = value.make_real, value.source
+    return replace(
+        value,
+        shape=shape,
+        make=lambda target: move(value.make(target)),
+        source=None if source is None else move(source),
+        make_real=None if make_real is None else lambda name: move(make_real(name)),
+    )
 
 
 def _into(node: Node, building: Building, shape: Shape) -> Value:
@@ -61,6 +85,8 @@ def _into(node: Node, building: Building, shape: Shape) -> Value:
         if not per_tensor:
             raise node.error("N6-NET-006", "reshapes weights with a scale for each channel", "quantise behind it")
         return Constant(value.array.reshape(shape), value.quantisation)
+    if isinstance(value, Pending):
+        return moving(value, shape, lambda of: in_shape(building, of, shape))
     return in_shape(building, held(node), shape)
 
 
