@@ -97,6 +97,15 @@ def moved_before_quantised(kind: str, *constants: Any, **attributes: Any) -> byt
     return model.model([model.operator(kind, inputs, Scale(0.004, 5), **attributes)])
 
 
+def batch_normalisation(shape: tuple[int, ...], *, relu: bool = False, real: bool = False) -> bytes:
+    model, rng = Qdq(), np.random.default_rng(9)
+    constants = [rng.uniform(0.3, 2, shape[1]).astype(np.float32) for _ in range(4)]
+    inputs = [model.input(shape, A), *(model.constant(each) for each in constants)]
+    made = model.node("BatchNormalization", inputs, epsilon=1e-3)
+    made = model.node("Relu", made) if relu else made
+    return model.model(made if real else [model.qdq(made[0], OUT)])
+
+
 def gemm(shape: tuple[int, ...], outputs: int, **options: Any) -> bytes:
     layers = Layers(5)
     return layers.model([layers.gemm(layers.input(shape, A), A, shape[-1], outputs, **options)[0]])
@@ -220,6 +229,15 @@ ONE_OPERATOR = {
     "instance normalisation": per_channel("InstanceNormalization", SHAPE, (6,), (6,)),
     "instance normalisation of whole vectors": per_channel("InstanceNormalization", (1, 5, 8, 8), (5,), (5,)),
     "instance normalisation of few": per_channel("InstanceNormalization", (1, 5, 3), (5,), (5,)),
+    "batch normalisation": batch_normalisation(SHAPE),
+    "batch normalisation of a vector, with a limit": batch_normalisation((1, 128), relu=True),
+    "batch normalisation as an output": batch_normalisation(SHAPE, real=True),
+    **{
+        f"{kind.lower()} of numbers that int8 does not hold": one(
+            kind, SHAPE, constants=(np.random.default_rng(4).normal(0, 2, (6, 1, 7)).astype(np.float32),)
+        )
+        for kind in ("Add", "Sub", "Mul", "Div", "Max", "Min")
+    },
     "prelu": per_channel("PRelu", SHAPE, (6, 1, 1)),
     "prelu of one slope": per_channel("PRelu", SHAPE, (1,)),
     **{

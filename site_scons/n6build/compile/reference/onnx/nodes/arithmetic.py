@@ -20,6 +20,7 @@ from n6build.compile.reference.onnx.node import Node, NodeFamily, Translate
 from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import as_int8, quantisation_of, quantise, target_of
 from n6build.compile.reference.onnx.operators.binary import BinaryOptions
+from n6build.compile.reference.onnx.real import can_be_real, pending_real, real_operand, real_operator
 from n6build.compile.reference.onnx.storage import Order, Shape, as_in_the_model, stored_shape
 from n6build.compile.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 
@@ -41,6 +42,7 @@ _OPERATIONS: dict[str, _Operation] = {
     "Max": np.maximum,
     "Min": np.minimum,
 }
+_OF_FLOAT32 = {"Add": "ADD", "Sub": "SUB", "Mul": "MUL", "Div": "DIV", "Max": "MAXIMUM", "Min": "MINIMUM"}
 _MOST_FOLDED = 1 << 24
 _BETWEEN = "quantise its inputs: QuantizeLinear and DequantizeLinear before it"
 
@@ -52,10 +54,12 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
     function = _as_function(building, operation, a, b)
     if function is not None:
         return function
+    shape = _broadcast(node, a.shape, b.shape)
+    if all(map(can_be_real, (a, b))) and not all(map(_is_of_int8, (a, b))):
+        return _in_float32(node, building, kind, a, b, shape)
     for value in (a, b):
         if isinstance(value, Pending) or (isinstance(value, Held) and not value.real):
             raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
-    shape = _broadcast(node, a.shape, b.shape)
     if kind == "Add" and _is_repeated(a.shape, shape):
         # ONNX Runtime adds the operand that is the same for a whole row first.
         a, b = b, a
@@ -73,6 +77,28 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
         return building.made(operator, inputs, target, shape, order, options)
 
     return Pending(shape, make)
+
+
+def _is_of_int8(value: Value) -> bool:
+    """Return whether an operator of int8 can have this operand."""
+    if isinstance(value, Constant):
+        quantised = value if value.quantisation else _own_quantisation(value.numbers())
+        one_scale = quantised.quantisation is not None and len(quantised.quantisation.scales) == 1
+        return one_scale and quantised.array.dtype == np.int8
+    return isinstance(value, Held) and value.real
+
+
+def _in_float32(node: Node, building: Building, kind: str, a: Value, b: Value, shape: Shape) -> Pending:
+    order = _common_order(a, b, shape)
+
+    def compute(name: str) -> Tensor:
+        inputs = [
+            real_operand(building, value, f"{node.outputs[0]} operand {position}", shape, order)
+            for position, value in enumerate((a, b))
+        ]
+        return real_operator(building, _OF_FLOAT32[kind], inputs, name, stored_shape(shape, order))
+
+    return pending_real(building, shape, order, compute)
 
 
 def _is_repeated(operand: Shape, shape: Shape) -> bool:
@@ -141,8 +167,6 @@ def _operand(node: Node, building: Building, value: Value, position: int, shape:
     assert isinstance(value, Constant)
     name = f"{node.outputs[0]} operand {position}"
     quantised = value if value.quantisation else _own_quantisation(value.numbers())
-    if quantised.quantisation is None or len(quantised.quantisation.scales) != 1 or quantised.array.dtype != np.int8:
-        raise node.error("N6-NET-004", f"its constant input {position} is not quantised per tensor", _BETWEEN)
     array = quantised.array.reshape(sizes).transpose(order)
     assert array.shape == stored_shape(sizes, order)
     return building.constant(name, array, quantised.quantisation)

@@ -11,6 +11,7 @@ from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.limits import LimitOptions
 from n6build.compile.reference.onnx.node import Node, NodeFamily
 from n6build.compile.reference.onnx.operators.norms import NormOptions
+from n6build.compile.reference.onnx.real import pending_real, real_operand, real_operator
 from n6build.compile.reference.onnx.storage import channels_last
 from n6build.compile.reference.onnx.values import Float32, Held, Pending, Target, Value
 
@@ -58,6 +59,30 @@ def _instance_normalization(node: Node, building: Building) -> Value:
     return Pending(given.shape, make)
 
 
+def _batch_normalization(node: Node, building: Building) -> Value:
+    """Translate a normalisation that no convolution has taken in, to a product and a sum in float32.
+
+    Factor and offset of a channel are computed as ONNX Runtime does.
+    """
+    given = node.quantised(0)
+    channels = given.shape[1] if len(given.shape) > 1 else 1
+    scale, bias, mean, variance = (node.constant(position).numbers().reshape(-1) for position in range(1, 5))
+    if node.attributes.get("training_mode") or any(node.outputs[1:]):
+        raise node.error("N6-NET-008", "is one for training", "export the model for inference")
+    if any(each.size != channels for each in (scale, bias, mean, variance)):
+        raise node.error("N6-NET-007", f"has {channels} channels, and constants of other sizes", _EXPORT)
+    factor = np.float32(1) / np.sqrt(variance + np.float32(node.attributes.get("epsilon", 1e-5))) * scale
+    order = channels_last(len(given.shape))
+
+    def compute(name: str) -> Tensor:
+        real = real_operand(building, given, f"{name} operand", given.shape, order)
+        by_factor, by_offset = _constants(node, building, {"factor": factor, "offset": bias - mean * factor})
+        product = real_operator(building, "MUL", [real, by_factor], f"{name} product", real.shape)
+        return real_operator(building, "ADD", [product, by_offset], name, real.shape)
+
+    return pending_real(building, given.shape, order, compute)
+
+
 def _prelu(node: Node, building: Building) -> Value:
     given = node.quantised(0)
     slopes = node.constant(1)
@@ -87,6 +112,7 @@ FAMILY = NodeFamily(
     {
         "LayerNormalization": _layer_normalization,
         "InstanceNormalization": _instance_normalization,
+        "BatchNormalization": _batch_normalization,
         "PRelu": _prelu,
     }
 )
