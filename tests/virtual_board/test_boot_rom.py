@@ -209,4 +209,4 @@ def test_a_watchdog_that_restarts_a_program_again_and_again_is_named(tmp_path: P
     result = boot_program(tmp_path, PROGRAM.name, "DOES=STARVE_WATCHDOG", limits=Limits(10_000_000))
     (finding,) = result.findings
     assert (finding.kind, finding.is_warning, result.ended) == ("watchdog-restarts", True, "timeout")
-    assert "resets the chip for the 3th time: the program does not reload it within 1 ms" in finding.text
+    assert "has reset the chip 3 times: the program does not reload it within 1 ms" in finding.text

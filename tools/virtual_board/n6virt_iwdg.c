@@ -53,7 +53,8 @@ static void on_expiry(void *opaque)
 
     if (++count == STARVED) {
         n6virt_finding_at(n6virt_last_pc(), "watchdog-restarts", N6_IWDG_BASE,
-                          "the watchdog IWDG resets the chip for the %uth time: the program does not reload it within %u ms (PR, RLR)", count,
+                          "the watchdog IWDG has reset the chip %u times: the program does not reload it within %u ms (PR, RLR)",
+                          count,
                           (unsigned)((((uint64_t)reload_value() + 1) << prescaler()) * 1000 / N6_LSI_HZ));
     }
     runs = false;
