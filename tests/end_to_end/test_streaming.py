@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streaming_models
-from samples import sample
 
 from end_to_end.conftest import Project
 
@@ -30,10 +29,3 @@ def test_a_sequence_begins_anew_with_each_pass_over_the_inputs(project: Project,
     # Without an input of its own, the firmware runs those in flash.
     result = project.done(f"model={model}", "probe=virtual", "flash", "run")
     assert "outputs equal the reference interpreter bit for bit" in result.output, result.output
-
-
-@pytest.mark.slow
-def test_a_wake_word_of_others_runs_frame_by_frame(project: Project, tmp_path: Path) -> None:
-    given = (f"model={sample('models/okay_nabu.tflite')}", f"inputs={_inputs((1, 3, 40), 24, tmp_path)}")
-    result = project.done(*given, "probe=virtual", "flash", "run")
-    assert "24 of 24 outputs equal the reference interpreter bit for bit" in result.output, result.output
