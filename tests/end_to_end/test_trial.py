@@ -153,7 +153,10 @@ def test_a_model_that_does_not_work_leads_back_to_the_old_one(how: str, built: P
 
 
 def found(console: RunResult) -> list[str]:
-    """Return the kinds of findings, of which a program that does not feed the watchdog makes one."""
+    """Return the kinds of findings.
+
+    A program that does not feed the watchdog makes one.
+    """
     assert console.unmodelled == ()
     return [finding.kind for finding in console.findings]
 

@@ -29,7 +29,12 @@ def _tensors_of(interpreter: Any, inputs: Sequence[NDArray[np.generic]]) -> dict
     for detail, values in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(detail["index"], values.reshape(detail["shape"]))
     interpreter.invoke()
-    return {
+    assigned = {
+        f"{operator['index']}": interpreter.get_tensor(operator["inputs"][1]).tobytes()
+        for operator in interpreter._get_ops_details()
+        if operator["op_name"] == "ASSIGN_VARIABLE"
+    }
+    return assigned | {
         f"{operator['index']}" + (f"_{part}" if part else ""): interpreter.get_tensor(index).tobytes()
         for operator in interpreter._get_ops_details()
         if operator["op_name"] != "VAR_HANDLE"

@@ -21,6 +21,7 @@ from n6build.board.run.link import Link
 from n6build.board.run.linked_session import LinkedNetwork, run_over_link
 from n6build.board.run.session import RunModel
 from n6build.compile.artifacts.description import IoBuffer
+from n6build.describe.formats.link import VERSION
 from n6build.place.memory_plan.vectors import VectorSet
 
 from run.test_table import ARTIFACTS
@@ -42,7 +43,7 @@ NETWORK = LinkedNetwork(
     1,
 )
 SOUND = {
-    1: struct.pack("<HHI", 2, 1, 64_000_000),
+    1: struct.pack("<HHI", VERSION, 1, 64_000_000),
     2: struct.pack("<III", INPUT_BYTES, OUTPUT_BYTES, 4) + b"keyword",
     3: b"",
     4: struct.pack("<I", 1000),

@@ -86,10 +86,12 @@ def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
 def _check_first(operands: Operands, rule: Rule, makes_output: bool) -> Iterator[Problem]:
     """Refuse a constant at position 0.
 
-    An output of the network is made by an epoch anyway.
+    An output of the network that only constants decide is made by an epoch anyway.
     """
     first = operands.optional(0)
-    if first is not None and first.data is not None and not (rule.first_may_be_constant or makes_output):
+    if first is None or first.data is None or rule.first_may_be_constant:
+        return
+    if not makes_output or any(each is not None and each.data is None for each in operands.inputs):
         yield Problem("N6-NET-007", f"tensor {shown(first)} is a constant", "fold constants before converting")
 
 

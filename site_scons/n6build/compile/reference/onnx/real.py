@@ -1,4 +1,4 @@
-"""Numbers that are computed in float32 between quantised operators, or behind the last one.
+"""Numbers in float32, between quantised operators or behind the last one.
 
 ONNX Runtime does so wherever it has no integer operator. Sums, products and quotients round once, so that
 they have its bits.

@@ -1,7 +1,10 @@
-"""Copies of bytes: RESHAPE, and the reading and assigning of variables.
+"""Copies of bytes.
 
-A RESHAPE copies only where input and output cannot share their memory. A variable is always copied, since
-its old value may be used after it has been assigned; a value that a CONCATENATION joins is copied to its place there.
+Operators:
+    RESHAPE: another view of the same bytes. They are copied only where input and output cannot share
+        their memory.
+    READ_VARIABLE: a copy of a variable's value, which may be used after the variable has another one.
+    ASSIGN_VARIABLE: a copy of a value into a variable.
 """
 
 from __future__ import annotations

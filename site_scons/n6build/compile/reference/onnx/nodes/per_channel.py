@@ -60,7 +60,7 @@ def _instance_normalization(node: Node, building: Building) -> Value:
 
 
 def _batch_normalization(node: Node, building: Building) -> Value:
-    """Translate a normalisation that no convolution has taken in, to a product and a sum in float32.
+    """Translate a normalisation to a product and a sum in float32.
 
     Factor and offset of a channel are computed as ONNX Runtime does.
     """
