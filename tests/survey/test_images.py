@@ -73,7 +73,7 @@ def test_programs_are_found_by_their_content_with_their_role(
     put_all(tmp_path)
     found = surveyed(tmp_path, capsys)
     assert found.keys() == {"networks", "images"}
-    roles = {place: [part["role"] for part in row["parts"]] for place, row in found["images"].items()}  # type: ignore[attr-defined, index]
+    roles = {place: [part["role"] for part in row["parts"]] for place, row in found["images"].items()}  # type: ignore[attr-defined]
     assert roles == {"appli.bin": ["appli"], "a/b/fsbl_copy.bin": ["fsbl"], "both.hex": ["fsbl", "appli"]}
     assert found["images"]["a/b/fsbl_copy.bin"]["copies"] == ["a/fsbl.bin"]
     survey([str(tmp_path)])

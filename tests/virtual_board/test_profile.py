@@ -6,13 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from firmware_build import BOARD
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.profile import Profile, profile_lines, read_profile
 from n6build.board.virtual_board.run import NorBoot, RunResult, run_emulator
-from n6build.steps.profile_files import profile_output, profiled
+from n6build.steps.profile_files import profiled, run_outputs
 
-from virtual_board.small_programs import BOARD, build_alone
+from virtual_board.small_programs import build_alone
 
 # polls.c has two loops of 3,000,000 and of 1,000,000 instructions.
 COMPUTED = 4_000_000
@@ -120,8 +121,8 @@ def test_a_damaged_profile_is_an_error(tmp_path: Path, text: str) -> None:
 def test_only_the_wanted_profile_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     boot = NorBoot(tmp_path / "nor.bin", BOARD)
     output = tmp_path / "profile.json"
-    assert profile_output("build/run.json", "npu") == ()
-    assert profile_output("build/run.json", "profile") == ("build/profile.json",)
+    assert run_outputs("build/run.json", "none") == ("build/run.json", "build/run.xml")
+    assert run_outputs("build/run.json", "profile")[2:] == ("build/profile.json",)
     with profiled(boot, [tmp_path / "run.json"], []) as unchanged:
         assert unchanged == boot
     # The emulator has not started: an earlier profile is not taken for its own.

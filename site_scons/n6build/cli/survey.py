@@ -1,4 +1,4 @@
-"""The command `n6build survey`: finds networks and programs in a folder, one row each."""
+"""The command `n6build survey`: a row for each network and program of a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profile of a run on the virtual board: printed as tables, and written as profile.json."""
+"""Profile of a run on the virtual board, printed and written as profile.json."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from n6build.base.console import show
 from n6build.base.files import to_json, write_atomically
 from n6build.board.virtual_board.profile import profile_lines, read_profile
 from n6build.board.virtual_board.run import NorBoot
+from n6build.describe.choices import Trace
+from n6build.steps.npu_trace_files import trace_output
 
 _NAME = "profile.json"
 
 
-def profile_output(run: str, trace: str) -> tuple[str, ...]:
-    """Return the profile beside run.json, or nothing if option trace asks for none."""
-    return (str(Path(run).with_name(_NAME)),) if trace == "profile" else ()
+def run_outputs(run: str, trace: Trace) -> tuple[str, ...]:
+    """Return the outputs of a run: its result, also as JUnit XML, and its trace.
+
+    Args:
+        run: Path of run.json.
+        trace: Record of the run that option trace asks for.
+    """
+    profile = (str(Path(run).with_name(_NAME)),) if trace == "profile" else ()
+    return (run, str(Path(run).with_suffix(".xml")), *trace_output(run, trace), *profile)
 
 
 @contextmanager

@@ -42,8 +42,8 @@ from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_trace_files import npu_files, trace_output
-from n6build.steps.profile_files import profile_output, profiled
+from n6build.steps.npu_trace_files import npu_files
+from n6build.steps.profile_files import profiled, run_outputs
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.start_board import begin, no_elf
 
@@ -174,12 +174,7 @@ def run_board_step(
     return Step(
         verb="Run",
         stage="run",
-        outputs=(
-            output,
-            str(Path(output).with_suffix(".xml")),
-            *trace_output(output, session.trace),
-            *profile_output(output, session.trace),
-        ),
+        outputs=run_outputs(output, session.trace),
         sources=tuple(
             dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
         ),

@@ -23,8 +23,8 @@ from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_trace_files import npu_files, trace_output
-from n6build.steps.profile_files import profile_output, profiled
+from n6build.steps.npu_trace_files import npu_files
+from n6build.steps.profile_files import profiled, run_outputs
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,7 @@ def run_until_step(
     return Step(
         verb="Run",
         stage="run",
-        outputs=(
-            output,
-            str(Path(output).with_suffix(".xml")),
-            *trace_output(output, trace),
-            *profile_output(output, trace),
-        ),
+        outputs=run_outputs(output, trace),
         sources=(*elves.values(), *receipts, *emulator_files(target, board)),
         parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb)),
         templates=emulator_templates(target),

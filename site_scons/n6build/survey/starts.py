@@ -168,7 +168,7 @@ def _stops(board: Board, elves: Sequence[Path], result: RunResult, entry: int | 
 
 
 def _find(tree: Tree, wishes: Wishes) -> tuple[Pair, ...]:
-    """Return a pair for each file with both programs, and for each FSBL with each Appli."""
+    """Return the files with both programs, and each FSBL with each Appli."""
     images = [image for image in find_images(tree, wishes.board) if not image.fault]
     whole = [Pair(image.file, None) for image in images if image.has("fsbl") and image.has("appli")]
     first, second = (_alone(images, role) for role in ("fsbl", "appli"))

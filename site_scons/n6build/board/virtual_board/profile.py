@@ -1,4 +1,4 @@
-"""Profile of a run: the share of each function, and the use of each model of the board.
+"""Profile of a run: shares of functions, and uses of the board's models.
 
 Instructions are sampled at fixed distances of guest time, so that two runs of one program have the same
 shares. Times are those of the host, and differ from run to run.
@@ -85,7 +85,7 @@ class Profile:
     @property
     def host_ns(self) -> int:
         """Return the emulator's time on the host."""
-        return sum(each.host_ns for each in (*self.functions, *self.models))
+        return sum(each.host_ns for each in self.functions) + sum(each.host_ns for each in self.models)
 
     @property
     def translated(self) -> int:
@@ -95,7 +95,10 @@ class Profile:
 
 @dataclass(frozen=True)
 class _Raw:
-    """File of the emulator: a place is its address, instructions, time, blocks and bytes."""
+    """File of the emulator.
+
+    A place is its address, instructions, time, blocks and bytes.
+    """
 
     every: int
     instructions: int
