@@ -12,8 +12,8 @@ from pathlib import Path
 
 from n6build.base.bounded import decode_json
 from n6build.base.console import clipped, kib
-from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.board.virtual_board.findings_file import damaged
 from n6build.board.virtual_board.source_lines import Places
 from n6build.describe.hardware.soc import Soc
 
@@ -121,9 +121,7 @@ def read_profile(path: Path, programs: Sequence[Path], soc: Soc) -> Profile:
     try:
         raw = decode_json(read_at_most(path, _MOST_BYTES), _Raw)
     except ValueError as error:
-        what = f"is not a valid profile of the virtual board: {error}"
-        hint = "run it again: no other program may write to this file"
-        raise N6Error("N6-VB-010", what, where=path.name, hint=hint) from error
+        raise damaged(path.name, error) from error
     places = Places(programs)
     sums: dict[str, list[int]] = {}
     for address, *counts in raw.places:
