@@ -192,7 +192,7 @@ def test_whoever_says_the_same_for_ever_is_not_listened_to_for_ever(said: bytes,
     [
         (1, b""),
         (1, b"\2\0\1"),
-        (1, struct.pack("<HHI", 2, 1, 0)),
+        (1, struct.pack("<HHI", VERSION, 1, 0)),
         (2, b"\1"),
         (4, b""),
         (5, b""),

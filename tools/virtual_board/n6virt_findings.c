@@ -8,6 +8,9 @@
 
 /* Limit of the findings: a program that runs wild causes very many, and the first ones show the cause. */
 #define MOST 200
+/* A program that polls may do the same wrong thing millions of times, from a few instructions. A text for each of them would be
+ * most of the run's time. */
+#define RECENT 8
 
 /* Kinds of findings with which an access of a probe fails. Others change a program's data, or warn. */
 static const char *const failures[] = {"hole", "clock-off", "ram-off", "nor-not-mapped", "nor-size", "nor-write"};
@@ -16,6 +19,11 @@ static FILE *findings;
 static bool is_probe_access;
 static char *failure; /* of the access of a probe */
 static GHashTable *seen;
+static struct {
+    const char *kind; /* the caller's constant, compared as an address */
+    uint32_t pc;
+} recent[RECENT];
+static unsigned next;
 
 void n6virt_findings_open(const char *path)
 {
@@ -74,20 +82,33 @@ static G_GNUC_PRINTF(2, 0) void note_failure(const char *kind, const char *forma
     }
 }
 
+/* Return whether this was one of the last findings, and remember it as one. */
+static bool is_recent(uint32_t pc, const char *kind)
+{
+    for (unsigned i = 0; i < RECENT; i++) {
+        if (recent[i].pc == pc && recent[i].kind == kind) {
+            return true;
+        }
+    }
+    recent[next].pc = pc;
+    recent[next].kind = kind;
+    next = (next + 1) % RECENT;
+    return false;
+}
+
 static G_GNUC_PRINTF(4, 0) void write_finding(uint32_t pc, const char *kind, uint64_t address, const char *format,
                                               va_list arguments)
 {
-    char *key, *text;
+    char *text;
 
     if (is_probe_access) {
         note_failure(kind, format, arguments);
         return;
     }
-    if (!seen) {
+    if (!seen || g_hash_table_size(seen) >= MOST || is_recent(pc, kind)) {
         return;
     }
-    key = g_strdup_printf("%s %08x", kind, pc);
-    if (g_hash_table_size(seen) >= MOST || !g_hash_table_add(seen, key)) {
+    if (!g_hash_table_add(seen, g_strdup_printf("%s %08x", kind, pc))) {
         return;
     }
     text = g_strdup_vprintf(format, arguments);

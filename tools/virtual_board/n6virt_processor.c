@@ -82,7 +82,10 @@ bool n6virt_interrupt_is_enabled(unsigned number)
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority)
 {
-    memory_region_init_io(region, OBJECT(qdev_get_machine()), ops, NULL, name, bytes);
+    void *opaque = NULL;
+
+    ops = n6virt_profiled(ops, name, base, &opaque);
+    memory_region_init_io(region, OBJECT(qdev_get_machine()), ops, opaque, name, bytes);
     memory_region_add_subregion_overlap(parent, base, region, priority);
 }
 

@@ -1,18 +1,25 @@
-"""The command `n6build survey`: finds compiled networks in a folder, one row each."""
+"""The command `n6build survey`: a row for each network and program of a folder."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from n6build.base.console import only_errors, say
 from n6build.base.size_text import counted
 from n6build.cli.arguments import CommandParser, add_output, options_in
 
+if TYPE_CHECKING:
+    from n6build.describe.option import PlacedFile
+
 NAME = "survey"
-HELP = "finds all compiled networks in a folder, and reports whether the virtual NPU models them, and how they run"
-_OPTIONS = ("board", "core", "cmsis")
+HELP = (
+    "finds all compiled networks and all FSBLs and Applis in a folder, and reports whether the virtual board models "
+    "them, and how they run"
+)
+_OPTIONS = ("board", "core", "cmsis", "data")
 # It has all memories that networks are compiled for.
 _BOARD = "stm32n6570-dk"
 _MOST_SECONDS = 86_400
@@ -43,12 +50,13 @@ def survey(words: Sequence[str]) -> None:
             board=load_board(board, home_of_board(board)),
             cores=tuple(tree_of(Path(each)) for each in given.get("core", "").split(",") if each),
             cmsis=given.get("cmsis", ""),
+            data=_placed(given.get("data", "")),
             runs=asked.run or asked.epochs,
             epochs=asked.epochs,
             seconds=asked.seconds,
         )
         tree = tree_of(Path(asked.folder))
-        for kind in KINDS:
+        for kind in [each for each in KINDS if wishes.runs or not each.only_runs]:
             show_head(kind)
             rows = rows_of(kind, tree, wishes, show_row)
             found[kind.name] = [row.facts for row in rows]
@@ -62,6 +70,17 @@ def survey(words: Sequence[str]) -> None:
         print_json({**found, "left_out": left_out})
 
 
+def _placed(text: str) -> tuple[PlacedFile, ...]:
+    """Return the files of option data, as a build reads it."""
+    from n6build.describe.choices import Choices
+    from n6build.describe.option import PlacedFile, Setting, options_of
+
+    option = next(each for each in options_of(Choices) if each.name == "data")
+    files = option.parse(Setting(text, "command line", "data"), Path())
+    assert isinstance(files, tuple)
+    return tuple(each for each in files if isinstance(each, PlacedFile))
+
+
 def survey_parser() -> CommandParser:
     """Return the parser of the words behind `n6build survey`."""
     parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
@@ -71,9 +90,13 @@ def survey_parser() -> CommandParser:
         nargs="*",
         metavar="OPTION=VALUE",
         help=f"board=NAME of times and runs, default {_BOARD}; for runs core=FOLDER,FOLDER with ST's runtimes, and "
-        "cmsis=FOLDER; what is not given is searched in FOLDER",
+        "cmsis=FOLDER, what is not given is searched in FOLDER; data=FILE@ADDRESS,FILE.hex for the NOR of each start",
     )
-    parser.add_argument("--run", action="store_true", help="also runs each network that has its weights")
+    parser.add_argument(
+        "--run",
+        action="store_true",
+        help="also runs each network that has its weights, and starts each FSBL with each Appli",
+    )
     parser.add_argument("--epochs", action="store_true", help="as --run, and compares each buffer with the model's")
     parser.add_argument(
         "--seconds", metavar="N", type=_seconds, default=600, help="longest duration of one run; default: 600"

@@ -38,6 +38,7 @@ from n6build.describe.until import Until, parse_until
 # Value of an option for a folder that n6build looks for itself.
 AUTO = "auto"
 LoadMode = Literal["copy", "xip"]
+Trace = Literal["none", "npu", "profile"]
 _RUN = ("run",)
 # Images with a security counter of their own (describe/formats/trust_claim.py), which a fuse word counts by its bits.
 COUNTED = ("appli", "model", "data")
@@ -273,10 +274,11 @@ class Choices:
         "virtual board: 1 feeds each epoch the reference interpreter's tensors, and compares its outputs",
         targets=_RUN,
     )
-    trace: Literal["none", "npu"] = word(
+    trace: Trace = word(
         "none",
-        "virtual board: npu writes every write to the NPU's registers, and its blobs, to npu_trace.txt beside run.json",
-        ("none", "npu"),
+        "virtual board: npu writes every write to the NPU's registers, and its blobs, to npu_trace.txt beside run.json; "
+        "profile shows the functions and the models of the board that a run spends its time in, and writes profile.json",
+        ("none", "npu", "profile"),
         targets=_RUN,
     )
     clock: str = word(

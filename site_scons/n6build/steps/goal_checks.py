@@ -146,8 +146,8 @@ def _check_run(choices: Choices) -> None:
         _check_debugger(choices)
         return
     if choices.trace != "none" and not is_virtual:
-        what = "'trace=npu' only works on the virtual board: a real board cannot trace its NPU"
-        raise N6Error("N6-OPTION-016", what, hint="set probe=virtual, or remove trace=npu")
+        what = f"'trace={choices.trace}' only works on the virtual board: a real board does not record this"
+        raise N6Error("N6-OPTION-016", what, hint=f"set probe=virtual, or remove trace={choices.trace}")
     if choices.fuses and not is_virtual:
         what = "'fuses' only works on the virtual board: the fuses of a chip stay as they are"
         raise N6Error("N6-OPTION-023", what, hint="set probe=virtual, or remove fuses")

@@ -15,15 +15,17 @@ from n6build.describe.hardware.board import Board
 from n6build.judge.npu.names import names_of
 from n6build.judge.npu.trace import TracedNetwork, trace_lines
 
+_NAME = "npu_trace.txt"
+
 
 def trace_output(run: str, trace: str) -> tuple[str, ...]:
     """Return the trace file beside run.json, or nothing without a trace."""
-    return (str(Path(run).with_name("npu_trace.txt")),) if trace == "npu" else ()
+    return (str(Path(run).with_name(_NAME)),) if trace == "npu" else ()
 
 
 @contextmanager
 def npu_files(
-    folder: Path, board: Board, networks: Sequence[TracedNetwork], traces: Sequence[Path], *, record: bool
+    folder: Path, board: Board, networks: Sequence[TracedNetwork], outputs: Sequence[Path], *, record: bool
 ) -> Iterator[NpuFiles]:
     """Provide the NPU files of one run.
 
@@ -33,12 +35,13 @@ def npu_files(
         folder: Folder of the virtual board.
         board: Board of the run.
         networks: Networks whose buffers the trace names.
-        traces: Output for the trace, or none.
+        outputs: Outputs of the step; a trace is made if one of them is its file.
         record: Epochs are recorded.
     """
+    output = next((each for each in outputs if each.name == _NAME), None)
     files = NpuFiles(
         record=folder / "npu_record.jsonl" if record else None,
-        trace=folder / "npu_trace.raw" if traces else None,
+        trace=folder / "npu_trace.raw" if output else None,
     )
     # Remove files of an earlier run: an emulator that does not start writes none, and old ones must not pass for its own.
     for path in (files.record, files.trace):
@@ -47,8 +50,8 @@ def npu_files(
     try:
         yield files
     finally:
-        if files.trace is not None and is_file(files.trace):
+        if output and files.trace and is_file(files.trace):
             raw = (line.decode("utf-8", "replace") for line in read_lines(files.trace))
             lines = trace_lines(raw, names_of(board.soc.npu), networks)
-            write_chunks_atomically(traces[0], (f"{line}\n".encode() for line in lines))
+            write_chunks_atomically(output, (f"{line}\n".encode() for line in lines))
             files.trace.unlink()

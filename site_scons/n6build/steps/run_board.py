@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
@@ -29,6 +28,7 @@ from n6build.board.run.table import print_results, run_junit
 from n6build.board.virtual_board.recording import convert_recording
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.choices import Trace
 from n6build.describe.hardware.board import Board
 from n6build.describe.model import Tolerance
 from n6build.engine.step import Call, Step, to_parameters
@@ -42,7 +42,8 @@ from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_trace_files import npu_files, trace_output
+from n6build.steps.npu_trace_files import npu_files
+from n6build.steps.profile_files import profiled, run_outputs
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.start_board import begin, no_elf
 
@@ -97,7 +98,7 @@ class Session:
         audio: WAV file for the microphone of the virtual board; empty for silence.
         runs: Number of inferences over the link; 0 for each input once.
         gdb: Wait for GDB.
-        trace: 'npu' to trace writes to the NPU, or 'none'.
+        trace: Record of the run that option trace asks for.
         silent: No output, because several sessions run in parallel.
     """
 
@@ -107,7 +108,7 @@ class Session:
     audio: str = ""
     runs: int = 0
     gdb: bool = False
-    trace: Literal["none", "npu"] = "none"
+    trace: Trace = "none"
     silent: bool = False
 
     @property
@@ -175,7 +176,7 @@ def run_board_step(
     return Step(
         verb="Run",
         stage="run",
-        outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, session.trace)),
+        outputs=run_outputs(output, session.trace),
         sources=tuple(
             dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
         ),
@@ -271,9 +272,9 @@ def _run_virtually(
     traced = [TracedNetwork(model.name, artifacts) for model, artifacts in networks]
     with (
         switched_on(given.target, board) as powered,
-        npu_files(folder, board, traced, outputs[2:], record=bool(for_npu)) as files,
+        npu_files(folder, board, traced, outputs, record=bool(for_npu)) as files,
+        profiled(replace(powered, npu=files), outputs, elves) as boot,
     ):
-        boot = replace(powered, npu=files)
         if session.over_the_link:
             outcome = run_on_linked_virtual_board(boot, _linked(networks, session), elves, on_line)
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from n6build.base.files import to_json, write_atomically
 from n6build.base.junit import Case, junit
@@ -17,13 +16,15 @@ from n6build.board.flash.survey import doubted_if_it_fails
 from n6build.board.run.registers import check_registers, say_registers
 from n6build.board.run.session import Outcome, show_line
 from n6build.board.run.until import run_until
+from n6build.describe.choices import Trace
 from n6build.describe.hardware.board import Board
 from n6build.describe.until import Until
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_trace_files import npu_files, trace_output
+from n6build.steps.npu_trace_files import npu_files
+from n6build.steps.profile_files import profiled, run_outputs
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def run_until_step(
     until: Until,
     *,
     gdb: bool,
-    trace: Literal["none", "npu"],
+    trace: Trace,
 ) -> Step:
     """Return the step that watches a program.
 
@@ -64,12 +65,12 @@ def run_until_step(
         target: Board and programmer.
         until: End of the run.
         gdb: Wait for GDB.
-        trace: 'npu' to trace writes to the NPU, or 'none'.
+        trace: Record of the run that option trace asks for.
     """
     return Step(
         verb="Run",
         stage="run",
-        outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, trace)),
+        outputs=run_outputs(output, trace),
         sources=(*elves.values(), *receipts, *emulator_files(target, board)),
         parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb)),
         templates=emulator_templates(target),
@@ -96,9 +97,10 @@ def perform_run_until(call: Call) -> None:
     with doubted_if_it_fails(folder / VIRTUAL_RECORD, board.name):
         with (
             switched_on(given.target, board) as boot,
-            npu_files(folder, board, (), call.outputs[2:], record=False) as files,
+            npu_files(folder, board, (), call.outputs, record=False) as files,
+            profiled(replace(boot, npu=files), call.outputs, [*programs.values()]) as watched,
         ):
-            outcome = run_until(replace(boot, npu=files), given.until, programs, gdb=given.gdb, on_line=show_line)
+            outcome = run_until(watched, given.until, programs, gdb=given.gdb, on_line=show_line)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))
         write_atomically(call.outputs[1], _junit(outcome))
         say_registers(outcome.registers, str(call.outputs[0]))

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from n6build.base.walk import Tree
 from n6build.describe.hardware.board import Board
+from n6build.describe.option import PlacedFile
 
 T = TypeVar("T")
 
@@ -21,6 +22,7 @@ class Wishes:
         board: Board of expected times and runs.
         cores: Trees in which ST's runtimes are searched, besides the surveyed one.
         cmsis: Value of option cmsis for runs; empty for the headers in these trees.
+        data: More files for the NOR of a start.
         runs: Whether things run on the virtual board.
         epochs: Whether each epoch of a network runs on the reference's tensors, too.
         seconds: Longest duration of one run.
@@ -29,6 +31,7 @@ class Wishes:
     board: Board
     cores: tuple[Tree, ...] = ()
     cmsis: str = ""
+    data: tuple[PlacedFile, ...] = ()
     runs: bool = False
     epochs: bool = False
     seconds: int = 600
@@ -64,11 +67,13 @@ class Kind(Generic[T]):
         place_of: Returns the file of a thing.
         look_at: Returns the row of a thing.
         counts: Words of summaries in their order.
+        only_runs: Whether the kind is left out of a survey that runs nothing.
     """
 
     name: str
     columns: Mapping[str, int]
-    find: Callable[[Tree], Sequence[T]]
+    find: Callable[[Tree, Wishes], Sequence[T]]
     place_of: Callable[[T], Path]
     look_at: Callable[[T, Tree, Wishes], Row]
     counts: tuple[str, ...]
+    only_runs: bool = False

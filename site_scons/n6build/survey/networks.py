@@ -99,7 +99,7 @@ class SurveyedNetwork:
     joined: Joined | None
 
 
-def _find(tree: Tree) -> tuple[tuple[FoundNetwork, ...], ...]:
+def _find(tree: Tree, _: Wishes) -> tuple[tuple[FoundNetwork, ...], ...]:
     """Return the networks, each with its copies.
 
     The first of these has all weights, if any has.

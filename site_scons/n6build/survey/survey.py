@@ -9,11 +9,13 @@ from typing import Any
 
 from n6build.base.errors import N6Error
 from n6build.base.walk import Tree, walk
+from n6build.survey.images import IMAGES
 from n6build.survey.kinds import Kind, Row, T, Wishes
 from n6build.survey.networks import NETWORKS
+from n6build.survey.starts import STARTS
 
 # A further kind of things is a further entry here.
-KINDS: tuple[Kind[Any], ...] = (NETWORKS,)
+KINDS: tuple[Kind[Any], ...] = (NETWORKS, IMAGES, STARTS)
 # Enough for some hundred clones of repositories.
 _MOST_ENTRIES = 4_000_000
 
@@ -39,7 +41,7 @@ def rows_of(kind: Kind[T], tree: Tree, wishes: Wishes, on_row: Callable[[Kind[T]
         on_row: Called with each row as soon as it is complete.
     """
     rows = []
-    for thing in kind.find(tree):
+    for thing in kind.find(tree, wishes):
         place = str(kind.place_of(thing).relative_to(tree.root))
         try:
             row = kind.look_at(thing, tree, wishes)

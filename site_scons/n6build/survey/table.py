@@ -9,6 +9,7 @@ from n6build.base.console import clipped, show, styled
 from n6build.survey.kinds import Kind, Row, T
 
 _STYLES = {"passes": "good", "runs": "good", "refused": "bad", "unreadable": "bad", "fails": "bad", "far off": "bad"}
+_STYLES |= {"fine": "good", "doubtful": "bad", "Appli": "good", "nothing": "bad", "locks up": "bad", "ends": "bad"}
 _INDENT = "      "
 
 

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from n6build.base.files import read_at_most, read_part
 from n6build.base.intel_hex import read_intel_hex
@@ -36,6 +36,8 @@ _ALIGNED = 0x400
 # Bit 28 tells secure from non-secure addresses of one memory.
 _SECURE = 0x1000_0000
 _ANY_LOAD_ADDRESS = 0xFFFF_FFFF
+# Programs by their starter: the boot ROM starts an FSBL, and an FSBL an Appli. Data is neither.
+ProgramRole = Literal["fsbl", "appli", ""]
 _TYPES = {int(BinaryType.FSBL): "FSBL", int(BinaryType.SSBL): "Appli"}
 
 
@@ -60,11 +62,13 @@ class Explained:
         title: Kind of the file or the part.
         facts: Names and texts, in the order to show them.
         doubts: Everything that looks wrong.
+        role: The program's starter decides: the boot ROM's is an FSBL; empty if it is no program.
     """
 
     title: str
     facts: tuple[tuple[str, str], ...]
     doubts: tuple[Doubt, ...] = ()
+    role: ProgramRole = ""
 
 
 def explain_image(path: Path, board: Board) -> list[Explained]:
@@ -130,13 +134,18 @@ def _with_header(data: bytes, board: Board, title: str, address: int | None) -> 
         facts.append(("vectors", f"at 0x{offset:X} of the image"))
     facts += _starter(entry, _run_address(entry, len(data), board), board)
     doubts += _place_doubts(entry, HEADER_BYTES + base["image_bytes"], board)
+    # Published Applis have either type, and so have FSBLs: the entry decides.
+    role = _role(entry, board)
     if address is None:
-        # Published Applis have either type, and so have FSBLs: the entry decides.
-        boot = places_of(board.soc).fsbl
-        slot = "fsbl" if boot.image <= entry < boot.image + boot.max_bytes else "appli"
-        address = dict(board.slots.items())[slot].address
+        address = dict(board.slots.items())[role].address
     facts += _in_flash(address, len(data), board)
-    return Explained(title, tuple(facts), tuple(doubts))
+    return Explained(title, tuple(facts), tuple(doubts), role)
+
+
+def _role(entry: int, board: Board) -> Literal["fsbl", "appli"]:
+    """Return the role of a program: the boot ROM copies an FSBL to its entry."""
+    boot = places_of(board.soc).fsbl
+    return "fsbl" if boot.image <= entry < boot.image + boot.max_bytes else "appli"
 
 
 def _payload_doubts(data: bytes, entry: int, offset: int, board: Board) -> list[Doubt]:
@@ -196,7 +205,7 @@ def _without_header(data: bytes, board: Board, title: str, address: int | None) 
     if run is not None and not run <= reset < run + len(data):
         what = f"the reset vector 0x{reset:08X} is outside the program, 0x{run:08X} to 0x{run + len(data):08X}"
         doubts.append(Doubt(what, "link the program to the address where it runs"))
-    return Explained(f"{title}, a program", facts, tuple(doubts))
+    return Explained(f"{title}, a program", facts, tuple(doubts), _role(reset, board))
 
 
 def _looks_like_vectors(data: bytes, board: Board) -> bool:

@@ -206,10 +206,19 @@ def read_findings(path: Path, places: Places) -> tuple[list[Finding], Summary]:
             else:
                 findings.append(Finding(line.kind, line.text, places.of(int(line.pc, 16))))
         except ValueError as error:
-            what = f"is not a valid file of the virtual board: {error}"
-            hint = "run it again: no other program may write to this file"
-            raise N6Error("N6-VB-010", what, where=f"{path.name}:{number}", hint=hint) from error
+            raise damaged(f"{path.name}:{number}", error) from error
     return findings, replace(summary, stops=replace(summary.stops, functions=tuple(functions)))
+
+
+def damaged(where: str, error: ValueError) -> N6Error:
+    """Return the error about an invalid file of the emulator, N6-VB-010.
+
+    Args:
+        where: Name of the file, and a line.
+        error: Reason of the decoder.
+    """
+    what = f"is not a valid file of the virtual board: {error}"
+    return N6Error("N6-VB-010", what, where=where, hint="run it again: no other program may write to this file")
 
 
 def _summary(line: _Line) -> Summary:

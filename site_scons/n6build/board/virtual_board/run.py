@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, TypedDict, Unpack
@@ -129,6 +129,7 @@ class NorBoot:
         npu: Files that record the NPU and exchange tensors.
         fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
+        profile: File for the emulator's profile (`profile.py`); None for no profile, which costs nothing.
     """
 
     nor: Path
@@ -140,6 +141,7 @@ class NorBoot:
     npu: NpuFiles = NO_FILES
     fuses: Path | None = None
     development: bool = False
+    profile: Path | None = None
 
 
 class RunOptions(TypedDict, total=False):
@@ -150,12 +152,14 @@ class RunOptions(TypedDict, total=False):
         on_line: Called with each line of the console.
         longest_line: Characters; a longer line comes as several lines.
         gdb: True to wait for a debugger, without limits.
+        stops: Addresses whose first execution is one of the result's stops.
     """
 
     limits: Limits
     on_line: Callable[[str], None]
     longest_line: int
     gdb: bool
+    stops: Collection[int]
 
 
 def run_nor(
@@ -203,6 +207,7 @@ def _nor_options(boot: NorBoot) -> str:
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
     values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
+    values |= {"profile": _quoted(boot.profile)} if boot.profile is not None else {}
     values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
@@ -233,6 +238,7 @@ def run_emulator(
     on_line: Callable[[str], None] = lambda _: None,
     longest_line: int = LONGEST_LINE,
     gdb: bool = False,
+    stops: Collection[int] = (),
     soc: Soc | None = None,
 ) -> RunResult:
     """Run the emulator; with `gdb` it waits for a debugger without a limit.
@@ -242,6 +248,7 @@ def run_emulator(
         arguments: Further arguments.
         programs: ELF files, for source lines in findings.
         stop: Called with each line of the console; a result of true ends the run.
+        stops: See `RunOptions`.
         soc: Chip, for the names of registers in signs of life.
 
     Raises:
@@ -251,8 +258,8 @@ def run_emulator(
         findings = Path(folder) / "findings.jsonl"
         guest_time = None if gdb else GuestTime(Path(folder) / "guest_time")
         file = guest_time.file if guest_time else None
-        stops = "/".join(f"{address:x}" for address in sorted(stop_addresses(programs)))
-        machine = ",".join(filter(None, (machine, f"stops={stops}" if stops else "")))
+        addresses = "/".join(f"{address:x}" for address in sorted({*stop_addresses(programs), *stops}))
+        machine = ",".join(filter(None, (machine, f"stops={addresses}" if addresses else "")))
         command = _command(emulator, machine, findings, "stdio", UNLIMITED if gdb else limits, file)
         command += arguments
         if gdb:
