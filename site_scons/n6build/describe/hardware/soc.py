@@ -162,10 +162,11 @@ class Peripheral:
 @dataclass(frozen=True)
 class PllLimits:
     """Limits of a PLL in Hz, lowest and highest. reference_hz: input behind DIVM.
-    vco_hz: the oscillator of the PLL."""
+    vco_hz: the oscillator of the PLL. lock_us: microseconds until it locks."""
 
     reference_hz: tuple[int, ...]
     vco_hz: tuple[int, ...]
+    lock_us: int
 
 
 @dataclass(frozen=True)
@@ -273,6 +274,7 @@ class Soc:
     msi_hz: int
     lsi_hz: int
     pll_limits: PllLimits
+    pin_speeds_hz: tuple[int, ...]
     slow_pads_hz: int
     clock_profiles: dict[Name, ClockProfile]
     pools: dict[Identifier, InternalPool]
