@@ -165,6 +165,11 @@ uint64_t n6virt_cpu_hz(void)
     return switched_hz(PART(n6virt_get(N6_RCC_CFGR1), CFGR1, CPUSW), 1);
 }
 
+int64_t n6virt_after_us(uint32_t us)
+{
+    return n6virt_now() + (int64_t)((uint64_t)us * n6virt_cpu_hz() / 1000000u);
+}
+
 static uint64_t bus_hz(void)
 {
     return switched_hz(PART(n6virt_get(N6_RCC_CFGR1), CFGR1, SYSSW), 2);
