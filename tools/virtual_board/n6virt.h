@@ -85,9 +85,9 @@ void n6virt_model_all(const char *prefix, const N6VirtModel *model);
 /* Return the block at an address, or NULL. */
 const N6VirtBlock *n6virt_block_at(uint32_t address);
 
-/* Call a function before each access to a register, or to an address where nothing is. There is one such function. */
+/* Call a function before each access to a register, or to an address where nothing is. */
 void n6virt_on_access(void (*observe)(void));
-/* Call that function: before an access that the bus does not see, and at the end. */
+/* Call these functions: before an access that the bus does not see, and at the end. */
 void n6virt_note_access(void);
 
 /* Functions that the machine calls, for all modules and blocks. */
@@ -168,6 +168,15 @@ int64_t n6virt_now(void);
 int64_t n6virt_instructions(void);
 /* Let guest time pass while the processor is stopped. */
 void n6virt_skip(int64_t ticks);
+
+/* Silicon where it is harsher than an emulator (n6virt_harsh.c) */
+
+bool n6virt_is_harsh(void);
+/* Fill a buffer with the content that memory at an address has at power-on: random words, zeros without harshness. Both are
+ * multiples of 4. */
+void n6virt_fill_fresh(void *to, uint32_t address, uint32_t bytes);
+/* Return the guest time in so many microseconds. */
+int64_t n6virt_after_us(uint32_t us);
 
 /* Limits of a run (n6virt_time.c) */
 
@@ -281,6 +290,8 @@ int32_t n6virt_audio_sample(uint64_t number, uint64_t hz);
 bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate);
 /* Return the reason why a part on some pins of a port receives nothing, or NULL. what: the part, for the text. */
 const char *n6virt_wrong_pin(uint32_t port, uint32_t pins, unsigned alternate, const char *what);
+/* Return the reason why pins are too slow for a clock, or NULL. Only with harshness. */
+const char *n6virt_slow_pin(uint32_t port, uint32_t pins, uint64_t hz);
 /* Return the letter of a port, such as 'E' for GPIOE; '?' without a block at the address. */
 char n6virt_port_letter(uint32_t port);
 

@@ -16,7 +16,7 @@ static void check(void)
     uint32_t slot = appli_slot - N6_XSPI2_WINDOW_BASE, end, missing = 0, nor_bytes;
     const uint8_t *nor = n6virt_nor_content(&nor_bytes), *image = nor + slot;
     uint32_t stale, first;
-    uint8_t *ram;
+    uint8_t *ram, *fresh;
 
     if (is_checked || env->v7m.vecbase[M_REG_S] != N6_APPLI_PAYLOAD_ADDRESS) {
         return;
@@ -31,9 +31,12 @@ static void check(void)
         g_free(ram);
         return;
     }
-    for (uint32_t i = end; i > 0 && ram[i - 1] == 0; i--) {
-        missing = image[i - 1] ? end - i + 1 : missing;
+    fresh = g_malloc0(ROUND_UP(end, 4));
+    n6virt_fill_fresh(fresh, N6_APPLI_LOAD_ADDRESS, ROUND_UP(end, 4));
+    for (uint32_t i = end; i > 0 && ram[i - 1] == fresh[i - 1]; i--) {
+        missing = image[i - 1] != ram[i - 1] ? end - i + 1 : missing;
     }
+    g_free(fresh);
     g_free(ram);
     if (missing) {
         n6virt_finding_at(current_cpu ? n6virt_pc() : env->regs[15], "short-copy", N6_APPLI_LOAD_ADDRESS + end - missing,

@@ -45,18 +45,21 @@ typedef struct {
 
 static GHashTable *unmodelled;
 
-static void (*on_access)(void);
+#define MOST_OBSERVERS 4
+
+static void (*observers[MOST_OBSERVERS])(void);
+static unsigned observer_count;
 
 void n6virt_on_access(void (*observe)(void))
 {
-    g_assert(!on_access);
-    on_access = observe;
+    g_assert(observer_count < MOST_OBSERVERS);
+    observers[observer_count++] = observe;
 }
 
 void n6virt_note_access(void)
 {
-    if (on_access && !n6virt_is_probe_access()) {
-        on_access();
+    for (unsigned i = 0; i < observer_count && !n6virt_is_probe_access(); i++) {
+        observers[i]();
     }
 }
 
@@ -142,9 +145,20 @@ static bool contains(const uint32_t *offsets, uint32_t offset)
     return false;
 }
 
+/* Distance in RCC from a block's reset to its clock, at the same bit. */
+#define RESET_TO_ENABLE (N6_RCC_AHB5ENR - N6_RCC_AHB5RSTR)
+
 static bool has_clock(const N6VirtBlock *block, const N6VirtModel *model, uint32_t address)
 {
-    if (!block || !block->enable || n6virt_has(block->enable, block->enable_bits)) {
+    if (!block || !block->enable) {
+        return true;
+    }
+    if (n6virt_has(block->enable, block->enable_bits)) {
+        if (n6virt_get(block->enable - RESET_TO_ENABLE) & block->enable_bits) {
+            n6virt_finding("in-reset", address, "%s at 0x%08x is held in reset, so the access is lost: end the reset in RCC first",
+                           block->name, address);
+            return false;
+        }
         return true;
     }
     if (model && model->attributes && contains(model->attributes, address - block->base)) {

@@ -35,6 +35,24 @@ const char *n6virt_wrong_pin(uint32_t port, uint32_t pins, unsigned alternate, c
     return NULL;
 }
 
+const char *n6virt_slow_pin(uint32_t port, uint32_t pins, uint64_t hz)
+{
+    static const uint64_t limits[] = {N6VIRT_PIN_HZ};
+    static char reason[112];
+
+    for (unsigned pin = 0; n6virt_is_harsh() && pin < 16; pin++) {
+        unsigned speed = n6virt_get(port + N6_GPIO_OSPEEDR_OFFSET) >> 2 * pin & 3;
+
+        /* Very high: the part behind the pins sets the limit. */
+        if ((pins >> pin & 1) && speed < ARRAY_SIZE(limits) - 1 && hz > limits[speed]) {
+            snprintf(reason, sizeof(reason), "pin P%c%u is too slow for %" PRIu64 " Hz (OSPEEDR %u: up to %" PRIu64 ")",
+                     n6virt_port_letter(port), pin, hz, speed, limits[speed]);
+            return reason;
+        }
+    }
+    return NULL;
+}
+
 static uint32_t levels(uint32_t port)
 {
     uint32_t driven = n6virt_get(port + N6_GPIO_ODR_OFFSET), value = 0;
@@ -79,7 +97,7 @@ static void gpio_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
     }
 }
 
-/* Speed and type are stored without effect; of the pull, a program notices only the level of an input. */
+/* The type is stored without effect; of the pull, a program notices only the level of an input. */
 static const N6VirtModel gpio = {
     .read = gpio_read, .write = gpio_write,
     .attributes = (const uint32_t[]){N6_GPIO_SECCFGR_OFFSET, N6_GPIO_PRIVCFGR_OFFSET, N6VIRT_END},

@@ -2,7 +2,7 @@
  *
  * The octal NOR behind XSPI2: its modes, commands and busy times, and whether it understands the commands of the window. Bytes
  * count as on the lines: an address sent as data is an address. Not modelled: protection of sectors, secured areas, wrapped
- * bursts, the time that a reset takes.
+ * bursts.
  */
 #include "n6virt_nor.h"
 
@@ -110,6 +110,10 @@ static const char *deaf(void)
     if (wrong) {
         return wrong;
     }
+    wrong = n6virt_slow_pin(n6virt_nor.port, n6virt_nor.pins & ~n6virt_nor.chip_select, n6virt_xspi_hz(N6_XSPI2_BASE));
+    if (wrong) {
+        return wrong;
+    }
     if (n6virt_has(N6_XSPIM_CR, N6_XSPIM_CR_MODE)) {
         return "XSPIM still swaps the controllers, as the boot ROM left it (XSPIM CR MODE)";
     }
@@ -152,11 +156,11 @@ static bool is_busy(void)
     return n6virt_now() < nor.busy_until;
 }
 
-static void begin_work(const char *what, uint64_t us)
+static void begin_work(const char *what, uint32_t us)
 {
     nor.write_enabled = false;
     nor.busy_with = what;
-    nor.busy_until = n6virt_now() + us * n6virt_cpu_hz() / US_PER_S;
+    nor.busy_until = n6virt_after_us(us);
 }
 
 static void reset_part(void)
@@ -527,6 +531,9 @@ static void end_command(void)
     nor.code = NOTHING;
     if (code == RESET && nor.reset_enabled) {
         reset_part();
+        if (n6virt_is_harsh()) {
+            begin_work("its reset", n6virt_nor.reset_us);
+        }
     }
     nor.reset_enabled = code == RESET_ENABLE;
     switch (code) {
@@ -603,6 +610,9 @@ static const char *window_mismatch(void)
         snprintf(reason, sizeof(reason), "no octal %s read (IR 0x%04X with address and data on eight lines, %s)", dtr ? "DTR" : "STR",
                  wanted, dtr ? "both edges" : "one edge");
         return reason;
+    }
+    if (dtr && n6virt_is_harsh() && !N6VIRT_LINES_OF(frame.lines, DQSE)) {
+        return "the strobe is off, which marks valid data at both edges (CCR DQSE)";
     }
     if (!is_in_time(&frame, cycles_of(code))) {
         snprintf(reason, sizeof(reason), "the dummy cycles differ from the part's (TCR DCYC against its register at 0x%x)",

@@ -25,7 +25,7 @@ typedef struct {
     char *dummy_cycles, *max_hz; /* such as 20/18/16, by the value of the register */
     uint32_t read_max_hz, spi_max_hz;
     uint32_t former_mode_us; /* time in which the former mode still gives the status */
-    uint32_t program_us, erase_4k_us, erase_64k_us, erase_mib_us;
+    uint32_t reset_us, program_us, erase_4k_us, erase_64k_us, erase_mib_us;
     char *sfdp; /* hexadecimal */
     uint32_t port, pins, alternate, chip_select;
     char *path;

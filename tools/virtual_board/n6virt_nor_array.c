@@ -62,6 +62,7 @@ static void add_properties(Object *machine)
         {"nor-read-max-hz", &n6virt_nor.read_max_hz},
         {"nor-spi-max-hz", &n6virt_nor.spi_max_hz},
         {"nor-former-mode-us", &n6virt_nor.former_mode_us},
+        {"nor-reset-us", &n6virt_nor.reset_us},
         {"nor-program-us", &n6virt_nor.program_us},
         {"nor-erase-4k-us", &n6virt_nor.erase_4k_us},
         {"nor-erase-64k-us", &n6virt_nor.erase_64k_us},

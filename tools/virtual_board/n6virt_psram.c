@@ -2,9 +2,9 @@
  *
  * A PSRAM on sixteen lines behind XSPI1: the commands of the part, its mode registers, and whether the memory-mapped window
  * would really reach it. The differences between parts are properties of the machine, such as psram-read=0x20 (from the board's
- * external_ram.psram, and boards/psram); without psram-bytes there is no part. Not modelled: clock rates, refresh, the time
- * after a reset, the address of a burst at the end of a row, and the voltage range of the pads. Programs published as running
- * on a real board leave DCR3, DCR4 and VRSEL as they are after reset.
+ * external_ram.psram, and boards/psram); without psram-bytes there is no part. Not modelled: clock rates, the effect of a missing
+ * refresh or of a burst over the end of a row, and the voltage range of the pads. Programs published as running on a real board
+ * leave DCR3, DCR4 and VRSEL as they are after reset, so DCR3 and DCR4 are checked with harshness only.
  */
 #include "n6virt.h"
 
@@ -19,6 +19,7 @@ static struct {
     uint32_t bytes;
     uint32_t memory_type;
     uint32_t reset, read, write, read_register, write_register;
+    uint32_t reset_us, row, max_select_ns;
     uint32_t read_latency_address, read_latency_bit, read_latency_reset, fixed_latency;
     uint32_t write_latency_address, write_latency_bit, write_latency_reset;
     uint32_t width_address, width;
@@ -36,6 +37,8 @@ static struct {
     uint8_t registers[REGISTERS];
     Transfer transfer; /* in indirect mode */
     uint32_t address;
+    int64_t ready_at;    /* guest time: the end of its reset */
+    bool has_content;    /* of power-on */
     MemoryRegion closed;
     N6VirtRam ram; /* cached for reading only: write-through by the processor's default memory map */
 } psram;
@@ -48,6 +51,9 @@ static void add_properties(Object *machine)
         {"psram-bytes", &part.bytes},
         {"psram-memory-type", &part.memory_type},
         {"psram-reset", &part.reset},
+        {"psram-reset-us", &part.reset_us},
+        {"psram-row", &part.row},
+        {"psram-max-select-ns", &part.max_select_ns},
         {"psram-read", &part.read},
         {"psram-write", &part.write},
         {"psram-read-register", &part.read_register},
@@ -128,6 +134,8 @@ static const char *deaf(void)
     }
     wrong = n6virt_wrong_pin(part.control_port, part.control_pins, part.control_alternate, "the PSRAM");
     wrong = wrong ? wrong : n6virt_wrong_pin(part.data_port, part.data_pins, part.data_alternate, "the PSRAM");
+    wrong = wrong ? wrong : n6virt_slow_pin(part.control_port, part.control_pins, n6virt_xspi_hz(N6_XSPI1_BASE));
+    wrong = wrong ? wrong : n6virt_slow_pin(part.data_port, part.data_pins, n6virt_xspi_hz(N6_XSPI1_BASE));
     if (wrong) {
         return wrong;
     }
@@ -208,12 +216,45 @@ static Window window(const char **why)
     return *why ? WRONG : OPEN;
 }
 
+/* Fill the part as at power-on. Most programs never use it, so not earlier. */
+static void power_up(void)
+{
+    if (!psram.has_content && n6virt_is_harsh()) {
+        n6virt_fill_fresh(psram.ram.data, psram.ram.base, part.bytes);
+        n6virt_changed(&psram.ram.memory, 0, part.bytes);
+    }
+    psram.has_content = true;
+}
+
+/* Report a window that is mapped without the limits of a burst. */
+static void check_bursts(void)
+{
+    uint32_t boundary = (reg(N6_XSPI_DCR3_OFFSET) & N6_XSPI_DCR3_CSBOUND) >> N6_XSPI_DCR3_CSBOUND_POS;
+    uint32_t refresh = reg(N6_XSPI_DCR4_OFFSET);
+    uint64_t cycles = n6virt_xspi_hz(N6_XSPI1_BASE) * part.max_select_ns / 1000000000u;
+
+    if (!boundary || boundary > 31 || 1u << boundary > part.row) {
+        n6virt_finding("psram-row", N6_XSPI1_DCR3, "A burst to the PSRAM may run over the end of a row, where the part wraps: end it every "
+                       "%u bytes (DCR3 CSBOUND)", part.row);
+    }
+    if (!refresh || refresh > cycles + 1) {
+        n6virt_finding("psram-refresh", N6_XSPI1_DCR4, "The PSRAM may stay selected for too long to refresh itself, and forgets: release it "
+                       "after at most %" PRIu64 " cycles (DCR4 REFRESH)", cycles);
+    }
+}
+
 static void update(void)
 {
+    bool open, was_open = psram.ram.memory.enabled;
     const char *why;
 
     if (part.bytes) {
-        memory_region_set_enabled(&psram.ram.memory, window(&why) == OPEN);
+        open = window(&why) == OPEN;
+        memory_region_set_enabled(&psram.ram.memory, open);
+        if (open && !was_open && n6virt_is_harsh()) {
+            power_up();
+            check_bursts();
+        }
     }
 }
 
@@ -280,8 +321,14 @@ static Transfer understood(const N6VirtFrame *frame)
     if (deaf()) {
         return NOTHING;
     }
+    if (n6virt_now() < psram.ready_at) {
+        n6virt_finding("psram-busy", N6_XSPI1_BASE, "The PSRAM ignores the command 0x%02X: its reset takes %u us", frame->instruction & 0xff,
+                       part.reset_us);
+        return NOTHING;
+    }
     if (frame->instruction == part.reset && LINES_OF(lines, IMODE) == 4 && !LINES_OF(lines, IDTR) && LINES_OF(lines, ADMODE) == 4) {
         reset_part();
+        psram.ready_at = n6virt_is_harsh() ? n6virt_after_us(part.reset_us) : 0;
         return NOTHING;
     }
     if (is_framed(lines) && LINES_OF(lines, DMODE) == 4) {
@@ -300,6 +347,7 @@ static Transfer understood(const N6VirtFrame *frame)
 
 static void begin(const N6VirtFrame *frame)
 {
+    power_up();
     psram.transfer = understood(frame);
     psram.address = frame->address;
 }

@@ -174,6 +174,7 @@ static void start(void)
         memory_region_add_subregion(system, ram->base, &ram->off);
         memory_region_add_subregion_overlap(system, ram->base, &ram->memory, 1);
         ram->data = memory_region_get_ram_ptr(&ram->memory);
+        n6virt_fill_fresh(ram->data, ram->base, ram->bytes);
         ram->cleaned = g_malloc0(ram->bytes / N6_CACHE_LINE);
         if (ram->cacheable) {
             add_cache(system, ram);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * RCC: the running clocks, their rates, and resets. A clock is ready as soon as it is switched on, except a PLL whose dividers
- * are out of range: it never locks.
+ * RCC: the running clocks, their rates, and resets. A clock is ready as soon as it is switched on, except a PLL: it locks after
+ * a time with harshness, and never if its dividers are out of range.
  */
 #include "n6virt.h"
 
 #define SET_ALIAS 0x800u
 #define CLEAR_ALIAS 0x1000u
 #define PLLS 4
+#define DIVIDERS 20
 #define PLL_BYTES 0x10u
 #define FROM_DIVIDERS 3u
 
@@ -15,6 +16,13 @@
 enum { PLL_FROM_HSI, PLL_FROM_MSI, PLL_FROM_HSE };
 /* CFGR1 CPUSW and SYSSW. */
 enum { SWITCH_HSI, SWITCH_MSI, SWITCH_HSE };
+
+static int64_t locked_at[PLLS]; /* guest time */
+
+static bool is_locking(unsigned pll)
+{
+    return locked_at[pll] && n6virt_now() < locked_at[pll];
+}
 
 uint64_t n6virt_oscillator_hz(uint32_t on_bit)
 {
@@ -99,7 +107,7 @@ static uint64_t pll_hz(unsigned pll)
     if (n6virt_has(N6_RCC_PLL1CFGR1 + pll * PLL_BYTES, N6_RCC_PLL1CFGR1_BYP)) {
         return pll_source_hz(pll);
     }
-    if (!n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON << pll) || pll_unlocked(pll)) {
+    if (!n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON << pll) || pll_unlocked(pll) || is_locking(pll)) {
         return 0;
     }
     return post & N6_RCC_PLL1CFGR3_PDIVEN && pdiv1 && pdiv2 ? pll_vco_hz(pll) / pdiv1 / pdiv2 : 0;
@@ -155,6 +163,11 @@ static uint64_t switched_hz(uint32_t choice, unsigned divider)
 uint64_t n6virt_cpu_hz(void)
 {
     return switched_hz(PART(n6virt_get(N6_RCC_CFGR1), CFGR1, CPUSW), 1);
+}
+
+int64_t n6virt_after_us(uint32_t us)
+{
+    return n6virt_now() + (int64_t)((uint64_t)us * n6virt_cpu_hz() / 1000000u);
 }
 
 static uint64_t bus_hz(void)
@@ -215,7 +228,7 @@ static uint32_t ready(void)
     uint32_t on = n6virt_get(N6_RCC_CR);
 
     for (unsigned pll = 0; pll < PLLS; pll++) {
-        if (on & N6_RCC_CR_PLL1ON << pll && pll_unlocked(pll)) {
+        if (on & N6_RCC_CR_PLL1ON << pll && (pll_unlocked(pll) || is_locking(pll))) {
             on &= ~(N6_RCC_CR_PLL1ON << pll);
         }
     }
@@ -242,14 +255,49 @@ static uint32_t rcc_read(const N6VirtBlock *block, uint32_t offset, unsigned siz
     }
 }
 
+/* Return where to look for a divider that does not run. */
+static const char *why_stopped(void)
+{
+    static char text[64];
+
+    for (unsigned pll = 0; pll < PLLS; pll++) {
+        if (is_locking(pll)) {
+            snprintf(text, sizeof(text), "PLL%u has not locked yet: wait for RCC SR", pll + 1);
+            return text;
+        }
+    }
+    return "RCC CR, DIVENR";
+}
+
 /* Report a switch to a clock that does not run: real clocks would stop, and the chip with them. */
 static void check_switch(uint32_t value)
 {
     if (PART(value, CFGR1, CPUSW) == FROM_DIVIDERS && !n6virt_ic_hz(1)) {
-        n6virt_finding("clock", N6_RCC_CFGR1, "The CPU is switched to IC1, which does not run (RCC CR, DIVENR)");
+        n6virt_finding("clock", N6_RCC_CFGR1, "The CPU is switched to IC1, which does not run (%s)", why_stopped());
     }
     if (PART(value, CFGR1, SYSSW) == FROM_DIVIDERS && !(n6virt_ic_hz(2) && n6virt_ic_hz(6) && n6virt_ic_hz(11))) {
-        n6virt_finding("clock", N6_RCC_CFGR1, "The buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)");
+        n6virt_finding("clock", N6_RCC_CFGR1, "The buses are switched to IC2, IC6 and IC11, which do not all run (%s)", why_stopped());
+    }
+}
+
+static void note_locking(uint32_t switched_on)
+{
+    for (unsigned pll = 0; pll < PLLS && n6virt_is_harsh(); pll++) {
+        if (switched_on & N6_RCC_CR_PLL1ON << pll) {
+            locked_at[pll] = n6virt_after_us(N6VIRT_PLL_LOCK_US);
+        }
+    }
+}
+
+/* Report dividers that are switched on before their PLL has locked: their clock is not yet that of the PLL. */
+static void check_dividers(uint32_t switched_on)
+{
+    for (unsigned divider = 0; divider < DIVIDERS; divider++) {
+        unsigned pll = PART(n6virt_get(N6_RCC_IC1CFGR + 4 * divider), IC1CFGR, SEL);
+
+        if (switched_on >> divider & 1 && n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON << pll) && is_locking(pll)) {
+            n6virt_finding("clock", N6_RCC_DIVENR, "IC%u is switched on before PLL%u has locked: wait for RCC SR", divider + 1, pll + 1);
+        }
     }
 }
 
@@ -305,7 +353,11 @@ static void rcc_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
         reset_flags = value & N6_RCC_HWRSR_RMVF ? 0 : reset_flags;
         break;
     case N6_RCC_CR:
+        note_locking(value & ~before);
         check_plls(value & ~before);
+        break;
+    case N6_RCC_DIVENR:
+        check_dividers(value & ~before);
         break;
     case N6_RCC_MEMENR:
         n6virt_ram_update();
@@ -330,6 +382,7 @@ static void start(void)
 
 static void reset(void)
 {
+    memset(locked_at, 0, sizeof(locked_at));
     n6virt_ram_update();
 }
 

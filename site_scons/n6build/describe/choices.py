@@ -12,6 +12,7 @@ from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.members import member_names
 from n6build.describe.backend_names import backend_names
+from n6build.describe.harsh import harsh_option
 from n6build.describe.host_program import HostProgram
 from n6build.describe.option import (
     Loader,
@@ -242,6 +243,7 @@ class Choices:
         "factory, such as nucleo or dk; default: those of option board, which no program can blow",
         targets=_RUN,
     )
+    harsh: int | None = harsh_option(_RUN)
     runs: int = count(
         "number of inferences over the console, with the inputs in turn; default: each input once",
         "inferences",
@@ -322,7 +324,7 @@ class Choices:
 # Options about boards, runs, reports and the console, which do not change the bytes in flash.
 _NOT_IN_FLASH = frozenset(
     {
-        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "fuses", "epochs"),
+        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "fuses", "harsh", "epochs"),
         *("inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
         *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }

@@ -44,7 +44,8 @@ def boot_of(target: Target, board: Board) -> NorBoot:
     Raises:
         N6Error: As `with_fuses`.
     """
-    return with_fuses(NorBoot(nor_of(target), board, strict_clocks=not target.foreign), target.fuses)
+    boot = NorBoot(nor_of(target), board, strict_clocks=not target.foreign, harsh=target.harsh)
+    return with_fuses(boot, target.fuses)
 
 
 @contextmanager

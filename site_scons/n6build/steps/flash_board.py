@@ -36,6 +36,7 @@ class Target:
         dry: Only report.
         foreign: A third-party program is on the board.
         fuses: File with the virtual board's fuses, or the board that lends its own; empty for the board's.
+        harsh: Seed of the virtual board, as in NorBoot.
     """
 
     file: str
@@ -48,6 +49,7 @@ class Target:
     dry: bool = False
     foreign: bool = False
     fuses: str = ""
+    harsh: int | None = None
 
 
 def target_of(
@@ -61,10 +63,13 @@ def target_of(
     dry: bool,
     foreign: bool,
     fuses: str = "",
+    harsh: int | None = None,
 ) -> Target:
     """Return the `Target` with the description and the choices of a board."""
     chosen = choice_of(board)
-    return Target(board_files(board)[0], chosen, probe, name, virtual_board, start, everything, dry, foreign, fuses)
+    return Target(
+        board_files(board)[0], chosen, probe, name, virtual_board, start, everything, dry, foreign, fuses, harsh
+    )
 
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:

@@ -83,6 +83,7 @@ def on_board(
         dry=choices.dry,
         foreign=choices.is_foreign,
         fuses=choices.fuses,
+        harsh=choices.harsh,
     )
     steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
     receipts = outputs_of(steps)

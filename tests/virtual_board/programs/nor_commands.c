@@ -316,6 +316,7 @@ int main(void)
     n6_modify(N6_XSPI2_CR, N6_XSPI_CR_FMODE, N6_XSPI_CR_EN);
     (void)n6_xspi_send(BASE, &enable);
     (void)n6_xspi_send(BASE, &reset);
+    n6_delay_us(1000u); /* its reset */
     act();
     n6_put("end");
     n6_put_end();

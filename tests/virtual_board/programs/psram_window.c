@@ -68,7 +68,10 @@ int main(void)
     uint32_t id = 0;
     (void)n6_clock_use_hsi();
     n6_console_open();
+    (void)n6_clock_start();
     (void)n6_xspi_nor_open(&id);
+    /* The PSRAM's refresh is counted for the profile's clock. */
+    (void)n6_clock_switch();
 #if CHANGE != NEVER_OPENED
     n6_psram_status_t status = n6_xspi_psram_open(&id);
     n6_put("status=");
@@ -76,6 +79,11 @@ int main(void)
     n6_put(" id=");
     n6_put_hex32(id);
     n6_put_end();
+    if (status != N6_PSRAM_OK) {
+        n6_put(n6_xspi_psram_text(status));
+        n6_put_end();
+        return 1;
+    }
 #endif
     change();
     N6_REG32(N6_PSRAM_BASE + 64u) = 0x01020304u; /* WRITE */

@@ -26,6 +26,7 @@
 #define RESET_ITSELF 14
 #define ATTRIBUTES 15
 #define STARVE_WATCHDOG 16
+#define SHOW_RAM 17
 
 const char n6_program[] = "test";
 
@@ -156,6 +157,9 @@ int main(void)
     }
     if (DOES == ATTRIBUTES) {
         N6_REG32(N6_GPIOQ_SECCFGR) = 1u; /* EARLY */
+    }
+    if (DOES == SHOW_RAM) {
+        show("flexram", N6_REG32(N6_FLEXRAM_BASE + 64u));
     }
     if (DOES == STARVE_WATCHDOG) {
         starve_watchdog();

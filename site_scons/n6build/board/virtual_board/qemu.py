@@ -107,7 +107,28 @@ _CACHES_10_0 = (
     ),
     _BLOCK,
 )
-_EDITS_7_2 = (*_EDITS, _SECURE_DEBUG, *_CONDITIONAL_SELECT, _CODE_INTO_REGISTERS, *_CACHES)
+# An unaligned access to registers is split into aligned ones; this hook sees it before.
+# Later releases lack it, so that they split on.
+_UNALIGNED = (
+    (
+        "accel/tcg/cputlb.c",
+        "static inline void cpu_unaligned_access(CPUState *cpu, vaddr addr,\n",
+        "void (*n6virt_unaligned)(CPUState *cpu, uint64_t address, bool writes, uintptr_t caller);\n\n"
+        "static inline void cpu_unaligned_access(CPUState *cpu, vaddr addr,\n",
+    ),
+    *(
+        (
+            "accel/tcg/cputlb.c",
+            f"        /* For anything that is unaligned, recurse through {way}.  */\n        if ((addr & (size - 1)) != 0) {{\n",
+            f"        /* For anything that is unaligned, recurse through {way}.  */\n        if ((addr & (size - 1)) != 0) {{\n"
+            "            if (n6virt_unaligned) {\n"
+            f"                n6virt_unaligned(env_cpu(env), addr, {writes}, retaddr);\n"
+            "            }\n",
+        )
+        for way, writes in (("full_load", "false"), ("byte stores", "true"))
+    ),
+)
+_EDITS_7_2 = (*_EDITS, *_UNALIGNED, _SECURE_DEBUG, *_CONDITIONAL_SELECT, _CODE_INTO_REGISTERS, *_CACHES)
 _CONFIGURE = (
     "--target-list=arm-softmmu",
     "--without-default-features",

@@ -26,6 +26,7 @@ from n6build.board.virtual_board.findings import Finding, Unmodelled
 from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
 from n6build.board.virtual_board.guest_time import HANGS_S, LOOK_S, GuestTime, hang
 from n6build.board.virtual_board.heartbeat import Heartbeat
+from n6build.board.virtual_board.memory_symbols import memory_properties
 from n6build.board.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.board.virtual_board.recording import Recording
 from n6build.board.virtual_board.source_lines import Places
@@ -130,6 +131,8 @@ class NorBoot:
         fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
         profile: File for the emulator's profile (`profile.py`); None for no profile, which costs nothing.
+        harsh: Seed of the RAM's content after power-on; parts, PLLs and pins need the times and settings of
+            silicon then. 0 for none of this; None for 1 with programs built here, else 0.
     """
 
     nor: Path
@@ -142,6 +145,12 @@ class NorBoot:
     fuses: Path | None = None
     development: bool = False
     profile: Path | None = None
+    harsh: int | None = None
+
+    @property
+    def seed(self) -> int:
+        """Return the seed of the RAM's content, 0 for a board without harshness."""
+        return int(self.strict_clocks and not self.development) if self.harsh is None else self.harsh
 
 
 class RunOptions(TypedDict, total=False):
@@ -204,6 +213,7 @@ def _nor_options(boot: NorBoot) -> str:
     values |= {"nor-jedec-id": boot.jedec_id} if boot.jedec_id is not None else {}
     values |= {"nor-write": "on"} if boot.keeps_writes else {}
     values |= {"development-boot": "on"} if boot.development else {}
+    values |= {"harsh": boot.seed} if boot.seed else {}
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
     values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
@@ -259,7 +269,8 @@ def run_emulator(
         guest_time = None if gdb else GuestTime(Path(folder) / "guest_time")
         file = guest_time.file if guest_time else None
         addresses = "/".join(f"{address:x}" for address in sorted({*stop_addresses(programs), *stops}))
-        machine = ",".join(filter(None, (machine, f"stops={addresses}" if addresses else "")))
+        found = {"stops": addresses, **memory_properties(programs)}
+        machine = ",".join(filter(None, (machine, *(f"{name}={text}" for name, text in found.items() if text))))
         command = _command(emulator, machine, findings, "stdio", UNLIMITED if gdb else limits, file)
         command += arguments
         if gdb:

@@ -136,6 +136,7 @@ class NorCommands:
         dummy: register with the dummy cycles.
         page: bytes that one program command covers.
         configuration: value of the register that command 0x15 reads.
+        reset_us: microseconds until an idle part takes a command after a reset.
         read_max_hz: highest clock on one line, without dummy cycles.
         spi_max_hz: highest clock of all other commands on one line.
         sfdp: parameter tables; None if the part has none.
@@ -158,6 +159,7 @@ class NorCommands:
     page: Annotated[int, Range(1, 1024)] = 256
     configuration: Opcode = 0
     busy_us: BusyTimes = field(default_factory=BusyTimes)
+    reset_us: Annotated[int, Range(0, 1_000_000)] = 0
     read_max_hz: Rate = 50_000_000
     spi_max_hz: Rate = 133_000_000
     sfdp: ParameterTables | None = None

@@ -96,6 +96,7 @@ class PsramCommands:
         name: name of the file.
         memory_type: value for XSPI DCR1.
         reset: command that resets the part.
+        reset_us: microseconds until the part takes a command after a reset.
         read, write: commands for linear bursts.
         read_register, write_register: commands for mode registers.
         fixed_latency: bits to set in the register of the read latency.
@@ -109,6 +110,7 @@ class PsramCommands:
     name: Name
     memory_type: Annotated[int, Range(0, 7)]
     reset: Byte
+    reset_us: Annotated[int, Range(0, 1_000_000)]
     read: Byte
     write: Byte
     read_register: Byte

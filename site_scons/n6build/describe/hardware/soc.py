@@ -162,10 +162,11 @@ class Peripheral:
 @dataclass(frozen=True)
 class PllLimits:
     """Limits of a PLL in Hz, lowest and highest. reference_hz: input behind DIVM.
-    vco_hz: the oscillator of the PLL."""
+    vco_hz: the oscillator of the PLL. lock_us: microseconds until it locks."""
 
     reference_hz: tuple[int, ...]
     vco_hz: tuple[int, ...]
+    lock_us: int
 
 
 @dataclass(frozen=True)
@@ -243,13 +244,11 @@ class Profile:
 @dataclass(frozen=True)
 class Soc:
     """A chip. name: name of the chip and of its file. cpu: the CPU that n6build knows.
-    memories: memories by name. boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli.
-    relocatable: RAM for models that are installed. security_counters: fuse words of signed images. peripherals: blocks of
-    registers, by name. npu: units and registers of the NPU. device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE.
-    interrupt_count: external interrupts, which follow the 16 system exceptions. cache_line: bytes. bus_masters: numbers by
-    name, without the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz: frequency of the oscillator. slow_pads_hz: highest XSPI clock with
-    pads whose fuse for high speed is not blown. interrupts: numbers by name. dma_requests: numbers of hardware requests, by
-    name. pools: memory pools by name. profiles: memory profiles by name. clock_profiles: clock profiles by name."""
+    boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: RAM for installed models.
+    security_counters: fuse words of signed images. npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
+    interrupt_count: external interrupts. cache_line: bytes. bus_masters: numbers without the CPU. hsi_hz, hse_hz, msi_hz,
+    lsi_hz: frequency of the oscillator. pin_speeds_hz: highest clock of a pin by OSPEEDR. slow_pads_hz: highest XSPI clock with
+    pads without the high-speed fuse. By name: memories, peripherals, interrupts, dma_requests, pools, profiles (of memory)."""
 
     name: Name
     cpu: CpuName
@@ -273,6 +272,7 @@ class Soc:
     msi_hz: int
     lsi_hz: int
     pll_limits: PllLimits
+    pin_speeds_hz: tuple[int, ...]
     slow_pads_hz: int
     clock_profiles: dict[Name, ClockProfile]
     pools: dict[Identifier, InternalPool]
