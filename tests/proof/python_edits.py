@@ -356,7 +356,7 @@ EDITS = (
     *linked("weights_xSPI2.bin", ("place/memory_plan/slot_image.py", "signature=signature", "signature=1 ^ signature")),
     *linked("appli_image.bin", ("describe/formats/slot_trailer.py", 'MAGIC = b"N6IM"', 'MAGIC = b"N6IN"')),
     *split("model.bin", ("describe/formats/model_trailer.py", "LAYOUT = 1", "LAYOUT = 2")),
-    *of_board("common/appli/n6_link.o", ("describe/formats/link.py", "VERSION = 2", "VERSION = 3")),
+    *of_board("common/appli/n6_link.o", ("describe/formats/link.py", "VERSION = 3", "VERSION = 4")),
     *of_board("common/appli/n6_appli.o", ("describe/formats/console.py", "n6 done runs=", "n6 DONE runs=")),
     *of_board("common/runtime/ll_aton_npu.o", ("describe/formats/npu_blob.py", "0xCA05_7A7A", "0xCA05_7A7B")),
     *of_board(

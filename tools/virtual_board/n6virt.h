@@ -364,9 +364,10 @@ void n6virt_reset_machine(void);
 
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority);
-/* Return the operations of a region, or others in front of them that count and time each access (n6virt_profile.c). base: address
- * in its parent. */
-const MemoryRegionOps *n6virt_profiled(const MemoryRegionOps *own, const char *name, uint64_t base, void **opaque);
+/* Let a module put operations in front of those of each region that is added from now on; it may return the region's own. base:
+ * address in its parent. */
+typedef const MemoryRegionOps *N6VirtFront(const MemoryRegionOps *own, const char *name, uint64_t base, void **opaque);
+void n6virt_put_in_front(N6VirtFront *put);
 /* Return the region that contains the Cortex-M's own registers. */
 MemoryRegion *n6virt_processor_region(void);
 /* Access the system control space (0xE000E000) in QEMU's own model. */

@@ -79,12 +79,19 @@ bool n6virt_interrupt_is_enabled(unsigned number)
     return false;
 }
 
+static N6VirtFront *front;
+
+void n6virt_put_in_front(N6VirtFront *put)
+{
+    front = put;
+}
+
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority)
 {
     void *opaque = NULL;
 
-    ops = n6virt_profiled(ops, name, base, &opaque);
+    ops = front ? front(ops, name, base, &opaque) : ops;
     memory_region_init_io(region, OBJECT(qdev_get_machine()), ops, opaque, name, bytes);
     memory_region_add_subregion_overlap(parent, base, region, priority);
 }

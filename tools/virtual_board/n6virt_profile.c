@@ -162,7 +162,7 @@ static MemTxResult timed_write(void *opaque, hwaddr offset, uint64_t value, unsi
     return result;
 }
 
-const MemoryRegionOps *n6virt_profiled(const MemoryRegionOps *own, const char *name, uint64_t base, void **opaque)
+static const MemoryRegionOps *profiled(const MemoryRegionOps *own, const char *name, uint64_t base, void **opaque)
 {
     Front *front;
 
@@ -205,6 +205,7 @@ static void fetched(uint32_t pc, uint32_t bytes)
 static void add_properties(Object *machine)
 {
     n6virt_text_property(machine, "profile", &path);
+    n6virt_put_in_front(profiled);
 }
 
 static void start(void)
