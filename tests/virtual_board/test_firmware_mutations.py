@@ -1,7 +1,7 @@
-"""Mistakes in bring-up code are caught, most of them with the cause in the first line.
+"""Mistakes in bring-up code are caught, most with the cause in the first line.
 
-The table firmware_mutations.yaml has the reason why silicon stops each. Its rows are run with harshness, as
-programs that are built here.
+The table firmware_mutations.yaml has the reason why silicon stops each. Its rows are run with
+`harsh=1`.
 """
 
 from __future__ import annotations
@@ -140,14 +140,18 @@ def run_with(folder: Path, work: Path, mutation: Mutation) -> RunResult:
         base.board.slots.appli.address: image_of(appli, BinaryType.SSBL),
         base.board.slots.weights.address: WEIGHTS,
     }
-    return boot(folder, parts, [elf, appli] if mutation.program == "boot" else [elf], base.board, limits=LIMITS)
+    return boot(
+        folder, parts, [elf, appli] if mutation.program == "boot" else [elf], base.board, limits=LIMITS, harsh=1
+    )
 
 
 RIGHT = {"boot": "hello", "weights": f"sum={SUM}", "psram": "word=0x01020304"}
 
 
 def first_line(result: RunResult, program: str) -> str | None:
-    """Return the first line that reports the mistake; None if the run succeeds, empty if it only fails."""
+    """Return the first line that reports the mistake.
+
+    It is None if the run succeeds, and empty if it only fails."""
     errors = [finding.text for finding in result.findings if not finding.is_warning]
     errors += [line for line in result.lines if _ERROR.search(line)]
     if errors:

@@ -1,24 +1,21 @@
-"""The harshness of a virtual board: its seed, and the symbols of a program that it uses."""
+"""The harshness of a virtual board: its seed, and symbols of a program."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_fsbl
+from firmware_build import build_fsbl
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.memory_symbols import memory_properties
-from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.harsh import parse_harsh
 from n6build.describe.option import Setting
 
 from virtual_board.small_programs import PROGRAMS, boot_program
 
-NOR = Path("nor.bin")
 
-
-@pytest.mark.parametrize(("text", "seed"), [("", None), ("0", 0), ("1", 1), ("4294967295", 4294967295)])
-def test_the_option_is_a_seed(text: str, seed: int | None) -> None:
+@pytest.mark.parametrize(("text", "seed"), [("", 0), ("0", 0), ("1", 1), ("4294967295", 4294967295)])
+def test_the_option_is_a_seed(text: str, seed: int) -> None:
     assert parse_harsh(Setting(text, "command line", "harsh")) == seed
 
 
@@ -26,14 +23,6 @@ def test_the_option_is_a_seed(text: str, seed: int | None) -> None:
 def test_the_option_refuses_another_text(text: str) -> None:
     with pytest.raises(N6Error, match="N6-OPTION-002"):
         parse_harsh(Setting(text, "command line", "harsh"))
-
-
-def test_programs_built_here_are_harshly_treated_and_others_on_request() -> None:
-    assert NorBoot(NOR, BOARD).seed == 1
-    assert NorBoot(NOR, BOARD, harsh=0).seed == 0
-    assert NorBoot(NOR, BOARD, strict_clocks=False).seed == 0
-    assert NorBoot(NOR, BOARD, strict_clocks=False, harsh=7).seed == 7
-    assert NorBoot(NOR, BOARD, development=True).seed == 0
 
 
 def test_a_program_names_its_bss_and_its_stack(tmp_path: Path) -> None:

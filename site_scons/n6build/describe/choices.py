@@ -243,7 +243,7 @@ class Choices:
         "factory, such as nucleo or dk; default: those of option board, which no program can blow",
         targets=_RUN,
     )
-    harsh: int | None = harsh_option(_RUN)
+    harsh: int = harsh_option(_RUN)
     runs: int = count(
         "number of inferences over the console, with the inputs in turn; default: each input once",
         "inferences",

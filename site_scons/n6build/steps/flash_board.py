@@ -49,7 +49,7 @@ class Target:
     dry: bool = False
     foreign: bool = False
     fuses: str = ""
-    harsh: int | None = None
+    harsh: int = 0
 
 
 def target_of(
@@ -63,7 +63,7 @@ def target_of(
     dry: bool,
     foreign: bool,
     fuses: str = "",
-    harsh: int | None = None,
+    harsh: int = 0,
 ) -> Target:
     """Return the `Target` with the description and the choices of a board."""
     chosen = choice_of(board)

@@ -130,7 +130,7 @@ def _check_debugger(choices: Choices) -> None:
         "until": choices.until,
         "audio": choices.audio,
         "fuses": choices.fuses,
-        "harsh": choices.harsh is not None,
+        "harsh": choices.harsh,
         "epochs": choices.epochs,
         "trace": choices.trace != "none",
         "mode=no-run": "no-run" in choices.modes,
@@ -152,7 +152,7 @@ def _check_run(choices: Choices) -> None:
     if choices.fuses and not is_virtual:
         what = "'fuses' only works on the virtual board: the fuses of a chip stay as they are"
         raise N6Error("N6-OPTION-023", what, hint="set probe=virtual, or remove fuses")
-    if choices.harsh is not None and not is_virtual:
+    if choices.harsh and not is_virtual:
         what = "'harsh' only works on the virtual board: a real board is as harsh as it is"
         raise N6Error("N6-OPTION-024", what, hint="set probe=virtual, or remove harsh")
     if runs_until(choices):

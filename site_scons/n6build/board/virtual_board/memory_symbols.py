@@ -1,4 +1,4 @@
-"""Data and stacks of a program, for the checks of a harsh virtual board (n6virt_program.c)."""
+"""Data and stacks of a program, for a harsh virtual board (n6virt_program.c)."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class NorBoot:
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
         profile: File for the emulator's profile (`profile.py`); None for no profile, which costs nothing.
         harsh: Seed of the RAM's content after power-on; parts, PLLs and pins need the times and settings of
-            silicon then. 0 for none of this; None for 1 with programs built here, else 0.
+            silicon then. 0 for none of this.
     """
 
     nor: Path
@@ -145,12 +145,7 @@ class NorBoot:
     fuses: Path | None = None
     development: bool = False
     profile: Path | None = None
-    harsh: int | None = None
-
-    @property
-    def seed(self) -> int:
-        """Return the seed of the RAM's content, 0 for a board without harshness."""
-        return int(self.strict_clocks and not self.development) if self.harsh is None else self.harsh
+    harsh: int = 0
 
 
 class RunOptions(TypedDict, total=False):
@@ -213,7 +208,7 @@ def _nor_options(boot: NorBoot) -> str:
     values |= {"nor-jedec-id": boot.jedec_id} if boot.jedec_id is not None else {}
     values |= {"nor-write": "on"} if boot.keeps_writes else {}
     values |= {"development-boot": "on"} if boot.development else {}
-    values |= {"harsh": boot.seed} if boot.seed else {}
+    values |= {"harsh": boot.harsh} if boot.harsh else {}
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
     values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
