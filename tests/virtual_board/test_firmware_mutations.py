@@ -151,7 +151,8 @@ RIGHT = {"boot": "hello", "weights": f"sum={SUM}", "psram": "word=0x01020304"}
 def first_line(result: RunResult, program: str) -> str | None:
     """Return the first line that reports the mistake.
 
-    It is None if the run succeeds, and empty if it only fails."""
+    It is None if the run succeeds, and empty if it only fails.
+    """
     errors = [finding.text for finding in result.findings if not finding.is_warning]
     errors += [line for line in result.lines if _ERROR.search(line)]
     if errors:
