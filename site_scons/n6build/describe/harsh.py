@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from n6build.base.errors import N6Error
 from n6build.describe.option import Setting, parsed
@@ -15,7 +14,7 @@ _HELP = (
 )
 
 
-def harsh_option(targets: tuple[str, ...]) -> Any:
+def harsh_option(targets: tuple[str, ...]) -> int:
     """Return the field of option harsh: a seed, or 0 for no harshness.
 
     Args:
