@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The description of the NOR beside a flash algorithm, as debuggers look for it in a CMSIS pack: symbol FlashDevice in section
- * DevDscr. Its layout is that of version 1.01. The compiler's command gives N6_FLASH_NAME, and sizes of a sector and of the pages
- * that a debugger passes.
+ * DevDscr. Its layout is that of version 1.01. The compiler's command gives N6_FLASH_NAME, sizes of a sector and of the pages that
+ * a debugger passes, and the longest time of each.
  */
 #include "n6_board_nor.h"
 
 #include <stdint.h>
 
-enum { EXTERNAL_SPI = 5, PROGRAM_MS = 1000, ERASE_MS = 6000 };
+enum { EXTERNAL_SPI = 5 };
 
 struct flash_sectors {
     uint32_t bytes;
@@ -41,7 +41,7 @@ const struct flash_device FlashDevice __attribute__((section("DevDscr"), used)) 
     .bytes = N6_NOR_BYTES,
     .page_bytes = N6_FLASH_PAGE,
     .erased = 0xFFu,
-    .program_ms = PROGRAM_MS,
-    .erase_ms = ERASE_MS,
+    .program_ms = N6_FLASH_PROGRAM_MS,
+    .erase_ms = N6_FLASH_ERASE_MS,
     .sectors = {{N6_FLASH_SECTOR, 0u}, {0xFFFFFFFFu, 0xFFFFFFFFu}},
 };

@@ -23,6 +23,9 @@ from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 
 SECTOR = 4096
 PAGE = 4096
+# Debuggers give up a page and a sector after these times, far above those of any part.
+PROGRAM_MS = 1000
+ERASE_MS = 6000
 _FOLDER = FIRMWARE / "flash_algorithm"
 _SOURCES = (
     *(f"flash_algorithm/{name}.c" for name in ("n6_flash_algorithm", "n6_flash_device")),
@@ -88,23 +91,20 @@ def build_algorithm(board: Board, folder: Path) -> FlashAlgorithm:
         (folder / header.name).write_text(header.text(header.of(board)))
     file = folder / f"{board.name}.FLM"
     compiler = find_compiler(read_environment().path)
-    sizes = {"N6_NOR_PAGE": board.nor_commands.page, "N6_FLASH_PAGE": PAGE, "N6_FLASH_SECTOR": SECTOR}
+    numbers = {
+        "N6_NOR_PAGE": board.nor_commands.page,
+        "N6_FLASH_PAGE": PAGE,
+        "N6_FLASH_SECTOR": SECTOR,
+        "N6_FLASH_PROGRAM_MS": PROGRAM_MS,
+        "N6_FLASH_ERASE_MS": ERASE_MS,
+    }
     command = [
-        *(
-            str(compiler),
-            "-std=c11",
-            *CPU,
-            "-Os",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-ffreestanding",
-            "-ffunction-sections",
-        ),
+        *(str(compiler), "-std=c11", *CPU, "-Os", "-Wall", "-Wextra", "-Werror"),
+        *("-ffreestanding", "-ffunction-sections"),
         # It runs wherever it is loaded.
         *("-fpie", "-fvisibility=hidden"),
         *(f"-I{path}" for path in (folder, FIRMWARE / "bring_up", FIRMWARE / "trial")),
-        *(f"-D{name}={value}u" for name, value in sizes.items()),
+        *(f"-D{name}={value}u" for name, value in numbers.items()),
         *(f'-DN6_FLASH_NAME="n6build {board.name}"', "-nostdlib"),
         *(f"-Wl,-u,{name}" for name in _FUNCTIONS),
         *("-Wl,--gc-sections,--build-id=none,--no-warn-rwx-segments", "-Wl,-e,Init"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from n6build.base.files import write_atomically
 from n6build.base.templates import render
-from n6build.board.flash.algorithm import PAGE, SECTOR, FlashAlgorithm, build_algorithm
+from n6build.board.flash.algorithm import ERASE_MS, PAGE, PROGRAM_MS, SECTOR, FlashAlgorithm, build_algorithm
 from n6build.board.flash.programmers.pyocd import nor_script
 from n6build.describe.hardware.board import Board
 
@@ -39,7 +39,7 @@ def write_algorithm(board: Board, folder: Path) -> AlgorithmFiles:
     algorithm = build_algorithm(board, folder / "build")
     names = AlgorithmFiles(*(folder / f"{board.name}{end}" for end in (".FLM", "_pyocd.py", "_probe_rs.yaml")))
     write_atomically(names.flm, algorithm.file.read_bytes())
-    write_atomically(names.pyocd, nor_script(board, folder / "build", reads=True))
+    write_atomically(names.pyocd, nor_script(board, algorithm, reads=True))
     write_atomically(names.probe_rs, probe_rs_description(board, algorithm))
     return names
 
@@ -61,5 +61,7 @@ def probe_rs_description(board: Board, algorithm: FlashAlgorithm) -> str:
         "instructions": base64.b64encode(algorithm.code).decode(),
         "page": PAGE,
         "sector": SECTOR,
+        "program_ms": PROGRAM_MS,
+        "erase_ms": ERASE_MS,
     }
     return render(PROBE_RS_TEMPLATE, values)

@@ -130,7 +130,7 @@ class NorBoot:
         npu: Files that record the NPU and exchange tensors.
         fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
-        profile: File for the emulator's profile (`profile.py`); None for no profile, which costs nothing.
+        profile: File for the emulator's profile (`profile.py`); None for no profile.
         harsh: Seed of the RAM's content after power-on; parts, PLLs and pins need the times and settings of
             silicon then. 0 for none of this.
     """

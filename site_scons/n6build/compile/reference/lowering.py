@@ -250,12 +250,9 @@ class _Lowering:
         activations = _activations(call)
         for member in call.kernel.in_place:
             taken = call.arguments[member]
-            if (
-                taken in activations
-                and isinstance(taken, Tensor)
-                and taken.bytes == output.bytes
-                and taken.index != output.index
-            ):
+            if not isinstance(taken, Tensor) or taken.data is not None:
+                continue
+            if taken.bytes == output.bytes and taken.index != output.index:
                 place = self._address(taken)
                 others = {(self._address(each), each.bytes) for each in activations if self._buffer(each) == place.name}
                 if others == {(place, output.bytes)}:

@@ -131,6 +131,7 @@ class _Reader:
         self._tensor_count = _bounded(self._subgraph.TensorsLength(), self._bytes // 4, "tensors")
         self._tensors: dict[int, Tensor] = {}
         self._variables = Variables(self._tensor_count)
+        self._called: set[int] = set()
 
     def graph(self) -> Graph:
         calls = self._calls()
@@ -219,7 +220,10 @@ class _Reader:
 
     def _about_variables(self, call: Call, label: str) -> list[Operator]:
         if call.kind == CALL_ONCE:
-            self._variables.firsts.update(_Reader(self._data, self._file, called_once(call)).first_values())
+            # A damaged file may call one subgraph thousands of times.
+            if (subgraph := called_once(call)) not in self._called:
+                self._called.add(subgraph)
+                self._variables.firsts.update(_Reader(self._data, self._file, subgraph).first_values())
             return []
         return self._variables.operators(call, lambda index: self._tensors[self._required(index, label)])
 

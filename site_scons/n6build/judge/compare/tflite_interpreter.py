@@ -24,8 +24,9 @@ _TYPES = {
     tflite.TensorType.FLOAT32: 4,
     tflite.TensorType.BOOL: 1,
 }
-# The message of an interpreter that lacks an operator.
-_MISSING = re.compile(r"builtin opcode '(\w+)' version '(\d{1,4})'")
+# The message of an interpreter that lacks an operator. No operator has a version of three digits: a damaged one is not counted
+# down.
+_MISSING = re.compile(r"builtin opcode '(\w+)' version '(\d{1,2})'")
 # Offset of the version in the table of an operator code, in the flatbuffer schema.
 _VERSION_SLOT = 8
 _OPERATORS = {code: name for name, code in vars(tflite.BuiltinOperator).items() if isinstance(code, int)}

@@ -18,7 +18,7 @@ from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.base.templates import render
-from n6build.board.flash.algorithm import PAGE, SECTOR, build_algorithm
+from n6build.board.flash.algorithm import PAGE, SECTOR, FlashAlgorithm, build_algorithm
 from n6build.board.flash.command_line import (
     LIST_TIMEOUT_S,
     Attached,
@@ -56,19 +56,17 @@ def _connection(attached: Attached) -> list[str]:
     return ["--no-wait", "--uid", uid, "--target", target]
 
 
-def nor_script(board: Board, folder: Path, reads: bool) -> str:
+def nor_script(board: Board, algorithm: FlashAlgorithm, reads: bool) -> str:
     """Return a script that gives pyOCD the NOR.
 
     Args:
-        folder: Folder for files of the flash algorithm.
+        board: The board.
+        algorithm: Its flash algorithm.
         reads: Whether it maps the window when it has connected, for reads.
-
-    Raises:
-        N6Error: The errors of `build_algorithm`.
     """
     values = {
         "board": board,
-        "algorithm": build_algorithm(board, folder),
+        "algorithm": algorithm,
         "page": PAGE,
         "sector": SECTOR,
         "reads": reads,
@@ -79,7 +77,8 @@ def nor_script(board: Board, folder: Path, reads: bool) -> str:
 def _with_nor(attached: Attached, *, reads: bool) -> list[str]:
     """Return the arguments that connect, with the NOR."""
     script = attached.folder / "n6_nor.py"
-    script.write_text(nor_script(attached.board, attached.folder / "algorithm", reads))
+    algorithm = build_algorithm(attached.board, attached.folder / "algorithm")
+    script.write_text(nor_script(attached.board, algorithm, reads))
     # A core that goes on behind the algorithm would meet its BKPT, a fault.
     return [*_connection(attached), "-O", "resume_on_disconnect=false", "--script", str(script)]
 

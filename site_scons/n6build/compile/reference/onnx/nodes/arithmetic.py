@@ -55,14 +55,14 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
     if function is not None:
         return function
     shape = _broadcast(node, a.shape, b.shape)
-    if all(map(can_be_real, (a, b))) and not all(map(_is_of_int8, (a, b))):
-        return _in_float32(node, building, kind, a, b, shape)
-    for value in (a, b):
-        if isinstance(value, Pending) or (isinstance(value, Held) and not value.real):
-            raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
     if kind == "Add" and _is_repeated(a.shape, shape):
         # ONNX Runtime adds the operand that is the same for a whole row first.
         a, b = b, a
+    operands = [found for value in (a, b) if (found := _in_int8(value))]
+    if len(operands) < 2:
+        if not all(map(can_be_real, (a, b))):
+            raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
+        return _in_float32(node, building, kind, a, b, shape)
     order = _common_order(a, b, shape)
     # ONNX Runtime has integer operators for Add and Mul, which it uses if both inputs are quantised.
     has_integers = kind in ("Add", "Mul") and not any(
@@ -70,7 +70,7 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
     )
 
     def make(target: Target) -> Held:
-        inputs = [_operand(node, building, value, position, shape, order) for position, value in enumerate((a, b))]
+        inputs = [_operand(node, building, value, position, shape, order) for position, value in enumerate(operands)]
         offsets = (_offset(a), _offset(b), 128 if target.unsigned else 0)
         options = BinaryOptions(target.low, target.high, offsets)
         operator = f"QLinear{kind}" if has_integers and not target.is_limited else kind
@@ -79,13 +79,13 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
     return Pending(shape, make)
 
 
-def _is_of_int8(value: Value) -> bool:
-    """Return whether an operator of int8 can have this operand."""
+def _in_int8(value: Value) -> Constant | Held | None:
+    """Return an operand for an operator of int8, None if int8 does not hold it."""
     if isinstance(value, Constant):
         quantised = value if value.quantisation else _own_quantisation(value.numbers())
         one_scale = quantised.quantisation is not None and len(quantised.quantisation.scales) == 1
-        return one_scale and quantised.array.dtype == np.int8
-    return isinstance(value, Held) and value.real
+        return quantised if one_scale and quantised.array.dtype == np.int8 else None
+    return value if isinstance(value, Held) and value.real else None
 
 
 def _in_float32(node: Node, building: Building, kind: str, a: Value, b: Value, shape: Shape) -> Pending:
@@ -158,18 +158,17 @@ def _common_order(a: Value, b: Value, shape: Shape) -> Order:
     return max(held, key=lambda value: value.tensor.elements).order if held else as_in_the_model(len(shape))
 
 
-def _operand(node: Node, building: Building, value: Value, position: int, shape: Shape, order: Order) -> Tensor:
+def _operand(
+    node: Node, building: Building, value: Constant | Held, position: int, shape: Shape, order: Order
+) -> Tensor:
     """Return an operand with as many dimensions as the output, in its order."""
     sizes = (1,) * (len(shape) - len(value.shape)) + value.shape
     if isinstance(value, Held):
         widened = value if len(value.shape) == len(shape) else building.reshaped(value, sizes)
         return building.ordered(widened, order).tensor
-    assert isinstance(value, Constant)
-    name = f"{node.outputs[0]} operand {position}"
-    quantised = value if value.quantisation else _own_quantisation(value.numbers())
-    array = quantised.array.reshape(sizes).transpose(order)
+    array = value.array.reshape(sizes).transpose(order)
     assert array.shape == stored_shape(sizes, order)
-    return building.constant(name, array, quantised.quantisation)
+    return building.constant(f"{node.outputs[0]} operand {position}", array, value.quantisation)
 
 
 def _own_quantisation(numbers: Float32) -> Constant:

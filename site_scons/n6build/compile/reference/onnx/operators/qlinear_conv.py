@@ -96,9 +96,7 @@ def _check_sums(operands: Operands) -> Iterator[Problem]:
 
 def _lower(operands: Operands) -> KernelCall:
     options = operands.options(ConvOptions)
-    weights = operands.required(_WEIGHTS)
-    assert weights.data is not None
-    channels, *window, depth = weights.shape
+    channels, *window, depth = operands.required(_WEIGHTS).shape
     height, width = (1, *window)[-2:]
     in_channels = operands.first.shape[-1]
     depthwise = depth == 1 and options.groups == in_channels and in_channels > 1
@@ -113,10 +111,11 @@ def _lower(operands: Operands) -> KernelCall:
     }
     macs = operands.output.elements * height * width * depth
     if depthwise:
+        values, bias = _counting(operands)
         arguments = {
             **ends(operands),
-            "weights": Constant("int8", _counting(operands)[0].reshape(channels, height * width).T),
-            "bias": _bias(operands),
+            "weights": Constant("int8", values.reshape(channels, height * width).T),
+            "bias": _parameter(operands, _BIAS, "bias", bias),
             "scale": _scales(operands),
             **common,
             "depth_multiplier": channels // in_channels,
@@ -137,10 +136,12 @@ def _conv_arguments(operands: Operands, height: int, width: int, depth: int) -> 
         depth: Channels of a group.
     """
     column = -(-height * width * depth // _ALIGNMENT) * _ALIGNMENT
+    weights, bias = _counting(operands)
+    zero_point = required_quantisation(operands.first).zero_point
     return {
         **ends(operands),
-        "weights": _weights(operands),
-        "bias": Constant("int32", _folded_bias(operands)),
+        "weights": _parameter(operands, _WEIGHTS, "weights", weights),
+        "bias": Constant("int32", _folded_bias(weights, bias, zero_point)),
         "scale": _scales(operands),
         "scratch": Scratch(column, least=f"N6K_QLINEAR_CONV_SCRATCH({height}, {width}, {depth})"),
     }
@@ -155,25 +156,24 @@ def _dead(operands: Operands) -> NDArray[np.bool_]:
     return np.abs(_scales(operands).data.astype(np.float64)) * (1 << 31) <= _HALF
 
 
-def _counting(operands: Operands) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """Return weights and bias, with zeros in place of those without effect."""
+def _counting(operands: Operands) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+    """Return weights and bias, with zeros in place of those without effect.
+
+    They are the model's own arrays if all count, so that weights are not copied.
+    """
     weights, bias = operands.required(_WEIGHTS).data, operands.required(_BIAS).data
     assert weights is not None and bias is not None
     counts = ~_dead(operands)
+    if counts.all():
+        return weights, bias
     by_channel = counts.reshape(-1, *(1,) * (weights.ndim - 1))
     return np.where(by_channel, weights, np.int8(0)), np.where(counts, bias, np.int32(0))
 
 
-def _weights(operands: Operands) -> Constant | Parameter:
-    if _dead(operands).any():
-        return Constant("int8", _counting(operands)[0])
-    return Parameter(operands.required(_WEIGHTS), "weights")
-
-
-def _bias(operands: Operands) -> Constant | Parameter:
-    if _dead(operands).any():
-        return Constant("int32", _counting(operands)[1])
-    return Parameter(operands.required(_BIAS), "bias")
+def _parameter(operands: Operands, position: int, role: str, values: NDArray[np.generic]) -> Constant | Parameter:
+    """Return weights or a bias of `_counting`, the model's own as a parameter."""
+    tensor = operands.required(position)
+    return Parameter(tensor, role) if values is tensor.data else Constant(tensor.dtype, values)
 
 
 def _scales(operands: Operands) -> Constant:
@@ -189,10 +189,8 @@ def _scales(operands: Operands) -> Constant:
     return Constant("float32", np.ascontiguousarray(np.broadcast_to(real, weights.shape[0])))
 
 
-def _folded_bias(operands: Operands) -> np.ndarray:
-    weights, bias = _counting(operands)
+def _folded_bias(weights: NDArray[np.generic], bias: NDArray[np.generic], zero_point: int) -> np.ndarray:
     sums = weights.astype(np.int64).reshape(len(weights), -1).sum(axis=1)
-    zero_point = required_quantisation(operands.first).zero_point
     folded: np.ndarray = bias.astype(np.int64) - zero_point * sums
     return folded.astype(np.int32)
 
