@@ -670,7 +670,7 @@ _BY_REASON = {
         n6build.describe.hardware.npu_header
         n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
         n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
-        n6build.describe.hardware.debug_port n6build.describe.choices n6build.describe.targets n6build.describe.harsh
+        n6build.describe.hardware.debug_port n6build.describe.choices n6build.describe.targets
         n6build.steps.profile_files
     """,
     _PLANS: """

@@ -8,21 +8,21 @@ import pytest
 from firmware_build import build_fsbl
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.memory_symbols import memory_properties
-from n6build.describe.harsh import parse_harsh
-from n6build.describe.option import Setting
+from n6build.describe.choices import choices_of
+from n6build.describe.project_settings import resolve
 
 from virtual_board.small_programs import PROGRAMS, boot_program
 
 
 @pytest.mark.parametrize(("text", "seed"), [("", 0), ("0", 0), ("1", 1), ("4294967295", 4294967295)])
 def test_the_option_is_a_seed(text: str, seed: int) -> None:
-    assert parse_harsh(Setting(text, "command line", "harsh")) == seed
+    assert choices_of(resolve({"harsh": text}, {}, Path()), Path()).harsh == seed
 
 
 @pytest.mark.parametrize("text", ["yes", "-1", "4294967296", "1.5", "0x1"])
 def test_the_option_refuses_another_text(text: str) -> None:
     with pytest.raises(N6Error, match="N6-OPTION-002"):
-        parse_harsh(Setting(text, "command line", "harsh"))
+        choices_of(resolve({"harsh": text}, {}, Path()), Path())
 
 
 def test_a_program_names_its_bss_and_its_stack(tmp_path: Path) -> None:

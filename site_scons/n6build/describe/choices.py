@@ -12,7 +12,6 @@ from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.members import member_names
 from n6build.describe.backend_names import backend_names
-from n6build.describe.harsh import harsh_option
 from n6build.describe.host_program import HostProgram
 from n6build.describe.option import (
     Loader,
@@ -96,8 +95,7 @@ class Choices:
         debug_info: Whether linked programs have debug information.
         field: Whether the programs are for a field report.
         ladder: Whether the networks are the rungs of target ladder.
-        program: Program of the host project in place of the Appli; None for this project's own
-            Appli.
+        program: Program of the host project in place of the Appli; None for this project's own Appli.
     """
 
     board: str = word(
@@ -147,7 +145,7 @@ class Choices:
     secure: bool = switch(True, "0 compiles for the non-secure state, with pools in that alias", loader="reloc")
     slots: int = number(1, "2 keeps the older model (A/B) until the new one is confirmed", ("1", "2"), loader="reloc")
     addresses: str = word(
-        "", "flash address of the model, and with split=1 of its weights: 0x71000000,0x71800000", loader="reloc"
+        "", "flash addresses of model and, with split=1, weights: 0x71000000,0x71800000", loader="reloc"
     )
     name: str = word("", "name of a single network, for its files, its symbols and its model", loader="reloc")
     parse_only: bool = switch(
@@ -234,21 +232,20 @@ class Choices:
         environment="N6BUILD_CONSOLE",
         targets=TALKING,
     )
-    audio: str = path(
-        "WAV file for the virtual board's microphone, with the inputs in flash only; default: silence",
-        targets=_RUN,
-    )
+    audio: str = path("WAV file for the virtual board's microphone; default: silence", targets=_RUN)
     fuses: str = path(
-        "virtual board: FILE that keeps the fuses, which a program can then blow, or a board whose fuses it has from the "
-        "factory, such as nucleo or dk; default: those of option board, which no program can blow",
+        "virtual board: FILE that keeps the fuses and lets programs blow them, or a board whose factory fuses it has, such as "
+        "nucleo or dk; default: option board",
         targets=_RUN,
     )
-    harsh: int = harsh_option(_RUN)
-    runs: int = count(
-        "number of inferences over the console, with the inputs in turn; default: each input once",
-        "inferences",
+    harsh: int = count(
+        "virtual board: number of a random content of RAM after power-on; PLLs and parts take their times, slow pins and a "
+        "PSRAM without refresh are reported; default: 0, for none of this",
+        "a content of RAM, up to 4294967295",
+        most=0xFFFF_FFFF,
         targets=_RUN,
     )
+    runs: int = count("number of inferences over the console; default: each input once", "inferences", targets=_RUN)
     modes: tuple[str, ...] = parsed(
         (),
         "a,b of no-flash (run the programs in flash), no-run (start them without inference), max-speed (the "

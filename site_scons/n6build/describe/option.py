@@ -224,7 +224,7 @@ def number(default: int, help: str, choices: tuple[str, ...], *, loader: Loader 
     return _field(default, str(default), help, lambda setting, _: int(setting.value), choices, None, loader)
 
 
-def count(help: str, of: str, *, targets: tuple[str, ...] = ()) -> Any:
+def count(help: str, of: str, *, most: int = 10**18 - 1, targets: tuple[str, ...] = ()) -> Any:
     """Return a field for a number; 0 if nothing is given.
 
     Its `parse` raises N6-OPTION-002 for another text.
@@ -232,11 +232,12 @@ def count(help: str, of: str, *, targets: tuple[str, ...] = ()) -> Any:
     Args:
         help: Help text.
         of: Counted things, for the message.
+        most: Largest number.
         targets: The only targets that use the option.
     """
 
     def parse(setting: Setting, _: Path) -> int:
-        if setting.value and not re.fullmatch("[0-9]{1,18}", setting.value):
+        if setting.value and not (re.fullmatch("[0-9]{1,18}", setting.value) and int(setting.value) <= most):
             what = f"'{setting.option}={setting.value}' is not a number of {of}"
             raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="write a number, for example 100")
         return int(setting.value or 0)

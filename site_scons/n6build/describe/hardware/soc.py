@@ -248,7 +248,7 @@ class Soc:
     security_counters: fuse words of signed images. npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
     interrupt_count: external interrupts. cache_line: bytes. bus_masters: numbers without the CPU. hsi_hz, hse_hz, msi_hz,
     lsi_hz: frequency of the oscillator. pin_speeds_hz: highest clock of a pin by OSPEEDR. slow_pads_hz: highest XSPI clock with
-    pads without the high-speed fuse. By name: memories, peripherals, interrupts, dma_requests, pools, profiles (of memory)."""
+    pads without the high-speed fuse. interrupts, dma_requests: numbers by name."""
 
     name: Name
     cpu: CpuName
