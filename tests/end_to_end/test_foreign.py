@@ -9,6 +9,7 @@ import json
 import shutil
 import struct
 import subprocess
+import wave
 from pathlib import Path
 
 import pytest
@@ -128,8 +129,15 @@ def test_what_is_not_reached_fails_with_the_reason(built: Project) -> None:
     # The first instruction becomes an undefined one.
     struct.pack_into("<H", data, (entry & ~1) - 0x34000400, 0xDE00)
     (built.root / "theirs/broken.bin").write_bytes(data)
-    result = built.scons("appli=theirs/broken.bin", VIRTUAL, "until=text:n6 appli start", "flash", "run")
+    sound = ("audio=theirs/hum.wav", "audio_out=theirs/played.wav")
+    with wave.open(str(built.root / "theirs/hum.wav"), "wb") as writer:
+        writer.setparams((1, 2, 16_000, 0, "NONE", ""))
+        writer.writeframes(bytes(32))
+    (built.root / "theirs/played.wav").write_bytes(b"of another run")
+    result = built.scons("appli=theirs/broken.bin", VIRTUAL, "until=text:n6 appli start", *sound, "flash", "run")
     assert result.status == 2
+    assert "The board played nothing" in result.output
+    assert not (built.root / "theirs/played.wav").exists()
     assert "error N6-RUN-008: the run ended before it reached text 'n6 appli start'" in result.output
 
 

@@ -1,4 +1,4 @@
-"""Devices of third-party programs: I2C, DMA channels and microphone filters."""
+"""Devices of third-party programs: I2C, DMA, microphone filters, SAI, EXTI."""
 
 from __future__ import annotations
 
@@ -164,3 +164,64 @@ def test_a_microphone_without_a_clock_is_found(tmp_path: Path) -> None:
     (finding,) = run(tmp_path, "microphone.c", "NO_CLOCK").findings
     assert finding.kind == "audio"
     assert finding.text == "Filter 2 of MDF1 gives no samples: the clock generator is off (CKGCR CKDEN)"
+
+
+# SAI: OVRUDR 1, FREQ 8. A frame has two words.
+
+
+def spoken(tmp_path: Path, does: str) -> tuple[RunResult, Path]:
+    played = tmp_path / "played.wav"
+    return boot_program(tmp_path, "speaker.c", f"DOES={does}", board=BOARD, played=played), played
+
+
+def test_what_a_program_plays_is_a_wav_file(tmp_path: Path) -> None:
+    result, played = spoken(tmp_path, "POLL")
+    assert not result.findings
+    assert not result.unmodelled
+    assert result.lines == ("idle=0x00000008", "underrun=0x00000000", "end")
+    with wave.open(str(played)) as reader:
+        assert (reader.getframerate(), reader.getnchannels(), reader.getsampwidth()) == (HZ, 2, 2)
+        words = struct.unpack("<64H", reader.readframes(32))
+    assert words == tuple(0x8000 | word if word % 2 else word for word in range(64))
+
+
+def test_a_word_in_mono_is_played_on_both_channels(tmp_path: Path) -> None:
+    result, played = spoken(tmp_path, "MONO")
+    assert result.findings == ()
+    with wave.open(str(played)) as reader:
+        words = struct.unpack("<128H", reader.readframes(64))
+    assert words[::2] == words[1::2] == tuple(0x8000 | word if word % 2 else word for word in range(64))
+
+
+@pytest.mark.parametrize(
+    ("does", "why"),
+    [
+        ("NO_CLOCK", "its kernel clock does not run (RCC CCIPR7, DIVENR, CR)"),
+        ("OF_OUTSIDE", "it takes its clock from a part outside (CR1 MODE), which the virtual board does not model"),
+    ],
+)
+def test_a_sai_that_moves_no_words_is_a_finding_with_its_reason(tmp_path: Path, does: str, why: str) -> None:
+    result, played = spoken(tmp_path, does)
+    (finding,) = result.findings
+    assert finding.kind == "audio"
+    assert finding.text == f"SAI1_A moves no words: {why}"
+    assert played.read_bytes() == b""
+
+
+def test_a_receiver_with_the_clock_of_its_neighbour_hears_the_recording(tmp_path: Path) -> None:
+    heard = recording(tmp_path, [100, -200, 300])
+    result = boot_program(tmp_path, "speaker.c", "DOES=HEAR", board=BOARD, heard=heard)
+    assert result.findings == ()
+    # A word in each of two slots; 16 bits of a sample's 24.
+    assert values(result, "word") == [sample >> 8 & 0xFFFF for sample in (100, 100, -200, -200)]
+
+
+def test_a_program_triggers_a_line_of_exti_itself(tmp_path: Path) -> None:
+    result = boot_program(tmp_path, "speaker.c", "DOES=EXTERNAL_INTERRUPT", board=BOARD)
+    assert not result.findings
+    assert not result.unmodelled
+    assert values(result, "pending") == [0x28, 0x20]
+    # Line 3 has interrupt 23; line 5 is masked.
+    assert values(result, "nvic") == [1 << 23]
+    assert values(result, "trigger") == [0x20]
+    assert values(result, "ready") == [0, 0x100]

@@ -1,10 +1,11 @@
-"""ST's software for the STM32N6570-DK's microphone.
+"""ST's software for the microphone and the headphones of the STM32N6570-DK.
 
-It is the drivers, and the Audio application as published.
+It is the drivers, and the Audio applications as published.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import struct
 import wave
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from firmware_build import build_fsbl, image_of, write_nor
 from n6build.board.virtual_board.build import find_emulator
@@ -23,6 +25,7 @@ from samples import sample
 from virtual_board.small_programs import PROGRAMS, boot_elf
 from virtual_board.st_drivers import BOARD, build_with_drivers
 
+TONE_HZ = 440
 HAL = ("i2c", "i2c_ex", "mdf", "sai", "dma", "dma_ex", "gpio", "rcc", "rcc_ex", "cortex")
 
 
@@ -40,7 +43,7 @@ def run_st_audio(tmp_path: Path) -> RunResult:
     return boot_elf(tmp_path, elf, BOARD, heard=recording(tmp_path, range(16_000)))
 
 
-def test_st_s_own_drivers_find_the_codec_and_hear_the_recording(tmp_path: Path) -> None:
+def test_st_s_own_drivers_find_the_codec_hear_the_recording_and_play(tmp_path: Path) -> None:
     result = run_st_audio(tmp_path)
     assert result.findings == ()
     assert result.lines == (
@@ -56,8 +59,40 @@ def test_st_s_own_drivers_find_the_codec_and_hear_the_recording(tmp_path: Path) 
         "sample=0x00000142",
         "sample=0x00000143",
         "stop=0x00000000",
+        "out=0x00000000",
+        "play=0x00000000",
+        "silent=0x00000000",
         "end",
     )
+
+
+@pytest.mark.slow
+def test_the_speech_enhancement_as_published_plays_the_tone_that_it_hears(tmp_path: Path) -> None:
+    elf = build_fsbl(tmp_path, PROGRAMS / "load_for_st.c", board=BOARD)
+    parts = {
+        BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL),
+        BOARD.slots.appli.address: (sample("boot") / "se_bm.bin").read_bytes(),
+        0x7018_0000: (sample("boot") / "se_weights.bin").read_bytes(),
+    }
+    nor = write_nor(tmp_path / "nor.bin", parts, 128 << 20)
+    heard = recording(tmp_path, [round(6000 * math.sin(math.tau * TONE_HZ * each / 16_000)) for each in range(32_000)])
+    played = tmp_path / "played.wav"
+    result = run_nor(
+        find_emulator(BOARD.soc),
+        NorBoot(nor, BOARD, heard=heard, played=played, strict_clocks=False),
+        programs=[],
+        stop=lambda _: False,
+        limits=Limits(2_000_000_000, None),
+    )
+    assert result.findings == ()
+    with wave.open(str(played)) as reader:
+        hz, seconds = reader.getframerate(), reader.getnframes() / reader.getframerate()
+        frames = np.frombuffer(reader.readframes(reader.getnframes()), "<i2").reshape(-1, 2)
+    assert seconds > 2
+    assert (frames[:, 0] == frames[:, 1]).all()
+    loudest = np.abs(np.fft.rfft(frames[:, 0].astype(float))).argmax() / seconds
+    assert abs(loudest - TONE_HZ) < 2
+    assert hz == pytest.approx(16_000, rel=0.001)
 
 
 @pytest.mark.slow

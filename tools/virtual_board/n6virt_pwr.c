@@ -40,9 +40,31 @@ static const N6VirtModel pwr = {
                                     N6_PWR_SVMCR3_OFFSET, N6VIRT_END},
 };
 
-/* Compensation of pads: it has no effect that a program could notice. */
+/* Compensation of pads is ready as soon as it is on; it has no other effect that a program could notice. */
+static uint32_t syscfg_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
+{
+    uint32_t control = offset - sizeof(control);
+
+    switch (offset) {
+    case N6_SYSCFG_VDDIO4CCSR_OFFSET:
+    case N6_SYSCFG_VDDIO5CCSR_OFFSET:
+    case N6_SYSCFG_VDDIO2CCSR_OFFSET:
+    case N6_SYSCFG_VDDIO3CCSR_OFFSET:
+    case N6_SYSCFG_VDDCCSR_OFFSET:
+        return n6virt_get(block->base + control) & N6_SYSCFG_VDDIO3CCCR_EN ? N6_SYSCFG_VDDIO3CCSR_READY : 0;
+    default:
+        return n6virt_get(block->base + offset);
+    }
+}
+
 static const N6VirtModel syscfg = {
-    .registers = (const uint32_t[]){N6_SYSCFG_INITSVTORCR_OFFSET, N6_SYSCFG_VDDIO3CCCR_OFFSET, N6VIRT_END},
+    .read = syscfg_read,
+    .registers = (const uint32_t[]){N6_SYSCFG_INITSVTORCR_OFFSET,
+                                    N6_SYSCFG_VDDIO4CCCR_OFFSET, N6_SYSCFG_VDDIO4CCSR_OFFSET,
+                                    N6_SYSCFG_VDDIO5CCCR_OFFSET, N6_SYSCFG_VDDIO5CCSR_OFFSET,
+                                    N6_SYSCFG_VDDIO2CCCR_OFFSET, N6_SYSCFG_VDDIO2CCSR_OFFSET,
+                                    N6_SYSCFG_VDDIO3CCCR_OFFSET, N6_SYSCFG_VDDIO3CCSR_OFFSET,
+                                    N6_SYSCFG_VDDCCCR_OFFSET, N6_SYSCFG_VDDCCSR_OFFSET, N6VIRT_END},
 };
 
 static void start(void)

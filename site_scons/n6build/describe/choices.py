@@ -233,6 +233,7 @@ class Choices:
         targets=TALKING,
     )
     audio: str = path("WAV file for the virtual board's microphone; default: silence", targets=_RUN)
+    audio_out: str = path("WAV file to write, with what the virtual board plays", targets=_RUN)
     fuses: str = path(
         "virtual board: FILE that keeps the fuses and lets programs blow them, or a board whose factory fuses it has, such as "
         "nucleo or dk; default: option board",
@@ -321,8 +322,8 @@ class Choices:
 # Options about boards, runs, reports and the console, which do not change the bytes in flash.
 _NOT_IN_FLASH = frozenset(
     {
-        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "fuses", "harsh", "epochs"),
-        *("inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
+        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "audio_out", "epochs"),
+        *("fuses", "harsh", "inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
         *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }
 )

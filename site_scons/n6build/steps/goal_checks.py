@@ -95,10 +95,11 @@ def check_ladder(choices: Choices, goals: Collection[str]) -> None:
         "option trust": choices.trust != "off",
         "dry=1": choices.dry,
         "inputs, expected or runs": choices.inputs or choices.expected or choices.runs,
-        "epochs, trace, until, audio or gdb": choices.epochs
+        "epochs, trace, until, audio, audio_out or gdb": choices.epochs
         or choices.trace != "none"
         or choices.until
         or choices.audio
+        or choices.audio_out
         or choices.gdb,
         "option mode": {"no-flash", "no-run"} & set(choices.modes),
     }
@@ -129,6 +130,7 @@ def _check_debugger(choices: Choices) -> None:
         "runs": choices.runs,
         "until": choices.until,
         "audio": choices.audio,
+        "audio_out": choices.audio_out,
         "fuses": choices.fuses,
         "harsh": choices.harsh,
         "epochs": choices.epochs,
@@ -166,9 +168,17 @@ def _check_watched(choices: Choices, *, is_virtual: bool) -> None:
     if not is_virtual and "no-run" not in choices.modes:
         what = "a third-party program, or a run with 'until', only runs on the virtual board"
         raise N6Error("N6-OPTION-012", what, hint="set probe=virtual, or mode=no-run to start it on this board")
+    if (choices.audio or choices.audio_out) and not is_virtual:
+        raise _needs_virtual_sound(choices)
     if choices.inputs or choices.expected or choices.runs:
         what = "'inputs', 'expected' and 'runs' need n6build's Appli, and a run to its end"
         raise N6Error("N6-OPTION-013", what, hint="remove them, or options appli and until")
+
+
+def _needs_virtual_sound(choices: Choices) -> N6Error:
+    name = "audio" if choices.audio else "audio_out"
+    what = f"'{name}' needs the virtual board, and the test vectors in flash"
+    return N6Error("N6-OPTION-015", what, hint="set probe=virtual, and remove inputs, expected and runs")
 
 
 def _check_vectors(choices: Choices, *, is_virtual: bool) -> None:
@@ -183,11 +193,12 @@ def _check_vectors(choices: Choices, *, is_virtual: bool) -> None:
     if choices.gdb and linked:
         what = "'gdb=1' needs the test vectors in flash"
         raise N6Error("N6-OPTION-009", what, hint="remove inputs, expected and runs")
-    if choices.audio and linked:
-        what = "'audio' needs the virtual board, and the test vectors in flash"
-        raise N6Error("N6-OPTION-015", what, hint="set probe=virtual, and remove inputs, expected and runs")
-    if choices.epochs and (linked or choices.gdb or choices.audio):
+    if (choices.audio or choices.audio_out) and linked:
+        raise _needs_virtual_sound(choices)
+    if choices.epochs and (linked or choices.gdb or choices.audio or choices.audio_out):
         what = "'epochs=1' needs the virtual board, and the test vectors in flash"
-        raise N6Error("N6-OPTION-017", what, hint="set probe=virtual, and remove inputs, expected, runs, gdb and audio")
+        raise N6Error(
+            "N6-OPTION-017", what, hint="set probe=virtual; remove inputs, expected, runs, gdb, audio and audio_out"
+        )
     if choices.start == "ram" and is_virtual and not choices.pair:
         raise N6Error("N6-OPTION-011", "'start=ram' needs a real board", hint="remove start=ram")

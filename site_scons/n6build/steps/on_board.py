@@ -26,6 +26,7 @@ from n6build.steps.run_epochs import run_epochs_step
 from n6build.steps.run_field_report import field_report_step
 from n6build.steps.run_ladder import ladder_step, record_of
 from n6build.steps.run_until import run_until_step
+from n6build.steps.sound_files import Sound
 from n6build.steps.start_board import start_board_step
 from n6build.steps.verify_board import verify_board_step
 
@@ -233,6 +234,7 @@ def _run_steps(
         return [start_board_step(f"{job.folder}/started.json", receipts, fsbl, job.board, target)]
     if choices.gdb and target.probe != VIRTUAL:
         return [debug_board_step(f"{job.folder}/debugged.json", receipts, images.elves, job.board, target)]
+    sound = Sound(choices.audio, choices.audio_out)
     if runs_until(choices):
         watched = run_until_step(
             f"{job.folder}/run.json",
@@ -243,6 +245,7 @@ def _run_steps(
             choices.until or BY_DEFAULT,
             gdb=choices.gdb,
             trace=choices.trace,
+            sound=sound,
         )
         return [watched]
     if choices.epochs:
@@ -251,7 +254,7 @@ def _run_steps(
         choices.inputs,
         choices.expected,
         choices.console,
-        choices.audio,
+        sound,
         choices.runs,
         choices.gdb,
         choices.trace,

@@ -6,7 +6,7 @@ The result is run.json, and the same as JUnit XML.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -25,7 +25,6 @@ from n6build.board.run.npu_epochs import with_npu_epochs
 from n6build.board.run.registers import check_registers, say_registers
 from n6build.board.run.session import ExpectedMs, NetworkOutcome, Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.board.run.table import print_results, run_junit
-from n6build.board.virtual_board.recording import convert_recording
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.choices import Trace
@@ -45,6 +44,7 @@ from n6build.steps.flash_board import Target
 from n6build.steps.npu_trace_files import npu_files
 from n6build.steps.profile_files import profiled, run_outputs
 from n6build.steps.reference_outputs import Expected
+from n6build.steps.sound_files import Sound, with_sound
 from n6build.steps.start_board import begin, no_elf
 
 
@@ -95,7 +95,7 @@ class Session:
         inputs: File of inputs instead of the model's; empty for the model's.
         expected: File of expected outputs instead of the model's; empty for the model's.
         console: Serial port; empty for the port of the probe.
-        audio: WAV file for the microphone of the virtual board; empty for silence.
+        sound: Files for what the virtual board hears and plays.
         runs: Number of inferences over the link; 0 for each input once.
         gdb: Wait for GDB.
         trace: Record of the run that option trace asks for.
@@ -105,7 +105,7 @@ class Session:
     inputs: str = ""
     expected: str = ""
     console: str = ""
-    audio: str = ""
+    sound: Sound = field(default_factory=Sound)
     runs: int = 0
     gdb: bool = False
     trace: Trace = "none"
@@ -114,7 +114,7 @@ class Session:
     @property
     def is_repeatable(self) -> bool:
         """Return True if only files decide the result, and nothing is left running."""
-        return not self.gdb and not self.console
+        return not self.gdb and not self.console and not self.sound.played
 
     @property
     def over_the_link(self) -> bool:
@@ -169,14 +169,14 @@ def run_board_step(
         described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not, each.nudged) if file]
-    vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
+    vectors += [project_path(file) for file in (session.inputs, session.sound.heard) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     described_by = (*emulator_files(target, board), *board_files(board)) if target.probe == VIRTUAL else ()
     return Step(
         verb="Run",
         stage="run",
-        outputs=run_outputs(output, session.trace),
+        outputs=(*run_outputs(output, session.trace), *session.sound.outputs),
         sources=tuple(
             dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
         ),
@@ -273,13 +273,13 @@ def _run_virtually(
     with (
         switched_on(given.target, board) as powered,
         npu_files(folder, board, traced, outputs, record=bool(for_npu)) as files,
-        profiled(replace(powered, npu=files), outputs, elves) as boot,
+        profiled(replace(powered, npu=files), outputs, elves) as profiled_boot,
+        with_sound(profiled_boot, session.sound) as boot,
     ):
         if session.over_the_link:
             outcome = run_on_linked_virtual_board(boot, _linked(networks, session), elves, on_line)
         else:
-            heard = convert_recording(Path(session.audio), folder / "audio.raw") if session.audio else None
-            outcome = run_on_virtual_board(boot, networks, elves, heard=heard, gdb=session.gdb, on_line=on_line)
+            outcome = run_on_virtual_board(boot, networks, elves, gdb=session.gdb, on_line=on_line)
         return with_npu_epochs(outcome, files.record) if files.record else outcome
 
 

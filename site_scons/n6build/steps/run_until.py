@@ -11,6 +11,7 @@ from pathlib import Path
 
 from n6build.base.files import to_json, write_atomically
 from n6build.base.junit import Case, junit
+from n6build.base.paths import project_path
 from n6build.board.flash.receipt import VIRTUAL_RECORD
 from n6build.board.flash.survey import doubted_if_it_fails
 from n6build.board.run.registers import check_registers, say_registers
@@ -25,6 +26,7 @@ from n6build.steps.emulator import emulator_files, emulator_templates, switched_
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_trace_files import npu_files
 from n6build.steps.profile_files import profiled, run_outputs
+from n6build.steps.sound_files import Sound, with_sound
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,14 @@ class RunUntilParameters:
         until: End of the run.
         programs: Names of the programs whose ELF files are the first sources.
         gdb: Wait for GDB.
+        sound: Files for what the board hears and plays.
     """
 
     target: Target
     until: Until
     programs: tuple[str, ...]
     gdb: bool
+    sound: Sound
 
 
 def run_until_step(
@@ -54,6 +58,7 @@ def run_until_step(
     *,
     gdb: bool,
     trace: Trace,
+    sound: Sound,
 ) -> Step:
     """Return the step that watches a program.
 
@@ -66,13 +71,15 @@ def run_until_step(
         until: End of the run.
         gdb: Wait for GDB.
         trace: Record of the run that option trace asks for.
+        sound: Files for what the board hears and plays.
     """
+    heard = (project_path(sound.heard),) if sound.heard else ()
     return Step(
         verb="Run",
         stage="run",
-        outputs=run_outputs(output, trace),
-        sources=(*elves.values(), *receipts, *emulator_files(target, board)),
-        parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb)),
+        outputs=(*run_outputs(output, trace), *sound.outputs),
+        sources=(*elves.values(), *receipts, *emulator_files(target, board), *heard),
+        parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb, sound)),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_until:perform_run_until",
@@ -98,7 +105,8 @@ def perform_run_until(call: Call) -> None:
         with (
             switched_on(given.target, board) as boot,
             npu_files(folder, board, (), call.outputs, record=False) as files,
-            profiled(replace(boot, npu=files), call.outputs, [*programs.values()]) as watched,
+            profiled(replace(boot, npu=files), call.outputs, [*programs.values()]) as profiled_boot,
+            with_sound(profiled_boot, given.sound) as watched,
         ):
             outcome = run_until(watched, given.until, programs, gdb=given.gdb, on_line=show_line)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))

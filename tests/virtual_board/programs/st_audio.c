@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ST's own drivers of the STM32N6570-DK's microphone and audio codec, with its HAL, on n6build's clocks and console.
+ * ST's own drivers of the STM32N6570-DK's microphone, audio codec and headphones, with its HAL, on n6build's clocks and console.
  */
 #include "n6_clock.h"
 #include "n6_console.h"
@@ -16,12 +16,14 @@ const char n6_program[] = "test";
 uint32_t SystemCoreClock = 64000000u;
 
 static uint16_t heard[SAMPLES];
-static uint32_t halves, wholes;
+static int16_t played[2u * SAMPLES];
+static uint32_t halves, wholes, played_to_the_end;
 
-/* Return a constant: ST's driver waits for actions that the virtual board completes at once. */
+/* Count the calls: ST's drivers wait for parts that the virtual board completes at once. */
 uint32_t HAL_GetTick(void)
 {
-    return 0u;
+    static uint32_t calls;
+    return ++calls;
 }
 
 void HAL_Delay(uint32_t milliseconds)
@@ -41,6 +43,12 @@ void BSP_AUDIO_IN_TransferComplete_CallBack(uint32_t instance)
     wholes++;
 }
 
+void BSP_AUDIO_OUT_TransferComplete_CallBack(uint32_t instance)
+{
+    (void)instance;
+    played_to_the_end++;
+}
+
 static void say(const char *name, uint32_t value)
 {
     n6_put(name);
@@ -56,6 +64,22 @@ static void identify(uint16_t address)
     say("bus=", (uint32_t)WM8904_RegisterBusIO(&codec, &bus));
     say("read=", (uint32_t)WM8904_ReadID(&codec, &id));
     say("id=", id);
+}
+
+/* Play a ramp of the left channel and its negative of the right one, twice. */
+static void play(void)
+{
+    BSP_AUDIO_Init_t settings = {AUDIO_OUT_DEVICE_HEADPHONE, AUDIO_FREQUENCY_16K, AUDIO_RESOLUTION_16B, 2u, 80u};
+    for (int i = 0; i < (int)SAMPLES; i++) {
+        played[2 * i] = (int16_t)(i + 1);
+        played[2 * i + 1] = (int16_t)(-i - 1);
+    }
+    say("out=", (uint32_t)BSP_AUDIO_OUT_Init(0u, &settings));
+    say("play=", (uint32_t)BSP_AUDIO_OUT_Play(0u, (uint8_t *)played, sizeof(played)));
+    while (played_to_the_end < 2u) {
+        BSP_AUDIO_OUT_IRQHandler(0u, AUDIO_OUT_DEVICE_HEADPHONE);
+    }
+    say("silent=", (uint32_t)BSP_AUDIO_OUT_Stop(0u));
 }
 
 int main(void)
@@ -76,6 +100,7 @@ int main(void)
         say("sample=", heard[i]);
     }
     say("stop=", (uint32_t)BSP_AUDIO_IN_Stop(1u));
+    play();
     n6_put("end");
     n6_put_end();
     return 0;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,6 @@ from n6build.board.run.stops import say_stops
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.findings import show_findings
 from n6build.board.virtual_board.npu_record import NpuEpoch
-from n6build.board.virtual_board.recording import Recording
 from n6build.board.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 from n6build.compile.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.describe.formats.console import FSBL_NOR, RUN_BEGIN
@@ -273,7 +272,6 @@ def run_on_virtual_board(
     networks: Sequence[tuple[RunModel, NetworkArtifacts]],
     programs: Sequence[Path],
     *,
-    heard: Recording | None,
     gdb: bool,
     on_line: Callable[[str], None],
 ) -> Outcome:
@@ -283,7 +281,6 @@ def run_on_virtual_board(
         boot: Images and options of the virtual board.
         networks: In the order of the application.
         programs: ELF files, for source lines.
-        heard: Recording for the board's microphones.
         gdb: True to wait for a debugger.
         on_line: Called with each line of the console.
 
@@ -292,7 +289,7 @@ def run_on_virtual_board(
     """
     result = run_nor(
         find_emulator(boot.board.soc),
-        replace(boot, heard=heard),
+        boot,
         programs=programs,
         stop=ends_run,
         on_line=on_line,

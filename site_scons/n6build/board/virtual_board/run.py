@@ -127,6 +127,7 @@ class NorBoot:
             it. Third-party programs rely on clocks that the boot ROM leaves on.
         keeps_writes: True if the file keeps the program's erases and writes.
         heard: Recording for its microphones; None for silence.
+        played: WAV file for what it plays; None for none.
         npu: Files that record the NPU and exchange tensors.
         fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
@@ -141,6 +142,7 @@ class NorBoot:
     strict_clocks: bool = True
     keeps_writes: bool = False
     heard: Recording | None = None
+    played: Path | None = None
     npu: NpuFiles = NO_FILES
     fuses: Path | None = None
     development: bool = False
@@ -211,6 +213,7 @@ def _nor_options(boot: NorBoot) -> str:
     values |= {"harsh": boot.harsh} if boot.harsh else {}
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
+    values |= {"audio-out": _quoted(boot.played)} if boot.played is not None else {}
     values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
     values |= {"profile": _quoted(boot.profile)} if boot.profile is not None else {}
     values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
