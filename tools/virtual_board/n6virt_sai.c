@@ -321,7 +321,7 @@ static void sai_write(const N6VirtBlock *registers, uint32_t offset, uint32_t va
     }
 }
 
-/* The model covers the whole block: synchronisation with other SAIs and the PDM interface are stored. */
+/* The model covers the whole block: synchronisation with another SAI and the PDM interface are stored. */
 static const N6VirtModel model = {.read = sai_read, .write = sai_write};
 
 static void add_properties(Object *machine)
