@@ -126,7 +126,7 @@ def test_two_files_that_include_each_other_are_refused_where_the_circle_closes(t
 
 def test_the_depth_is_bounded(tmp_path: Path) -> None:
     files = {f"a{index}": f"include: a{index + 1}.yaml\n" for index in range(9)} | {"a9": "a: 1\n"}
-    with pytest.raises(N6Error, match=r"^a4.yaml:1: include: error N6-YAML-007: a chain of more than 5 included files"):
+    with pytest.raises(N6Error, match=r"^a5.yaml:1: include: error N6-YAML-007: a chain of more than 6 included files"):
         read_merged_document(written(tmp_path, **files), shown_as="a0.yaml")
 
 

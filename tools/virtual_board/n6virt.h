@@ -258,6 +258,17 @@ void n6virt_report_dropped(uint32_t address, uint32_t bytes, const char *reader)
  * written. */
 bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uint32_t *dirty, uint32_t *first);
 
+/* A bus master beside the NPU (n6virt_master.c). name: as a sentence begins with it. */
+typedef struct {
+    unsigned number; /* of N6VirtMaster */
+    const char *name;
+} N6VirtPort;
+
+/* Access memory as this master, with findings at pc. Where RIF denies access or a bank is off, reads give zeros and writes do
+ * nothing. Return false where there is no memory. */
+bool n6virt_port_reads(const N6VirtPort *port, uint32_t pc, uint32_t address, void *to, uint32_t bytes);
+bool n6virt_port_writes(const N6VirtPort *port, uint32_t pc, uint32_t address, const void *from, uint32_t bytes);
+
 /* Put a tool's data into RAM. CPU and masters see it at once, whatever was in the data cache; its lines are clean afterwards.
  * Return false where no RAM is on; some bytes may be written. */
 bool n6virt_put(uint32_t address, const void *data, uint32_t bytes);
@@ -283,6 +294,40 @@ void n6virt_dma_request(unsigned request, bool asks);
 
 /* Return a sample, signed, 24 bits. number: counts from the first sample taken of the microphone; hz: samples a second. */
 int32_t n6virt_audio_sample(uint64_t number, uint64_t hz);
+
+/* I2C (n6virt_i2c.c) */
+
+/* Return the value of a register of a device, or -1 without such a device. bus: 1 for I2C1. */
+int64_t n6virt_i2c_value(unsigned bus, uint32_t address, uint32_t number);
+
+/* The camera (n6virt_camera.c) */
+
+typedef struct {
+    uint32_t width, height;
+    uint32_t number;       /* counts from 1 */
+    const uint8_t *pixels; /* rows of R, G, B */
+} N6VirtFrameSent;
+
+/* A receiver is called at the start and at the end of each frame that the camera sends. */
+typedef struct {
+    void (*start)(const N6VirtFrameSent *frame);
+    void (*end)(const N6VirtFrameSent *frame);
+} N6VirtReceiver;
+void n6virt_camera_connect(const N6VirtReceiver *receiver);
+/* Return the lanes of the camera, and the bits of a pixel. */
+unsigned n6virt_camera_lanes(void);
+unsigned n6virt_camera_bits(void);
+/* Return whether CSI receives a virtual channel (n6virt_csi.c). */
+bool n6virt_csi_receives(unsigned channel);
+
+/* Pictures for the tool (n6virt_pictures.c): the file of property pictures. */
+
+enum { N6VIRT_PANEL, N6VIRT_PIPE_0, N6VIRT_PIPE_1, N6VIRT_PIPE_2 };
+bool n6virt_keeps_pictures(void);
+/* Keep a picture with rows of R, G, B. frame: of the camera, the last one that was sent for the panel. */
+void n6virt_keep_picture(unsigned source, uint32_t frame, uint32_t width, uint32_t height, const uint8_t *pixels);
+/* Note that the panel has shown a new picture; the run may end with it. */
+void n6virt_was_shown(void);
 
 /* The board's pins (n6virt_gpio.c) */
 

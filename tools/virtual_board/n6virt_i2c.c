@@ -90,6 +90,16 @@ static uint8_t give(Device *device)
     return data;
 }
 
+int64_t n6virt_i2c_value(unsigned bus, uint32_t address, uint32_t number)
+{
+    for (unsigned i = 0; i < device_count; i++) {
+        if (devices[i].bus == bus - 1 && devices[i].address == address) {
+            return devices[i].values[number & mask_of(devices[i].number_bytes)];
+        }
+    }
+    return -1;
+}
+
 /* Controllers */
 
 static uint32_t reg(const Bus *bus, uint32_t offset)

@@ -21,7 +21,7 @@ from n6build.base.files import files_in, is_file, read_at_most
 INCLUDE = "include"
 _FILE_NAME = r"[A-Za-z0-9_][\w.-]*\.yaml"
 # Largest number of files in a chain of includes, and of nested mappings.
-_DEPTH = 5
+_DEPTH = 6
 _LEVELS = 32
 _NULL = "tag:yaml.org,2002:null"
 

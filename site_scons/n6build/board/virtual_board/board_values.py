@@ -51,19 +51,24 @@ def board_values(board: Board) -> dict[str, int | str]:
         "console-alternate": board.console.alternate,
         "console-baud": board.console.baud,
         "fuses": "/".join(f"{fuse.word}:0x{fuse.value:x}" for fuse in board.fuses),
-        **_i2c_values(board),
+        **i2c_values(board, with_sensor=False),
         **_psram_values(board),
     }
 
 
-def _i2c_values(board: Board) -> dict[str, int | str]:
-    """Return the devices on I2C buses in the format of n6virt_i2c.c."""
+def i2c_values(board: Board, *, with_sensor: bool) -> dict[str, int | str]:
+    """Return the devices on I2C buses in the format of n6virt_i2c.c.
+
+    Args:
+        with_sensor: True with the image sensor, which answers only if it has pictures.
+    """
     devices = [
         f"{device.bus}:0x{device.address:x}:{device.part.number_bytes}:{device.part.value_bytes}:"
         + "+".join(
             f"0x{each.number:x}=0x{each.value:x}{'!' * each.constant}" for each in device.part.registers.values()
         )
         for device in board.i2c
+        if with_sensor or device.part.sensor is None
     ]
     return {"i2c-devices": "/".join(devices)} if devices else {}
 

@@ -21,7 +21,8 @@ from typing import IO, Literal, TypedDict, Unpack
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.board.virtual_board.board_values import board_values
+from n6build.board.virtual_board.board_values import board_values, i2c_values
+from n6build.board.virtual_board.camera import Camera, camera_values
 from n6build.board.virtual_board.findings import Finding, Unmodelled
 from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
 from n6build.board.virtual_board.guest_time import HANGS_S, LOOK_S, GuestTime, hang
@@ -86,6 +87,7 @@ class Limits:
         until: Address before whose instruction the run ends.
         text: Text on the console that ends the run; empty for none.
         cut: Number of the write to the NOR's array, from 1, in whose middle the power goes.
+        shown: Number of the picture on the panel, from 1, that ends the run.
     """
 
     instructions: int | None = 40_000_000_000
@@ -93,6 +95,7 @@ class Limits:
     until: int | None = None
     text: str = ""
     cut: int | None = None
+    shown: int | None = None
 
     @property
     def options(self) -> str:
@@ -103,6 +106,7 @@ class Limits:
             "until": self.until,
             "until-text": self.text.encode().hex() or None,
             "nor-cut": self.cut,
+            "shown": self.shown,
         }
         return ",".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
@@ -128,6 +132,8 @@ class NorBoot:
         keeps_writes: True if the file keeps the program's erases and writes.
         heard: Recording for its microphones; None for silence.
         played: WAV file for what it plays; None for none.
+        camera: Pictures for its image sensor, which does not answer without them.
+        pictures: File for what pipes and panel show (`pictures.py`); None for none.
         npu: Files that record the NPU and exchange tensors.
         fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
@@ -143,6 +149,8 @@ class NorBoot:
     keeps_writes: bool = False
     heard: Recording | None = None
     played: Path | None = None
+    camera: Camera | None = None
+    pictures: Path | None = None
     npu: NpuFiles = NO_FILES
     fuses: Path | None = None
     development: bool = False
@@ -214,6 +222,9 @@ def _nor_options(boot: NorBoot) -> str:
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
     values |= {"audio-out": _quoted(boot.played)} if boot.played is not None else {}
+    if boot.camera is not None:
+        values |= i2c_values(boot.board, with_sensor=True) | camera_values(boot.camera)
+    values |= {"pictures": _quoted(boot.pictures)} if boot.pictures is not None else {}
     values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
     values |= {"profile": _quoted(boot.profile)} if boot.profile is not None else {}
     values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}

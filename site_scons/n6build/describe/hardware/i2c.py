@@ -33,6 +33,42 @@ class I2cRegister:
 
 
 @dataclass(frozen=True)
+class Streaming:
+    """The register and its value that let a sensor send pictures.
+
+    Attributes:
+        number: number of the register.
+        value: value that starts the sensor; all others stop it.
+    """
+
+    number: Annotated[int, Range(0, 0xFFFF)]
+    value: Annotated[int, Range(0, 0xFF)]
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """An image sensor behind CSI-2.
+
+    Attributes:
+        width: pixels of a line.
+        height: lines of a picture.
+        lanes: data lanes.
+        bits: bits of a pixel.
+        streams: register and value that start it.
+        period_lines: first of two registers with the lines of a frame's period, least significant first.
+        line_ns: nanoseconds of a line.
+    """
+
+    width: Annotated[int, Range(16, 8192)]
+    height: Annotated[int, Range(16, 8192)]
+    lanes: Annotated[int, Range(1, 2)]
+    bits: Annotated[int, Range(6, 16)]
+    streams: Streaming
+    period_lines: Annotated[int, Range(0, 0xFFFF)]
+    line_ns: Annotated[int, Range(1, 1_000_000)]
+
+
+@dataclass(frozen=True)
 class I2cPart:
     """An I2C part.
 
@@ -42,6 +78,7 @@ class I2cPart:
         number_bytes: bytes of a register's number, most significant byte first.
         value_bytes: bytes of a register's value, most significant byte first.
         registers: registers that do not begin with 0, by name.
+        sensor: its pictures, if it is an image sensor: it is on the bus only in a run with option camera.
     """
 
     name: Name
@@ -49,6 +86,7 @@ class I2cPart:
     number_bytes: Annotated[int, Range(1, 2)]
     value_bytes: Annotated[int, Range(1, 4)]
     registers: dict[Identifier, I2cRegister] = field(default_factory=dict)
+    sensor: Sensor | None = None
 
 
 @dataclass(frozen=True)
