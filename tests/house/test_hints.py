@@ -17,9 +17,9 @@ import pytest
 from n6build.compile.neural_art.neural_art_options import NpuOptions
 from n6build.compile.st_edge_ai.st_edge_ai_options import CompilerOptions
 from n6build.describe.backend_names import backend_names
-from n6build.describe.choices import MODES
 from n6build.describe.hardware.board import BoardFile
 from n6build.describe.model import ModelFile
+from n6build.describe.option_lists import MODES
 from n6build.describe.project_settings import OPTIONS
 from n6build.describe.targets import TARGETS
 

@@ -264,17 +264,33 @@ def size(default: str, help: str, *, environment: str | None = None) -> Any:
 
 
 def path(
-    help: str, *, loader: Loader | None = None, environment: str | None = None, targets: tuple[str, ...] = ()
+    help: str,
+    *,
+    loader: Loader | None = None,
+    environment: str | None = None,
+    targets: tuple[str, ...] = (),
+    literal: str = "",
 ) -> Any:
     """Return a field for a path as text, empty if none is given.
 
     A relative path starts in the folder in which the command was typed.
+
+    Args:
+        help: Help text.
+        loader: The only loader that uses it.
+        environment: Variable that gives the value.
+        targets: The only targets that use the option.
+        literal: Beginning of a value that is no path; empty if each value is one.
     """
     return _field(
         "",
         "",
         help,
-        lambda setting, launched: str(launched / setting.value) if setting.value else "",
+        lambda setting, launched: (
+            setting.value
+            if not setting.value or (literal and setting.value.startswith(literal))
+            else str(launched / setting.value)
+        ),
         (),
         environment,
         loader,

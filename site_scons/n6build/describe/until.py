@@ -9,9 +9,15 @@ from typing import Literal
 from n6build.base.errors import N6Error
 from n6build.describe.option import Setting
 
-Kind = Literal["text", "symbol", "address", "instructions"]
+Kind = Literal["text", "symbol", "address", "instructions", "frames"]
 
-_KINDS: dict[str, Kind] = {"text": "text", "symbol": "symbol", "address": "address", "instructions": "instructions"}
+_KINDS: dict[str, Kind] = {
+    "text": "text",
+    "symbol": "symbol",
+    "address": "address",
+    "instructions": "instructions",
+    "frames": "frames",
+}
 _NUMBER = re.compile(r"(0x[0-9a-fA-F]{1,8}|[0-9][0-9_]{0,18})")
 _LARGEST = 1 << 60
 
@@ -23,8 +29,7 @@ class Until:
     Attributes:
         kind: Kind of the event.
         value: A part of a line of the console; a symbol, with `fsbl:` or `appli:` in front if it is
-            of that program; an address;
-            or a number of instructions.
+            of that program; an address; a number of instructions, or of pictures on the panel.
     """
 
     kind: Kind
@@ -32,12 +37,12 @@ class Until:
 
     @property
     def number(self) -> int:
-        """Return the address, or the number of instructions."""
+        """Return the address, or the number of instructions or pictures."""
         return int(self.value, 0)
 
     def __str__(self) -> str:
-        if self.kind == "instructions":
-            return f"{self.number:,} instructions"
+        if self.kind in ("instructions", "frames"):
+            return f"{self.number:,} {'instructions' if self.kind == 'instructions' else 'pictures on the panel'}"
         return f"text '{self.value}'" if self.kind == "text" else f"{self.kind} {self.value}"
 
 
@@ -56,13 +61,13 @@ def parse_until(setting: Setting) -> Until | None:
     word, colon, value = setting.value.partition(":")
     kind = _KINDS.get(word)
     hint = (
-        "write until=text:'network ready', until=symbol:main, until=address:0x34000400, or "
-        "until=instructions:2_000_000_000"
+        "write until=text:'network ready', until=symbol:main, until=address:0x34000400, "
+        "until=instructions:2_000_000_000, or until=frames:3"
     )
     if kind is None or not colon or not value:
         what = f"'{setting.option}={setting.value}' does not name an end of the run"
         raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
-    if kind in ("address", "instructions"):
+    if kind in ("address", "instructions", "frames"):
         if not _NUMBER.fullmatch(value) or value.endswith("_") or "__" in value:
             raise N6Error("N6-OPTION-002", f"'{value}' is not a number", where=setting.origin, hint=hint)
         number = int(value, 16 if value.startswith("0x") else 10)

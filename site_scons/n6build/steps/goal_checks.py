@@ -116,7 +116,7 @@ def runs_until(choices: Choices) -> bool:
 
     This is so for a third-party program, or with option until.
     """
-    return bool(choices.appli or choices.program or choices.until)
+    return bool(choices.appli or choices.program or choices.until or choices.frames)
 
 
 def _check_debugger(choices: Choices) -> None:
@@ -131,6 +131,9 @@ def _check_debugger(choices: Choices) -> None:
         "until": choices.until,
         "audio": choices.audio,
         "audio_out": choices.audio_out,
+        "camera": choices.camera,
+        "display": choices.display,
+        "frames": choices.frames,
         "fuses": choices.fuses,
         "harsh": choices.harsh,
         "epochs": choices.epochs,
@@ -157,6 +160,10 @@ def _check_run(choices: Choices) -> None:
     if choices.harsh and not is_virtual:
         what = "'harsh' only works on the virtual board: a real board is as harsh as it is"
         raise N6Error("N6-OPTION-024", what, hint="set probe=virtual, or remove harsh")
+    seen = {"camera": choices.camera, "display": choices.display}
+    for name in (name for name, value in seen.items() if value and not (is_virtual and runs_until(choices))):
+        what = f"'{name}' needs the virtual board, and a program with a {name}"
+        raise N6Error("N6-OPTION-025", what, hint=f"set probe=virtual and appli, or remove {name}")
     if runs_until(choices):
         _check_watched(choices, is_virtual=is_virtual)
     else:

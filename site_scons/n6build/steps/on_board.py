@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from n6build.base.errors import N6Error
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD
-from n6build.describe.until import BY_DEFAULT
+from n6build.describe.until import BY_DEFAULT, Until
 from n6build.engine.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.debug_board import debug_board_step
@@ -29,6 +29,7 @@ from n6build.steps.run_until import run_until_step
 from n6build.steps.sound_files import Sound
 from n6build.steps.start_board import start_board_step
 from n6build.steps.verify_board import verify_board_step
+from n6build.steps.vision_files import Vision
 
 
 @dataclass(frozen=True)
@@ -242,10 +243,11 @@ def _run_steps(
             images.elves,
             job.board,
             target,
-            choices.until or BY_DEFAULT,
+            Until("frames", str(choices.frames)) if choices.frames else choices.until or BY_DEFAULT,
             gdb=choices.gdb,
             trace=choices.trace,
             sound=sound,
+            vision=Vision(choices.camera, choices.display),
         )
         return [watched]
     if choices.epochs:

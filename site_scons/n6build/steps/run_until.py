@@ -27,6 +27,7 @@ from n6build.steps.flash_board import Target
 from n6build.steps.npu_trace_files import npu_files
 from n6build.steps.profile_files import profiled, run_outputs
 from n6build.steps.sound_files import Sound, with_sound
+from n6build.steps.vision_files import Vision, with_vision
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class RunUntilParameters:
         programs: Names of the programs whose ELF files are the first sources.
         gdb: Wait for GDB.
         sound: Files for what the board hears and plays.
+        vision: Camera and display of the board.
     """
 
     target: Target
@@ -46,6 +48,7 @@ class RunUntilParameters:
     programs: tuple[str, ...]
     gdb: bool
     sound: Sound
+    vision: Vision
 
 
 def run_until_step(
@@ -59,6 +62,7 @@ def run_until_step(
     gdb: bool,
     trace: Trace,
     sound: Sound,
+    vision: Vision,
 ) -> Step:
     """Return the step that watches a program.
 
@@ -72,6 +76,7 @@ def run_until_step(
         gdb: Wait for GDB.
         trace: Record of the run that option trace asks for.
         sound: Files for what the board hears and plays.
+        vision: Camera and display of the board.
     """
     heard = (project_path(sound.heard),) if sound.heard else ()
     return Step(
@@ -79,9 +84,9 @@ def run_until_step(
         stage="run",
         outputs=(*run_outputs(output, trace), *sound.outputs),
         sources=(*elves.values(), *receipts, *emulator_files(target, board), *heard),
-        parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb, sound)),
+        parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb, sound, vision)),
         templates=emulator_templates(target),
-        state=(target.virtual_board, *boards_folders(board)),
+        state=(target.virtual_board, *boards_folders(board), *vision.state),
         function="n6build.steps.run_until:perform_run_until",
         # Each request for a run runs again.
         always=True,
@@ -106,7 +111,8 @@ def perform_run_until(call: Call) -> None:
             switched_on(given.target, board) as boot,
             npu_files(folder, board, (), call.outputs, record=False) as files,
             profiled(replace(boot, npu=files), call.outputs, [*programs.values()]) as profiled_boot,
-            with_sound(profiled_boot, given.sound) as watched,
+            with_sound(profiled_boot, given.sound) as with_ears,
+            with_vision(with_ears, given.vision) as watched,
         ):
             outcome = run_until(watched, given.until, programs, gdb=given.gdb, on_line=show_line)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))

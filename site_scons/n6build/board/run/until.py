@@ -1,6 +1,6 @@
 """Run of a program on the virtual board until it reaches a goal.
 
-A goal is a text on the console, a symbol, an address, or a number of instructions.
+A goal is a text on the console, a symbol, an address, a number of instructions or of pictures.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ def run_until(
 def _limits(until: Until, address: int | None) -> Limits:
     if until.kind == "instructions":
         return Limits(until.number, None)
+    if until.kind == "frames":
+        return Limits(silence=None, shown=until.number)
     return Limits(text=until.value) if address is None else Limits(silence=None, until=address)
 
 

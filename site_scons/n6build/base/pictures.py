@@ -1,0 +1,97 @@
+"""Picture files as RGB, read with bounds by Pillow.
+
+Pillow is an extra, which is loaded only by what needs it.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in, read_at_most
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+_MOST_BYTES = 256 << 20
+# The largest cameras have about so many.
+_MOST_PIXELS = 150_000_000
+# Sixteen bits of a channel are cut to eight.
+_TO_8_BITS = 1 / 256
+
+
+def require_pillow() -> Any:
+    """Return the package PIL.
+
+    Raises:
+        N6Error: N6-PICTURE-001 if Pillow is not installed.
+    """
+    try:
+        import PIL.Image  # noqa: PLC0415 - an extra
+        import PIL.ImageOps  # noqa: PLC0415
+        import PIL.ImageSequence  # noqa: PLC0415
+    except ImportError as error:
+        what = "pictures need the package Pillow, which is not installed"
+        raise N6Error("N6-PICTURE-001", what, hint="pip install 'n6build[pictures]'") from error
+    return PIL
+
+
+def picture_files(path: Path) -> list[Path]:
+    """Return the pictures of a folder in the order of their names, or the file itself.
+
+    Raises:
+        N6Error: N6-PICTURE-002 for a folder without pictures; N6-FILE-00x.
+    """
+    if not path.is_dir():
+        return [path]
+    files = sorted(each for each in files_in(path, "*") if each.suffix.lower() in SUFFIXES)
+    if not files:
+        what = "contains no picture"
+        raise N6Error("N6-PICTURE-002", what, where=str(path), hint=f"a picture ends with {', '.join(SUFFIXES)}")
+    return files
+
+
+def open_pictures(path: Path) -> Iterator[Image]:
+    """Yield a file's picture as RGB, or each one of an animation, turned as its EXIF data says.
+
+    Raises:
+        N6Error: N6-PICTURE-001; N6-PICTURE-002 for a file that is no picture, is cut off, or is too
+            large; N6-FILE-00x.
+    """
+    pillow = require_pillow()
+    content = read_at_most(path, _MOST_BYTES)
+    try:
+        with warnings.catch_warnings():
+            # A bound of n6build's own follows.
+            warnings.simplefilter("ignore", pillow.Image.DecompressionBombWarning)
+            opened = pillow.Image.open(io.BytesIO(content))
+        if opened.width * opened.height > _MOST_PIXELS:
+            raise _no_picture(path, f"has {opened.width} x {opened.height} pixels", "make it smaller")
+        for each in pillow.ImageSequence.Iterator(opened):
+            yield _rgb(pillow, pillow.ImageOps.exif_transpose(each))
+    except pillow.UnidentifiedImageError as error:
+        hint = "convert it to PNG or JPEG; HEIC needs that, too"
+        raise _no_picture(path, "is no picture that Pillow knows", hint) from error
+    # Pillow has no common class for damaged files.
+    except (OSError, ValueError, SyntaxError, EOFError, pillow.Image.DecompressionBombError) as error:
+        raise _no_picture(path, f"is damaged or too large: {str(error)[:200]}", "save it again") from error
+
+
+def _rgb(pillow: Any, picture: Image) -> Image:
+    if picture.mode in ("I;16", "I;16B", "I;16L", "I"):
+        picture = picture.convert("I").point(lambda value: value * _TO_8_BITS).convert("L")
+    if picture.mode in ("RGBA", "LA", "PA") or (picture.mode == "P" and "transparency" in picture.info):
+        # What is transparent is black, as in a scene without light.
+        picture = picture.convert("RGBA")
+        ground = pillow.Image.new("RGBA", picture.size, (0, 0, 0, 255))
+        picture = pillow.Image.alpha_composite(ground, picture)
+    return picture.convert("RGB")
+
+
+def _no_picture(path: Path, what: str, hint: str) -> N6Error:
+    return N6Error("N6-PICTURE-002", what, where=str(path), hint=hint)
