@@ -21,6 +21,12 @@ NOTHING_FOR_NPU, NOT_INTERPRETED = "N6-NET-030", "N6-COMPARE-002"
 # A random model of each kind of fault that such models have found: two epochs of one name, a mean of a batch, parts.
 TELLING_TFLITE, TELLING_ONNX = (1, 5, 6), (0,)
 RANDOM_TFLITE, RANDOM_ONNX = 130, 70
+# Models of the samples whose proof fails on a seeded input: the NPU's sums of a few layers differ from the reference by more than
+# its bound allows. Nothing is built then.
+NOT_PROVED = {
+    "ssd_mobilenet_v2_fpnlite_035_256_int8.tflite": "N6-NPU-012",
+    "st_movenet_lightning_heatmaps_192_int8_pc.tflite": "N6-NPU-012",
+}
 
 
 def end_of(model: bytes, folder: Path, suffix: str = ".tflite") -> Outcome:
@@ -142,4 +148,10 @@ def _of_samples() -> list[Path]:
 @pytest.mark.slow
 @pytest.mark.parametrize("model", _of_samples(), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_model_of_the_samples(model: Path, tmp_path: Path) -> None:
-    assert_told(outcome_of(model, tmp_path, vectors=1))
+    outcome = outcome_of(model, tmp_path, vectors=1)
+    expected = NOT_PROVED.get(model.name)
+    if expected is None:
+        assert_told(outcome)
+    else:
+        assert outcome.error is not None
+        assert outcome.error.id == expected

@@ -106,7 +106,9 @@ def _of_onnx(graph: Graph, made: Made) -> Mapping[int, NDArray[np.int8]]:
         place = places.get(tensor.name)
         if place is None or not _is_compared(tensor) or tensor.dimensions is None or made[0][place].type != "int8":
             continue
-        if tuple(made[0][place].shape[axis] for axis in tensor.dimensions) == tensor.shape:
+        shape = made[0][place].shape
+        # A tensor that onnxruntime has reshaped may have fewer dimensions.
+        if len(shape) == len(tensor.dimensions) and tuple(shape[axis] for axis in tensor.dimensions) == tensor.shape:
             values[tensor.index] = _transposed(_stacked(made, place), tensor.dimensions)
     for operator in graph.operators:
         source, tensor = operator.inputs[0], graph.tensors[operator.output]
