@@ -221,6 +221,7 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-OPTION-016": lambda p: planned("run", models=("keyword",), probe="stlink", trace="npu"),
     "N6-OPTION-023": lambda p: planned("run", models=("keyword",), probe="stlink", fuses="dk"),
     "N6-OPTION-024": lambda p: planned("run", models=("keyword",), probe="stlink", harsh=1),
+    "N6-OPTION-025": lambda p: planned("run", models=("keyword",), probe="virtual", camera="x.png"),
     "N6-PLAN-005": too_many_vectors,
     "N6-POOL-001": lambda p: pools_of(NUCLEO, "extflash", {"npuRAM33": 1024}),
     "N6-RELOC-008": lambda p: read_description(written(p, b"{}")),

@@ -671,7 +671,9 @@ _BY_REASON = {
         n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
         n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
         n6build.describe.hardware.debug_port n6build.describe.choices n6build.describe.targets
-        n6build.steps.profile_files n6build.steps.sound_files
+        n6build.steps.profile_files n6build.steps.sound_files n6build.steps.vision_files
+        n6build.base.pictures n6build.board.virtual_board.camera n6build.board.virtual_board.pictures
+        n6build.describe.option_lists
     """,
     _PLANS: """
         n6build.base.walk n6build.describe.folder_name n6build.describe.model n6build.describe.backend_names

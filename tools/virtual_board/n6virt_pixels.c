@@ -76,39 +76,37 @@ void n6virt_path_size(const N6VirtPath *path, uint32_t *width, uint32_t *height)
     *height = path->scales ? path->out_height : kept(path->height, path->keep_y);
 }
 
-/* A window of a picture's row or column: its first pixel, and the parts of the first and the last. */
+/* A window of a picture's row or column: its first and last pixel, and the parts of both. Behind the picture, its last pixel
+ * repeats: `most`. */
 typedef struct {
-    uint32_t first, last, first_part, last_part;
+    uint32_t first, last, first_part, last_part, most;
 } Window;
 
 static Window window_of(uint32_t index, uint32_t ratio, uint32_t count)
 {
     uint64_t begin = (uint64_t)index * ratio, end = begin + ratio;
-    Window window = {begin / UNIT, (end - 1) / UNIT, UNIT - begin % UNIT, (end - 1) % UNIT + 1};
+    Window window = {begin / UNIT, (end - 1) / UNIT, UNIT - begin % UNIT, (end - 1) % UNIT + 1, count - 1};
 
     if (window.first == window.last) {
         window.first_part = ratio;
         window.last_part = 0;
     }
-    /* A window behind the picture repeats its last pixel. */
-    window.first = window.first < count ? window.first : count - 1;
-    window.last = window.last < count ? window.last : count - 1;
     return window;
-}
-
-static uint64_t sum_of(const Window *window, const uint16_t *values, uint32_t step)
-{
-    uint64_t sum = (uint64_t)window->first_part * values[window->first * step];
-
-    for (uint32_t i = window->first + 1; i < window->last; i++) {
-        sum += (uint64_t)UNIT * values[i * step];
-    }
-    return sum + (uint64_t)window->last_part * values[window->last * step];
 }
 
 static uint32_t at_most(uint64_t value, uint32_t most)
 {
     return value < most ? value : most;
+}
+
+static uint64_t sum_of(const Window *window, const uint16_t *values, uint32_t step)
+{
+    uint64_t sum = (uint64_t)window->first_part * values[(uint64_t)at_most(window->first, window->most) * step];
+
+    for (uint32_t i = window->first + 1; i < window->last; i++) {
+        sum += (uint64_t)UNIT * values[(uint64_t)at_most(i, window->most) * step];
+    }
+    return sum + (uint64_t)window->last_part * values[(uint64_t)at_most(window->last, window->most) * step];
 }
 
 static void downsize(const N6VirtPath *path, const uint8_t *from, uint32_t row, uint8_t *to)

@@ -9,7 +9,8 @@ import io
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in, read_at_most
@@ -25,7 +26,7 @@ _MOST_PIXELS = 150_000_000
 _TO_8_BITS = 1 / 256
 
 
-def require_pillow() -> Any:
+def require_pillow() -> ModuleType:
     """Return the package PIL.
 
     Raises:
@@ -57,7 +58,9 @@ def picture_files(path: Path) -> list[Path]:
 
 
 def open_pictures(path: Path) -> Iterator[Image]:
-    """Yield a file's picture as RGB, or each one of an animation, turned as its EXIF data says.
+    """Yield a file's picture as RGB, or each one of an animation.
+
+    It is turned as its EXIF data says.
 
     Raises:
         N6Error: N6-PICTURE-001; N6-PICTURE-002 for a file that is no picture, is cut off, or is too
@@ -82,7 +85,7 @@ def open_pictures(path: Path) -> Iterator[Image]:
         raise _no_picture(path, f"is damaged or too large: {str(error)[:200]}", "save it again") from error
 
 
-def _rgb(pillow: Any, picture: Image) -> Image:
+def _rgb(pillow: ModuleType, picture: Image) -> Image:
     if picture.mode in ("I;16", "I;16B", "I;16L", "I"):
         picture = picture.convert("I").point(lambda value: value * _TO_8_BITS).convert("L")
     if picture.mode in ("RGBA", "LA", "PA") or (picture.mode == "P" and "transparency" in picture.info):

@@ -96,7 +96,9 @@ def _write_panel(folder: Path, raw: Path, boot: NorBoot) -> None:
             write_atomically(folder / f"frame-{count:04}.png", _png(_picture(kept)))
     if not shown:
         (folder / SHEET).unlink(missing_ok=True)
+    if not shown and raw.is_file():
         say("Display", "the panel has shown nothing: LTDC reloaded no layer at a vertical blanking")
+    if not shown:
         return
     write_atomically(folder / SHEET, _png(_sheet(shown[-1], last_seen, boot)))
     say("Display", f"{count} pictures in {project_path(str(folder))}, the last one in {SHEET}")
@@ -111,7 +113,7 @@ def _sheet(shown: Kept, seen: Kept | None, boot: NorBoot) -> Image:
         parts.insert(0, _sent(boot, shown.frame))
     scaled = [each.resize((max(each.width * _HEIGHT // each.height, 1), _HEIGHT)) for each in parts]
     width = sum(each.width for each in scaled) + _GAP * (len(scaled) - 1)
-    sheet = require_pillow().Image.new("RGB", (width, _HEIGHT), "white")
+    sheet: Image = require_pillow().Image.new("RGB", (width, _HEIGHT), "white")
     left = 0
     for each in scaled:
         sheet.paste(each, (left, 0))

@@ -65,9 +65,9 @@ def sensor_of(board: Board) -> OnBus:
 
 
 def write_pictures(source: str, board: Board, file: Path) -> tuple[Camera, int]:
-    """Write what the board's image sensor sees, in the sensor's size, for the emulator.
+    """Write what the board's image sensor sees, for the emulator.
 
-    A picture of other proportions is cut at its longer sides, around its centre.
+    A picture gets the sensor's size; its longer sides are cut, around its centre.
 
     Args:
         source: A picture, an animation, a folder of pictures, or the name of a pattern.

@@ -1,4 +1,4 @@
-"""Pictures that the emulator keeps: what pipes captured, and what the panel showed.
+"""Pictures that the emulator keeps, of pipes and panel.
 
 The format is that of n6virt_pictures.c.
 """

@@ -78,9 +78,8 @@ class RunResult:
 class Limits:
     """Limits of guest time, in instructions; None for no limit.
 
-    An idle host executes 200 million per second, but only 15 million of code that polls a peripheral.
-    So firmware that computes forever is stopped after half a minute, firmware that polls after some
-    minutes, firmware that restarts again and again after three.
+    An idle host executes 200 million per second, but only 15 million of code that polls a peripheral:
+    firmware that computes forever ends after half a minute, firmware that polls after some minutes.
 
     Attributes:
         silence: Limit of the time in which the console neither sends nor receives a byte.
@@ -138,8 +137,7 @@ class NorBoot:
         fuses: File that keeps fuses, which a program can blow; None for those of the factory, which none can.
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
         profile: File for the emulator's profile (`profile.py`); None for no profile.
-        harsh: Seed of the RAM's content after power-on; parts, PLLs and pins need the times and settings of
-            silicon then. 0 for none of this.
+        harsh: Seed of the RAM's content after power-on, with the times of silicon; 0 for none of this.
     """
 
     nor: Path
@@ -221,13 +219,11 @@ def _nor_options(boot: NorBoot) -> str:
     values |= {"harsh": boot.harsh} if boot.harsh else {}
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
-    values |= {"audio-out": _quoted(boot.played)} if boot.played is not None else {}
     if boot.camera is not None:
         values |= i2c_values(boot.board, with_sensor=True) | camera_values(boot.camera)
-    values |= {"pictures": _quoted(boot.pictures)} if boot.pictures is not None else {}
-    values |= {"fuse-file": _quoted(boot.fuses)} if boot.fuses is not None else {}
-    values |= {"profile": _quoted(boot.profile)} if boot.profile is not None else {}
-    values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
+    files = {"audio-out": boot.played, "pictures": boot.pictures, "fuse-file": boot.fuses, "profile": boot.profile}
+    files |= boot.npu.properties
+    values |= {name: _quoted(path) for name, path in files.items() if path is not None}
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
 
