@@ -128,7 +128,7 @@ DESCRIPTIONS = (
     Target(
         "I2C part's YAML",
         lambda: [_first("i2c")],
-        of_file("wm8904.yaml", lambda path: load_i2c_part(path, "i2c")),
+        of_file("imx335.yaml", lambda path: load_i2c_part(path, "i2c")),
         _KEYS,
     ),
     Target("instructions' YAML", lambda: [_INSTRUCTIONS], of_file("instructions.yaml", read_meanings), _KEYS),

@@ -83,7 +83,8 @@ def test_its_memories_bound_programs_and_pools(board: Board) -> None:
 
 
 def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
-    of_chip = ["stm32n645.yaml", "stm32n6.yaml", "stm32n6-devices.yaml", "stm32n6-blocks.yaml", "stm32n6-npu.yaml"]
+    names = ("stm32n645", "stm32n6", "stm32n6-devices", "stm32n6-camera", "stm32n6-blocks", "stm32n6-npu")
+    of_chip = [f"{name}.yaml" for name in names]
     assert [path.name for path in board.soc_files] == of_chip
     assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
 
