@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -83,11 +84,21 @@ def test_an_application_as_shipped_draws_boxes_around_faces(built: Project) -> N
     assert "finding" not in result.output
     folder = built.root / "out"
     # The third picture is the same as the second one.
-    assert sorted(path.name for path in folder.iterdir()) == ["contact-sheet.png", "frame-0001.png", "frame-0002.png"]
+    pictures = ["contact-sheet.png", "frame-0001.png", "frame-0002.png"]
+    assert sorted(path.name for path in folder.iterdir()) == ["boxes.json", *pictures]
     panel = np.asarray(Image.open(folder / "frame-0002.png"))
     assert panel.shape == (480, 800, 3)
     for face, columns in zip(FACES, ((160, 420), (420, 640)), strict=True):
         assert overlap(green_box(panel, *columns), face_on_panel(*face)) > 0.6
+    # The same boxes, as the program lets DMA2D draw them.
+    boxes = [
+        (box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"])
+        for box in json.loads((folder / "boxes.json").read_text())[1]
+    ]
+    assert len(boxes) == 2
+    assert result.output.count(" of the last picture") == 2
+    for box, face in zip(sorted(boxes), FACES, strict=True):
+        assert overlap(box, face_on_panel(*face)) > 0.6
     with Image.open(folder / "contact-sheet.png") as sheet:
         # 640 pixels of the camera, 480 of the network, 800 of the panel, with gaps.
         assert sheet.size == (640 + 480 + 800 + 2 * 8, 480)

@@ -5,12 +5,13 @@ The arithmetic of DCMIPP is INFERRED: test_pixels.py compares it with a second i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from n6build.board.virtual_board.camera import Camera, sensor_of
-from n6build.board.virtual_board.pictures import PANEL, PIPE_2, Kept, read_kept
+from n6build.board.virtual_board.pictures import FILL, PANEL, PIPE_2, Box, Kept, Rectangle, boxes_in, read_kept
 from n6build.board.virtual_board.run import RunResult
 from n6build.describe.hardware.boards import load_board
 from numpy.typing import NDArray
@@ -36,11 +37,15 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Camera:
     return Camera(file, DEVICE)
 
 
-def run(tmp_path: Path, camera: Camera | None, does: str = "AS_IT_SHOULD") -> tuple[RunResult, list[Kept]]:
+def run(tmp_path: Path, camera: Camera | None, does: str = "AS_IT_SHOULD") -> tuple[RunResult, list[Kept | Rectangle]]:
     pictures = tmp_path / "pictures.raw"
     options = {"camera": camera, "pictures": pictures}
     result = boot_program(tmp_path, "camera.c", f"DOES={does}", board=BOARD, **options)
     return result, [*read_kept(pictures)]
+
+
+def pictures_of(records: list[Kept | Rectangle]) -> list[Kept]:
+    return [each for each in records if isinstance(each, Kept)]
 
 
 def pixels(kept: Kept) -> NDArray[np.uint8]:
@@ -48,8 +53,11 @@ def pixels(kept: Kept) -> NDArray[np.uint8]:
 
 
 def test_a_frame_is_captured_scaled_and_shown(scene: Camera, tmp_path: Path) -> None:
-    result, kept = run(tmp_path, scene)
+    result, records = run(tmp_path, scene)
     assert result.findings == ()
+    kept = pictures_of(records)
+    (fill,) = [each for each in records if isinstance(each, Rectangle) and each.source == FILL]
+    assert (fill.what, fill.width, fill.height, fill.address) == (0xF0F0, 8, 1, 0x34210088)
     # VSYNC, FRAME and LINE of pipe 2; a snapshot clears its request.
     flags = "flags=0x07000000"
     captured = (flags, "request=0x00000000")
@@ -137,6 +145,39 @@ def test_without_a_reload_the_panel_shows_nothing(scene: Camera, tmp_path: Path)
 
 
 def test_two_buffers_are_written_in_turn(scene: Camera, tmp_path: Path) -> None:
-    _, kept = run(tmp_path, scene, "DOUBLE_BUFFER")
+    _, records = run(tmp_path, scene, "DOUBLE_BUFFER")
+    kept = pictures_of(records)
     # The program shows the first buffer, which the second frame leaves as it is; both have the same picture.
     assert [each.source for each in kept] == [PIPE_2, PIPE_2, PANEL]
+
+
+# Layer 2 of a panel begins at (10, 20), with rows of 100 pixels of 2 bytes.
+OVERLAY = Rectangle(5, 2, 10, 20, 0x1000, 200, 2)
+
+
+def side(x: int, y: int, width: int, height: int, colour: int = 7) -> Rectangle:
+    return Rectangle(FILL, colour, width, height, 0x1000 + 200 * y + 2 * x, 200 if height > 1 else 2 * width, 2)
+
+
+def test_four_lines_are_a_box_in_any_order() -> None:
+    sides = [side(3, 4, 30, 1), side(3, 13, 30, 1), side(3, 4, 1, 10), side(32, 4, 1, 10)]
+    for order in (sides, sides[::-1], [side(0, 0, 100, 100), *sides, side(50, 50, 6, 1)]):
+        assert boxes_in(order, [OVERLAY]) == (Box(13, 24, 30, 10, 7),)
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        [side(3, 4, 30, 1), side(3, 13, 30, 1), side(3, 4, 1, 10)],
+        [side(3, 4, 30, 1), side(3, 13, 29, 1), side(3, 4, 1, 10), side(32, 4, 1, 10)],
+        [side(3, 4, 30, 1), side(3, 13, 30, 1), side(3, 4, 1, 10), side(32, 4, 1, 10, colour=8)],
+        [side(3, 4, 6, 1)] * 4,
+    ],
+)
+def test_other_lines_are_none(sides: list[Rectangle]) -> None:
+    assert boxes_in(sides, [OVERLAY]) == ()
+
+
+def test_a_box_of_another_buffer_is_not_in_the_picture() -> None:
+    sides = [side(3, 4, 30, 1), side(3, 13, 30, 1), side(3, 4, 1, 10), side(32, 4, 1, 10)]
+    assert boxes_in(sides, [replace(OVERLAY, address=0x900000)]) == ()

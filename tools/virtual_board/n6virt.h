@@ -322,10 +322,19 @@ bool n6virt_csi_receives(unsigned channel);
 
 /* Pictures for the tool (n6virt_pictures.c): the file of property pictures. */
 
-enum { N6VIRT_PANEL, N6VIRT_PIPE_0, N6VIRT_PIPE_1, N6VIRT_PIPE_2 };
+enum { N6VIRT_PANEL, N6VIRT_PIPE_0, N6VIRT_PIPE_1, N6VIRT_PIPE_2, N6VIRT_FILL, N6VIRT_LAYER };
+
+/* A rectangle of pixels in memory. pitch: bytes from line to line; bytes: of a pixel. */
+typedef struct {
+    uint32_t address, pitch, bytes;
+} N6VirtSurface;
+
 bool n6virt_keeps_pictures(void);
 /* Keep a picture with rows of R, G, B. frame: of the camera, the last one that was sent for the panel. */
 void n6virt_keep_picture(unsigned source, uint32_t frame, uint32_t width, uint32_t height, const uint8_t *pixels);
+/* Keep a rectangle that DMA2D filled, with its colour; a layer of the picture that follows, with its number and its place. */
+void n6virt_keep_fill(const N6VirtSurface *surface, uint32_t width, uint32_t height, uint32_t colour);
+void n6virt_keep_layer(const N6VirtSurface *surface, unsigned number, uint32_t left, uint32_t top);
 /* Note that the panel has shown a new picture; the run may end with it. */
 void n6virt_was_shown(void);
 

@@ -169,6 +169,9 @@ static uint32_t run(uint32_t mode)
             return N6_DMA2D_ISR_TEIF;
         }
     }
+    if (mode == FILL) {
+        n6virt_keep_fill(&(N6VirtSurface){address, (width + gap) * bytes, bytes}, width, height, n6virt_get(N6_DMA2D_OCOLR));
+    }
     return N6_DMA2D_ISR_TCIF;
 }
 

@@ -146,6 +146,7 @@ static void compose_layer(Layer *layer, uint8_t *panel, uint32_t width, uint32_t
                           layer->port.name, (int)left, (int)right - 1, (int)top, (int)bottom - 1, width, height);
         return;
     }
+    n6virt_keep_layer(&(N6VirtSurface){address, pitch, format->bytes}, layer - layers + 1, left, top);
     g_autofree uint8_t *line = g_malloc((right - left) * format->bytes);
     for (uint32_t y = 0; y < MIN(bottom - top, lines); y++) {
         if (!n6virt_port_reads(&layer->port, layer->pc, address + y * pitch, line, (right - left) * format->bytes)) {

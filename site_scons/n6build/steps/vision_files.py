@@ -5,22 +5,22 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from n6build.base.console import say
-from n6build.base.files import write_atomically
+from n6build.base.files import to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.base.pictures import require_pillow
 from n6build.board.virtual_board.camera import MOST_PICTURES, PATTERN, write_pictures
-from n6build.board.virtual_board.pictures import PANEL, PIPE_2, Kept, read_kept
+from n6build.board.virtual_board.pictures import FILL, LAYER, PANEL, PIPE_2, Box, Kept, Rectangle, boxes_in, read_kept
 from n6build.board.virtual_board.run import NorBoot
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SHEET = "contact-sheet.png"
+SHEET, BOXES = "contact-sheet.png", "boxes.json"
 # Of a contact sheet.
 _HEIGHT = 480
 _GAP = 8
@@ -67,7 +67,7 @@ def with_vision(boot: NorBoot, vision: Vision) -> Iterator[NorBoot]:
         yield boot
         return
     folder, raw = Path(vision.display), boot.nor.with_name("pictures.raw")
-    for old in (*folder.glob("frame-*.png"), folder / SHEET):
+    for old in (*folder.glob("frame-*.png"), folder / SHEET, folder / BOXES):
         old.unlink(missing_ok=True)
     raw.unlink(missing_ok=True)
     # A folder that cannot be written ends the run before it begins.
@@ -83,17 +83,20 @@ def _write_panel(folder: Path, raw: Path, boot: NorBoot) -> None:
     shown: list[Kept] = []
     seen: Kept | None = None
     last_seen: Kept | None = None
-    count = 0
+    drawn: list[Rectangle] = []
+    boxes: list[tuple[Box, ...]] = []
     for kept in read_kept(raw) if raw.is_file() else ():
-        if kept.source == PIPE_2:
+        if isinstance(kept, Rectangle):
+            drawn.append(kept)
+        elif kept.source == PIPE_2:
             seen = kept
-        if kept.source != PANEL:
-            continue
-        count += 1
-        last_seen = seen
-        if not shown or kept.pixels != shown[-1].pixels:
-            shown = [kept]
-            write_atomically(folder / f"frame-{count:04}.png", _png(_picture(kept)))
+        elif kept.source == PANEL:
+            fills, layers = ([each for each in drawn if each.source == source] for source in (FILL, LAYER))
+            boxes.append(boxes_in(fills, layers))
+            drawn, last_seen = [], seen
+            if not shown or kept.pixels != shown[-1].pixels:
+                shown = [kept]
+                write_atomically(folder / f"frame-{len(boxes):04}.png", _png(_picture(kept)))
     if not shown:
         (folder / SHEET).unlink(missing_ok=True)
     if not shown and raw.is_file():
@@ -101,7 +104,10 @@ def _write_panel(folder: Path, raw: Path, boot: NorBoot) -> None:
     if not shown:
         return
     write_atomically(folder / SHEET, _png(_sheet(shown[-1], last_seen, boot)))
-    say("Display", f"{count} pictures in {project_path(str(folder))}, the last one in {SHEET}")
+    write_atomically(folder / BOXES, to_json([[asdict(box) for box in each] for each in boxes]))
+    for box in boxes[-1]:
+        say("Box", f"{box.width} x {box.height} pixels at ({box.x}, {box.y}) of the last picture")
+    say("Display", f"{len(boxes)} pictures in {project_path(str(folder))}, the last one in {SHEET}")
 
 
 def _sheet(shown: Kept, seen: Kept | None, boot: NorBoot) -> Image:
