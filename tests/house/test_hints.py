@@ -17,9 +17,9 @@ import pytest
 from n6build.compile.neural_art.neural_art_options import NpuOptions
 from n6build.compile.st_edge_ai.st_edge_ai_options import CompilerOptions
 from n6build.describe.backend_names import backend_names
-from n6build.describe.choices import MODES
 from n6build.describe.hardware.board import BoardFile
 from n6build.describe.model import ModelFile
+from n6build.describe.option_lists import MODES
 from n6build.describe.project_settings import OPTIONS
 from n6build.describe.targets import TARGETS
 
@@ -29,9 +29,8 @@ _OPTIONS = {option.name: option for option in OPTIONS}
 # A message is an argument of one of these calls, or is first assembled under one of these names.
 _CALLS = {"N6Error", "Finding", "Meaning", "_error", "_wrong", "_fail", "_failure", "_damaged", "_text", "fail"}
 _NAMES = {"hint", "what", "_HINTS", "_TEXTS", "_MESSAGE_HINTS", "_FIRMWARE_HINTS", "UNPLUG", "fix"}
-# These names occur in messages, but belong to other programs or to a line of a table. The last four are
-# arguments of onnxruntime's quantize_static.
-_NOT_OURS = {"signo", "kind", "off", "quant_format", "per_channel", "activation_type", "weight_type"}
+# These names occur in messages, but belong to other programs or to a line of a table.
+_NOT_OURS = {"signo", "kind", "off"}
 
 
 # The backends own the schema of these keys.
@@ -161,7 +160,7 @@ def keys(kind: Any, prefix: str = "") -> Iterator[str]:
 @pytest.mark.parametrize(
     ("kind", "roots"),
     [
-        (ModelFile, "network|vectors|application"),
+        (ModelFile, "network|vectors|application|quantise"),
         (BoardFile, "nor|slots|console|external_ram"),
     ],
 )

@@ -20,10 +20,11 @@ from argcomplete.shell_integration import shellcode
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.cli.arguments import COMMANDS, SHOWN, further_targets, parser_of
 from n6build.cli.overview import OWN_COMMANDS
-from n6build.describe.choices import MODES, PROGRAMMERS
+from n6build.describe.choices import PROGRAMMERS
 from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
 from n6build.describe.model import known_models
 from n6build.describe.option import Option
+from n6build.describe.option_lists import MODES
 
 SHELLS = ("bash", "zsh", "fish")
 # Words that n6build answers without a command.

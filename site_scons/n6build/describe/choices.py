@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.environment import CMSIS
-from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.errors import N6Error
 from n6build.base.members import member_names
 from n6build.describe.backend_names import backend_names
 from n6build.describe.host_program import HostProgram
@@ -32,6 +31,7 @@ from n6build.describe.option import (
     switch,
     word,
 )
+from n6build.describe.option_lists import counters_of, modes_of
 from n6build.describe.targets import FLASHING, ON_A_BOARD, TALKING
 from n6build.describe.until import Until, parse_until
 
@@ -40,46 +40,8 @@ AUTO = "auto"
 LoadMode = Literal["copy", "xip"]
 Trace = Literal["none", "npu", "profile"]
 _RUN = ("run",)
-# Images with a security counter of their own (describe/formats/trust_claim.py), which a fuse word counts by its bits.
-COUNTED = ("appli", "model", "data")
-_MOST_UPDATES = 32
 # Names of the programmers' modules, which need not be loaded for that.
 PROGRAMMERS = member_names("n6build.board.flash.programmers.*")
-# Modes of a run, with the names of ST's load-and-run.
-MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
-
-
-def _modes(setting: Setting) -> tuple[str, ...]:
-    """Return the modes, sorted.
-
-    Raises:
-        N6Error: N6-OPTION-002 if one is unknown, or two exclude each other.
-    """
-    modes = {word.strip() for word in setting.value.split(",") if word.strip()}
-    for unknown in sorted(modes - set(MODES)):
-        raise N6Error("N6-OPTION-002", f"no mode '{unknown}'", where=setting.origin, hint=did_you_mean(unknown, MODES))
-    # The clock of a program that is already on the board is fixed.
-    for one, other in (("copy", "xip"), ("no-flash", "no-run"), ("no-flash", "max-speed")):
-        if {one, other} <= modes:
-            raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
-    return tuple(sorted(modes))
-
-
-def _counters(setting: Setting) -> tuple[str, ...]:
-    """Return security counters as kind:number, sorted.
-
-    Raises:
-        N6Error: N6-OPTION-002 for another text, or for a kind without a counter.
-    """
-    found: dict[str, str] = {}
-    for part in setting.value.split(",") if setting.value else ():
-        kind, _, number = part.partition(":")
-        if kind not in COUNTED or not re.fullmatch(r"[0-9]{1,2}", number) or int(number) > _MOST_UPDATES:
-            what = f"'{part}' is not a security counter"
-            hint = f"write counters of {', '.join(COUNTED)}, from 0 to {_MOST_UPDATES}, for example appli:3,model:1"
-            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
-        found[kind] = f"{kind}:{int(number)}"
-    return tuple(sorted(found.values()))
 
 
 @dataclass(frozen=True)
@@ -114,6 +76,10 @@ class Choices:
         "extflash",
         "memory pools: extflash reads weights in place from flash, noextmem copies them to AXISRAM at boot; "
         "extram and allmems use external RAM",
+    )
+    samples: str = path(
+        "quantises a float ONNX model to int8 with these inputs: a .npy file with a row for each, a .npz file, or a folder; "
+        "default: quantise.samples in model.yaml",
     )
     backend: str = word(
         "auto",
@@ -210,7 +176,7 @@ class Choices:
         (),
         "security counters of signed images: appli:3,model:1,data:2; a board with higher counters in its fuses "
         "rejects them; default: 0",
-        _counters,
+        counters_of,
         name="trust_counter",
     )
     dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)
@@ -251,7 +217,7 @@ class Choices:
         (),
         "a,b of no-flash (run the programs in flash), no-run (start them without inference), max-speed (the "
         "fastest clock profile of every board of this kind, the default of option clock), copy or xip (as option load)",
-        _modes,
+        modes_of,
         name="mode",
     )
     start: Literal["flash", "ram"] = word(

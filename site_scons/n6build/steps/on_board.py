@@ -40,6 +40,7 @@ class BeforeFlash:
         verdict: Step of the checks' verdict.
         sizes: Step of the sizes.
         origin: Files that record the origin of the images: provenance, bill of materials, notices.
+        figures: Files with the accuracy of int8 models made here; a limit that is missed ends the build.
     """
 
     manifest: Step
@@ -47,6 +48,7 @@ class BeforeFlash:
     verdict: Step
     sizes: Step
     origin: tuple[str, ...]
+    figures: tuple[str, ...] = ()
 
 
 def on_board(
@@ -128,7 +130,7 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
     board, choices = job.board, job.choices
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
-    before_flash = verdict.outputs if alone else (*verdict.outputs, *sizes.outputs)
+    before_flash = (*verdict.outputs, *before.figures, *(() if alone else sizes.outputs))
 
     def flashed(part: str, listed: Step, parts: Sequence[FlashPart]) -> Step:
         step = flash_board_step(_receipt(job, target, part), listed.name, [each.file for each in parts], board, target)

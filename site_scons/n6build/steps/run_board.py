@@ -210,7 +210,7 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
         expected.not_compared,
         expected.why_not,
         expected.nudged,
-        steps.seeded is not None,
+        steps.seeded is not None and not steps.is_sampled,
         expected.approximates,
     )
 
