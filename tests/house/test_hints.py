@@ -171,7 +171,7 @@ def test_keys(kind: Any, roots: str) -> None:
     unknown = [
         (where, key)
         for where, key in named
-        if key not in known and not key.endswith((".c", ".h", ".py", ".yaml", ".raw"))
+        if key not in known and not key.endswith((".c", ".h", ".md", ".py", ".yaml", ".raw"))
     ]
     assert named
     assert unknown == []

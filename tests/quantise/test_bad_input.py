@@ -10,9 +10,9 @@ import numpy as np
 import onnx
 import pytest
 from n6build.base.errors import N6Error
-from n6build.compile.quantise import process, quantise_onnx
+from n6build.compile.quantise import quantise_onnx
 from n6build.compile.quantise.process import answer_of
-from n6build.compile.quantise.quantise_onnx import QuantiseJob, quantised
+from n6build.compile.quantise.quantise_onnx import QuantiseAnswer, QuantiseJob, quantised
 from n6build.describe.choices import Choices
 from n6build.describe.model import load_model
 from n6build.describe.quantise import Least, Quantise
@@ -228,9 +228,8 @@ def test_a_process_that_dies(tmp_path: Path) -> None:
     classifier().save(tmp_path, 20)
     job = QuantiseJob(str(tmp_path / "net.onnx"), (str(tmp_path / "samples.npy"),), Quantise(), compiles=True)
     with pytest.raises(N6Error, match="ended without an answer") as caught:
-        answer_of("n6build.no_such_module", job, "net.onnx")
+        answer_of("n6build.no_such_module", job, QuantiseAnswer, "net.onnx")
     assert caught.value.id == "N6-QUANT-009"
-    assert process  # The module under test.
 
 
 # Descriptions and options
@@ -291,7 +290,7 @@ def test_without_onnxruntime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(N6Error) as caught:
         with_int8_file(model, Choices(samples="samples.npy"))
     assert caught.value.id == "N6-QUANT-011"
-    assert caught.value.hint == "run make setup, which installs the extra [compare]"
+    assert caught.value.hint == "run make setup, which installs the extra [quantise]"
 
 
 def test_every_sample_is_a_source_by_its_content(tmp_path: Path) -> None:

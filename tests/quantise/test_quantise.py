@@ -14,7 +14,7 @@ from called import call
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import worker
 from n6build.compile.quantise.process import answer_of
-from n6build.compile.quantise.quantise_onnx import QuantiseJob, quantised
+from n6build.compile.quantise.quantise_onnx import QuantiseAnswer, QuantiseJob, quantised
 from n6build.compile.reference.compile_model import graph_of
 from n6build.describe.quantise import Quantise
 from n6build.judge.accuracy.measure import Sums, decibels
@@ -118,7 +118,7 @@ def test_batch_normalisation_is_folded_and_the_compiler_takes_the_result(tmp_pat
 def test_two_processes_make_the_same_bytes(method: str, tmp_path: Path) -> None:
     classifier().save(tmp_path, 24)
     wanted = job(tmp_path, replace(Quantise(), method=method))
-    first, second = (answer_of(worker.__name__, wanted, "net.onnx")[1] for _ in range(2))
+    first, second = (answer_of(worker.__name__, wanted, QuantiseAnswer, "net.onnx")[1] for _ in range(2))
     # This process has another order of sets than the two.
     assert first == second == quantised(wanted).data
 
@@ -204,5 +204,5 @@ def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
 def test_errors_of_the_process_are_those_of_the_library(tmp_path: Path) -> None:
     classifier().save(tmp_path, 4)
     with pytest.raises(N6Error) as caught:
-        answer_of(worker.__name__, job(tmp_path), "net.onnx")
+        answer_of(worker.__name__, job(tmp_path), QuantiseAnswer, "net.onnx")
     assert (caught.value.id, caught.value.where) == ("N6-QUANT-006", "samples.npy")

@@ -104,8 +104,9 @@ class MappedError(ValueError):
 
 
 def mapped(path: Path) -> NDArray[np.generic]:
-    """Return the array in a .npy file, read-only; its values are read when they are used.
+    """Return the array in a .npy file, read-only and mapped into memory.
 
+    Its values are read when they are used.
     The file counts as read.
 
     Raises:

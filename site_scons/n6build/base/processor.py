@@ -1,4 +1,4 @@
-"""The class of this computer's processor: the instructions that float kernels choose by.
+"""The class of this computer's processor, by which float kernels are chosen.
 
 Libraries add the same numbers in another order on another class, so that the last bits differ.
 """

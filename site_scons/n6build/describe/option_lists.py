@@ -1,4 +1,4 @@
-"""Values of options that are lists of words: modes of a run, and security counters."""
+"""Values of options that are lists of words: modes, and security counters."""
 
 from __future__ import annotations
 

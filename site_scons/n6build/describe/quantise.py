@@ -1,4 +1,7 @@
-"""Settings of stage 0, which makes an int8 model of a float one: `quantise` in model.yaml."""
+"""Settings of stage 0: the key `quantise` in model.yaml.
+
+Stage 0 makes an int8 model of a float one.
+"""
 
 from __future__ import annotations
 

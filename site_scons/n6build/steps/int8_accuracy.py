@@ -16,7 +16,7 @@ from n6build.base.files import digest_of, to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.describe.model import Model
 from n6build.describe.quantise import Least, Quantise
-from n6build.engine.step import Call, Step, Tool, canonical, to_parameters
+from n6build.engine.step import Call, Step, Tool, to_parameters
 from n6build.steps.compiled_network import ACCURACY
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Int8AccuracyParameters:
-    """Parameters of the step; its sources are both models, the labels if there are any, and the samples.
+    """Parameters of the step.
+
+    Its sources are both models, the labels if there are any, and the samples.
 
     Attributes:
         name: Name of the model.
@@ -68,8 +70,7 @@ def make_int8_accuracy(call: Call) -> None:
     Raises:
         N6Error: N6-QUANT-013 if it misses a limit; N6-QUANT-005 to N6-QUANT-012.
     """
-    from n6build.base.bounded import decode_json  # noqa: PLC0415 - planning measures nothing.
-    from n6build.compile.quantise.process import answer_of  # noqa: PLC0415
+    from n6build.compile.quantise.process import answer_of  # noqa: PLC0415 - planning measures nothing.
     from n6build.judge.accuracy import worker  # noqa: PLC0415
     from n6build.judge.accuracy.measure import Accuracy  # noqa: PLC0415
 
@@ -80,8 +81,7 @@ def make_int8_accuracy(call: Call) -> None:
     labels = str(others.pop(0)) if given.has_labels else ""
     names = tuple(map(str, others))
     job = worker.AccuracyJob(str(real), str(int8), names, labels, given.classes, given.settings)
-    answer, _ = answer_of(worker.__name__, job, real.name)
-    figures = decode_json(canonical(answer["figures"]).encode(), Accuracy)
+    figures, _ = answer_of(worker.__name__, job, Accuracy, real.name)
     for subject, detail, style in lines_of(figures, given.name):
         say("Accuracy", subject, detail, style)
     _check(figures, given.settings.least, int8)

@@ -39,7 +39,9 @@ class QuantiseParameters:
 
 
 def with_int8_file(model: Model, choices: Choices) -> Model:
-    """Return the model with the int8 file that stage 0 makes, or as it is without stage 0.
+    """Return the model with the int8 file that stage 0 makes.
+
+    A model without stage 0 stays as it is.
 
     Args:
         model: Model with its float file.
@@ -70,7 +72,9 @@ def with_int8_file(model: Model, choices: Choices) -> Model:
         raise N6Error("N6-QUANT-010", what, where=model.name, hint=hint)
     if importlib.util.find_spec(_PACKAGE) is None:
         what = f"package {_PACKAGE}, which quantises, is not installed"
-        raise N6Error("N6-QUANT-011", what, where=model.name, hint="run make setup, which installs the extra [compare]")
+        raise N6Error(
+            "N6-QUANT-011", what, where=model.name, hint="run make setup, which installs the extra [quantise]"
+        )
     made = Path(f"{choices.build}/quantised/{model.name}/{model.file.stem}_int8.onnx")
     return replace(
         model,
@@ -110,8 +114,9 @@ def quantise_steps(model: Model, *, compiles: bool) -> tuple[Step, ...]:
 
 
 def processor_tool() -> Tool:
-    """Return the class of the processor as a tool, in the signature of steps that compute in float.
+    """Return the class of the processor as a tool.
 
+    It is in the signature of steps that compute in float.
     Float kernels differ between classes, and with them the last bits of a range.
     """
     return Tool("processor", sha256(processor_class().encode()))
@@ -146,7 +151,7 @@ def make_int8_model(call: Call) -> None:
     """
     from n6build.compile.quantise import worker  # noqa: PLC0415 - planning quantises nothing.
     from n6build.compile.quantise.process import answer_of  # noqa: PLC0415
-    from n6build.compile.quantise.quantise_onnx import QuantiseJob  # noqa: PLC0415
+    from n6build.compile.quantise.quantise_onnx import QuantiseAnswer, QuantiseJob  # noqa: PLC0415
 
     given = call.parameters_as(QuantiseParameters)
     model, *samples = call.sources
@@ -158,9 +163,9 @@ def make_int8_model(call: Call) -> None:
         hint = f"write quantise.sha256: {digest_of(model)} if you trained the model again"
         raise N6Error("N6-MODEL-006", what, where=model.name, hint=hint)
     job = QuantiseJob(str(model), tuple(map(str, samples)), given.settings, given.compiles)
-    answer, data = answer_of(worker.__name__, job, model.name)
+    answer, data = answer_of(worker.__name__, job, QuantiseAnswer, model.name)
     write_atomically(call.outputs[0], data)
-    *shapes, used = answer["lines"]
+    *shapes, used = answer.lines
     for line in shapes:
         say("Shape", line)
     channels = "a scale for each channel" if given.settings.per_channel else "one scale for all channels"

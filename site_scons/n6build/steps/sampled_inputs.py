@@ -19,7 +19,9 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class SampledInputsParameters:
-    """Parameters of the step; its sources are the float model, the samples and the network's files.
+    """Parameters of the step.
+
+    Its sources are the float model, the samples and the network's files.
 
     Attributes:
         name: Name of the network.

@@ -55,10 +55,7 @@ def read_float_model(path: Path) -> onnx.ModelProto:
     """
     if path.suffix != ".onnx":
         what = f"stage 0 quantises ONNX models, not {path.suffix}"
-        hint = (
-            "convert it: python -m tf2onnx.convert --tflite net.tflite --output net.onnx, or for Keras model.export("
-            "'net.onnx', format='onnx'); docs/quantise.md has both"
-        )
+        hint = "convert it: python -m tf2onnx.convert --tflite net.tflite --output net.onnx; docs/quantise.md has more formats"
         raise N6Error("N6-QUANT-001", what, where=path.name, hint=hint)
     data = read_at_most(path, MAX_BYTES)
     try:

@@ -1,4 +1,4 @@
-"""A float model with fixed shapes and the samples of its inputs, before anything is computed."""
+"""A float model with fixed shapes, and the samples of its inputs."""
 
 from __future__ import annotations
 

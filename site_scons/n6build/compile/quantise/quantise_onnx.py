@@ -1,4 +1,4 @@
-"""Post-training quantisation of a float ONNX model by ONNX Runtime's own quantiser.
+"""Post-training quantisation of a float ONNX model by ONNX Runtime.
 
 Calibration takes one sample at a time, so that memory does not grow with their number: of each
 activation only its range or its histogram is kept. One thread computes, so that sums have one order.
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
+from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantType
 from onnxruntime.quantization.calibrate import TensorsData, create_calibrator
 from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
@@ -58,6 +59,17 @@ class QuantiseJob:
 
 
 @dataclass(frozen=True)
+class QuantiseAnswer:
+    """The answer of the process that quantises, beside the file.
+
+    Attributes:
+        lines: Lines about shapes and outputs, and about the samples as the last one.
+    """
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Quantised:
     """An int8 model.
 
@@ -96,9 +108,10 @@ def quantised(job: QuantiseJob) -> Quantised:
 
 
 def _prepared(model: onnx.ModelProto, work: Path, where: str) -> onnx.ModelProto:
-    """Return the model with constants and BatchNormalization folded, and with all shapes.
+    """Return the model with constants folded, and with all shapes.
 
-    It is also written to prepared.onnx. Every node has a name.
+    BatchNormalization is folded into the convolution before it. Every node has a name. The model is
+    also written to prepared.onnx.
 
     Raises:
         N6Error: N6-QUANT-004 if ONNX Runtime refuses the model.
@@ -120,15 +133,30 @@ def _prepared(model: onnx.ModelProto, work: Path, where: str) -> onnx.ModelProto
 
 
 def _reason(model: Path, error: Exception) -> str:
-    """Return why a session cannot be made, which the quantiser replaces by a later error."""
+    """Return why a session cannot be made.
+
+    The quantiser replaces that error by a later one.
+    """
     try:
-        session(model.read_bytes())
+        _session(model.read_bytes())
     except Exception as found:
         return first_line(found)
     return first_line(error)
 
 
-def session(model: bytes, *, optimised: bool = False) -> Any:
+class FloatSession:
+    """A float model on ONNX Runtime, with its optimisations."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._session = _session(model.SerializeToString(), optimised=True)
+        self.outputs = tuple(str(each.name) for each in self._session.get_outputs())
+
+    def run(self, sample: Sample) -> list[NDArray[np.generic]]:
+        """Return the outputs for a sample, in their order."""
+        return [np.asarray(each) for each in self._session.run(self.outputs, sample)]
+
+
+def _session(model: bytes, *, optimised: bool = False) -> Any:
     """Return a session of ONNX Runtime that computes in one thread."""
     levels = onnxruntime.GraphOptimizationLevel
     options = onnxruntime.SessionOptions()
@@ -152,7 +180,7 @@ def _ranges(prepared: Path, settings: Quantise, samples: Iterator[Sample], work:
     """Return the range of each activation, from one sample after another."""
     augmented = work / "augmented.onnx"
     calibrator = create_calibrator(prepared, _operators(), str(augmented), _METHODS[settings.method])
-    calibrator.infer_session = session(augmented.read_bytes())
+    calibrator.infer_session = _session(augmented.read_bytes())
     for sample in samples:
         calibrator.collect_data(_One(sample))
     return calibrator.compute_data()
@@ -215,7 +243,7 @@ def _check_result(data: bytes, sample: Sample, where: str) -> None:
     """
     checks: tuple[Callable[[], Any], ...] = (
         lambda: onnx.checker.check_model(onnx.load_model_from_string(data), full_check=True),
-        lambda: session(data).run(None, sample),
+        lambda: _session(data).run(None, sample),
     )
     for check in checks:
         try:

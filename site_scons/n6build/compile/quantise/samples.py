@@ -1,4 +1,7 @@
-"""Samples of a model's inputs, read one after another from files that may be larger than memory."""
+"""Samples of a model's inputs, read one after another.
+
+Their files may be larger than memory.
+"""
 
 from __future__ import annotations
 
@@ -195,6 +198,9 @@ def _shown(shape: Sequence[int]) -> str:
 
 
 def rows(samples: Samples, inputs: Sequence[Input], most: int) -> Iterator[Sample]:
-    """Yield at most this many samples, spread evenly, in the shapes and types of the inputs."""
+    """Yield at most this many samples, spread evenly.
+
+    They have the shapes and types of the inputs.
+    """
     for number in samples.spread(most):
         yield fitted(samples, number, inputs)

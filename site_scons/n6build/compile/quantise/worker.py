@@ -22,7 +22,8 @@ def main() -> None:
         job = decode_json(sys.stdin.buffer.read(), QuantiseJob)
         try:
             made = quantised(job)
-            head, data = {"lines": made.lines}, made.data
+            head: dict[str, object]
+            head, data = {"value": {"lines": made.lines}}, made.data
         except N6Error as error:
             head, data = {"error": error.as_dict()}, b""
         answers.write(json.dumps(head).encode() + b"\n" + data)

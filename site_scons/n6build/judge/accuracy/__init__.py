@@ -1,1 +1,1 @@
-"""How near an int8 model is to the float model that it was made from."""
+"""Accuracy of an int8 model against the float model that it was made from."""

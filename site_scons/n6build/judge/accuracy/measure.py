@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +79,9 @@ class Sums:
     _right: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     _labelled: int = 0
 
-    def add(self, real: Sequence[NDArray[Any]], int8: Sequence[NDArray[Any]], label: int | None = None) -> None:
+    def add(
+        self, real: Sequence[NDArray[np.generic]], int8: Sequence[NDArray[np.generic]], label: int | None = None
+    ) -> None:
         """Add the outputs of a sample.
 
         Args:

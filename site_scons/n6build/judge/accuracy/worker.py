@@ -1,6 +1,6 @@
-"""Separate process that measures an int8 model: `python -m n6build.judge.accuracy.worker`.
+"""Separate process that measures an int8 model.
 
-It reads a job from stdin and writes the figures to stdout, as a line of JSON.
+`python -m n6build.judge.accuracy.worker` reads a job from stdin and writes the figures to stdout, as a line of JSON.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import json
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.compile.quantise.float_model import MAX_BYTES, first_line
 from n6build.compile.quantise.opened_model import opened
-from n6build.compile.quantise.quantise_onnx import session
+from n6build.compile.quantise.quantise_onnx import FloatSession
 from n6build.compile.quantise.samples import fitted
 from n6build.compile.quantise.worker import own_stdout
 from n6build.describe.quantise import Quantise
@@ -59,24 +58,23 @@ def measured(job: AccuracyJob) -> Accuracy:
     found = opened(file, [Path(each) for each in job.samples], job.settings)
     labels = read_labels(Path(job.labels), job.classes, found.samples.count) if job.labels else None
     try:
-        real = session(found.model.SerializeToString(), optimised=True)
+        real = FloatSession(found.model)
         int8 = OnnxModel(read_at_most(Path(job.int8_model), MAX_BYTES), all_tensors=False)
     except Exception as error:  # The library raises errors of many kinds.
         what = f"the interpreter refuses the model: {first_line(error)}"
         raise N6Error("N6-QUANT-008", what, where=Path(job.int8_model).name) from error
     ports = int8.output_ports()
-    names = [each.name for each in real.get_outputs()]
-    sums = Sums(names)
+    sums = Sums(real.outputs)
     for number in found.samples.spread(job.settings.most):
         sample = fitted(found.samples, number, found.inputs)
-        wanted = real.run(names, sample)
+        wanted = real.run(sample)
         int8.run([sample[port.name] for port in int8.inputs()])
         got = [_real(values, port.scale, port.zero_point) for values, port in zip(int8.outputs(), ports, strict=True)]
         sums.add(wanted, got, None if labels is None else labels[number])
     return sums.figures()
 
 
-def _real(values: NDArray[Any], scale: float, zero_point: int) -> NDArray[Any]:
+def _real(values: NDArray[np.generic], scale: float, zero_point: int) -> NDArray[np.generic]:
     if values.dtype.kind == "f":
         return values
     return (np.asarray(values, np.float64) - zero_point) * scale
@@ -87,7 +85,7 @@ def main() -> None:
     with own_stdout() as answers:
         job = decode_json(sys.stdin.buffer.read(), AccuracyJob)
         try:
-            head: dict[str, Any] = {"figures": asdict(measured(job))}
+            head: dict[str, object] = {"value": asdict(measured(job))}
         except N6Error as error:
             head = {"error": error.as_dict()}
         answers.write(json.dumps(head).encode() + b"\n")
