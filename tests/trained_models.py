@@ -67,12 +67,12 @@ def network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: b
         "last": last,
         "bias": bias,
     }
-    make, same = helper.make_node, {"pads": [1, 1, 1, 1]}
+    make, pads = helper.make_node, [1, 1, 1, 1]
     nodes = [
-        make("Conv", ["picture", "w1", "b1"], ["c1"], "first", kernel_shape=[3, 3], **same),
+        make("Conv", ["picture", "w1", "b1"], ["c1"], "first", kernel_shape=[3, 3], pads=pads),
         make("BatchNormalization", ["c1", "scale", "shift", "mean", "variance"], ["n1"], "norm"),
         make("Relu", ["n1"], ["r1"], "relu"),
-        make("Conv", ["r1", "w2", "b2"], ["c2"], "second", kernel_shape=[3, 3], strides=[2, 2], **same),
+        make("Conv", ["r1", "w2", "b2"], ["c2"], "second", kernel_shape=[3, 3], strides=[2, 2], pads=pads),
         make("Relu", ["c2"], ["r2"], "relu2"),
         make("Flatten", ["r2"], ["flat"], "flatten"),
         make("Gemm", ["flat", "last", "bias"], ["classes"], "dense"),

@@ -217,7 +217,9 @@ def test_the_locks_agree() -> None:
 
 def test_pyproject_has_ranges_and_no_pins() -> None:
     assert all(each.specifier for each in declared("compare", "quantise", "test", "virtual-board"))
-    assert not [each for each in declared("compare", "quantise", "test", "virtual-board") if "==" in str(each.specifier)]
+    assert not [
+        each for each in declared("compare", "quantise", "test", "virtual-board") if "==" in str(each.specifier)
+    ]
     (scons,) = (each for each in declared() if each.name == "scons")
     assert scons.specifier.contains("4.11.1")
     # A checkout compares with these constants, because pip is not involved there.

@@ -117,6 +117,11 @@ EDITS = (
             "settings.per_channel, False, QuantType",
             "settings.per_channel, True, QuantType",
         ),
+        (
+            "compile/quantise/calibration.py",
+            "for sample in samples():\n            calib",
+            "for sample in [*samples()][:-9]:\n            calib",
+        ),
         ("compile/quantise/float_model.py", "LEAST_OPSET = 13", "LEAST_OPSET = 14"),
     ),
     *edits(
@@ -733,6 +738,7 @@ WITHOUT_BYTES = {
     "n6build.base.processor": "the class of the processor, which is part of the signature",
     "n6build.compile.quantise.opened_model": "reads and fixes shapes by functions that are edited",
     "n6build.compile.quantise.process": "starts a process and reads its answer",
+    "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
     "n6build.compile.quantise.worker": "hands over jobs and answers of a process",
     "n6build.describe.nearest_paths": "hints",
     "n6build.base.captured": "runs a tool, whose own bytes count",

@@ -155,7 +155,7 @@ def test_operators_without_a_kernel_are_named_before_any_sample_is_computed(
     )
     model.graph.output.append(output)
     onnx.save(model, tmp_path / "net.onnx")
-    monkeypatch.setattr(quantise_onnx, "_ranges", lambda *_: pytest.fail("a sample was computed"))
+    monkeypatch.setattr(quantise_onnx, "ranges_of", lambda *_: pytest.fail("a sample was computed"))
     error = refused(tmp_path)
     assert error.id == "N6-NET-003"
     assert "LpNormalization" in error.what

@@ -1,7 +1,6 @@
 """Post-training quantisation of a float ONNX model by ONNX Runtime.
 
-Calibration takes one sample at a time, so that memory does not grow with their number: of each
-activation only its range or its histogram is kept. One thread computes, so that sums have one order.
+The model is prepared, calibrated on samples, quantised, and checked.
 """
 
 from __future__ import annotations
@@ -9,31 +8,27 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
-from numpy.typing import NDArray
-from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantType
-from onnxruntime.quantization.calibrate import TensorsData, create_calibrator
+from onnxruntime.quantization import CalibrationMethod, QuantType
+from onnxruntime.quantization.calibrate import TensorsData
 from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
 from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from n6build.base.errors import N6Error
+from n6build.compile.quantise.calibration import ranges_of
 from n6build.compile.quantise.float_model import first_line, names_of
 from n6build.compile.quantise.opened_model import opened
 from n6build.compile.quantise.samples import Sample, check_samples, fitted, rows
+from n6build.compile.quantise.sessions import open_session
 from n6build.compile.reference.compile_model import graph_of
 from n6build.describe.quantise import Quantise
 
-_METHODS = {
-    "minmax": CalibrationMethod.MinMax,
-    "percentile": CalibrationMethod.Percentile,
-    "entropy": CalibrationMethod.Entropy,
-}
 _TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.QInt16}
 _IR_OF_CONSTANTS = 4
 _SHOWN = 300
@@ -98,7 +93,7 @@ def quantised(job: QuantiseJob) -> Quantised:
         if job.compiles:
             _refuse_operators(prepared, settings, excluded, work, file.name)
         used = found.samples.spread(settings.most)
-        ranges = _ranges(work / "prepared.onnx", settings, rows(found.samples, found.inputs, settings.most), work)
+        ranges = _calibrated(work, settings, partial(rows, found.samples, found.inputs, settings.most), file.name)
         data = _int8_bytes(prepared, ranges, settings, excluded, file.name)
         _check_result(data, fitted(found.samples, used[0], found.inputs), file.name)
     text = (
@@ -138,52 +133,25 @@ def _reason(model: Path, error: Exception) -> str:
     The quantiser replaces that error by a later one.
     """
     try:
-        _session(model.read_bytes())
+        open_session(model.read_bytes())
     except Exception as found:
         return first_line(found)
     return first_line(error)
 
 
-class FloatSession:
-    """A float model on ONNX Runtime, with its optimisations."""
+def _calibrated(work: Path, settings: Quantise, samples: Callable[[], Iterator[Sample]], where: str) -> Any:
+    """Return the ranges of activations.
 
-    def __init__(self, model: onnx.ModelProto) -> None:
-        self._session = _session(model.SerializeToString(), optimised=True)
-        self.outputs = tuple(str(each.name) for each in self._session.get_outputs())
-
-    def run(self, sample: Sample) -> list[NDArray[np.generic]]:
-        """Return the outputs for a sample, in their order."""
-        return [np.asarray(each) for each in self._session.run(self.outputs, sample)]
-
-
-def _session(model: bytes, *, optimised: bool = False) -> Any:
-    """Return a session of ONNX Runtime that computes in one thread."""
-    levels = onnxruntime.GraphOptimizationLevel
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
-class _One(CalibrationDataReader):  # type: ignore[misc]
-    """A reader with one sample."""
-
-    def __init__(self, sample: Sample) -> None:
-        self._rest: list[Sample] = [sample]
-
-    def get_next(self) -> Sample | None:
-        return self._rest.pop() if self._rest else None
-
-
-def _ranges(prepared: Path, settings: Quantise, samples: Iterator[Sample], work: Path) -> Any:
-    """Return the range of each activation, from one sample after another."""
-    augmented = work / "augmented.onnx"
-    calibrator = create_calibrator(prepared, _operators(), str(augmented), _METHODS[settings.method])
-    calibrator.infer_session = _session(augmented.read_bytes())
-    for sample in samples:
-        calibrator.collect_data(_One(sample))
-    return calibrator.compute_data()
+    Raises:
+        N6Error: N6-QUANT-007 if the calibration fails.
+    """
+    try:
+        return ranges_of(work / "prepared.onnx", _operators(), settings.method, samples, work)
+    except N6Error:
+        raise
+    except Exception as error:
+        what = f"ONNX Runtime cannot calibrate it: {first_line(error)}"
+        raise N6Error("N6-QUANT-007", what, where=where, hint="check the samples on the float model") from error
 
 
 def _operators() -> list[str]:
@@ -198,7 +166,18 @@ def _int8_bytes(model: onnx.ModelProto, ranges: Any, settings: Quantise, exclude
     """
     whole = onnx.ModelProto.FromString(model.SerializeToString())
     kind = _TYPES[settings.activations]
-    arguments = (whole, settings.per_channel, False, QuantType.QInt8, kind, ranges, [], excluded, _operators(), {})
+    arguments: tuple[Any, ...] = (
+        whole,
+        settings.per_channel,
+        False,
+        QuantType.QInt8,
+        kind,
+        ranges,
+        [],
+        excluded,
+        _operators(),
+        {},
+    )
     try:
         quantizer = QDQQuantizer(*arguments)
         quantizer.quantize_model()
@@ -213,7 +192,8 @@ def _int8_bytes(model: onnx.ModelProto, ranges: Any, settings: Quantise, exclude
         kinds = ", ".join(sorted({node.op_type for node in model.graph.node}))
         what = f"none of its operators can be quantised: {kinds[:_SHOWN]}"
         raise N6Error("N6-QUANT-007", what, where=where, hint="check quantise.exclude and quantise.outputs")
-    return made.SerializeToString(deterministic=True)
+    data: bytes = made.SerializeToString(deterministic=True)
+    return data
 
 
 def _refuse_operators(model: onnx.ModelProto, settings: Quantise, excluded: list[str], work: Path, where: str) -> None:
@@ -243,7 +223,7 @@ def _check_result(data: bytes, sample: Sample, where: str) -> None:
     """
     checks: tuple[Callable[[], Any], ...] = (
         lambda: onnx.checker.check_model(onnx.load_model_from_string(data), full_check=True),
-        lambda: _session(data).run(None, sample),
+        lambda: open_session(data).run(None, sample),
     )
     for check in checks:
         try:

@@ -18,8 +18,8 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.compile.quantise.float_model import MAX_BYTES, first_line
 from n6build.compile.quantise.opened_model import opened
-from n6build.compile.quantise.quantise_onnx import FloatSession
 from n6build.compile.quantise.samples import fitted
+from n6build.compile.quantise.sessions import FloatSession
 from n6build.compile.quantise.worker import own_stdout
 from n6build.describe.quantise import Quantise
 from n6build.judge.accuracy.labels import read_labels
