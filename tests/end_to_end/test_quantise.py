@@ -6,7 +6,8 @@ import json
 
 import numpy as np
 import onnx
-from trained_models import classifier
+from PIL import Image
+from trained_models import CLASSES, classifier
 
 from end_to_end.conftest import Project
 
@@ -47,6 +48,26 @@ def test_float_in_board_out(project: Project) -> None:
     again = project.done(*RUN)
     assert f"Quantise {INT8}" in again.output
     assert (project.root / INT8).read_bytes() != made
+
+
+def test_pictures_in_folders_of_their_classes_are_samples_and_inputs(project: Project) -> None:
+    trained = classifier()
+    trained.save(project.root / "net")
+    for number, (values, label) in enumerate(zip(trained.samples[:60], trained.labels[:60], strict=True)):
+        folder = project.root / "net/pictures" / CLASSES[label]
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = np.clip(np.rint((values.transpose(1, 2, 0) + 6) * 255 / 12), 0, 255).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    text = YAML.replace("samples: samples.npy, labels: labels.npy", "samples: pictures").replace("20", "15")
+    text += "preprocess: {scale: 0.0470588, mean: [6]}\n"
+    (project.root / "net/model.yaml").write_text(text)
+    result = project.done(*RUN, "inputs=net/pictures/star")
+    count = int((trained.labels[:60] == CLASSES.index("star")).sum())
+    assert "top-1 " in result.output
+    assert f"Inputs star, {count} rows for network, float32" in result.output
+    assert f"{count} of {count} outputs equal the reference interpreter bit for bit" in result.output
+    (project.root / "net/pictures/star").rename(project.root / "net/pictures/sun")
+    assert "N6-QUANT-012: folder 'sun' is not a class of this model" in project.scons(*RUN).output
 
 
 def test_a_limit_that_is_missed_programs_nothing(project: Project) -> None:

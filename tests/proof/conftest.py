@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import intelhex
+import numpy as np
 import pytest
 from compiled_library import copy_project_file
 from end_to_end.conftest import Project, Result, make_project
@@ -169,6 +170,13 @@ def bring_a_float_model(project: Project) -> None:
     (project.root / "float/model.yaml").write_text(description)
 
 
+def bring_rows(project: Project) -> None:
+    """Add a table with two inputs of the anomaly detector."""
+    vectors = np.load(project.root / "models/anomaly/inputs.npy")
+    rows = np.linspace(-1, 1, 2 * vectors[0].size).reshape(2, -1)
+    np.savetxt(project.root / "rows.csv", rows, "%.3f", ",")
+
+
 def install_a_compiler(project: Project) -> None:
     install(project.home / "core", "3.0")
 
@@ -195,6 +203,7 @@ KINDS = {
             ("model=float", "samples=float/samples.npy", QUANTISED, INPUTS_OF_QUANTISED),
             bring_a_float_model,
         ),
+        Kind("pictures", ("model=anomaly", "probe=virtual", "inputs=rows.csv", "flash", "run"), bring_rows),
         Kind("given", ("model=given/network_rel.bin", "network"), bring_a_model),
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),

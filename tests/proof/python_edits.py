@@ -702,7 +702,8 @@ _BY_REASON = {
         n6build.compile.device_headers n6build.compile.runtime_files n6build.compile.neural_art.backend
         n6build.describe.compiled_folder n6build.compile.st_edge_ai.compiler_profile n6build.compile.kernel_files
         n6build.compile.st_edge_ai.find n6build.base.paths n6build.base.version n6build.describe.option
-        n6build.describe.option_lists n6build.describe.quantise
+        n6build.describe.option_lists n6build.describe.preprocess n6build.describe.quantise
+        n6build.describe.sample_files
         n6build.describe.host_program n6build.steps.plan_part
     """,
     _REFUSES: """
@@ -736,6 +737,10 @@ WITHOUT_BYTES = {
     **{module: reason for reason, modules in _BY_REASON.items() for module in modules.split()},
     "n6build.base.caller": "what messages call the program that was called",
     "n6build.base.processor": "the class of the processor, which is part of the signature",
+    "n6build.compile.quantise.media": "pictures and sounds, of which no build here has one; tables, which a run takes",
+    "n6build.compile.quantise.pictures": "pictures, of which no build here has one",
+    "n6build.compile.quantise.sounds": "sounds, of which no build here has one",
+    "n6build.compile.quantise.tables": "inputs of a run, which are no product",
     "n6build.compile.quantise.opened_model": "reads and fixes shapes by functions that are edited",
     "n6build.compile.quantise.process": "starts a process and reads its answer",
     "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",

@@ -16,11 +16,12 @@ from n6build.compile.quantise.quantise_onnx import QuantiseAnswer, QuantiseJob, 
 from n6build.describe.choices import Choices
 from n6build.describe.model import load_model
 from n6build.describe.quantise import Least, Quantise
+from n6build.describe.sample_files import sample_files
 from n6build.judge.accuracy.labels import read_labels
 from n6build.judge.accuracy.measure import Accuracy, OutputFigures
 from n6build.steps import quantise_model
 from n6build.steps.int8_accuracy import _check, lines_of
-from n6build.steps.quantise_model import quantise_steps, sample_files, with_int8_file
+from n6build.steps.quantise_model import quantise_steps, with_int8_file
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
 from trained_models import CLASSES, classifier

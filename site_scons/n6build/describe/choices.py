@@ -78,8 +78,12 @@ class Choices:
         "extram and allmems use external RAM",
     )
     samples: str = path(
-        "quantises a float ONNX model to int8 with these inputs: a .npy file with a row for each, a .npz file, or a folder; "
-        "default: quantise.samples in model.yaml",
+        "quantises a float ONNX model to int8 with these inputs: a .npy file with a row for each, or a folder of arrays, "
+        "pictures, sounds or tables; default: quantise.samples in model.yaml",
+    )
+    dataset: str = path(
+        "with samples: other inputs, in the same formats, on which the accuracy is measured; folders name the classes; "
+        "default: quantise.dataset in model.yaml, else the samples",
     )
     backend: str = word(
         "auto",
@@ -181,8 +185,8 @@ class Choices:
     )
     dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)
     inputs: str = path(
-        ".npy with a row for each inference, sent over the console; for target compare the board's inputs; default: "
-        "the test vectors",
+        ".npy with a row for each inference, or a folder of pictures, sounds or tables, sent over the console; for target "
+        "compare the board's inputs; default: the test vectors",
         targets=("run", "compare"),
     )
     captured: tuple[str, ...] = listed_paths(

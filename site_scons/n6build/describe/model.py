@@ -17,13 +17,14 @@ from n6build.describe.compiled_folder import folders_with_networks, holds_networ
 from n6build.describe.compiled_from import Origin, origin_of
 from n6build.describe.folder_name import RESERVED, folder_name, is_folder_name
 from n6build.describe.nearest_paths import nearest_paths
+from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 from n6build.describe.relocatable_file import is_relocatable
 
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
-# A hint names at most this number of networks.
-_MOST_NAMED = 4
+_MOST_NAMED = 4  # networks in a hint
+_MAY_BE_FOLDERS = (("quantise", "samples"), ("quantise", "dataset"))
 Share = Annotated[float, Range(0, 1)]
 Cosine = Annotated[float, Range(-1, 1)]
 
@@ -114,6 +115,7 @@ class ModelFile:
         file: Model file in this folder: .tflite, .onnx, or a relocatable model (network_rel.bin) of any tool.
         sha256: SHA-256 of the file in hex; a file with another one is refused. With `quantise`, of the int8 file.
         quantise: How a float model becomes an int8 one.
+        preprocess: How pictures, sounds and tables become inputs.
         description: A line for `scons models`.
         quality: A measured result, for `scons models` and for the reader.
         made_by: Script that trained the model; for the reader.
@@ -134,6 +136,7 @@ class ModelFile:
     quality: Quality | None = None
     made_by: str | None = None
     quantise: Quantise | None = None
+    preprocess: Preprocess = field(default_factory=Preprocess)
     network: NetworkChoices = field(default_factory=NetworkChoices)
     checks: Checks = field(default_factory=Checks)
     application: Application | None = None
@@ -152,7 +155,7 @@ class Model:
     description_file: The model.yaml, None for a bare model file or folder. reference: Model that the reference interpreter
     runs; None without one, or if nothing is compared. not_compared: Reason why nothing is compared. tolerance: None if
     model.yaml names none. quantise: Settings of stage 0, None if the
-    file is not quantised here. float_file: Float model that `file` is made from. samples, sample_labels: Its samples."""
+    file is not quantised here. float_file: Float model that `file` is made from. samples, dataset, labels_file: Its samples."""
 
     name: str
     file: Path | None
@@ -176,7 +179,9 @@ class Model:
     quantise: Quantise | None = None
     float_file: Path | None = None
     samples: Path | None = None
-    sample_labels: Path | None = None
+    dataset: Path | None = None
+    labels_file: Path | None = None
+    preprocess: Preprocess = field(default_factory=Preprocess)
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
@@ -292,8 +297,10 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
         tolerance=described.tolerance,
         relocatable=relocatable,
         quantise=quantise,
+        preprocess=described.preprocess,
         samples=folder / quantise.samples if quantise and quantise.samples else None,
-        sample_labels=folder / quantise.labels if quantise and quantise.labels else None,
+        dataset=folder / quantise.dataset if quantise and quantise.dataset else None,
+        labels_file=folder / quantise.labels if quantise and quantise.labels else None,
     )
 
 
@@ -333,11 +340,11 @@ def _check_files(model: ModelFile, folder: Path, document: Document) -> None:
         named[("vectors", "inputs")] = model.vectors.inputs
         if model.vectors.expected:
             named[("vectors", "expected")] = model.vectors.expected
-    for key in ("samples", "labels"):
+    for key in ("samples", "dataset", "labels"):
         if model.quantise and (file := getattr(model.quantise, key)):
             named[("quantise", key)] = file
     for keys, file in named.items():
-        if not (is_file(folder / file) or (keys == ("quantise", "samples") and is_folder(folder / file))):
+        if not (is_file(folder / file) or (keys in _MAY_BE_FOLDERS and is_folder(folder / file))):
             known = [path.name for path in files_in(folder)]
             raise N6Error(
                 "N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=did_you_mean(file, known)

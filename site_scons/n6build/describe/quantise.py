@@ -39,8 +39,10 @@ class Quantise:
 
     Attributes:
         samples: Inputs for the calibration: a .npy file with a row for each, a .npz file with an array for each input, or a
-            folder of such files.
-        labels: Right class of each sample: a .npy file of numbers, or a text file with a name or number in each line.
+            folder of arrays, pictures (PNG, JPEG), sounds (WAV) or tables (CSV).
+        dataset: Other inputs, in the same formats, on which the accuracy is measured.
+        labels: Right class of each input of the dataset, else of each sample: a .npy file of numbers, or a text file with a
+            name or number in each line. Without it, the names of the folders of pictures and sounds.
         method: Range of an activation: minmax takes all values, percentile leaves out rare ones, entropy keeps the
             distribution.
         per_channel: One scale for each output channel of the weights, instead of one for all.
@@ -48,12 +50,13 @@ class Quantise:
         exclude: Nodes, by name or operator, that stay float32.
         outputs: Tensors that become the outputs, in place of the model's; heads behind them are removed.
         shape: Sizes of open dimensions by name, such as batch or height; batch is 1 by default.
-        most: Number of samples that are used, spread evenly.
+        most: Number of samples that are used, spread evenly; also of the dataset.
         sha256: SHA-256 of the float file in hex; `sha256` beside `file` is that of the int8 file.
         least: Limits that make a build fail.
     """
 
     samples: FileName | None = None
+    dataset: FileName | None = None
     labels: FileName | None = None
     method: Method = "minmax"
     per_channel: bool = True

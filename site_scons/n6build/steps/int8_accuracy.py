@@ -15,7 +15,9 @@ from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.describe.model import Model
+from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Least, Quantise
+from n6build.describe.sample_files import sample_files
 from n6build.engine.step import Call, Step, Tool, to_parameters
 from n6build.steps.compiled_network import ACCURACY
 
@@ -27,22 +29,26 @@ if TYPE_CHECKING:
 class Int8AccuracyParameters:
     """Parameters of the step.
 
-    Its sources are both models, the labels if there are any, and the samples.
+    Its sources are both models, the labels if there are any, and the inputs.
 
     Attributes:
         name: Name of the model.
         classes: Names of the classes.
         has_labels: The third source has labels.
+        by_folder: Folders of the inputs name their classes.
         settings: Settings of stage 0.
+        preprocess: Pre-processing of pictures, sounds and tables.
     """
 
     name: str
     classes: tuple[str, ...]
     has_labels: bool
+    by_folder: bool
     settings: Quantise
+    preprocess: Preprocess
 
 
-def accuracy_step(model: Model, settings: Quantise, samples: Sequence[str], processor: Tool) -> Step:
+def accuracy_step(model: Model, settings: Quantise, samples: Sequence[Path], processor: Tool) -> Step:
     """Return the step that measures an int8 model.
 
     Args:
@@ -52,13 +58,17 @@ def accuracy_step(model: Model, settings: Quantise, samples: Sequence[str], proc
         processor: Class of the processor, on which the float model's last bits depend.
     """
     assert model.file and model.float_file
-    labels = (project_path(model.sample_labels),) if model.sample_labels else ()
+    labels = (project_path(model.labels_file),) if model.labels_file else ()
+    files = sample_files(model.dataset) if model.dataset else samples
+    root = (model.dataset or model.samples or Path()).absolute()
+    by_folder = not labels and all(each.absolute().parent.parent == root for each in files)
+    parameters = Int8AccuracyParameters(model.name, model.classes, bool(labels), by_folder, settings, model.preprocess)
     return Step(
         verb="Accuracy",
         stage="network",
         outputs=(f"{project_path(model.file.parent)}/{ACCURACY}",),
-        sources=(project_path(model.float_file), project_path(model.file), *labels, *samples),
-        parameters=to_parameters(Int8AccuracyParameters(model.name, model.classes, bool(labels), settings)),
+        sources=(project_path(model.float_file), project_path(model.file), *labels, *map(project_path, files)),
+        parameters=to_parameters(parameters),
         function="n6build.steps.int8_accuracy:make_int8_accuracy",
         tools=(processor,),
     )
@@ -80,7 +90,9 @@ def make_int8_accuracy(call: Call) -> None:
     real, int8, *others = call.sources
     labels = str(others.pop(0)) if given.has_labels else ""
     names = tuple(map(str, others))
-    job = worker.AccuracyJob(str(real), str(int8), names, labels, given.classes, given.settings)
+    job = worker.AccuracyJob(
+        str(real), str(int8), names, labels, given.classes, given.settings, given.preprocess, given.by_folder
+    )
     figures, _ = answer_of(worker.__name__, job, Accuracy, real.name)
     for subject, detail, style in lines_of(figures, given.name):
         say("Accuracy", subject, detail, style)

@@ -16,6 +16,7 @@ from n6build.steps.flash_appli import flash_appli_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
+from n6build.steps.given_inputs import given_inputs_step
 from n6build.steps.goal_checks import runs_until
 from n6build.steps.job import Job
 from n6build.steps.plan_part import Part
@@ -248,8 +249,10 @@ def _run_steps(
         return [watched]
     if choices.epochs:
         return [run_epochs_step(f"{job.folder}/epochs.json", receipts, networks, images.elves, job.board, target)]
+    files = given_inputs_step(job.folder, networks[0], choices.inputs)
+    inputs = files.name if files else choices.inputs
     session = Session(
-        choices.inputs,
+        inputs,
         choices.expected,
         choices.console,
         choices.audio,
@@ -258,6 +261,6 @@ def _run_steps(
         choices.trace,
         silent=bool(choices.pair),
     )
-    compared = [(each, expected_outputs(job.folder, each, choices.inputs, choices.expected)) for each in networks]
+    compared = [(each, expected_outputs(job.folder, each, inputs, choices.expected)) for each in networks]
     run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)
-    return [*(expected.step for _, expected in compared if expected.step), run]
+    return [*([files] if files else []), *(expected.step for _, expected in compared if expected.step), run]

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from n6build.base.console import kib, say
 from n6build.base.errors import N6Error
-from n6build.base.files import digest_of, file_size, files_in, is_file, is_folder, sha256, write_atomically
+from n6build.base.files import digest_of, file_size, sha256, write_atomically
 from n6build.base.paths import project_path
 from n6build.base.processor import processor_class
 from n6build.describe.choices import Choices
 from n6build.describe.model import Model
+from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
+from n6build.describe.sample_files import sample_files
 from n6build.engine.step import Call, Step, Tool, to_parameters
 from n6build.steps.int8_accuracy import accuracy_step
 
-# Formats of samples.
-SUFFIXES = (".npy", ".npz")
 _PACKAGE = "onnxruntime"
 
 
@@ -32,10 +32,12 @@ class QuantiseParameters:
     Attributes:
         settings: Settings of stage 0.
         compiles: The reference compiler takes the int8 model, and can refuse operators before any calibration.
+        preprocess: Pre-processing of pictures, sounds and tables.
     """
 
     settings: Quantise
     compiles: bool
+    preprocess: Preprocess
 
 
 def with_int8_file(model: Model, choices: Choices) -> Model:
@@ -52,6 +54,9 @@ def with_int8_file(model: Model, choices: Choices) -> Model:
             ONNX Runtime.
     """
     if not choices.samples and model.quantise is None:
+        if choices.dataset:
+            hint = "add samples=FOLDER, or quantise: {samples: samples.npy} in model.yaml"
+            raise N6Error("N6-QUANT-010", "option dataset is for a model that is quantised here", hint=hint)
         return model
     if choices.samples and len(choices.models) > 1:
         what = "option samples is for a single model"
@@ -83,6 +88,7 @@ def with_int8_file(model: Model, choices: Choices) -> Model:
         quantise=settings,
         float_file=model.file,
         samples=samples,
+        dataset=Path(choices.dataset) if choices.dataset else model.dataset,
     )
 
 
@@ -98,19 +104,19 @@ def quantise_steps(model: Model, *, compiles: bool) -> tuple[Step, ...]:
     """
     if model.quantise is None or model.float_file is None or model.samples is None or model.file is None:
         return ()
-    files = tuple(map(project_path, sample_files(model.samples)))
+    samples = sample_files(model.samples)
     int8 = project_path(model.file)
     tool = processor_tool()
     step = Step(
         verb="Quantise",
         stage="network",
         outputs=(int8,),
-        sources=(project_path(model.float_file), *files),
-        parameters=to_parameters(QuantiseParameters(model.quantise, compiles)),
+        sources=(project_path(model.float_file), *map(project_path, samples)),
+        parameters=to_parameters(QuantiseParameters(model.quantise, compiles, model.preprocess)),
         function="n6build.steps.quantise_model:make_int8_model",
         tools=(tool,),
     )
-    return step, accuracy_step(model, model.quantise, files, tool)
+    return step, accuracy_step(model, model.quantise, samples, tool)
 
 
 def processor_tool() -> Tool:
@@ -120,27 +126,6 @@ def processor_tool() -> Tool:
     Float kernels differ between classes, and with them the last bits of a range.
     """
     return Tool("processor", sha256(processor_class().encode()))
-
-
-def sample_files(path: Path) -> tuple[Path, ...]:
-    """Return the files with samples: the file itself, or those in a folder.
-
-    Raises:
-        N6Error: N6-QUANT-005 if there are none.
-    """
-    if is_file(path):
-        files = [path]
-    elif is_folder(path):
-        files = [each for each in files_in(path) if each.suffix.lower() in SUFFIXES]
-    else:
-        raise N6Error("N6-QUANT-005", "no such file or folder with samples", where=project_path(path))
-    if files and all(each.suffix.lower() in SUFFIXES for each in files):
-        return tuple(files)
-    found = sorted({each.suffix.lower() or "files without a suffix" for each in (files or files_in(path))})
-    what = f"has no samples in a known format ({', '.join(SUFFIXES)}), but {', '.join(found[:5]) or 'nothing'}"
-    raise N6Error(
-        "N6-QUANT-005", what, where=project_path(path), hint="save the inputs of the network: numpy.save(...)"
-    )
 
 
 def make_int8_model(call: Call) -> None:
@@ -162,7 +147,7 @@ def make_int8_model(call: Call) -> None:
         what = f"is not the file that model.yaml describes (sha256 {wanted[:12]}...)"
         hint = f"write quantise.sha256: {digest_of(model)} if you trained the model again"
         raise N6Error("N6-MODEL-006", what, where=model.name, hint=hint)
-    job = QuantiseJob(str(model), tuple(map(str, samples)), given.settings, given.compiles)
+    job = QuantiseJob(str(model), tuple(map(str, samples)), given.settings, given.compiles, given.preprocess)
     answer, data = answer_of(worker.__name__, job, QuantiseAnswer, model.name)
     write_atomically(call.outputs[0], data)
     *shapes, used = answer.lines

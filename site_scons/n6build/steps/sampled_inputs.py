@@ -11,6 +11,7 @@ from n6build.base.files import digest_of, write_atomically
 from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
 from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.memory_plan.seeded_vectors import seeded_shape
@@ -29,6 +30,7 @@ class SampledInputsParameters:
         weights: Names of the raw files, which are not read.
         samples: Number of files with samples.
         settings: Settings of stage 0.
+        preprocess: Pre-processing of pictures, sounds and tables.
     """
 
     name: str
@@ -36,6 +38,7 @@ class SampledInputsParameters:
     weights: tuple[str, ...]
     samples: int
     settings: Quantise
+    preprocess: Preprocess
 
 
 def sampled_inputs_step(folder: str, network: NetworkSteps) -> Step:
@@ -49,7 +52,9 @@ def sampled_inputs_step(folder: str, network: NetworkSteps) -> Step:
     assert model.quantise and model.float_file
     quantise, *_ = network.before
     real, *samples = quantise.sources
-    parameters = SampledInputsParameters(network.name, network.folder, network.weights, len(samples), model.quantise)
+    parameters = SampledInputsParameters(
+        network.name, network.folder, network.weights, len(samples), model.quantise, model.preprocess
+    )
     return Step(
         verb="Inputs",
         stage="image",
@@ -75,7 +80,7 @@ def make_sampled_inputs(call: Call) -> None:
     real, files = call.sources[0], list(call.sources[1 : 1 + given.samples])
     digest_of(real)
     ports = read_artifacts(Path(given.folder), given.name, given.weights).inputs
-    found = opened(real, files, given.settings)
+    found = opened(real, files, given.settings, given.preprocess)
     numbers = found.samples.spread(given.settings.most)[: seeded_shape(ports).count]
     rows = [fitted(found.samples, number, found.inputs) for number in numbers]
     wanted, made = [each.bytes for each in ports], [values.nbytes for values in rows[0].values()]

@@ -1,4 +1,4 @@
-"""Ranges of activations, as ONNX Runtime's calibrators find them, in little memory.
+"""Ranges of activations, in little memory, as ONNX Runtime finds them.
 
 The calibrators of percentiles and of entropy keep every activation of every sample, to make one
 histogram of all. Here, a first pass finds the limits of each histogram and a second one fills it, one

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from n6build.compile.quantise.opened_model import opened
 from n6build.compile.quantise.samples import Sample, check_samples, fitted, rows
 from n6build.compile.quantise.sessions import open_session
 from n6build.compile.reference.compile_model import graph_of
+from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 
 _TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.QInt16}
@@ -45,12 +46,14 @@ class QuantiseJob:
         samples: Files with samples.
         settings: Settings of model.yaml.
         compiles: The reference compiler takes the int8 model, and can refuse operators beforehand.
+        preprocess: Pre-processing of pictures, sounds and tables.
     """
 
     model: str
     samples: tuple[str, ...]
     settings: Quantise
     compiles: bool
+    preprocess: Preprocess = field(default_factory=Preprocess)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def quantised(job: QuantiseJob) -> Quantised:
         N6Error: N6-QUANT-001 to N6-QUANT-008; the errors of the reference compiler for operators that it does not have.
     """
     file, settings = Path(job.model), job.settings
-    found = opened(file, [Path(each) for each in job.samples], settings)
+    found = opened(file, [Path(each) for each in job.samples], settings, job.preprocess)
     check_samples(found.samples, found.inputs, settings.most)
     with tempfile.TemporaryDirectory(prefix="n6build-quantise-") as folder:
         work = Path(folder)

@@ -38,6 +38,26 @@ def read_labels(path: Path, classes: Sequence[str], count: int) -> list[int]:
     return labels
 
 
+def folder_labels(files: Sequence[Path], classes: Sequence[str]) -> list[int]:
+    """Return the label of each file: the number of the class that its folder names.
+
+    Args:
+        files: Files in folders with the names of classes.
+        classes: Names of the classes; if empty, those of the folders in alphabetical order.
+
+    Raises:
+        N6Error: N6-QUANT-012 for a folder that is no class.
+    """
+    known = list(classes) or sorted({file.parent.name for file in files})
+    labels = []
+    for file in files:
+        if file.parent.name not in known:
+            what = f"folder '{file.parent.name[:_SHOWN]}' is not a class of this model"
+            raise N6Error("N6-QUANT-012", what, where=file.name, hint=did_you_mean(file.parent.name, known))
+        labels.append(known.index(file.parent.name))
+    return labels
+
+
 def _of_npy(data: bytes, path: Path) -> list[int]:
     try:
         array = array_of(data)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,9 @@ from n6build.compile.quantise.opened_model import opened
 from n6build.compile.quantise.samples import fitted
 from n6build.compile.quantise.sessions import FloatSession
 from n6build.compile.quantise.worker import own_stdout
+from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
-from n6build.judge.accuracy.labels import read_labels
+from n6build.judge.accuracy.labels import folder_labels, read_labels
 from n6build.judge.accuracy.measure import Accuracy, Sums
 from n6build.judge.compare.onnx_interpreter import OnnxModel
 
@@ -38,6 +39,8 @@ class AccuracyJob:
         labels: File with labels; empty without any.
         classes: Names of the classes.
         settings: Settings of stage 0.
+        preprocess: Pre-processing of pictures, sounds and tables.
+        by_folder: Folders of the samples name their classes.
     """
 
     float_model: str
@@ -46,6 +49,8 @@ class AccuracyJob:
     labels: str
     classes: tuple[str, ...]
     settings: Quantise
+    preprocess: Preprocess = field(default_factory=Preprocess)
+    by_folder: bool = False
 
 
 def measured(job: AccuracyJob) -> Accuracy:
@@ -55,8 +60,8 @@ def measured(job: AccuracyJob) -> Accuracy:
         N6Error: N6-QUANT-005 to N6-QUANT-012.
     """
     file = Path(job.float_model)
-    found = opened(file, [Path(each) for each in job.samples], job.settings)
-    labels = read_labels(Path(job.labels), job.classes, found.samples.count) if job.labels else None
+    found = opened(file, [Path(each) for each in job.samples], job.settings, job.preprocess)
+    labels = _labels(job, found.samples.count)
     try:
         real = FloatSession(found.model)
         int8 = OnnxModel(read_at_most(Path(job.int8_model), MAX_BYTES), all_tensors=False)
@@ -72,6 +77,12 @@ def measured(job: AccuracyJob) -> Accuracy:
         got = [_real(values, port.scale, port.zero_point) for values, port in zip(int8.outputs(), ports, strict=True)]
         sums.add(wanted, got, None if labels is None else labels[number])
     return sums.figures()
+
+
+def _labels(job: AccuracyJob, count: int) -> list[int] | None:
+    if job.by_folder:
+        return folder_labels([Path(each) for each in job.samples], job.classes)
+    return read_labels(Path(job.labels), job.classes, count) if job.labels else None
 
 
 def _real(values: NDArray[np.generic], scale: float, zero_point: int) -> NDArray[np.generic]:
