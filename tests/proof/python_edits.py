@@ -114,8 +114,8 @@ EDITS = (
         "build/quantised/float/net_int8.onnx",
         (
             "compile/quantise/quantise_onnx.py",
-            "settings.per_channel, False, QuantType",
-            "settings.per_channel, True, QuantType",
+            "smaller = _TYPES[settings.activations], False",
+            "smaller = _TYPES[settings.activations], True",
         ),
         (
             "compile/quantise/calibration.py",

@@ -163,7 +163,7 @@ def test_a_sound_of_floats_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["x,y\n1,2\n3,4.5\n", "1;2\n3;4.5\n", "\ufeff1\t2\n3\t4.5\n\n"])
 def test_tables_of_the_usual_forms(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
-    np.testing.assert_array_equal(read_table(tmp_path / "a.csv"), np.float32([[1, 2], [3, 4.5]]))
+    np.testing.assert_array_equal(read_table(tmp_path / "a.csv"), np.array([[1, 2], [3, 4.5]], np.float32))
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,12 @@ class _Net:
         values = self._rng.normal(0, fan**-0.5, (out, into // group, size, size)).astype(np.float32)
         self.weights += [numpy_helper.from_array(values, f"{made}_w")]
         self.weights += [numpy_helper.from_array(self._rng.normal(0, 0.1, out).astype(np.float32), f"{made}_b")]
-        how = {"kernel_shape": [size, size], "strides": [stride, stride], "pads": [size // 2] * 4, "group": group}
+        how: dict[str, Any] = {
+            "kernel_shape": [size, size],
+            "strides": [stride, stride],
+            "pads": [size // 2] * 4,
+            "group": group,
+        }
         self.nodes.append(helper.make_node("Conv", [name, f"{made}_w", f"{made}_b"], [made], made, **how))
         return made
 
@@ -69,7 +74,9 @@ class _Net:
 def _mobilenet(alpha: float, size: int) -> onnx.ModelProto:
     """Return a float MobileNetV2 with 1000 classes."""
     net = _Net()
-    net.weights += [numpy_helper.from_array(np.float32(each), name) for name, each in (("low", 0), ("high", 6))]
+    net.weights += [
+        numpy_helper.from_array(np.array(each, np.float32), name) for name, each in (("low", 0), ("high", 6))
+    ]
     channels = _rounded(32 * alpha)
     name = net.node("Clip", net.conv("input", 3, channels, 3, 2), "low", "high")
     for expansion, width, count, first in _BLOCKS:

@@ -110,4 +110,7 @@ def _in_type(values: NDArray[np.generic], port: IoBuffer) -> NDArray[np.generic]
         return values.astype("<f4")
     kind = np.dtype(port.type)
     limits = np.iinfo(kind)
-    return np.clip(np.rint(real / port.scale) + port.zero_point, limits.min, limits.max).astype(kind)
+    made: NDArray[np.generic] = np.clip(np.rint(real / port.scale) + port.zero_point, limits.min, limits.max).astype(
+        kind
+    )
+    return made

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod
-from onnxruntime.quantization.calibrate import HistogramCollector, create_calibrator
+from onnxruntime.quantization.calibrate import HistogramCollector, TensorsData, create_calibrator
 
 from n6build.compile.quantise.samples import Sample
 from n6build.compile.quantise.sessions import open_session
@@ -40,7 +40,7 @@ class _One(CalibrationDataReader):  # type: ignore[misc]
 
 def ranges_of(
     prepared: Path, operators: Sequence[str], method: Method, samples: Callable[[], Iterable[Sample]], work: Path
-) -> Any:
+) -> TensorsData:
     """Return the range of each activation, as the quantiser takes them.
 
     Args:
@@ -94,7 +94,7 @@ def _histograms(
     for name, values in activations():
         low, high = limits[name]
         threshold = np.array(max(abs(low), abs(high)), dtype=values.dtype)
-        span = magnitudes[name] if of_magnitudes else (-threshold, threshold)
+        span: tuple[Any, Any] = magnitudes[name] if of_magnitudes else (-threshold, threshold)
         found, edges[name] = np.histogram(np.abs(values) if of_magnitudes else values, bins, range=span)
         counts[name] = counts.get(name, 0) + found
     return {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
@@ -51,7 +51,7 @@ def open_media(files: Sequence[Path], inputs: Sequence[Input], how: Preprocess) 
     )
 
 
-def read_medium(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[Any]:
+def read_medium(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[np.float32]:
     """Return the values of a picture, sound or table for an input.
 
     Args:

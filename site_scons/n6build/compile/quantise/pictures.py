@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.Decomp
 _LONGEST = 200
 
 
-def read_picture(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[Any]:
+def read_picture(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[np.float32]:
     """Return a picture in the shape of an input.
 
     Args:

@@ -142,7 +142,7 @@ def _reason(model: Path, error: Exception) -> str:
     return first_line(error)
 
 
-def _calibrated(work: Path, settings: Quantise, samples: Callable[[], Iterator[Sample]], where: str) -> Any:
+def _calibrated(work: Path, settings: Quantise, samples: Callable[[], Iterator[Sample]], where: str) -> TensorsData:
     """Return the ranges of activations.
 
     Raises:
@@ -161,18 +161,20 @@ def _operators() -> list[str]:
     return sorted({*QLinearOpsRegistry, *QDQRegistry})
 
 
-def _int8_bytes(model: onnx.ModelProto, ranges: Any, settings: Quantise, excluded: list[str], where: str) -> bytes:
+def _int8_bytes(
+    model: onnx.ModelProto, ranges: TensorsData, settings: Quantise, excluded: list[str], where: str
+) -> bytes:
     """Return the quantised model.
 
     Raises:
         N6Error: N6-QUANT-007 if the quantiser fails.
     """
     whole = onnx.ModelProto.FromString(model.SerializeToString())
-    kind = _TYPES[settings.activations]
+    kind, smaller = _TYPES[settings.activations], False
     arguments: tuple[Any, ...] = (
         whole,
         settings.per_channel,
-        False,
+        smaller,
         QuantType.QInt8,
         kind,
         ranges,

@@ -5,8 +5,6 @@ One thread computes, so that sums have one order.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import onnx
 import onnxruntime
@@ -33,7 +31,7 @@ class FloatSession:
         return [np.asarray(each) for each in self._session.run(self.outputs, sample)]
 
 
-def open_session(model: bytes, *, optimised: bool = False) -> Any:
+def open_session(model: bytes, *, optimised: bool = False) -> onnxruntime.InferenceSession:
     """Return a session of ONNX Runtime that computes in one thread."""
     levels = onnxruntime.GraphOptimizationLevel
     options = onnxruntime.SessionOptions()

@@ -6,7 +6,6 @@ import math
 import wave
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ Signal = NDArray[np.float64]
 _FLOOR = 1e-6
 
 
-def read_sound(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[Any]:
+def read_sound(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[np.float32]:
     """Return a sound in the shape of an input.
 
     A longer sound is cut, a shorter one continues with silence.
@@ -76,7 +75,8 @@ def read_wav(path: Path, rate: int) -> Signal:
         parts = raw.astype(np.int64) << (8 * np.arange(width))
         values = parts.sum(axis=1)
         values -= (values >> (8 * width - 1)) << (8 * width)
-    return values.reshape(-1, channels).mean(axis=1) / float(1 << (8 * width - 1))
+    mixed: Signal = values.reshape(-1, channels).mean(axis=1) / float(1 << (8 * width - 1))
+    return mixed
 
 
 def _of_length(signal: Signal, count: int) -> Signal:

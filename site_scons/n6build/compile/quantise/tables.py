@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ _MOST_BYTES = 1 << 30
 _SHOWN = 40
 
 
-def read_table(path: Path) -> NDArray[Any]:
+def read_table(path: Path) -> NDArray[np.float32]:
     """Return the numbers of a CSV file, (rows, columns).
 
     A first line without any number is a heading. Columns end with a comma, a semicolon or a tab.
