@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import onnx
@@ -59,13 +60,15 @@ def test_pictures_in_folders_of_their_classes_are_samples_and_inputs(project: Pr
         pixels = np.clip(np.rint((values.transpose(1, 2, 0) + 6) * 255 / 12), 0, 255).astype(np.uint8)
         Image.fromarray(pixels).save(folder / f"{number}.png")
     text = YAML.replace("samples: samples.npy, labels: labels.npy", "samples: pictures").replace("20", "15")
+    text += "result: classification\n"
     text += "preprocess: {scale: 0.0470588, mean: [6]}\n"
     (project.root / "net/model.yaml").write_text(text)
-    result = project.done(*RUN, "inputs=net/pictures/star")
-    count = int((trained.labels[:60] == CLASSES.index("star")).sum())
-    assert "top-1 " in result.output
-    assert f"Inputs star, {count} rows for network, float32" in result.output
-    assert f"{count} of {count} outputs equal the reference interpreter bit for bit" in result.output
+    result = project.done(*RUN, "dataset=net/pictures", "most=40")
+    assert "Inputs pictures, 40 rows for network, float32" in result.output
+    assert "40 of 40 outputs equal the reference interpreter bit for bit" in result.output
+    # The same pictures, in the reference interpreter and on the board.
+    (int8,) = re.findall(r"top-1 [\d.]+ % float, ([\d.]+) % int8", result.output)
+    assert f"net has top-1 {int8} % on the board: " in result.output
     (project.root / "net/pictures/star").rename(project.root / "net/pictures/sun")
     assert "N6-QUANT-012: folder 'sun' is not a class of this model" in project.scons(*RUN).output
 

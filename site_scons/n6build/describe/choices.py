@@ -150,6 +150,11 @@ class Choices:
         environment="N6BUILD_PROBE",
         targets=(*ON_A_BOARD, "vscode", "matrix"),
     )
+    most: int = count(
+        "number of samples, and of inputs of dataset and inputs in a folder, spread evenly; default: quantise.most in "
+        "model.yaml, 200",
+        "samples",
+    )
     fsbl: str = path("your own FSBL instead of n6build's: a signed image, or elf, hex or bin, which get a header")
     appli: str = path("your own Appli, in the formats of fsbl; without option model, n6build adds no network to it")
     linker_map: str = path(

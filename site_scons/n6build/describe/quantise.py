@@ -12,6 +12,7 @@ from n6build.base.yaml_schema import FileName, Range
 
 # Fewer samples show too little of the range of an activation.
 LEAST_SAMPLES = 8
+MOST = 200
 Method = Literal["minmax", "percentile", "entropy"]
 Count = Annotated[int, Range(LEAST_SAMPLES, 1_000_000)]
 Decibels = Annotated[float, Range(0, 200)]
@@ -64,6 +65,6 @@ class Quantise:
     exclude: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     shape: dict[str, Dimension] = field(default_factory=dict)
-    most: Count = 200
+    most: Count = MOST
     sha256: str | None = None
     least: Least = field(default_factory=Least)

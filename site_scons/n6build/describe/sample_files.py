@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -22,6 +23,24 @@ _MOST_NAMED = 5
 def is_media(path: Path) -> bool:
     """Return whether a path is a folder, or a file other than an array."""
     return is_folder(path) or path.suffix.lower() in (*PICTURES, *SOUNDS, *TABLES)
+
+
+def spread(files: Sequence[Path], most: int) -> tuple[Path, ...]:
+    """Return at most this many files, spread evenly."""
+    count = len(files)
+    return tuple(files) if count <= most else tuple(files[place * count // most] for place in range(most))
+
+
+def classes_of(files: Sequence[Path], root: Path, classes: Sequence[str]) -> tuple[str, ...]:
+    """Return the class of each file, the name of its folder; empty if a folder is no class.
+
+    Args:
+        files: Files in folders below the root.
+        root: The folder of these folders.
+        classes: Names of the classes.
+    """
+    named = [each.parent.name for each in files if each.absolute().parent.parent == root.absolute()]
+    return tuple(named) if len(named) == len(files) and set(named) <= set(classes) else ()
 
 
 def sample_files(path: Path) -> tuple[Path, ...]:

@@ -17,8 +17,10 @@ from n6build.base.paths import project_path
 from n6build.base.size_text import counted
 from n6build.compile.artifacts.description import IoBuffer
 from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.choices import Choices
 from n6build.describe.preprocess import Preprocess
-from n6build.describe.sample_files import is_media, sample_files
+from n6build.describe.quantise import MOST
+from n6build.describe.sample_files import classes_of, is_media, sample_files, spread
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
 
@@ -46,24 +48,42 @@ class GivenInputsParameters:
     preprocess: Preprocess
 
 
-def given_inputs_step(folder: str, network: NetworkSteps, inputs: str) -> Step | None:
-    """Return the step that makes rows of files, or None for an array.
+@dataclass(frozen=True)
+class GivenInputs:
+    """Inputs of a run.
+
+    Attributes:
+        file: File with a row for each input; empty for the model's own.
+        labels: Right class of each row; empty if it is unknown.
+        steps: Step that makes the file of pictures, sounds or tables.
+    """
+
+    file: str
+    labels: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenInputs:
+    """Return the inputs that the options name.
+
+    These are an array of option inputs, or the files of option inputs or dataset.
 
     Args:
         folder: Folder of the application.
         network: Network that runs on the inputs.
-        inputs: Value of option inputs; empty for the model's own.
+        choices: Choices of the command line.
 
     Raises:
         N6Error: N6-QUANT-005 if there are no inputs in a known format; N6-QUANT-011.
     """
-    if not inputs or not is_media(Path(inputs)):
-        return None
-    files = sample_files(Path(inputs))
+    inputs = Path(choices.inputs or choices.dataset)
+    if not (choices.inputs or choices.dataset) or not is_media(inputs):
+        return GivenInputs(choices.inputs)
+    files = spread(sample_files(inputs), choices.most or MOST)
     parameters = GivenInputsParameters(
         network.name, network.folder, network.weights, len(files), network.model.preprocess
     )
-    return Step(
+    step = Step(
         verb="Inputs",
         stage="run",
         outputs=(f"{folder}/inputs/given.npy",),
@@ -71,6 +91,7 @@ def given_inputs_step(folder: str, network: NetworkSteps, inputs: str) -> Step |
         parameters=to_parameters(parameters),
         function="n6build.steps.given_inputs:make_given_inputs",
     )
+    return GivenInputs(step.name, classes_of(files, inputs, network.model.classes), (step,))
 
 
 def make_given_inputs(call: Call) -> None:

@@ -16,7 +16,7 @@ from n6build.steps.flash_appli import flash_appli_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
-from n6build.steps.given_inputs import given_inputs_step
+from n6build.steps.given_inputs import given_inputs
 from n6build.steps.goal_checks import runs_until
 from n6build.steps.job import Job
 from n6build.steps.plan_part import Part
@@ -249,10 +249,9 @@ def _run_steps(
         return [watched]
     if choices.epochs:
         return [run_epochs_step(f"{job.folder}/epochs.json", receipts, networks, images.elves, job.board, target)]
-    files = given_inputs_step(job.folder, networks[0], choices.inputs)
-    inputs = files.name if files else choices.inputs
+    given = given_inputs(job.folder, networks[0], choices)
     session = Session(
-        inputs,
+        given.file,
         choices.expected,
         choices.console,
         choices.audio,
@@ -260,7 +259,8 @@ def _run_steps(
         choices.gdb,
         choices.trace,
         silent=bool(choices.pair),
+        labels=given.labels,
     )
-    compared = [(each, expected_outputs(job.folder, each, inputs, choices.expected)) for each in networks]
+    compared = [(each, expected_outputs(job.folder, each, given.file, choices.expected)) for each in networks]
     run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)
-    return [*([files] if files else []), *(expected.step for _, expected in compared if expected.step), run]
+    return [*given.steps, *(expected.step for _, expected in compared if expected.step), run]

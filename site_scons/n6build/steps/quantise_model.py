@@ -62,6 +62,7 @@ def with_int8_file(model: Model, choices: Choices) -> Model:
         what = "option samples is for a single model"
         raise N6Error("N6-QUANT-010", what, hint="write quantise: {samples: ...} into the model.yaml of each")
     settings, samples = model.quantise or Quantise(), Path(choices.samples) if choices.samples else model.samples
+    settings = replace(settings, most=choices.most or settings.most)
     if model.file is None or model.prebuilt is not None:
         what = "is compiled already: there is no float model to quantise"
         raise N6Error(

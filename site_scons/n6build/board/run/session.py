@@ -45,6 +45,7 @@ class RunModel:
         nudged: Cosine of the model's own outputs to those for inputs that are one step off; None if it is
             unknown.
         float_ulps: Distance that float32 outputs may have, as in `judge`.
+        is_measured: The labels are those of a dataset, whose accuracy is told.
     """
 
     name: str
@@ -58,6 +59,7 @@ class RunModel:
     is_seeded: bool = False
     nudged: float | None = None
     float_ulps: float = 0.0
+    is_measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class NetworkOutcome:
         expected: Expected time of an inference on the chip.
         is_seeded: As in `RunModel`.
         nudged: As in `RunModel`.
+        is_measured: As in `RunModel`.
     """
 
     model: str
@@ -101,6 +104,7 @@ class NetworkOutcome:
     expected: ExpectedMs | None = None
     is_seeded: bool = False
     nudged: float | None = None
+    is_measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -366,6 +370,7 @@ def outcome_of(
         model.not_compared,
         is_seeded=model.is_seeded,
         nudged=model.nudged,
+        is_measured=model.is_measured,
     )
 
 

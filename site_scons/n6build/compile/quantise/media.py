@@ -35,7 +35,8 @@ def open_media(files: Sequence[Path], inputs: Sequence[Input], how: Preprocess) 
         what = f"the model has {len(inputs)} inputs, but a file has one"
         raise N6Error("N6-QUANT-005", what, where=files[0].name, hint="give a .npz file with an array for each input")
     (port,) = inputs
-    folder = files[0].parent.name
+    one_folder = len({each.parent for each in files}) == 1
+    folder = (files[0].parent if one_folder else files[0].parent.parent).name
     if len(files) == 1 and files[0].suffix.lower() == ".csv":
         from n6build.compile.quantise.tables import read_table  # noqa: PLC0415
 
