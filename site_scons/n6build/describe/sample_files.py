@@ -32,7 +32,9 @@ def spread(files: Sequence[Path], most: int) -> tuple[Path, ...]:
 
 
 def classes_of(files: Sequence[Path], root: Path, classes: Sequence[str]) -> tuple[str, ...]:
-    """Return the class of each file, the name of its folder; empty if a folder is no class.
+    """Return the class of each file: the name of its folder.
+
+    The result is empty if a folder is no class.
 
     Args:
         files: Files in folders below the root.
