@@ -200,6 +200,17 @@ def test_names_that_the_model_does_not_have(settings: Quantise, id: str, what: s
     assert "did you mean" in (error.hint or "") or "batch" in (error.hint or "")
 
 
+def test_anchors_are_no_output_of_a_network(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    model = onnx.load(tmp_path / "net.onnx")
+    model.graph.node.append(helper.make_node("Relu", ["scale"], ["anchors"], "made"))
+    model.graph.output.append(helper.make_tensor_value_info("anchors", TensorProto.FLOAT, [8]))
+    onnx.save(model, tmp_path / "net.onnx")
+    error = refused(tmp_path)
+    assert (error.id, error.what) == ("N6-QUANT-015", "output 'anchors' is a constant: no input changes it")
+    assert "quantise: {outputs: [classes]}" in (error.hint or "")
+
+
 def test_a_graph_that_onnxruntime_refuses(tmp_path: Path) -> None:
     classifier().save(tmp_path, 20)
     model = onnx.load(tmp_path / "net.onnx")

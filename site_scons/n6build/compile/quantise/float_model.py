@@ -146,7 +146,7 @@ def fix_shapes(
                 hint = f"write its size into model.yaml, for example quantise: {{shape: {{{name[:_SHOWN]}: 224}}}}"
                 raise N6Error("N6-QUANT-002", what, where=where, hint=hint)
             if size != known:
-                fixed.append(f"{name[:_SHOWN]} {size}")
+                fixed.append(f"{'batch' if axis == 0 else name[:_SHOWN]} {size}")
                 dim.Clear()
                 dim.dim_value = size
         if fixed:
@@ -210,6 +210,27 @@ def keep_outputs(model: onnx.ModelProto, names: Sequence[str], where: str) -> li
         del field[:]
         field.extend(values)
     return [f"{len(names)} outputs kept, {removed} nodes behind them removed"] if removed else []
+
+
+def refuse_constant_outputs(model: onnx.ModelProto, where: str) -> None:
+    """Check that each output depends on an input.
+
+    Raises:
+        N6Error: N6-QUANT-015 if one is a constant, such as the anchors of a detector.
+    """
+    graph = model.graph
+    reached = {each.name for each in graph.input}
+    # Nodes are in the order of execution.
+    for node in graph.node:
+        if not reached.isdisjoint(node.input):
+            reached.update(node.output)
+    names = [each.name for each in graph.output]
+    constants = [name for name in names if name not in reached]
+    if constants:
+        what = f"output '{constants[0][:_SHOWN]}' is a constant: no input changes it"
+        others = ", ".join(name[:_SHOWN] for name in names if name in reached)
+        hint = f"leave it out, and keep its values in your program: quantise: {{outputs: [{others}]}}"
+        raise N6Error("N6-QUANT-015", what, where=where, hint=hint)
 
 
 def with_known_opset(model: onnx.ModelProto, where: str) -> onnx.ModelProto:

@@ -22,7 +22,7 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from n6build.base.errors import N6Error
 from n6build.compile.quantise.calibration import ranges_of
-from n6build.compile.quantise.float_model import first_line, names_of
+from n6build.compile.quantise.float_model import first_line, names_of, refuse_constant_outputs
 from n6build.compile.quantise.opened_model import opened
 from n6build.compile.quantise.samples import Sample, check_samples, fitted, rows
 from n6build.compile.quantise.sessions import open_session
@@ -94,6 +94,7 @@ def quantised(job: QuantiseJob) -> Quantised:
         prepared = _prepared(found.model, work, file.name)
         excluded = names_of(prepared, settings.exclude, file.name)
         if job.compiles:
+            refuse_constant_outputs(prepared, file.name)
             _refuse_operators(prepared, settings, excluded, work, file.name)
         used = found.samples.spread(settings.most)
         ranges = _calibrated(work, settings, partial(rows, found.samples, found.inputs, settings.most), file.name)
