@@ -130,7 +130,7 @@ EDITS = (
         ("compile/quantise/samples.py", "place * self.count // most", "place"),
         ("judge/accuracy/measure.py", "10 * math.log10", "20 * math.log10"),
         ("judge/accuracy/labels.py", "int(each) for each", "3 - int(each) for each"),
-        ("judge/accuracy/worker.py", "None if labels is None else", "0 if labels is not None else"),
+        ("judge/accuracy/run_both.py", "None if labels is None else", "0 if labels is not None else"),
     ),
     # n6build's own blobs.
     *for_npu(
@@ -742,6 +742,9 @@ WITHOUT_BYTES = {
     "n6build.compile.quantise.sounds": "sounds, of which no build here has one",
     "n6build.compile.quantise.tables": "inputs of a run, which are no product",
     "n6build.compile.quantise.opened_model": "reads and fixes shapes by functions that are edited",
+    "n6build.compile.quantise.jobs": _SHAPES,
+    "n6build.judge.accuracy.jobs": _SHAPES,
+    "n6build.judge.accuracy.worker": "hands over jobs and answers of a process",
     "n6build.compile.quantise.process": "starts a process and reads its answer",
     "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
     "n6build.compile.quantise.worker": "hands over jobs and answers of a process",

@@ -15,7 +15,8 @@ from benchmarks.measure import FIGURES, Rows, run
 
 _WORKER = """
 import sys
-from n6build.compile.quantise.quantise_onnx import Quantise, QuantiseJob, quantised
+from n6build.compile.quantise.jobs import Quantise, QuantiseJob
+from n6build.compile.quantise.quantise_onnx import quantised
 quantised(QuantiseJob(sys.argv[1], (sys.argv[2],), Quantise(method=sys.argv[3]), True))
 """
 # Expansion, channels, repetitions and stride of the blocks of MobileNetV2 (Sandler et al., 2018, table 2).

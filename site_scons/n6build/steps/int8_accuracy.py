@@ -82,6 +82,7 @@ def make_int8_accuracy(call: Call) -> None:
     """
     from n6build.compile.quantise.process import answer_of  # noqa: PLC0415 - planning measures nothing.
     from n6build.judge.accuracy import worker  # noqa: PLC0415
+    from n6build.judge.accuracy.jobs import AccuracyJob  # noqa: PLC0415
     from n6build.judge.accuracy.measure import Accuracy  # noqa: PLC0415
 
     given = call.parameters_as(Int8AccuracyParameters)
@@ -90,7 +91,7 @@ def make_int8_accuracy(call: Call) -> None:
     real, int8, *others = call.sources
     labels = str(others.pop(0)) if given.has_labels else ""
     names = tuple(map(str, others))
-    job = worker.AccuracyJob(
+    job = AccuracyJob(
         str(real), str(int8), names, labels, given.classes, given.settings, given.preprocess, given.by_folder
     )
     figures, _ = answer_of(worker.__name__, job, Accuracy, real.name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,11 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from n6build.base.errors import N6Error
 from n6build.compile.quantise.calibration import ranges_of
 from n6build.compile.quantise.float_model import first_line, names_of, refuse_constant_outputs
+from n6build.compile.quantise.jobs import QuantiseJob
 from n6build.compile.quantise.opened_model import opened
 from n6build.compile.quantise.samples import Sample, check_samples, fitted, rows
 from n6build.compile.quantise.sessions import open_session
 from n6build.compile.reference.compile_model import graph_of
-from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 
 _TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.QInt16}
@@ -35,36 +35,6 @@ _IR_OF_CONSTANTS = 4
 _SHOWN = 300
 # Errors that do not depend on ranges: an unknown operator, and a feature that no kernel has.
 _OF_OPERATORS = ("N6-NET-003", "N6-NET-008")
-
-
-@dataclass(frozen=True)
-class QuantiseJob:
-    """A job of the quantiser.
-
-    Attributes:
-        model: Float model.
-        samples: Files with samples.
-        settings: Settings of model.yaml.
-        compiles: The reference compiler takes the int8 model, and can refuse operators beforehand.
-        preprocess: Pre-processing of pictures, sounds and tables.
-    """
-
-    model: str
-    samples: tuple[str, ...]
-    settings: Quantise
-    compiles: bool
-    preprocess: Preprocess = field(default_factory=Preprocess)
-
-
-@dataclass(frozen=True)
-class QuantiseAnswer:
-    """The answer of the process that quantises, beside the file.
-
-    Attributes:
-        lines: Lines about shapes and outputs, and about the samples as the last one.
-    """
-
-    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)

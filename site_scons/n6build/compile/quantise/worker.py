@@ -13,11 +13,13 @@ from typing import BinaryIO
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
-from n6build.compile.quantise.quantise_onnx import QuantiseJob, quantised
+from n6build.compile.quantise.jobs import QuantiseJob
 
 
 def main() -> None:
     """Answer a job; the output of the library goes to stderr."""
+    from n6build.compile.quantise.quantise_onnx import quantised  # noqa: PLC0415 - builds import this module, too.
+
     with own_stdout() as answers:
         job = decode_json(sys.stdin.buffer.read(), QuantiseJob)
         try:
