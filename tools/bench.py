@@ -44,6 +44,7 @@ CASES = {
     "mutated-boots": "benchmarks.mutated_boots",
     "damages": "benchmarks.damages",
     "probe": "benchmarks.probe",
+    "quantise": "benchmarks.quantise",
 }
 
 

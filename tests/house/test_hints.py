@@ -29,9 +29,8 @@ _OPTIONS = {option.name: option for option in OPTIONS}
 # A message is an argument of one of these calls, or is first assembled under one of these names.
 _CALLS = {"N6Error", "Finding", "Meaning", "_error", "_wrong", "_fail", "_failure", "_damaged", "_text", "fail"}
 _NAMES = {"hint", "what", "_HINTS", "_TEXTS", "_MESSAGE_HINTS", "_FIRMWARE_HINTS", "UNPLUG", "fix"}
-# These names occur in messages, but belong to other programs or to a line of a table. The last four are
-# arguments of onnxruntime's quantize_static.
-_NOT_OURS = {"signo", "kind", "off", "quant_format", "per_channel", "activation_type", "weight_type"}
+# These names occur in messages, but belong to other programs or to a line of a table.
+_NOT_OURS = {"signo", "kind", "off"}
 
 
 # The backends own the schema of these keys.
@@ -161,7 +160,7 @@ def keys(kind: Any, prefix: str = "") -> Iterator[str]:
 @pytest.mark.parametrize(
     ("kind", "roots"),
     [
-        (ModelFile, "network|vectors|application"),
+        (ModelFile, "network|vectors|application|quantise"),
         (BoardFile, "nor|slots|console|external_ram"),
     ],
 )
@@ -172,7 +171,7 @@ def test_keys(kind: Any, roots: str) -> None:
     unknown = [
         (where, key)
         for where, key in named
-        if key not in known and not key.endswith((".c", ".h", ".py", ".yaml", ".raw"))
+        if key not in known and not key.endswith((".c", ".h", ".md", ".py", ".yaml", ".raw"))
     ]
     assert named
     assert unknown == []

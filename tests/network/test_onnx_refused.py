@@ -204,12 +204,12 @@ def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
     assert "MaxPool: export it without dilation and without indices" in caught.value.hint
 
 
-def test_a_model_of_float32_is_told_how_to_quantise_it(tmp_path: Path) -> None:
+def test_a_float_model_gets_the_option_that_quantises_it(tmp_path: Path) -> None:
     with pytest.raises(N6Error) as caught:
         compiled(tmp_path, onnx_model(quantised=False))
     assert caught.value.hint
-    assert 'rows = iter([{"x": sample} for sample in samples])' in caught.value.hint
-    assert 'quantize_static("model.onnx", "model_int8.onnx", Samples(),' in caught.value.hint
+    assert "samples=samples.npy" in caught.value.hint
+    assert "quantise: {samples: samples.npy}" in caught.value.hint
 
 
 @settings(deadline=None, max_examples=150)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import intelhex
+import numpy as np
 import pytest
 from compiled_library import copy_project_file
 from end_to_end.conftest import Project, Result, make_project
@@ -25,6 +26,7 @@ from reloc.synthetic import synthetic_model
 from shared_folder import made_once, shared_folder
 from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
+from trained_models import classifier
 from trust.host_verifier import key_file
 
 HERE = Path(__file__).resolve().parent
@@ -32,6 +34,8 @@ LIBRARY = HERE.parents[1] / "site_scons/n6build"
 BOARD = "build/nucleo-n657"
 LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
 SIGNED = tuple(f"{BOARD}-trust-full/{name}" for name in ("keyword/weights_xSPI2.bin", "include/n6_trust_key.h"))
+QUANTISED = "build/quantised/float/accuracy.json"
+INPUTS_OF_QUANTISED = f"{BOARD}/float/inputs/network.npy"
 THEIRS = ("fsbl=theirs/fsbl.bin", "appli=theirs/appli.bin", "data=theirs/data.hex")
 # These reports describe the build itself and are no products.
 _NOT_MADE = ("report.html", "report.txt", "report.json")
@@ -159,6 +163,20 @@ def bring_a_model(project: Project) -> None:
     (project.root / "given/network_rel.bin").write_bytes(synthetic_model((1, 1, 3, 8), tables=True, npu=False))
 
 
+def bring_a_float_model(project: Project) -> None:
+    """Add a float model with samples, of which not all are used, and labels."""
+    classifier().save(project.root / "float", 60)
+    description = "name: float\nfile: net.onnx\nquantise: {labels: labels.npy, most: 50}\n"
+    (project.root / "float/model.yaml").write_text(description)
+
+
+def bring_rows(project: Project) -> None:
+    """Add a table with two inputs of the anomaly detector."""
+    vectors = np.load(project.root / "models/anomaly/inputs.npy")
+    rows = np.linspace(-1, 1, 2 * vectors[0].size).reshape(2, -1)
+    np.savetxt(project.root / "rows.csv", rows, "%.3f", ",")
+
+
 def install_a_compiler(project: Project) -> None:
     install(project.home / "core", "3.0")
 
@@ -180,6 +198,12 @@ KINDS = {
         Kind("pools", ("loader=reloc", "model=anomaly", "parse_only=1", "reloc")),
         Kind("romfs", ("romfs=rom/romfs_config.json", "romfs"), describe_a_file_system),
         Kind("prebuilt", ("model=./elsewhere", "network", f"{BOARD}/elsewhere/inputs/network.npy"), compile_elsewhere),
+        Kind(
+            "quantised",
+            ("model=float", "samples=float/samples.npy", QUANTISED, INPUTS_OF_QUANTISED),
+            bring_a_float_model,
+        ),
+        Kind("pictures", ("model=anomaly", "probe=virtual", "inputs=rows.csv", "flash", "run"), bring_rows),
         Kind("given", ("model=given/network_rel.bin", "network"), bring_a_model),
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proof.conftest import BOARD, HOST_FILE, LIBRARY, LINKED, SIGNED, SPLIT, WHOLE
+from proof.conftest import BOARD, HOST_FILE, LIBRARY, LINKED, QUANTISED, SIGNED, SPLIT, WHOLE
 
 Row = tuple[str, str, str]
 
@@ -108,6 +108,30 @@ _KERNEL = re.compile(r'\b(?:Kernel|kernel_with)\(\s*"|\bdoc="')
 
 
 EDITS = (
+    # Int8 models made of float ones, and their figures.
+    *edits(
+        "quantised",
+        "build/quantised/float/net_int8.onnx",
+        (
+            "compile/quantise/quantise_onnx.py",
+            "smaller = _TYPES[settings.activations], False",
+            "smaller = _TYPES[settings.activations], True",
+        ),
+        (
+            "compile/quantise/calibration.py",
+            "for sample in samples():\n            calib",
+            "for sample in [*samples()][:-9]:\n            calib",
+        ),
+        ("compile/quantise/float_model.py", "LEAST_OPSET = 13", "LEAST_OPSET = 14"),
+    ),
+    *edits(
+        "quantised",
+        QUANTISED,
+        ("compile/quantise/samples.py", "place * self.count // most", "place"),
+        ("judge/accuracy/measure.py", "10 * math.log10", "20 * math.log10"),
+        ("judge/accuracy/labels.py", "int(each) for each", "3 - int(each) for each"),
+        ("judge/accuracy/run_both.py", "None if labels is None else", "0 if labels is not None else"),
+    ),
     # n6build's own blobs.
     *for_npu(
         "network_ecblobs.h",
@@ -636,7 +660,8 @@ _CARRIES_OUT = "carries out steps and says what was done; what it does to comman
 _PACKAGES = """
     n6build n6build.base n6build.board n6build.board.flash n6build.board.run n6build.board.virtual_board n6build.check
     n6build.check.rules n6build.compile n6build.compile.application n6build.compile.artifacts
-    n6build.compile.neural_art n6build.compile.neural_art.operators n6build.compile.prebuilt n6build.compile.reference
+    n6build.compile.neural_art n6build.compile.neural_art.operators n6build.compile.prebuilt n6build.compile.quantise
+    n6build.compile.reference n6build.judge.accuracy
     n6build.compile.reference.operators n6build.compile.st_edge_ai n6build.describe n6build.describe.formats
     n6build.describe.hardware n6build.engine n6build.judge n6build.judge.compare n6build.judge.npu
     n6build.judge.own_blobs n6build.place n6build.place.image n6build.place.memory_plan n6build.place.reloc
@@ -680,6 +705,8 @@ _BY_REASON = {
         n6build.compile.device_headers n6build.compile.runtime_files n6build.compile.neural_art.backend
         n6build.describe.compiled_folder n6build.compile.st_edge_ai.compiler_profile n6build.compile.kernel_files
         n6build.compile.st_edge_ai.find n6build.base.paths n6build.base.version n6build.describe.option
+        n6build.describe.option_lists n6build.describe.preprocess n6build.describe.quantise
+        n6build.describe.sample_files
         n6build.describe.host_program n6build.steps.plan_part
     """,
     _REFUSES: """
@@ -712,6 +739,19 @@ WITHOUT_BYTES = {
     **dict.fromkeys(_operators_without_kernels(), _NOT_IN_A_MODEL),
     **{module: reason for reason, modules in _BY_REASON.items() for module in modules.split()},
     "n6build.base.caller": "what messages call the program that was called",
+    "n6build.base.processor": "the class of the processor, which is part of the signature",
+    "n6build.compile.quantise.media": "pictures and sounds, of which no build here has one; tables, which a run takes",
+    "n6build.compile.quantise.pictures": "pictures, of which no build here has one",
+    "n6build.compile.quantise.sounds": "sounds, of which no build here has one",
+    "n6build.compile.quantise.tables": "inputs of a run, which are no product",
+    "n6build.compile.quantise.opened_model": "reads and fixes shapes by functions that are edited",
+    "n6build.compile.quantise.jobs": _SHAPES,
+    "n6build.judge.accuracy.jobs": _SHAPES,
+    "n6build.judge.accuracy.worker": "hands over jobs and answers of a process",
+    "n6build.compile.quantise.process": "starts a process and reads its answer",
+    "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
+    "n6build.compile.quantise.worker": "hands over jobs and answers of a process",
+    "n6build.describe.nearest_paths": "hints",
     "n6build.base.captured": "runs a tool, whose own bytes count",
     "n6build.base.console": "the console",
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",

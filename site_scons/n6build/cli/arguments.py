@@ -198,7 +198,7 @@ def _refuse_misspelt_model(word: str, build: str = "") -> None:
     path = Path(word)
     if word in TARGETS or not path.suffix or is_file(path) or (build and _is_below(word, build)):
         return
-    from n6build.describe.model import nearest_paths
+    from n6build.describe.nearest_paths import nearest_paths
 
     if found := [repr(each) for each in nearest_paths(word, Path()) if is_model(each)]:
         hint = f"did you mean {' or '.join(found)}?"

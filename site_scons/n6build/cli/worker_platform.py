@@ -17,6 +17,7 @@ from n6build.engine.closure import library_code
 from n6build.engine.remote.platform import PYTHON_PROPERTY, python_digest, tool_property
 from n6build.engine.step import Tool
 from n6build.steps.emulator import emulator_for
+from n6build.steps.quantise_model import processor_tool
 
 
 def main() -> int:
@@ -32,7 +33,7 @@ def main() -> int:
     except N6Error as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    tools = [tool_property(tool) for tool in (compiler, *sorted(emulators, key=_digest))]
+    tools = [tool_property(tool) for tool in (compiler, processor_tool(), *sorted(emulators, key=_digest))]
     for name, value in (*tools, (PYTHON_PROPERTY, python_digest(library_code()))):
         print(f"{name}={value}")
     return 0

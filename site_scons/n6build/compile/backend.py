@@ -31,6 +31,7 @@ class ModelSource:
         options: Options of this backend in the model.yaml.
         waived: Ids of waived checks.
         vectors: File with the test inputs.
+        is_made: A step makes the file, so that planning must not read it.
     """
 
     name: str
@@ -41,6 +42,7 @@ class ModelSource:
     options: Section | None
     waived: tuple[str, ...]
     vectors: Path | None = None
+    is_made: bool = False
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,14 @@ class Choices:
         "memory pools: extflash reads weights in place from flash, noextmem copies them to AXISRAM at boot; "
         "extram and allmems use external RAM",
     )
+    samples: str = path(
+        "quantises a float ONNX model to int8 with these inputs: a .npy file with a row for each, or a folder of arrays, "
+        "pictures, sounds or tables; default: quantise.samples in model.yaml",
+    )
+    dataset: str = path(
+        "with samples: other inputs, in the same formats, on which the accuracy is measured; folders name the classes; "
+        "default: quantise.dataset in model.yaml, else the samples",
+    )
     backend: str = word(
         "auto",
         f"the network compiler: {', '.join(backend_names())}; auto uses ST's tool if n6build finds it, else the "
@@ -141,6 +149,11 @@ class Choices:
         environment="N6BUILD_PROBE",
         targets=(*ON_A_BOARD, "vscode", "matrix"),
     )
+    most: int = count(
+        "number of samples, and of inputs of dataset and inputs in a folder, spread evenly; default: quantise.most in "
+        "model.yaml, 200",
+        "samples",
+    )
     fsbl: str = path("your own FSBL instead of n6build's: a signed image, or elf, hex or bin, which get a header")
     appli: str = path("your own Appli, in the formats of fsbl; without option model, n6build adds no network to it")
     linker_map: str = path(
@@ -176,8 +189,8 @@ class Choices:
     )
     dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)
     inputs: str = path(
-        ".npy with a row for each inference, sent over the console; for target compare the board's inputs; default: "
-        "the test vectors",
+        ".npy with a row for each inference, or a folder of pictures, sounds or tables, sent over the console; for target "
+        "compare the board's inputs; default: the test vectors",
         targets=("run", "compare"),
     )
     captured: tuple[str, ...] = listed_paths(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
-from n6build.base.errors import N6Error, did_you_mean, nearest
+from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import MODELS, own_folder
 from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
@@ -16,12 +16,15 @@ from n6build.describe.backend_names import backend_names
 from n6build.describe.compiled_folder import folders_with_networks, holds_network
 from n6build.describe.compiled_from import Origin, origin_of
 from n6build.describe.folder_name import RESERVED, folder_name, is_folder_name
+from n6build.describe.nearest_paths import nearest_paths
+from n6build.describe.preprocess import Preprocess
+from n6build.describe.quantise import Quantise
 from n6build.describe.relocatable_file import is_relocatable
 
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
-# A hint names at most this number of networks.
-_MOST_NAMED = 4
+_MOST_NAMED = 4  # networks in a hint
+_MAY_BE_FOLDERS = (("quantise", "samples"), ("quantise", "dataset"))
 Share = Annotated[float, Range(0, 1)]
 Cosine = Annotated[float, Range(-1, 1)]
 
@@ -110,7 +113,9 @@ class ModelFile:
     Attributes:
         name: Name of the build folder, and of the model on the console.
         file: Model file in this folder: .tflite, .onnx, or a relocatable model (network_rel.bin) of any tool.
-        sha256: SHA-256 of the file in hex; a file with another one is refused.
+        sha256: SHA-256 of the file in hex; a file with another one is refused. With `quantise`, of the int8 file.
+        quantise: How a float model becomes an int8 one.
+        preprocess: How pictures, sounds and tables become inputs.
         description: A line for `scons models`.
         quality: A measured result, for `scons models` and for the reader.
         made_by: Script that trained the model; for the reader.
@@ -130,6 +135,8 @@ class ModelFile:
     description: str = ""
     quality: Quality | None = None
     made_by: str | None = None
+    quantise: Quantise | None = None
+    preprocess: Preprocess = field(default_factory=Preprocess)
     network: NetworkChoices = field(default_factory=NetworkChoices)
     checks: Checks = field(default_factory=Checks)
     application: Application | None = None
@@ -147,7 +154,8 @@ class Model:
     relocatable model (file `relocatable`). inputs, expected: Paths of the test vectors. waived: Ids of checks with reasons.
     description_file: The model.yaml, None for a bare model file or folder. reference: Model that the reference interpreter
     runs; None without one, or if nothing is compared. not_compared: Reason why nothing is compared. tolerance: None if
-    model.yaml names none."""
+    model.yaml names none. quantise: Settings of stage 0, None if the
+    file is not quantised here. float_file: Float model that `file` is made from. samples, dataset, labels_file: Its samples."""
 
     name: str
     file: Path | None
@@ -168,6 +176,12 @@ class Model:
     not_compared: str
     tolerance: Tolerance | None
     relocatable: Path | None = None
+    quantise: Quantise | None = None
+    float_file: Path | None = None
+    samples: Path | None = None
+    dataset: Path | None = None
+    labels_file: Path | None = None
+    preprocess: Preprocess = field(default_factory=Preprocess)
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
@@ -239,23 +253,6 @@ def _like(name: str, start: Path) -> str:
     return f"did you mean {' or '.join(found)}?" if found else ""
 
 
-def nearest_paths(name: str, start: Path) -> list[str]:
-    """Return existing paths that differ from a missing one in a single word.
-
-    Args:
-        name: Path to a file or folder.
-        start: Start of relative paths.
-    """
-    parts = [*reversed(Path(name).parents), Path(name)]
-    missing = next((path for path in parts if not is_folder(start / path)), None)
-    if missing is None:
-        return []
-    rest = Path(name).relative_to(missing)
-    beside = (path.name for path in files_in(start / missing.parent))
-    paths = [missing.parent / word / rest for word in nearest(missing.name, beside)]
-    return [str(path) for path in paths if is_file(start / path) or is_folder(start / path)]
-
-
 def _bare(path: Path) -> Model:
     return _model(ModelFile(name=folder_name(path.stem), file=path.name), path.parent, None)
 
@@ -274,7 +271,7 @@ def _described(folder: Path, shown_as: str) -> Model:
 
 
 def _model(described: ModelFile, folder: Path, description_file: Path | None) -> Model:
-    vectors = described.vectors
+    vectors, quantise = described.vectors, described.quantise
     file = folder / described.file if described.file else None
     relocatable = file if file and is_relocatable(file) else None
     prebuilt = folder / described.network.folder if described.network.folder else None
@@ -299,6 +296,11 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
         not_compared=described.reference.waive.strip() or ("" if described.reference.model else origin.why_not),
         tolerance=described.tolerance,
         relocatable=relocatable,
+        quantise=quantise,
+        preprocess=described.preprocess,
+        samples=folder / quantise.samples if quantise and quantise.samples else None,
+        dataset=folder / quantise.dataset if quantise and quantise.dataset else None,
+        labels_file=folder / quantise.labels if quantise and quantise.labels else None,
     )
 
 
@@ -338,8 +340,11 @@ def _check_files(model: ModelFile, folder: Path, document: Document) -> None:
         named[("vectors", "inputs")] = model.vectors.inputs
         if model.vectors.expected:
             named[("vectors", "expected")] = model.vectors.expected
+    for key in ("samples", "dataset", "labels"):
+        if model.quantise and (file := getattr(model.quantise, key)):
+            named[("quantise", key)] = file
     for keys, file in named.items():
-        if not is_file(folder / file):
+        if not (is_file(folder / file) or (keys in _MAY_BE_FOLDERS and is_folder(folder / file))):
             known = [path.name for path in files_in(folder)]
             raise N6Error(
                 "N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=did_you_mean(file, known)

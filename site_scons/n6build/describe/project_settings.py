@@ -22,8 +22,9 @@ SETTINGS_FILE = "n6build.local.yaml"
 # Suffix of models that another tool has linked; `steps/foreign_model.py` looks into them.
 _RELOCATABLE = re.compile(r"\.bin(,|$)")
 OPTIONS = (*options_of(Choices), *options_of(Invocation))
-# Options that name one file, which no step makes.
-_FILES = ("inputs", "expected", "audio", "base", "svd")
+# Options that name one file, some of them or a folder, which no step makes.
+_FILES = ("samples", "dataset", "inputs", "expected", "audio", "base", "svd")
+_OR_FOLDERS = ("samples", "dataset", "inputs")
 # Values of option mode that change nothing in flash.
 _MODES_OF_A_RUN = frozenset({"no-flash", "no-run"})
 
@@ -161,7 +162,7 @@ def check_files(settings: Mapping[str, Setting], folder: Path) -> None:
     for name in _FILES:
         setting = settings[name]
         path = folder / setting.value
-        if setting.is_explicit and setting.value and not is_file(path):
+        if setting.is_explicit and setting.value and not (is_file(path) or (name in _OR_FOLDERS and is_folder(path))):
             beside = [file.name for file in files_in(path.parent)] if is_folder(path.parent) else []
             near = nearest(path.name, beside)
             hint = f"did you mean {' or '.join(repr(each) for each in near)}?" if near else None

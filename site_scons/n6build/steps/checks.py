@@ -175,7 +175,8 @@ def _network(steps: NetworkSteps) -> _Network:
     return _Network(
         model.name,
         file,
-        _facts(model.file) if model.file else None,
+        # Planning must not read a file that a step makes: an older one may be there.
+        _facts(model.file) if model.file and not model.float_file else None,
         model.waived,
         *types,
         steps.name,

@@ -11,6 +11,7 @@ from n6build.describe.choices import Choices
 from n6build.describe.model import Tolerance, load_model, models_folder
 from n6build.engine.plan import Plan, make_plan
 from n6build.steps.compare_board import CompareBoardParameters, compare_board_step
+from n6build.steps.quantise_model import quantise_steps, with_int8_file
 
 COMPARE = "compare"
 _HINT = "n6build compare model=net.tflite captured=out.bin inputs=in.npy"
@@ -51,7 +52,7 @@ def compare_plan(choices: Choices) -> Plan:
             if no interpreter runs the model.
     """
     (name,) = choices.models
-    model = load_model(name, models_folder(name), relative_to=Path(choices.launched))
+    model = with_int8_file(load_model(name, models_folder(name), relative_to=Path(choices.launched)), choices)
     if model.reference is None:
         what = f"no interpreter can run {model.name}: {model.not_compared or 'model.yaml names no model for it'}"
         raise N6Error("N6-CAPTURE-005", what, hint="set reference.model in model.yaml, or model=net.tflite")
@@ -71,4 +72,4 @@ def compare_plan(choices: Choices) -> Plan:
         len(model.classes),
     )
     step = compare_board_step(parameters)
-    return make_plan([step], {COMPARE: step.outputs})
+    return make_plan([*quantise_steps(model, compiles=False)[:1], step], {COMPARE: step.outputs})

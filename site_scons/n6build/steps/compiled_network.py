@@ -12,6 +12,9 @@ from n6build.compile.memory_pools import MemoryPool
 from n6build.describe.model import Model
 from n6build.engine.step import Step
 
+# Name of the file with the accuracy of an int8 model.
+ACCURACY = "accuracy.json"
+
 
 @dataclass(frozen=True)
 class NetworkSteps:
@@ -25,7 +28,9 @@ class NetworkSteps:
         pools: Memory pools passed to its compiler.
         step: Step that compiles it.
         kernels: C files of kernels that the network may call.
-        seeded: Step that makes seeded inputs; None if the model has inputs or nothing runs on them.
+        seeded: Step that makes inputs; None if the model has inputs or nothing runs on them.
+        is_sampled: These inputs are samples of the model, not random.
+        before: Steps of stage 0, which make the int8 model and measure it.
     """
 
     model: Model
@@ -36,6 +41,8 @@ class NetworkSteps:
     step: Step
     kernels: tuple[Path, ...]
     seeded: Step | None = None
+    is_sampled: bool = False
+    before: tuple[Step, ...] = ()
 
     @property
     def inputs(self) -> str:
@@ -43,6 +50,16 @@ class NetworkSteps:
         if self.seeded:
             return self.seeded.name
         return project_path(self.model.inputs) if self.model.inputs else ""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Return the steps of stage 0 and the one that compiles the network."""
+        return (*self.before, self.step)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Return the file with the accuracy of an int8 model made here, or none."""
+        return tuple(output for step in self.before for output in step.outputs if output.endswith(ACCURACY))
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def host_library_plan(job: Job) -> Plan:
     linked = linked_networks(job.folder, firmware, job.runtime, networks, plan)
     library = host_library(job.folder, linked, job.toolchain, plan)
     return make_plan(
-        [*(each.step for each in networks), plan, *library.steps],
+        [*(step for each in networks for step in each.steps), plan, *library.steps],
         {
             "network": tuple(file for each in networks for file in each.outputs),
             "library": (*library.goals["library"], *map(project_path, job.runtime.libraries)),

@@ -25,6 +25,7 @@ from n6build.place.trust.choice import Trust
 from n6build.steps.foreign_model_choices import as_the_models_are
 from n6build.steps.goal_checks import ALL_BOARDS
 from n6build.steps.network import Stage1
+from n6build.steps.quantise_model import with_int8_file
 from n6build.steps.reloc_networks import ModelOptions
 from n6build.steps.signing_settings import trust_of
 
@@ -111,6 +112,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         else tuple(load_model(name, models_folder(name), relative_to=launched) for name in choices.models)
     )
     choices = as_the_models_are(choices, models)
+    models = tuple(with_int8_file(each, choices) for each in models)
     if choices.name and models:
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
     board = _board(choices)

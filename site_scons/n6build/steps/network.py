@@ -22,6 +22,7 @@ from n6build.describe.model import Model
 from n6build.describe.network_names import network_names
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.foreign_model import given_network
+from n6build.steps.quantise_model import quantise_steps
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
     networks = []
     for model, name, absolute in zip(models, names, pools_of_each, strict=True):
         check_options(model)
-        if model.file:
-            require_content(model.file)
+        if file := model.float_file or model.file:
+            require_content(file)
         own_folder = f"{folder}/network" if len(models) == 1 else f"{folder}/{name}"
         if model.relocatable:
             networks.append(given_network(own_folder, name, model, given.board, given.runtime.identity))
@@ -97,7 +98,9 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
         if not backend.takes_pools:
             _refuse_lacked_memory(given.board, model, Path(step.sources[0]))
         kernels = backend.kernels(compilation)
-        networks.append(NetworkSteps(model, name, compilation.folder, backend, absolute, step, kernels))
+        # Backends of n6build read the model as the reference compiler does.
+        before = quantise_steps(model, compiles=backend.strict)
+        networks.append(NetworkSteps(model, name, compilation.folder, backend, absolute, step, kernels, before=before))
     return tuple(networks)
 
 
@@ -132,4 +135,5 @@ def _source(model: Model, backend: str) -> ModelSource:
         options=model.network.backends.get(backend),
         waived=tuple(sorted(model.waived)),
         vectors=model.inputs,
+        is_made=model.float_file is not None,
     )

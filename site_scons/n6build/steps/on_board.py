@@ -16,6 +16,7 @@ from n6build.steps.flash_appli import flash_appli_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
+from n6build.steps.given_inputs import given_inputs
 from n6build.steps.goal_checks import runs_until
 from n6build.steps.job import Job
 from n6build.steps.plan_part import Part
@@ -42,6 +43,7 @@ class BeforeFlash:
         verdict: Step of the checks' verdict.
         sizes: Step of the sizes.
         origin: Files that record the origin of the images: provenance, bill of materials, notices.
+        figures: Files with the accuracy of int8 models made here; a limit that is missed ends the build.
     """
 
     manifest: Step
@@ -49,6 +51,7 @@ class BeforeFlash:
     verdict: Step
     sizes: Step
     origin: tuple[str, ...]
+    figures: tuple[str, ...] = ()
 
 
 def on_board(
@@ -131,7 +134,7 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
     board, choices = job.board, job.choices
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
-    before_flash = verdict.outputs if alone else (*verdict.outputs, *sizes.outputs)
+    before_flash = (*verdict.outputs, *before.figures, *(() if alone else sizes.outputs))
 
     def flashed(part: str, listed: Step, parts: Sequence[FlashPart]) -> Step:
         step = flash_board_step(_receipt(job, target, part), listed.name, [each.file for each in parts], board, target)
@@ -252,8 +255,9 @@ def _run_steps(
         return [watched]
     if choices.epochs:
         return [run_epochs_step(f"{job.folder}/epochs.json", receipts, networks, images.elves, job.board, target)]
+    given = given_inputs(job.folder, networks[0], choices)
     session = Session(
-        choices.inputs,
+        given.file,
         choices.expected,
         choices.console,
         sound,
@@ -261,7 +265,8 @@ def _run_steps(
         choices.gdb,
         choices.trace,
         silent=bool(choices.pair),
+        labels=given.labels,
     )
-    compared = [(each, expected_outputs(job.folder, each, choices.inputs, choices.expected)) for each in networks]
+    compared = [(each, expected_outputs(job.folder, each, given.file, choices.expected)) for each in networks]
     run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)
-    return [*(expected.step for _, expected in compared if expected.step), run]
+    return [*given.steps, *(expected.step for _, expected in compared if expected.step), run]

@@ -115,13 +115,15 @@ def _build(job: Job, networks: Sequence[NetworkSteps], images: Images) -> tuple[
     lacking = lacking_step(f"{job.folder}/to_flash.txt", manifest.name, images.files, job.virtual_board)
     checks = _checks(job, networks, images, manifest)
     verdict, sizes = verdict_step(f"{job.folder}/checks.txt", checks.name), _sizes(job, images, manifest)
-    origin = origin_steps(job, images, manifest, (*(each.step for each in networks), *images.steps, manifest))
+    compiled = tuple(step for each in networks for step in each.steps)
+    figures = tuple(file for each in networks for file in each.figures)
+    origin = origin_steps(job, images, manifest, (*compiled, *images.steps, manifest))
     come_with = outputs_of(origin[-ORIGIN_FILES:])
-    before = BeforeFlash(manifest, checks, verdict, sizes, come_with)
+    before = BeforeFlash(manifest, checks, verdict, sizes, come_with, figures)
     headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each)]
     part = Part(
         (
-            *(each.step for each in networks),
+            *compiled,
             *(each.seeded for each in networks if each.seeded),
             *images.steps,
             manifest,
@@ -135,10 +137,10 @@ def _build(job: Job, networks: Sequence[NetworkSteps], images: Images) -> tuple[
         {
             "network": tuple(file for each in networks for file in each.outputs),
             "image": (*manifest.outputs, *lacking.outputs, *come_with, *sizes.outputs),
-            "check": verdict.outputs,
+            "check": (*verdict.outputs, *figures),
             "build": (
                 *(*manifest.outputs, *lacking.outputs, *come_with),
-                *(*sizes.outputs, *verdict.outputs, *outputs_of(headers)),
+                *(*sizes.outputs, *verdict.outputs, *figures, *outputs_of(headers)),
             ),
         },
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from n6build.base.environment import read_environment
 from n6build.base.paths import ROOT, check_text
+from n6build.base.processor import processor_class
 from n6build.board.flash.receipt import VIRTUAL, settled
 from n6build.describe.choices import Choices
 from n6build.describe.targets import ON_A_BOARD
@@ -43,7 +44,8 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
     goals = sorted({*targets} - {"plan"})
     programmer = _programmer(choices, goals) if {*ON_A_BOARD} & {*goals} else ""
     emulators = _emulators() if "run" in goals and programmer == VIRTUAL else ()
-    key = [asdict(choices), goals, programmer, emulators, _texts(asdict(environment)), str(ROOT), str(site.top)]
+    machine = [_texts(asdict(environment)), processor_class(), str(ROOT), str(site.top)]
+    key = [asdict(choices), goals, programmer, emulators, *machine]
 
     def make() -> Plan:
         with _nothing_collected():

@@ -17,6 +17,7 @@ from n6build.steps.cascade import cascade_step
 from n6build.steps.job import Job, runtime_for
 from n6build.steps.network import network_steps
 from n6build.steps.plan_part import Part
+from n6build.steps.quantise_model import with_int8_file
 from n6build.steps.reloc_networks import reloc_network
 from n6build.steps.romfs_image import romfs_step
 
@@ -120,8 +121,8 @@ def _model(making: _Making, entry: RomfsEntry) -> str:
         stage1 = replace(
             job.stage1, profile=profile, loader="reloc", runtime=making.runtime, relocatable=job.choices.secure
         )
-        (network,) = network_steps(place, [load_model(str(key[0]))], stage1)
-        making.steps.append(network.step)
+        (network,) = network_steps(place, [with_int8_file(load_model(str(key[0])), job.choices)], stage1)
+        making.steps += network.steps
         made = [output for output in network.step.outputs if output.endswith("_rel.bin")]
         if not made:
             options = replace(job.model_options, split=False)

@@ -100,6 +100,7 @@ class Session:
         gdb: Wait for GDB.
         trace: Record of the run that option trace asks for.
         silent: No output, because several sessions run in parallel.
+        labels: Right class of each row of the inputs; empty if it is unknown.
     """
 
     inputs: str = ""
@@ -110,6 +111,7 @@ class Session:
     gdb: bool = False
     trace: Trace = "none"
     silent: bool = False
+    labels: tuple[str, ...] = ()
 
     @property
     def is_repeatable(self) -> bool:
@@ -210,7 +212,7 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
         expected.not_compared,
         expected.why_not,
         expected.nudged,
-        steps.seeded is not None,
+        steps.seeded is not None and not steps.is_sampled,
         expected.approximates,
     )
 
@@ -347,5 +349,6 @@ def linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Sessio
     if expected and expected.count != inputs.count:
         what = f"has {expected.count} rows, but the inputs have {inputs.count}"
         raise N6Error("N6-VEC-004", what, where=expected.name, hint="write a row of outputs for each row of inputs")
-    labels = () if session.inputs else model.labels
+    labels = session.labels if session.inputs else model.labels
+    model = replace(model, is_measured=bool(session.labels))
     return LinkedNetwork(model, artifacts, inputs, expected, labels, session.runs or inputs.count)

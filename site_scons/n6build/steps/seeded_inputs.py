@@ -15,6 +15,7 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.memory_plan.seeded_vectors import SEEDED, seeded_array
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.sampled_inputs import sampled_inputs_step
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,16 @@ class SeededInputsParameters:
 def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
     """Return the network with a step that makes inputs, if its model has none.
 
+    A model that is quantised here runs on its first samples, another one on random inputs.
+
     Args:
         folder: Folder of the application.
         network: Network of the application.
     """
     if network.model.inputs:
         return network
+    if network.model.float_file:
+        return replace(network, seeded=sampled_inputs_step(folder, network), is_sampled=True)
     step = Step(
         verb="Inputs",
         stage="image",

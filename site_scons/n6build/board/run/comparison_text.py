@@ -77,10 +77,17 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
         for network in networks
         if network.nudged is not None and of_noise(network.nudged) != OF_NOISE
     ]
+    lines += [_accuracy(network) for network in networks if network.is_measured and network.verdicts]
     seeded = " and ".join(network.model for network in networks if network.is_seeded)
     if seeded:
         lines.append(f"{seeded} ran on {SEEDED}: set vectors.inputs in model.yaml for other inputs")
     return lines
+
+
+def _accuracy(network: NetworkOutcome) -> str:
+    right = sum(verdict.answer == verdict.label for verdict in network.verdicts)
+    count = len(network.verdicts)
+    return f"{network.model} has top-1 {100 * right / count:.1f} % on the board: {right} of {count} inputs with a label"
 
 
 def _furthest(verdicts: Sequence[Verdict]) -> float:

@@ -44,6 +44,7 @@ class RunModel:
         nudged: Cosine of the model's own outputs to those for inputs that are one step off; None if it is
             unknown.
         float_ulps: Distance that float32 outputs may have, as in `judge`.
+        is_measured: The labels are those of a dataset, whose accuracy is told.
     """
 
     name: str
@@ -57,6 +58,7 @@ class RunModel:
     is_seeded: bool = False
     nudged: float | None = None
     float_ulps: float = 0.0
+    is_measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class NetworkOutcome:
         expected: Expected time of an inference on the chip.
         is_seeded: As in `RunModel`.
         nudged: As in `RunModel`.
+        is_measured: As in `RunModel`.
     """
 
     model: str
@@ -100,6 +103,7 @@ class NetworkOutcome:
     expected: ExpectedMs | None = None
     is_seeded: bool = False
     nudged: float | None = None
+    is_measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -363,6 +367,7 @@ def outcome_of(
         model.not_compared,
         is_seeded=model.is_seeded,
         nudged=model.nudged,
+        is_measured=model.is_measured,
     )
 
 

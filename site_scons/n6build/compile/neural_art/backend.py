@@ -14,7 +14,7 @@ from n6build.base.paths import BOARDS, ROOT, own_folder, project_path
 from n6build.base.templates import with_included
 from n6build.base.yaml_schema import Section
 from n6build.compile.backend import Backend, Compilation, ModelSource, require_file
-from n6build.compile.kernel_files import files_of_kernels
+from n6build.compile.kernel_files import all_kernel_files, files_of_kernels
 from n6build.compile.ll_aton import Version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.compile.neural_art import blob_header
@@ -136,6 +136,9 @@ def _kernels(given: Compilation) -> tuple[Path, ...]:
 
     Its step reports the error.
     """
+    if given.source.is_made:
+        # The linker removes those that the network does not call.
+        return all_kernel_files()
     from n6build.compile.reference.compile_model import kernels_of  # noqa: PLC0415 - only a plan needs it.
 
     try:

@@ -16,7 +16,7 @@ from n6build.base.paths import project_path
 from n6build.base.size_text import counted
 from n6build.base.templates import with_included
 from n6build.compile.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
-from n6build.compile.kernel_files import files_of_kernels
+from n6build.compile.kernel_files import all_kernel_files, files_of_kernels
 from n6build.compile.ll_aton import Version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.compile.reference.network_sources import RENDERED
@@ -74,6 +74,9 @@ def _kernels(given: Compilation) -> tuple[Path, ...]:
 
     In that case the network's step reports the error.
     """
+    if given.source.is_made:
+        # The linker removes those that the network does not call.
+        return all_kernel_files()
     from n6build.compile.reference.compile_model import kernels_of  # noqa: PLC0415 - only where a plan is made.
 
     try:

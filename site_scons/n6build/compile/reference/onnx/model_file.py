@@ -6,7 +6,6 @@ it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,10 @@ OPSETS = range(11, 24)
 _STANDARD = ("", "ai.onnx")
 _MICROSOFT = "com.microsoft"
 _CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
-_INDENT = "\n    "
+_QUANTISING = (
+    "give about 100 inputs like those of the network, and n6build quantises it: samples=samples.npy, or quantise: "
+    "{samples: samples.npy} in model.yaml"
+)
 
 
 def read_model(path: Path) -> onnx.ModelProto:
@@ -70,7 +72,7 @@ def check_model(model: onnx.ModelProto, where: str) -> int:
         _refuse(where, f"has control flow: {', '.join(sorted(set(inside)))}", hint)
     if not any(_is_quantised(node) for node in graph.node):
         what = f"is a model of float32: none of its {len(graph.node)} nodes is quantised; this backend computes int8"
-        raise N6Error("N6-NET-004", what, where=where, hint=_INDENT.join(_quantising(model, where)))
+        raise N6Error("N6-NET-004", what, where=where, hint=_QUANTISING)
     return version
 
 
@@ -98,22 +100,6 @@ def _has_graphs(node: Any) -> bool:
 def _is_quantised(node: Any) -> bool:
     kind = str(node.op_type)
     return "Linear" in kind or kind == "QGemm" or kind.endswith("Integer")
-
-
-def _quantising(model: Any, file: str) -> list[str]:
-    """Return lines of Python that make an int8 model of this one, in this file."""
-    constants = {each.name for each in model.graph.initializer}
-    names = [port.name[:MAX_NAME] for port in model.graph.input if port.name not in constants]
-    inputs = ", ".join(f"{json.dumps(name)}: sample" for name in names)
-    return [
-        "quantise it to int8; samples are about 100 inputs like those of the network, with batch 1:",
-        "from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static",
-        "class Samples(CalibrationDataReader):",
-        f"    rows = iter([{{{inputs}}} for sample in samples])",
-        "    def get_next(self): return next(self.rows, None)",
-        f"quantize_static({json.dumps(file)}, {json.dumps(file.removesuffix('.onnx') + '_int8.onnx')}, Samples(),",
-        "    quant_format=QuantFormat.QDQ, per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8)",
-    ]
 
 
 def is_foreign(node: onnx.NodeProto) -> bool:

@@ -1,0 +1,59 @@
+"""Jobs for processes that compute with ONNX Runtime."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import Any, TypeVar
+
+from n6build.base.bounded import WRONG_FIELDS, decode_json, parse_json
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.base.paths import LIBRARY
+from n6build.engine.step import canonical, to_parameters
+
+T = TypeVar("T")
+_MOST_OF_A_REASON = 300
+
+
+def answer_of(module: str, job: object, kind: type[T], where: str) -> tuple[T, bytes]:
+    """Return the answer of a process: a value, and bytes behind it.
+
+    Args:
+        module: Module that the process runs.
+        job: A dataclass, which the process reads as JSON.
+        kind: Dataclass of the value.
+        where: Name of the model, for messages.
+
+    Raises:
+        N6Error: The error in the answer; N6-QUANT-009 if the process ends without one.
+    """
+    result = subprocess.run(
+        [sys.executable, "-m", module],
+        input=to_parameters(job).encode(),
+        capture_output=True,
+        # The order of sets of texts would differ from run to run.
+        env={**dict(read_environment().commands), "PYTHONPATH": str(LIBRARY.parent), "PYTHONHASHSEED": "0"},
+        check=False,
+    )
+    head, _, data = result.stdout.partition(b"\n")
+    try:
+        if result.returncode:
+            raise ValueError
+        answer: Any = parse_json(head)
+        if error := answer.get("error"):
+            raise N6Error(error["id"], error["what"], where=error["where"], hint=error["hint"])
+        return decode_json(canonical(answer["value"]).encode(), kind), data
+    except WRONG_FIELDS as wrong:
+        what = f"the process that computes with ONNX Runtime ended without an answer ({_ending(result)})"
+        raise N6Error(
+            "N6-QUANT-009", what, where=where, hint="give fewer or smaller samples, or a smaller model"
+        ) from wrong
+
+
+def _ending(result: subprocess.CompletedProcess[bytes]) -> str:
+    if result.returncode < 0:
+        return signal.Signals(-result.returncode).name
+    lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:_MOST_OF_A_REASON] if lines else f"exit status {result.returncode}"

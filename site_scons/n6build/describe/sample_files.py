@@ -1,0 +1,81 @@
+"""Files of samples: arrays, pictures, sounds and tables."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in, is_file, is_folder
+from n6build.base.paths import project_path
+
+ARRAYS = (".npy", ".npz")
+PICTURES = (".png", ".jpg", ".jpeg", ".bmp")
+SOUNDS = (".wav",)
+TABLES = (".csv",)
+KINDS = (ARRAYS, PICTURES, SOUNDS, TABLES)
+_KNOWN = tuple(suffix for kind in KINDS for suffix in kind)
+# A hint names at most this number of suffixes.
+_MOST_NAMED = 5
+
+
+def is_media(path: Path) -> bool:
+    """Return whether a path is a folder, or a file other than an array."""
+    return is_folder(path) or path.suffix.lower() in (*PICTURES, *SOUNDS, *TABLES)
+
+
+def spread(files: Sequence[Path], most: int) -> tuple[Path, ...]:
+    """Return at most this many files, spread evenly."""
+    count = len(files)
+    return tuple(files) if count <= most else tuple(files[place * count // most] for place in range(most))
+
+
+def classes_of(files: Sequence[Path], root: Path, classes: Sequence[str]) -> tuple[str, ...]:
+    """Return the class of each file: the name of its folder.
+
+    The result is empty if a folder is no class.
+
+    Args:
+        files: Files in folders below the root.
+        root: The folder of these folders.
+        classes: Names of the classes.
+    """
+    named = [each.parent.name for each in files if each.absolute().parent.parent == root.absolute()]
+    return tuple(named) if len(named) == len(files) and set(named) <= set(classes) else ()
+
+
+def sample_files(path: Path) -> tuple[Path, ...]:
+    """Return the files with samples: the file itself, or those of a folder.
+
+    Files of its subfolders count as well.
+
+    Raises:
+        N6Error: N6-QUANT-005 if there are none, or of several kinds; N6-QUANT-011 if a package for pictures is missing.
+    """
+    shown = project_path(path)
+    if is_file(path):
+        found = [path]
+    elif is_folder(path):
+        entries = files_in(path)
+        inner = [each for each in entries if each.suffix.lower() not in _KNOWN and is_folder(each)]
+        found = [
+            each for each in (*entries, *(file for folder in inner for file in files_in(folder))) if each not in inner
+        ]
+    else:
+        raise N6Error("N6-QUANT-005", "no such file or folder with samples", where=shown)
+    files = tuple(each for each in found if each.suffix.lower() in _KNOWN)
+    kinds = {kind for each in files for kind in KINDS if each.suffix.lower() in kind}
+    if len(kinds) > 1:
+        suffixes = " and ".join(sorted({each.suffix.lower() for each in files}))
+        hint = "put each kind into a folder of its own"
+        raise N6Error("N6-QUANT-005", f"has files of several kinds: {suffixes}", where=shown, hint=hint)
+    if not files:
+        suffixes = ", ".join(sorted({each.suffix.lower() or "files without a suffix" for each in found})[:_MOST_NAMED])
+        what = f"has no samples in a known format, but {suffixes or 'nothing'}"
+        hint = f"save them as one of {', '.join(_KNOWN)}"
+        raise N6Error("N6-QUANT-005", what, where=shown, hint=hint)
+    if kinds == {PICTURES} and importlib.util.find_spec("PIL") is None:
+        what = "package pillow, which reads pictures, is not installed"
+        raise N6Error("N6-QUANT-011", what, where=shown, hint="run make setup, which installs the extra [quantise]")
+    return files

@@ -1,0 +1,1 @@
+"""Accuracy of an int8 model against the float model that it was made from."""

@@ -1,0 +1,57 @@
+"""A float model and its int8 model on the same inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
+from n6build.compile.quantise.float_model import MAX_BYTES, first_line
+from n6build.compile.quantise.opened_model import opened
+from n6build.compile.quantise.samples import fitted
+from n6build.compile.quantise.sessions import FloatSession
+from n6build.judge.accuracy.jobs import AccuracyJob
+from n6build.judge.accuracy.labels import folder_labels, read_labels
+from n6build.judge.accuracy.measure import Accuracy, Sums
+from n6build.judge.compare.onnx_interpreter import OnnxModel
+
+
+def measured(job: AccuracyJob) -> Accuracy:
+    """Run both models on the samples, the int8 one by the reference interpreter.
+
+    Raises:
+        N6Error: N6-QUANT-005 to N6-QUANT-012.
+    """
+    file = Path(job.float_model)
+    found = opened(file, [Path(each) for each in job.samples], job.settings, job.preprocess)
+    labels = _labels(job, found.samples.count)
+    try:
+        real = FloatSession(found.model)
+        int8 = OnnxModel(read_at_most(Path(job.int8_model), MAX_BYTES), all_tensors=False)
+    except Exception as error:  # The library raises errors of many kinds.
+        what = f"the interpreter refuses the model: {first_line(error)}"
+        raise N6Error("N6-QUANT-008", what, where=Path(job.int8_model).name) from error
+    ports = int8.output_ports()
+    sums = Sums(real.outputs)
+    for number in found.samples.spread(job.settings.most):
+        sample = fitted(found.samples, number, found.inputs)
+        wanted = real.run(sample)
+        int8.run([sample[port.name] for port in int8.inputs()])
+        got = [_real(values, port.scale, port.zero_point) for values, port in zip(int8.outputs(), ports, strict=True)]
+        sums.add(wanted, got, None if labels is None else labels[number])
+    return sums.figures()
+
+
+def _labels(job: AccuracyJob, count: int) -> list[int] | None:
+    if job.by_folder:
+        return folder_labels([Path(each) for each in job.samples], job.classes)
+    return read_labels(Path(job.labels), job.classes, count) if job.labels else None
+
+
+def _real(values: NDArray[np.generic], scale: float, zero_point: int) -> NDArray[np.generic]:
+    if values.dtype.kind == "f":
+        return values
+    return (np.asarray(values, np.float64) - zero_point) * scale

@@ -1,0 +1,137 @@
+"""Step for the inputs of a run that are pictures, sounds or tables.
+
+They get the same pre-processing as samples of stage 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import digest_of, write_atomically
+from n6build.base.npy import npy_of
+from n6build.base.paths import project_path
+from n6build.base.size_text import counted
+from n6build.compile.artifacts.description import IoBuffer
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.choices import Choices
+from n6build.describe.preprocess import Preprocess
+from n6build.describe.quantise import MOST
+from n6build.describe.sample_files import classes_of, is_media, sample_files, spread
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.steps.compiled_network import NetworkSteps
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class GivenInputsParameters:
+    """Parameters of the step.
+
+    Attributes:
+        name: Name of the network.
+        folder: Folder of the network's files.
+        weights: Names of the raw files, which are not read.
+        files: Number of files with inputs, which are the first sources.
+        preprocess: Pre-processing of them.
+    """
+
+    name: str
+    folder: str
+    weights: tuple[str, ...]
+    files: int
+    preprocess: Preprocess
+
+
+@dataclass(frozen=True)
+class GivenInputs:
+    """Inputs of a run.
+
+    Attributes:
+        file: File with a row for each input; empty for the model's own.
+        labels: Right class of each row; empty if it is unknown.
+        steps: Step that makes the file of pictures, sounds or tables.
+    """
+
+    file: str
+    labels: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenInputs:
+    """Return the inputs that the options name.
+
+    These are an array of option inputs, or the files of option inputs or dataset.
+
+    Args:
+        folder: Folder of the application.
+        network: Network that runs on the inputs.
+        choices: Choices of the command line.
+
+    Raises:
+        N6Error: N6-QUANT-005 if there are no inputs in a known format; N6-QUANT-011.
+    """
+    inputs = Path(choices.inputs or choices.dataset)
+    if not (choices.inputs or choices.dataset) or not is_media(inputs):
+        return GivenInputs(choices.inputs)
+    files = spread(sample_files(inputs), choices.most or MOST)
+    parameters = GivenInputsParameters(
+        network.name, network.folder, network.weights, len(files), network.model.preprocess
+    )
+    step = Step(
+        verb="Inputs",
+        stage="run",
+        outputs=(f"{folder}/inputs/given.npy",),
+        sources=tuple(dict.fromkeys((*map(project_path, files), *network.described))),
+        parameters=to_parameters(parameters),
+        function="n6build.steps.given_inputs:make_given_inputs",
+    )
+    return GivenInputs(step.name, classes_of(files, inputs, network.model.classes), (step,))
+
+
+def make_given_inputs(call: Call) -> None:
+    """Write a row for each file, in the type of the network's input.
+
+    Raises:
+        N6Error: N6-QUANT-005 or N6-QUANT-014 for a file that is no input.
+    """
+    import numpy as np  # noqa: PLC0415 - planning reads no inputs.
+
+    from n6build.compile.quantise.float_model import Input  # noqa: PLC0415
+    from n6build.compile.quantise.media import is_array, open_media  # noqa: PLC0415
+    from n6build.compile.quantise.samples import fitted, open_samples  # noqa: PLC0415
+
+    given = call.parameters_as(GivenInputsParameters)
+    files = list(call.sources[: given.files])
+    for file in files:
+        digest_of(file)
+    ports = read_artifacts(Path(given.folder), given.name, given.weights).inputs
+    if len(ports) != 1:
+        what = f"the network has {len(ports)} inputs, but a file has one"
+        raise N6Error("N6-QUANT-005", what, where=files[0].name, hint="give inputs= as a .npy file with a row for each")
+    (port,) = ports
+    taken = [Input(port.name, port.shape, "float32")]
+    found = open_samples(files, taken) if is_array(files[0]) else open_media(files, taken, given.preprocess)
+    rows = [_in_type(fitted(found, number, taken)[port.name], port) for number in range(found.count)]
+    write_atomically(call.outputs[0], npy_of(np.stack(rows)))
+    say("Inputs", found.name, f"{counted(found.count, 'row')} for {given.name}, {port.type}")
+
+
+def _in_type(values: NDArray[np.generic], port: IoBuffer) -> NDArray[np.generic]:
+    """Return real values in the type of an input."""
+    import numpy as np  # noqa: PLC0415
+
+    real = values.astype(np.float64)
+    if port.type == "float32":
+        return values.astype("<f4")
+    kind = np.dtype(port.type)
+    limits = np.iinfo(kind)
+    made: NDArray[np.generic] = np.clip(np.rint(real / port.scale) + port.zero_point, limits.min, limits.max).astype(
+        kind
+    )
+    return made

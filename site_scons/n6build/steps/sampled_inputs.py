@@ -1,0 +1,95 @@
+"""Step for the inputs of a network that is quantised here: its first samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import digest_of, write_atomically
+from n6build.base.npy import npy_of
+from n6build.base.paths import project_path
+from n6build.compile.artifacts.read_artifacts import read_artifacts
+from n6build.describe.preprocess import Preprocess
+from n6build.describe.quantise import Quantise
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.memory_plan.seeded_vectors import seeded_shape
+from n6build.steps.compiled_network import NetworkSteps
+
+
+@dataclass(frozen=True)
+class SampledInputsParameters:
+    """Parameters of the step.
+
+    Its sources are the float model, the samples and the network's files.
+
+    Attributes:
+        name: Name of the network.
+        folder: Folder of the network's files.
+        weights: Names of the raw files, which are not read.
+        samples: Number of files with samples.
+        settings: Settings of stage 0.
+        preprocess: Pre-processing of pictures, sounds and tables.
+    """
+
+    name: str
+    folder: str
+    weights: tuple[str, ...]
+    samples: int
+    settings: Quantise
+    preprocess: Preprocess
+
+
+def sampled_inputs_step(folder: str, network: NetworkSteps) -> Step:
+    """Return the step that takes as many samples as fit beside a network.
+
+    Args:
+        folder: Folder of the application.
+        network: Network of a model that is quantised here.
+    """
+    model = network.model
+    assert model.quantise and model.float_file
+    quantise, *_ = network.before
+    real, *samples = quantise.sources
+    parameters = SampledInputsParameters(
+        network.name, network.folder, network.weights, len(samples), model.quantise, model.preprocess
+    )
+    return Step(
+        verb="Inputs",
+        stage="image",
+        outputs=(f"{folder}/inputs/{network.name}.npy",),
+        sources=(project_path(real), *samples, *network.described),
+        parameters=to_parameters(parameters),
+        function="n6build.steps.sampled_inputs:make_sampled_inputs",
+    )
+
+
+def make_sampled_inputs(call: Call) -> None:
+    """Write the inputs.
+
+    Raises:
+        N6Error: N6-QUANT-005 if the samples are not those of the network; N6-QUANT-001 to N6-QUANT-004.
+    """
+    import numpy as np  # noqa: PLC0415 - planning makes no vectors.
+
+    from n6build.compile.quantise.opened_model import opened  # noqa: PLC0415
+    from n6build.compile.quantise.samples import fitted  # noqa: PLC0415
+
+    given = call.parameters_as(SampledInputsParameters)
+    real, files = call.sources[0], list(call.sources[1 : 1 + given.samples])
+    digest_of(real)
+    ports = read_artifacts(Path(given.folder), given.name, given.weights).inputs
+    found = opened(real, files, given.settings, given.preprocess)
+    numbers = found.samples.spread(given.settings.most)[: seeded_shape(ports).count]
+    rows = [fitted(found.samples, number, found.inputs) for number in numbers]
+    wanted, made = [each.bytes for each in ports], [values.nbytes for values in rows[0].values()]
+    if wanted != made:
+        what = f"a sample has {made} bytes, but the network's inputs take {wanted}"
+        raise N6Error("N6-QUANT-005", what, where=found.samples.name, hint="set vectors.inputs in model.yaml")
+    if len(ports) == 1:
+        array = np.stack([next(iter(row.values())).reshape(ports[0].shape) for row in rows])
+    else:
+        array = np.stack([np.frombuffer(b"".join(each.tobytes() for each in row.values()), np.uint8) for row in rows])
+    write_atomically(call.outputs[0], npy_of(array))
+    say("Sampled", given.name, f"the first {len(rows)} of {found.samples.name}; set vectors.inputs for other inputs")

@@ -1,0 +1,87 @@
+"""A float model, quantised as a stage of the build, to the virtual board."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import onnx
+from PIL import Image
+from trained_models import CLASSES, classifier
+
+from end_to_end.conftest import Project
+
+RUN = ("board=nucleo-n657", "backend=reference", "model=net", "probe=virtual", "flash", "run")
+INT8 = "build/quantised/net/net_int8.onnx"
+YAML = """name: net
+file: net.onnx
+classes: [circle, square, star, cross]
+quantise: {samples: samples.npy, labels: labels.npy, least: {sqnr_db: 20, accuracy_drop: 1.0}}
+"""
+
+
+def test_float_in_board_out(project: Project) -> None:
+    classifier().save(project.root / "net")
+    (project.root / "net/model.yaml").write_text(YAML)
+    result = project.done(*RUN)
+    assert "Shape picture is 1 x 3 x 12 x 12: batch 1" in result.output
+    assert "Quantised net.onnx, int8, 200 samples, minmax, a scale for each channel" in result.output
+    assert "Accuracy net, SQNR against the float model on 200 samples: " in result.output
+    assert " % float, " in result.output
+    assert "no accuracy" not in result.output
+    assert "Sampled network, the first 2 of samples.npy" in result.output
+    assert "2 of 2 outputs equal the reference interpreter bit for bit" in result.output
+    made = (project.root / INT8).read_bytes()
+    figures = json.loads((project.root / "build/quantised/net/accuracy.json").read_text())
+    assert (figures["count"], figures["labelled"]) == (200, 200)
+
+    # Nothing is done again for nothing, and the bytes do not depend on the run.
+    assert "Quantise" not in project.done(*RUN).output
+    (project.root / INT8).unlink()
+    assert "Network" not in project.done(*RUN).output
+    assert (project.root / INT8).read_bytes() == made
+
+    # Each sample is an input of the step.
+    samples = np.load(project.root / "net/samples.npy")
+    samples[17] *= 3
+    np.save(project.root / "net/samples.npy", samples)
+    again = project.done(*RUN)
+    assert f"Quantise {INT8}" in again.output
+    assert (project.root / INT8).read_bytes() != made
+
+
+def test_pictures_in_folders_of_their_classes_are_samples_and_inputs(project: Project) -> None:
+    trained = classifier()
+    trained.save(project.root / "net")
+    for number, (values, label) in enumerate(zip(trained.samples[:60], trained.labels[:60], strict=True)):
+        folder = project.root / "net/pictures" / CLASSES[label]
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = np.clip(np.rint((values.transpose(1, 2, 0) + 6) * 255 / 12), 0, 255).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    text = YAML.replace("samples: samples.npy, labels: labels.npy", "samples: pictures").replace("20", "15")
+    text += "result: classification\n"
+    text += "preprocess: {scale: 0.0470588, mean: [6]}\n"
+    (project.root / "net/model.yaml").write_text(text)
+    result = project.done(*RUN, "dataset=net/pictures", "most=40")
+    assert "Inputs pictures, 40 rows for network, float32" in result.output
+    assert "40 of 40 outputs equal the reference interpreter bit for bit" in result.output
+    # The same pictures, in the reference interpreter and on the board.
+    (int8,) = re.findall(r"top-1 [\d.]+ % float, ([\d.]+) % int8", result.output)
+    assert f"net has top-1 {int8} % on the board: " in result.output
+    (project.root / "net/pictures/star").rename(project.root / "net/pictures/sun")
+    assert "N6-QUANT-012: folder 'sun' is not a class of this model" in project.scons(*RUN).output
+
+
+def test_a_limit_that_is_missed_programs_nothing(project: Project) -> None:
+    path = classifier().save(project.root / "net", 50)
+    (project.root / "net/model.yaml").write_text(YAML.replace("sqnr_db: 20", "sqnr_db: 90"))
+    result = project.scons(*RUN)
+    assert result.status == 2
+    assert "N6-QUANT-013: output 'classes' has " in result.output
+    assert result.flashed == "nothing"
+    # A file with another digest than the pinned one is not compiled.
+    text = YAML.replace("least: {sqnr_db: 20, accuracy_drop: 1.0}", "most: 50")
+    (project.root / "net/model.yaml").write_text(f"sha256: {'0' * 64}\n{text}")
+    assert "N6-MODEL-006" in project.scons(*RUN).output
+    assert onnx.load(path).graph.node

@@ -1,0 +1,375 @@
+"""Samples, labels and float models that stage 0 refuses, each with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from n6build.base.errors import N6Error
+from n6build.compile.quantise import quantise_onnx
+from n6build.compile.quantise.jobs import QuantiseAnswer, QuantiseJob
+from n6build.compile.quantise.process import answer_of
+from n6build.compile.quantise.quantise_onnx import quantised
+from n6build.describe.choices import Choices
+from n6build.describe.model import load_model
+from n6build.describe.quantise import Least, Quantise
+from n6build.describe.sample_files import sample_files
+from n6build.judge.accuracy.labels import read_labels
+from n6build.judge.accuracy.measure import Accuracy, OutputFigures
+from n6build.steps import quantise_model
+from n6build.steps.int8_accuracy import _check, lines_of
+from n6build.steps.quantise_model import quantise_steps, with_int8_file
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
+from trained_models import CLASSES, classifier
+
+
+def refused(folder: Path, settings: Quantise | None = None, samples: str = "samples.npy") -> N6Error:
+    names = folder / "net.onnx", folder / samples
+    with pytest.raises(N6Error) as caught:
+        quantised(QuantiseJob(str(names[0]), (str(names[1]),), settings or Quantise(), compiles=True))
+    assert caught.value.where
+    return caught.value
+
+
+def resized(samples: np.ndarray) -> np.ndarray:
+    return samples[:, :, :8, :8]
+
+
+def with_a_bad_value(value: float) -> Callable[[np.ndarray], np.ndarray]:
+    def change(samples: np.ndarray) -> np.ndarray:
+        samples[3, 0, 0, 0] = value
+        return samples
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "id", "what", "hint"),
+    [
+        (resized, "N6-QUANT-005", "has the shape 3 x 8 x 8, but input 'picture' takes 1 x 3 x 12 x 12", "a row"),
+        (lambda each: each.transpose(0, 2, 3, 1), "N6-QUANT-005", "has the shape 12 x 12 x 3", "transpose(0, 3, 1, 2)"),
+        (lambda each: (each * 9).astype(np.uint8), "N6-QUANT-005", "has values of type uint8", "astype(numpy.float32)"),
+        (lambda each: each[:7], "N6-QUANT-006", "has 7 samples, fewer than 8", "about 100 inputs"),
+        (lambda each: each[:1].repeat(9, 0), "N6-QUANT-006", "has only equal samples", "different inputs"),
+        (with_a_bad_value(np.nan), "N6-QUANT-006", "has a value that is NaN for input 'picture'", "remove"),
+        (with_a_bad_value(np.inf), "N6-QUANT-006", "has a value that is infinite", "remove"),
+    ],
+)
+def test_samples(change: Callable[[np.ndarray], np.ndarray], id: str, what: str, hint: str, tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    np.save(tmp_path / "samples.npy", change(np.load(tmp_path / "samples.npy")))
+    error = refused(tmp_path)
+    assert error.id == id
+    assert what in error.what
+    assert hint in (error.hint or "")
+
+
+def test_the_sample_with_a_bad_value_is_named(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    np.save(tmp_path / "samples.npy", with_a_bad_value(np.nan)(np.load(tmp_path / "samples.npy")))
+    assert refused(tmp_path).where == "samples.npy[3]"
+
+
+@pytest.mark.parametrize("data", [b"", b"\x93NUMPY", b"no array at all", b"\x93NUMPY\x01\x00\x10\x00{'descr': '|O'}  "])
+def test_a_damaged_file_of_samples(data: bytes, tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    (tmp_path / "samples.npy").write_bytes(data)
+    error = refused(tmp_path)
+    assert (error.id, error.where) == ("N6-QUANT-005", "samples.npy")
+    assert "is not a valid NumPy array" in error.what
+
+
+def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    data = (tmp_path / "samples.npy").read_bytes()
+    (tmp_path / "samples.npy").write_bytes(data[:-5])
+    assert "but has" in refused(tmp_path).what
+
+
+def test_an_array_that_no_input_has(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    np.savez(tmp_path / "samples.npz", image=np.load(tmp_path / "samples.npy"))
+    error = refused(tmp_path, samples="samples.npz")
+    assert error.what == "has no array for input 'picture', but image"
+
+
+@pytest.mark.parametrize(
+    ("names", "what"),
+    [
+        ((), "but nothing"),
+        (("a.heic", "b.heic"), "has no samples in a known format"),
+        (("a.txt",), "but .txt"),
+    ],
+)
+def test_folders_without_samples(names: tuple[str, ...], what: str, tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(N6Error) as caught:
+        sample_files(tmp_path)
+    assert caught.value.id == "N6-QUANT-005"
+    assert what in caught.value.what
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="no such file or folder"):
+        sample_files(tmp_path / "nowhere")
+
+
+# Float models
+
+
+def test_a_quantised_model(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    (tmp_path / "net.onnx").write_bytes(onnx_model(quantised=True))
+    error = refused(tmp_path)
+    assert error.id == "N6-QUANT-001"
+    assert "is already quantised" in error.what
+
+
+def test_weights_in_another_file(tmp_path: Path) -> None:
+    trained = classifier()
+    trained.save(tmp_path, 20)
+    model = onnx.ModelProto.FromString(trained.model.SerializeToString())
+    onnx.save(model, tmp_path / "net.onnx", save_as_external_data=True, size_threshold=0)
+    assert "keeps its weights in another file" in refused(tmp_path).what
+
+
+@pytest.mark.parametrize("data", [b"", b"not a model", b"\x08\x07"])
+def test_a_damaged_model(data: bytes, tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    (tmp_path / "net.onnx").write_bytes(data)
+    assert refused(tmp_path).id == "N6-MODEL-020"
+
+
+def test_operators_without_a_kernel_are_named_before_any_sample_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classifier().save(tmp_path, 20)
+    model = onnx.load(tmp_path / "net.onnx")
+    output = helper.make_tensor_value_info("end", TensorProto.FLOAT, None)
+    model.graph.node.extend(
+        [helper.make_node("LpNormalization", ["r2"], ["a"], "norm"), helper.make_node("Det", ["a"], ["end"])]
+    )
+    model.graph.output.append(output)
+    onnx.save(model, tmp_path / "net.onnx")
+    monkeypatch.setattr(quantise_onnx, "ranges_of", lambda *_: pytest.fail("a sample was computed"))
+    error = refused(tmp_path)
+    assert error.id == "N6-NET-003"
+    assert "LpNormalization" in error.what
+    assert "Det" in error.what
+
+
+def test_a_model_that_the_quantiser_leaves_as_it_is(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    error = refused(tmp_path, Quantise(exclude=("Conv", "Gemm", "Relu", "Flatten")))
+    assert (error.id, error.what) == (
+        "N6-QUANT-007",
+        "none of its operators can be quantised: Conv, Flatten, Gemm, Relu",
+    )
+
+
+def test_an_open_size_that_nothing_tells(tmp_path: Path) -> None:
+    trained = classifier()
+    trained.save(tmp_path, 20)
+    model = onnx.ModelProto.FromString(trained.model.SerializeToString())
+    model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "height"
+    onnx.save(model, tmp_path / "net.onnx")
+    np.save(tmp_path / "samples.npy", np.load(tmp_path / "samples.npy").reshape(20, -1))
+    error = refused(tmp_path)
+    assert (error.id, error.what) == ("N6-QUANT-002", "input 'picture' has an open dimension 'height'")
+    assert "quantise: {shape: {height: 224}}" in (error.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "id", "what"),
+    [
+        (Quantise(shape={"hight": 3}), "N6-QUANT-002", "no input has the dimension 'hight'"),
+        (Quantise(exclude=("frist",)), "N6-QUANT-003", 'no node has the name or operator "frist"'),
+        (Quantise(outputs=("clases",)), "N6-QUANT-003", "no node makes the tensor 'clases'"),
+    ],
+)
+def test_names_that_the_model_does_not_have(settings: Quantise, id: str, what: str, tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    error = refused(tmp_path, settings)
+    assert error.id == id
+    assert what in error.what
+    assert "did you mean" in (error.hint or "") or "batch" in (error.hint or "")
+
+
+def test_anchors_are_no_output_of_a_network(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    model = onnx.load(tmp_path / "net.onnx")
+    model.graph.node.append(helper.make_node("Relu", ["scale"], ["anchors"], "made"))
+    model.graph.output.append(helper.make_tensor_value_info("anchors", TensorProto.FLOAT, [8]))
+    onnx.save(model, tmp_path / "net.onnx")
+    error = refused(tmp_path)
+    assert (error.id, error.what) == ("N6-QUANT-015", "output 'anchors' is a constant: no input changes it")
+    assert "quantise: {outputs: [classes]}" in (error.hint or "")
+
+
+def test_a_graph_that_onnxruntime_refuses(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    model = onnx.load(tmp_path / "net.onnx")
+    model.graph.node[0].input[1] = "nothing"
+    onnx.save(model, tmp_path / "net.onnx")
+    assert refused(tmp_path).id == "N6-QUANT-004"
+
+
+def test_a_quantiser_that_fails_and_one_that_makes_an_invalid_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classifier().save(tmp_path, 20)
+
+    def fail(*_: object) -> None:
+        raise ValueError("no range for tensor x\nmore")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quantise_onnx, "QDQQuantizer", fail)
+        error = refused(tmp_path)
+    assert (error.id, error.what) == ("N6-QUANT-007", "ONNX Runtime cannot quantise it: no range for tensor x")
+    monkeypatch.setattr(quantise_onnx, "_int8_bytes", lambda *_: b"\x08\x07")
+    monkeypatch.setattr(quantise_onnx, "_refuse_operators", lambda *_: None)
+    assert refused(tmp_path).id == "N6-QUANT-008"
+
+
+def test_a_process_that_dies(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    job = QuantiseJob(str(tmp_path / "net.onnx"), (str(tmp_path / "samples.npy"),), Quantise(), compiles=True)
+    with pytest.raises(N6Error, match="ended without an answer") as caught:
+        answer_of("n6build.no_such_module", job, QuantiseAnswer, "net.onnx")
+    assert caught.value.id == "N6-QUANT-009"
+
+
+# Descriptions and options
+
+
+def described(folder: Path, text: str) -> Path:
+    classifier().save(folder, 20)
+    (folder / "model.yaml").write_text(f"name: net\nfile: net.onnx\n{text}")
+    return folder
+
+
+def test_samples_that_are_not_named(tmp_path: Path) -> None:
+    model = load_model(str(described(tmp_path / "net", "quantise: {method: minmax}\n")))
+    with pytest.raises(N6Error) as caught:
+        with_int8_file(model, Choices())
+    assert caught.value.id == "N6-QUANT-010"
+
+
+def test_samples_for_two_models(tmp_path: Path) -> None:
+    model = load_model(str(described(tmp_path / "net", "")))
+    with pytest.raises(N6Error, match="for a single model"):
+        with_int8_file(model, Choices(models=("a", "b"), samples="samples.npy"))
+
+
+@pytest.mark.parametrize(
+    ("yaml", "id"),
+    [
+        ("quantise: {samples: nothing.npy}\n", "N6-MODEL-003"),
+        ("quantise: {samples: samples.npy, labels: nothing.txt}\n", "N6-MODEL-003"),
+        ("quantise: {samples: samples.npy, most: 7}\n", "N6-YAML-004"),
+        ("quantise: {samples: samples.npy, method: average}\n", "N6-YAML-004"),
+        ("quantise: {sample: samples.npy}\n", "N6-YAML-003"),
+    ],
+)
+def test_descriptions(yaml: str, id: str, tmp_path: Path) -> None:
+    with pytest.raises(N6Error) as caught:
+        load_model(str(described(tmp_path / "net", yaml)))
+    assert caught.value.id == id
+
+
+def test_a_tflite_file_is_refused_by_name_before_anything_is_built(tmp_path: Path) -> None:
+    (tmp_path / "net.tflite").write_bytes(b"TFL3")
+    model = load_model(str(tmp_path / "net.tflite"))
+    with pytest.raises(N6Error) as caught:
+        with_int8_file(model, Choices(samples="samples.npy"))
+    assert (caught.value.id, caught.value.what) == ("N6-QUANT-001", "stage 0 quantises ONNX models, not .tflite")
+
+
+def test_a_compiled_network_has_nothing_to_quantise(tmp_path: Path) -> None:
+    model = replace(load_model(str(described(tmp_path / "net", ""))), file=None)
+    with pytest.raises(N6Error, match="is compiled already"):
+        with_int8_file(model, Choices(samples="samples.npy"))
+
+
+def test_without_onnxruntime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load_model(str(described(tmp_path / "net", "")))
+    monkeypatch.setattr(quantise_model, "_PACKAGE", "no_such_package")
+    with pytest.raises(N6Error) as caught:
+        with_int8_file(model, Choices(samples="samples.npy"))
+    assert caught.value.id == "N6-QUANT-011"
+    assert caught.value.hint == "run make setup, which installs the extra [quantise]"
+
+
+def test_every_sample_is_a_source_by_its_content(tmp_path: Path) -> None:
+    model = load_model(str(described(tmp_path / "net", "quantise: {samples: .}\n")))
+    np.save(tmp_path / "net/another.npy", np.zeros(3))
+    quantise, accuracy = quantise_steps(with_int8_file(model, Choices()), compiles=True)
+    names = [Path(each).name for each in quantise.sources]
+    assert names == ["net.onnx", "another.npy", "labels.npy", "samples.npy"]
+    assert [Path(each).name for each in accuracy.sources] == ["net.onnx", "net_int8.onnx", *names[1:]]
+    assert [each.name for each in quantise.tools] == ["processor"]
+
+
+# Labels and limits
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what"),
+    [
+        ("labels.txt", b"circle\nsquare\n", "has 2 labels, but there are 3 samples"),
+        ("labels.txt", b"circle\nsqare\nstar\n", "'sqare' is not a class of this model"),
+        ("labels.txt", b"0\n1\n4\n", "has the label 4, but classes are numbered from 0 to 3"),
+        ("labels.npy", b"\x93NUMPY", "is not an array with the number of a class"),
+    ],
+)
+def test_labels_that_do_not_fit(name: str, data: bytes, what: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(N6Error) as caught:
+        read_labels(tmp_path / name, CLASSES, 3)
+    assert caught.value.id == "N6-QUANT-012"
+    assert what in caught.value.what
+
+
+def test_labels_by_name_and_by_number(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("star\n1\ncircle\n")
+    assert read_labels(tmp_path / "labels.txt", CLASSES, 3) == [2, 1, 0]
+    np.save(tmp_path / "labels.npy", np.array([[2], [1], [0]]))
+    assert read_labels(tmp_path / "labels.npy", (), 3) == [2, 1, 0]
+
+
+NOISY = Accuracy(100, (OutputFigures("classes", 18.4, 93),))
+LABELLED = replace(NOISY, labelled=100, float_top1=90, int8_top1=88, float_top5=99, int8_top5=98)
+WITHOUT_CLASSES = Accuracy(100, (OutputFigures("picture", 18.4, None),))
+
+
+@pytest.mark.parametrize(
+    ("figures", "least", "what"),
+    [
+        (NOISY, Least(sqnr_db=25), "output 'classes' has 18.4 dB against the float model, less than 25"),
+        (NOISY, Least(accuracy_drop=5), "int8 loses 7.0 points of agreement with the float model, more than 5"),
+        (LABELLED, Least(accuracy_drop=1.5), "int8 loses 2.0 points of accuracy, more than 1.5"),
+        (WITHOUT_CLASSES, Least(accuracy_drop=1), "quantise.least.accuracy_drop needs labels"),
+    ],
+)
+def test_limits_that_are_missed(figures: Accuracy, least: Least, what: str) -> None:
+    with pytest.raises(N6Error) as caught:
+        _check(figures, least, Path("net_int8.onnx"))
+    assert caught.value.id == "N6-QUANT-013"
+    assert what in caught.value.what
+
+
+def test_limits_that_are_kept() -> None:
+    _check(LABELLED, Least(sqnr_db=18, accuracy_drop=2), Path("net_int8.onnx"))
+
+
+def test_lines_without_labels_say_that_they_are_no_accuracy() -> None:
+    lines = lines_of(NOISY, "net")
+    assert [detail for _, detail, _ in lines][1] == "93 of 100 samples have the same class as in float"
+    assert "this is no accuracy" in lines[-1][1]
+    assert not any("no accuracy" in detail for _, detail, _ in lines_of(LABELLED, "net"))

@@ -1,0 +1,105 @@
+"""A small float classifier that has learned something, with labelled samples.
+
+Two random convolutions make features; least squares fit the last layer. So it is trained in a moment,
+and its accuracy means something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+CLASSES = ("circle", "square", "star", "cross")
+SHAPE = (3, 12, 12)
+_NOISE = 1.6
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A classifier and the samples that it was tried on.
+
+    Attributes:
+        model: The float model; the batch is open.
+        samples: Inputs, (count, 3, 12, 12).
+        labels: Number of the right class of each.
+    """
+
+    model: onnx.ModelProto
+    samples: NDArray[np.float32]
+    labels: NDArray[np.int64]
+
+    def save(self, folder: Path, count: int | None = None) -> Path:
+        """Write net.onnx, samples.npy, labels.npy, and return the model's path."""
+        folder.mkdir(parents=True, exist_ok=True)
+        onnx.save(self.model, folder / "net.onnx")
+        np.save(folder / "samples.npy", self.samples[:count])
+        np.save(folder / "labels.npy", self.labels[:count])
+        return folder / "net.onnx"
+
+
+def pictures(count: int, seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return noisy pictures of the classes, with their labels."""
+    shapes = np.random.default_rng(7).normal(0, 1, (len(CLASSES), *SHAPE))
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, len(CLASSES), count)
+    return (shapes[labels] + rng.normal(0, _NOISE, (count, *SHAPE))).astype(np.float32), labels
+
+
+def network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: bool = False) -> onnx.ModelProto:
+    """Return the network with this last layer, or only with the features before it."""
+    rng = np.random.default_rng(3)
+    values = {
+        "w1": rng.normal(0, 0.2, (8, 3, 3, 3)),
+        "b1": rng.normal(0, 0.1, 8),
+        "scale": rng.uniform(0.5, 1.5, 8),
+        "shift": rng.normal(0, 0.2, 8),
+        "mean": rng.normal(0, 0.2, 8),
+        "variance": rng.uniform(0.5, 1.5, 8),
+        "w2": rng.normal(0, 0.15, (8, 8, 3, 3)),
+        "b2": rng.normal(0, 0.1, 8),
+        "last": last,
+        "bias": bias,
+    }
+    make, pads = helper.make_node, [1, 1, 1, 1]
+    nodes = [
+        make("Conv", ["picture", "w1", "b1"], ["c1"], "first", kernel_shape=[3, 3], pads=pads),
+        make("BatchNormalization", ["c1", "scale", "shift", "mean", "variance"], ["n1"], "norm"),
+        make("Relu", ["n1"], ["r1"], "relu"),
+        make("Conv", ["r1", "w2", "b2"], ["c2"], "second", kernel_shape=[3, 3], strides=[2, 2], pads=pads),
+        make("Relu", ["c2"], ["r2"], "relu2"),
+        make("Flatten", ["r2"], ["flat"], "flatten"),
+        make("Gemm", ["flat", "last", "bias"], ["classes"], "dense"),
+    ]
+    output, size = ("flat", 288) if features else ("classes", len(CLASSES))
+    graph = helper.make_graph(
+        nodes[:-1] if features else nodes,
+        "net",
+        [helper.make_tensor_value_info("picture", TensorProto.FLOAT, ["batch", *SHAPE])],
+        [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["batch", size])],
+        [numpy_helper.from_array(np.asarray(each, np.float32), name) for name, each in values.items()],
+    )
+    model: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 12)], ir_version=7)
+    return model
+
+
+@cache
+def classifier() -> Trained:
+    """Return the trained classifier with 200 samples that it has not seen."""
+    nothing = np.zeros((288, len(CLASSES)), np.float32), np.zeros(len(CLASSES), np.float32)
+    front = onnxruntime.InferenceSession(network(*nothing, features=True).SerializeToString())
+    learned, classes = pictures(600, 1)
+    (flat,) = front.run(None, {"picture": learned})
+    known = np.hstack([flat, np.ones((len(flat), 1), np.float32)]).astype(np.float64)
+    wanted = np.eye(len(CLASSES))[classes]
+    fitted = np.linalg.solve(known.T @ known + 50 * np.eye(known.shape[1]), known.T @ wanted)
+    # Rounded, so that processors that add in another order get the same weights.
+    fitted = np.round(fitted, 4).astype(np.float32)
+    samples, labels = pictures(200, 2)
+    return Trained(network(fitted[:-1], fitted[-1]), samples, labels)
