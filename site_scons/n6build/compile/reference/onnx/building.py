@@ -30,6 +30,7 @@ class Building:
         self._operators: list[Operator] = []
         self._ordered: dict[tuple[int, Order], Tensor] = {}
         self._shaped: dict[tuple[int, Shape], Tensor] = {}
+        self._real: dict[int, Tensor] = {}
 
     def graph(self, inputs: Sequence[Held], outputs: Sequence[Held]) -> Graph:
         """Return the graph of everything that leads to an output."""
@@ -132,6 +133,10 @@ class Building:
         It is transposed if that changes its bytes. Its shape in memory becomes that of the ONNX
         graph.
         """
+        if held.tensor.data is not None:
+            array = held.tensor.data.reshape(stored_shape(held.shape, held.order))
+            moved = self.constant(held.tensor.name, array.transpose(permutation(held.order, order)))
+            return replace(held, tensor=moved, order=order)
         held = self._in_stored_shape(held)
         if held.order == order:
             return held
@@ -174,6 +179,9 @@ class Building:
         """Return the elements in another shape, in the order of the ONNX graph."""
         flat = self.in_model_order(held)
         tensor = flat.tensor
+        if tensor.data is not None:
+            constant = self.constant(tensor.name, tensor.data.reshape(shape))
+            return replace(flat, tensor=constant, shape=shape, order=as_in_the_model(len(shape)))
         output = self._same_elements(tensor, shape)
         return replace(
             flat, tensor=self.operator("RESHAPE", [tensor], output), shape=shape, order=as_in_the_model(len(shape))
@@ -195,6 +203,20 @@ class Building:
         tensor = self.with_quantisation(tensor, unsigned(quantisation))
         output = self.tensor(tensor.name, "int8", tensor.shape, quantisation, unsigned=True)
         return replace(held, tensor=self.operator("QUANTIZE", [tensor], output), real=True)
+
+    def in_float32(self, held: Held) -> Held:
+        """Return the real numbers of a tensor as float32, in its order in memory.
+
+        Args:
+            held: Real numbers as integers, or float32.
+        """
+        if not held.real:
+            return held
+        tensor = held.tensor
+        if tensor.index not in self._real:
+            output = self.tensor(f"{tensor.name} as float32", "float32", tensor.shape)
+            self._real[tensor.index] = self.operator("DEQUANTIZE", [tensor], output)
+        return replace(held, tensor=self._real[tensor.index], real=False, unsigned=False)
 
     def leaving(self, held: Held, name: str) -> Held:
         """Return an output of the network, in the order of the ONNX graph.

@@ -158,7 +158,7 @@ def _pad(node: Node, building: Building) -> Value:
     rank = len(of.shape)
     mode = node.attributes.get("mode", b"constant")
     quantisation = of.tensor.quantisation
-    if mode != b"constant" or quantisation is None:
+    if mode != b"constant" or (quantisation is None and not of.is_float):
         raise node.error("N6-NET-008", f"pads with the mode {mode.decode()!a}", "use the mode constant with int8")
     pads = node.integers("pads", 1) or []
     axes = node.integers("axes", 3) or list(range(rank))
@@ -172,7 +172,9 @@ def _pad(node: Node, building: Building) -> Value:
     shape = tuple(sum(sizes) for sizes in zip(before, of.shape, after, strict=True))
     if shape == of.shape:
         return of
-    value = _element(quantisation, real) if of.real else int(real)
+    value: float = real if of.is_float else int(real)
+    if of.real and quantisation is not None:
+        value = _element(quantisation, real)
     options = SurroundOptions(tuple(before[axis] for axis in of.order), value)
     return moved(node, building, "Surround", of, shape, options)
 

@@ -1,0 +1,76 @@
+"""Float32 between quantised operators of ONNX models, and behind the last one, equals onnxruntime within stated ulps."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import float_islands
+import numpy as np
+import pytest
+from kernels.graph_on_host import GraphOnHost
+from kernels.host_kernels import HostKernels
+from n6build.compile.reference.graph_checks import check_graph
+from n6build.compile.reference.onnx.reader import read_onnx_graph
+from slow_rows import telling_rows
+
+from network.host_network import HostNetwork
+from network.onnx_equality import outputs_of, random_onnx_inputs
+
+Ulps = Callable[[bytes], float]
+
+
+@pytest.fixture(scope="module")
+def host_kernels(tmp_path_factory: pytest.TempPathFactory) -> HostKernels:
+    return HostKernels(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture
+def ulps(host_kernels: HostKernels, tmp_path: Path) -> Ulps:
+    """Return a function that returns the largest distance of a model's outputs from onnxruntime's.
+
+    It is in ulps of the largest number of an output. Integers have to be equal.
+    """
+
+    def measured(model: bytes) -> float:
+        file = tmp_path / "model.onnx"
+        file.write_bytes(model)
+        graph = read_onnx_graph(file)
+        check_graph(graph, file.name)
+        return max(
+            float_islands.distance(
+                GraphOnHost(host_kernels, graph).run(inputs := random_onnx_inputs(model, seed)),
+                outputs_of(model, inputs),
+            )
+            for seed in range(4)
+        )
+
+    return measured
+
+
+@pytest.mark.parametrize("name", float_islands.EXACT)
+def test_an_operator_that_rounds_like_onnxruntime(ulps: Ulps, name: str) -> None:
+    assert ulps(float_islands.EXACT[name]) == 0
+
+
+@pytest.mark.parametrize("name", float_islands.CLOSE)
+def test_an_operator_that_is_close_to_onnxruntime(ulps: Ulps, name: str) -> None:
+    allowed, model = float_islands.CLOSE[name]
+    assert ulps(model) <= allowed
+
+
+WHOLE = {**float_islands.EXACT, **{name: model for name, (_, model) in float_islands.CLOSE.items()}}
+
+
+@pytest.mark.parametrize(
+    "name", telling_rows(WHOLE, lambda name: name in ("top k", "softmax", "conv in groups", "cast to integers"))
+)
+def test_a_whole_network_gives_what_its_graph_gives(
+    host_network: Callable[..., HostNetwork], host_kernels: HostKernels, tmp_path: Path, name: str
+) -> None:
+    """Memory is shared by buffers, and taken over in place."""
+    file = tmp_path / "model.onnx"
+    file.write_bytes(WHOLE[name])
+    network = host_network(file)
+    inputs = random_onnx_inputs(WHOLE[name], 0)
+    network.trace(inputs)
+    made = GraphOnHost(host_kernels, read_onnx_graph(file)).run(inputs)
+    assert list(network.final.values()) == [np.ascontiguousarray(each).tobytes() for each in made]
