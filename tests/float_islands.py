@@ -186,3 +186,26 @@ def _distance(mine: np.ndarray, wanted: np.ndarray) -> float:
         return np.inf
     largest = np.abs(wanted[finite]).max(initial=np.float32(np.finfo(np.float32).tiny))
     return float(np.abs(mine[finite] - wanted[finite]).max(initial=0) / np.spacing(largest))
+
+
+def normalised_convolution(groups: int = 1) -> bytes:
+    """Return a convolution, a batch normalisation behind it that is not quantised between, and a limit."""
+    model, rng = Qdq(), np.random.default_rng(5)
+    weights = rng.integers(-127, 128, (8, 4 // groups, 3, 3)).astype(np.int8)
+    scales = rng.uniform(0.001, 0.004, 8).astype(np.float32)
+    made = model.node("Conv", [model.input((1, 4, 9, 7), A), model.weights(weights, scales)], group=groups)
+    constants = [
+        rng.uniform(0.3, 2, 8).astype(np.float32) * sign for sign in (np.array([1, -1] * 4, np.float32), 1, 1, 1)
+    ]
+    made = model.node("BatchNormalization", [*made, *map(model.constant, constants)], epsilon=1e-3)
+    return model.model([model.qdq(model.node("Relu", made)[0], Scale(0.02, -128))])
+
+
+def with_real_weights(*, exact: bool = True) -> bytes:
+    """Return a convolution with float32 weights that int8 holds, or does not hold."""
+    model, rng = Qdq(), np.random.default_rng(6)
+    steps = rng.integers(-127, 128, (8, 4, 3, 3)).astype(np.float32)
+    weights = steps * rng.uniform(0.001, 0.004, (8, 1, 1, 1)).astype(np.float32)
+    weights = weights if exact else weights + normal(rng, *weights.shape) * np.float32(1e-3)
+    inputs = [model.input((1, 4, 9, 7), A), model.constant(weights), model.constant(normal(rng, 8))]
+    return model.model([model.operator("Conv", inputs, Scale(0.05, 3))])

@@ -74,3 +74,53 @@ def test_a_whole_network_gives_what_its_graph_gives(
     network.trace(inputs)
     made = GraphOnHost(host_kernels, read_onnx_graph(file)).run(inputs)
     assert list(network.final.values()) == [np.ascontiguousarray(each).tobytes() for each in made]
+
+
+Kinds = Callable[[bytes], tuple[list[str], float]]
+
+
+@pytest.fixture
+def steps(host_kernels: HostKernels, tmp_path: Path) -> Kinds:
+    """Return a function that returns a model's kinds of operators and the share of outputs that differ.
+
+    No output may differ by more than one step.
+    """
+
+    def measured(model: bytes) -> tuple[list[str], float]:
+        file = tmp_path / "model.onnx"
+        file.write_bytes(model)
+        graph = read_onnx_graph(file)
+        check_graph(graph, file.name)
+        differing = elements = 0
+        for seed in range(4):
+            inputs = random_onnx_inputs(model, seed)
+            (made,) = GraphOnHost(host_kernels, graph).run(inputs)
+            (wanted,) = outputs_of(model, inputs)
+            distances = np.abs(made.reshape(wanted.shape) - wanted)
+            step = np.unique(np.abs(wanted))[:2].max()
+            assert distances.max() <= step * 1.001
+            differing, elements = differing + np.count_nonzero(distances), elements + distances.size
+        return [operator.kind for operator in graph.operators], differing / elements
+
+    return measured
+
+
+@pytest.mark.parametrize("groups", [1, 4])
+def test_a_batch_normalisation_becomes_constants_of_the_convolution_in_front(steps: Kinds, groups: int) -> None:
+    kinds, differing = steps(float_islands.normalised_convolution(groups))
+    assert [kind for kind in kinds if "Conv" in kind or kind in ("MUL", "ADD")] == ["QLinearConv"]
+    assert differing < 0.002
+
+
+def test_float32_weights_that_int8_holds_are_int8(steps: Kinds) -> None:
+    """Some tools store quantised weights as real numbers."""
+    kinds, differing = steps(float_islands.with_real_weights())
+    assert "QLinearConv" in kinds
+    assert "FloatConv" not in kinds
+    assert differing < 0.002
+
+
+def test_other_float32_weights_make_a_convolution_of_float32(steps: Kinds) -> None:
+    kinds, differing = steps(float_islands.with_real_weights(exact=False))
+    assert "FloatConv" in kinds
+    assert differing < 0.002

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically, write_chunks_atomically
-from n6build.compile.artifacts.description import OWN_TOOL
+from n6build.compile.artifacts.description import OF_FLOAT32, OWN_TOOL
 from n6build.compile.ll_aton import Version, own_version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile
 from n6build.compile.reference.c_info import c_info
@@ -43,10 +43,12 @@ class Compiled:
     Attributes:
         external: Uses of external RAM; empty if the network uses none.
         transposes: Number of epochs that put the dimensions of a tensor in another order.
+        in_float32: Names of the epochs of layers that the model does not quantise.
     """
 
     external: tuple[ExternalUse, ...]
     transposes: int
+    in_float32: tuple[str, ...] = ()
 
 
 def kernels_of(model: Path) -> tuple[str, ...]:
@@ -116,7 +118,8 @@ def compile_network(
         write_atomically(path, content)
     write_chunks_atomically(raw, initializer_chunks(network, placement))
     transposes = sum(epoch.kind == "Transpose" for epoch in network.epochs)
-    return Compiled(external_uses(network, placement, pools), transposes)
+    in_float32 = tuple(epoch.node for epoch in network.epochs if epoch.kind.startswith(OF_FLOAT32))
+    return Compiled(external_uses(network, placement, pools), transposes, in_float32)
 
 
 def graph_of(model: Path) -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.limits import LimitOptions
 from n6build.compile.reference.onnx.node import Node, NodeFamily
+from n6build.compile.reference.onnx.nodes.convolution import can_be_scaled_by
 from n6build.compile.reference.onnx.operators.norms import NormOptions
 from n6build.compile.reference.onnx.real import can_be_real, pending_real, real_operand, real_operator
 from n6build.compile.reference.onnx.storage import channels_last
@@ -60,7 +62,7 @@ def _instance_normalization(node: Node, building: Building) -> Value:
 
 
 def _batch_normalization(node: Node, building: Building) -> Value:
-    """Translate a normalisation to a product and a sum in float32.
+    """Translate a normalisation to a product and a sum in float32, or to constants of a convolution in front.
 
     Factor and offset of a channel are computed as ONNX Runtime does.
     """
@@ -82,7 +84,11 @@ def _batch_normalization(node: Node, building: Building) -> Value:
         product = real_operator(building, "MUL", [real, by_factor], f"{name} product", real.shape)
         return real_operator(building, "ADD", [product, by_offset], name, real.shape)
 
-    return pending_real(node, building, given.shape, order, compute)
+    made = pending_real(node, building, given.shape, order, compute)
+    if isinstance(given, Pending) and given.scaled and can_be_scaled_by(factor):
+        # The convolution in front makes its numbers.
+        return replace(given.scaled(factor, bias - mean * factor), make_real=made.make_real)
+    return made
 
 
 def _prelu(node: Node, building: Building) -> Value:

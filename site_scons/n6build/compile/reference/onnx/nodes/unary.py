@@ -47,7 +47,7 @@ def _limit(node: Node, building: Building, low: float, high: float) -> Value:
     if isinstance(value, Pending) and value.function is None:
         limits = (min(max(value.low, low), high), max(min(value.high, high), low))
         make_real = value.make_real and _limited_in_float32(node, building, value, (low, high))
-        return replace(value, low=limits[0], high=limits[1], make_real=make_real)
+        return replace(value, low=limits[0], high=limits[1], make_real=make_real, scaled=None)
     return _apply(node, building, value, lambda x: np.clip(x, np.float32(low), np.float32(high)))
 
 
