@@ -125,5 +125,7 @@ def make_reference_network(call: Call) -> None:
             f"{first}{more}",
             "the model does not quantise these, and their weights take four times the memory",
         )
+    for operator, doubt in compiled.doubts.items():
+        say("Warning", operator, doubt)
     for use in compiled.external:
         say("Memory", f"external RAM {use.pool.name} {use}")

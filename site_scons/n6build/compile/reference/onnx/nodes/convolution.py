@@ -96,7 +96,7 @@ def _steps_of(row: Float32) -> tuple[np.float32, NDArray[np.int8]] | None:
     if largest == 0:
         return np.float32(1), np.zeros(row.shape, np.int8)
     few = row[:_FEW]
-    quotients = largest / np.arange(1, 128, dtype=np.float32)
+    quotients = largest / np.arange(127, 0, -1, dtype=np.float32)
     # Rounding may have moved the quotient from the scale.
     nearest = (quotients, np.nextafter(quotients, 0), np.nextafter(quotients, largest))
     for scale in np.stack(nearest, 1).reshape(-1):
@@ -160,26 +160,29 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
         options = ConvOptions(target.low, target.high, windowing, groups)
         return building.made("QLinearConv", inputs, target, output, order, options)
 
-    def scaled(factors: Float32, offsets: Float32) -> Pending:
-        return pending_convolution(node, building, given, _scaled(weights, factors, offsets))
+    def scaled(factors: Float32, offsets: Float32) -> Pending | None:
+        changed = _scaled(weights, factors, offsets)
+        return changed and pending_convolution(node, building, given, changed)
 
     return Pending(output, make, scaled=scaled)
 
 
-def can_be_scaled_by(factors: Float32) -> bool:
-    """Return whether the weights of a convolution may be scaled by factors of its channels."""
-    sizes = np.abs(factors)
-    return bool(np.isfinite(sizes).all() and (sizes >= _FACTORS[0]).all() and (sizes <= _FACTORS[1]).all())
+def _scaled(weights: Weights, factors: Float32, offsets: Float32) -> Weights | None:
+    """Return weights and bias times a factor for each channel, and the offsets added to the bias.
 
-
-def _scaled(weights: Weights, factors: Float32, offsets: Float32) -> Weights:
-    """Return weights and bias times a factor for each channel, and the offsets added to the bias."""
-    quantisation = weights.data.quantisation
+    It is None if a factor would lose the digits of a bias, or the sign of a weight cannot change.
+    """
+    data, quantisation, sizes = weights.data.array, weights.data.quantisation, np.abs(factors)
     assert quantisation is not None
-    scales = np.array(quantisation.scales, np.float32) * factors
+    negative = factors < 0
+    usable = np.isfinite(offsets).all() and (sizes >= _FACTORS[0]).all() and (sizes <= _FACTORS[1]).all()
+    if not usable or data[negative].min(initial=0) == -128:
+        return None
     bias = np.zeros(len(factors), np.float32) if weights.bias is None else weights.bias.numbers().reshape(-1)
-    data = replace(weights.data, quantisation=Quantisation(tuple(map(float, scales)), (0,) * len(scales), 0))
-    return Weights(data, Constant((bias * factors + offsets).astype(np.float32)))
+    signs = np.where(negative, -1, 1).astype(np.int8).reshape(-1, *(1,) * (data.ndim - 1))
+    scales = tuple(map(float, np.array(quantisation.scales, np.float32) * sizes))
+    signed = Constant(data * signs, Quantisation(scales, (0,) * len(scales), 0))
+    return Weights(signed, Constant((bias * factors + offsets).astype(np.float32)))
 
 
 def parameters(node: Node, building: Building, source: Held, weights: Weights) -> list[Tensor]:
@@ -203,9 +206,21 @@ def parameters(node: Node, building: Building, source: Held, weights: Weights) -
 
 
 def _conv(node: Node, building: Building) -> Value:
-    bias = node.optional_constant(2)
+    bias, given = node.optional_constant(2), node.quantised(0)
     weights = Weights(weights_of(node, node.constant(1), 0), bias)
-    return pending_convolution(node, building, node.quantised(0), weights)
+    if node.constant(1).quantisation is None and not _fits(node, given, weights):
+        what = "its bias is too large for the steps of its float32 weights"
+        raise node.error("N6-NET-006", what, "quantise the model statically, in QDQ format, with int8 weights")
+    return pending_convolution(node, building, given, weights)
+
+
+def _fits(node: Node, given: Held, weights: Weights) -> bool:
+    """Return whether sums fit in 32 bits."""
+    data, source = weights.data, given.tensor.quantisation
+    assert data.quantisation is not None and source is not None
+    steps = bias_steps(node, weights.bias, source, data.quantisation, data.shape[0])
+    largest = np.abs(data.array.astype(np.int64)).reshape(len(data.array), -1).sum(axis=1) * 255
+    return bool((largest + np.abs(steps.astype(np.int64)) < 1 << 31).all())
 
 
 def _qlinear_conv(node: Node, building: Building) -> Value:

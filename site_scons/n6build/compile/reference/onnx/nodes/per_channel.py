@@ -11,7 +11,6 @@ from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.limits import LimitOptions
 from n6build.compile.reference.onnx.node import Node, NodeFamily
-from n6build.compile.reference.onnx.nodes.convolution import can_be_scaled_by
 from n6build.compile.reference.onnx.operators.norms import NormOptions
 from n6build.compile.reference.onnx.real import can_be_real, pending_real, real_operand, real_operator
 from n6build.compile.reference.onnx.storage import channels_last
@@ -85,10 +84,9 @@ def _batch_normalization(node: Node, building: Building) -> Value:
         return real_operator(building, "ADD", [product, by_offset], name, real.shape)
 
     made = pending_real(node, building, given.shape, order, compute)
-    if isinstance(given, Pending) and given.scaled and can_be_scaled_by(factor):
-        # The convolution in front makes its numbers.
-        return replace(given.scaled(factor, bias - mean * factor), make_real=made.make_real)
-    return made
+    # A convolution in front may make its numbers.
+    scaled = given.scaled(factor, bias - mean * factor) if isinstance(given, Pending) and given.scaled else None
+    return replace(scaled, make_real=made.make_real) if scaled else made
 
 
 def _prelu(node: Node, building: Building) -> Value:
