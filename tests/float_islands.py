@@ -72,6 +72,29 @@ def _weights(*shape: int) -> np.ndarray:
 
 
 _NOTHING = np.zeros(0, np.float32)
+
+
+def _beside_a_constant() -> bytes:
+    """Return a model with an output that only constants decide, through nodes that shapes are computed by."""
+    model = Qdq(18)
+    name = real(model, SHAPE)
+    size = model.node("Gather", [*model.node("Shape", [name]), model.constant(np.int64(2))])
+    count = model.node("Range", [model.constant(np.int64(0)), *size, model.constant(np.int64(1))])
+    grid = model.node("Tile", [*model.node("Cast", count, to=1), model.constant(integers(3))])
+    filled = model.node("ConstantOfShape", [model.constant(integers(15))])
+    anchors = model.node("Add", [*grid, *model.node("Cast", filled, to=1)])
+    halves = [
+        model.qdq(model.constant(normal(np.random.default_rng(seed), 4)), scale) for seed, scale in enumerate((A, B))
+    ]
+    outputs = [
+        *model.node("Neg", [name]),
+        *anchors,
+        *model.node("Identity", count),
+        *model.node("Concat", halves, axis=0),
+    ]
+    return model.model(outputs, [1, 1, 7, 1])
+
+
 # Operators that round as often as ONNX Runtime, or not at all.
 EXACT: dict[str, bytes] = {
     **{kind: of_two(kind) for kind in ("Add", "Sub", "Mul", "Div", "Max", "Min")},
@@ -113,6 +136,7 @@ EXACT: dict[str, bytes] = {
     "arg min": one("ArgMin", SHAPE, axis=-1, keepdims=0),
     "batch normalisation": one("BatchNormalization", SHAPE, *(np.abs(_weights(6)) + np.float32(0.5) for _ in range(4))),
     "arg max of int8": unquantised("ArgMax", SHAPE, types=[7], axis=1),
+    "a constant": _beside_a_constant(),
     "cast to integers": one("Cast", SHAPE, to=7),
 }
 # Operators whose results differ from those of ONNX Runtime by so many ulps of the largest at most.
@@ -143,6 +167,11 @@ CLOSE: dict[str, tuple[float, bytes]] = {
     "conv of each channel": (8, one("Conv", SHAPE, _weights(6, 1, 3, 3), group=6, dilations=[1, 2])),
     "conv over one dimension": (8, one("Conv", (1, 6, 30), _weights(9, 6, 5), _weights(9), pads=[2, 2], strides=[2])),
     "conv of int8 without a scale": (8, unquantised("Conv", SHAPE, _weights(5, 6, 3, 3), _weights(5))),
+    "transposed conv": (
+        8,
+        one("ConvTranspose", SHAPE, _weights(6, 4, 3, 3), _weights(4), strides=[2, 2], pads=[1, 1, 1, 1]),
+    ),
+    "transposed conv of each channel": (8, one("ConvTranspose", SHAPE, _weights(6, 1, 4, 4), group=6, strides=[2, 2])),
     "gemm": (8, one("Gemm", (4, 37), _weights(13, 37), _weights(13), transB=1)),
     "gemm, both turned": (8, one("Gemm", (37, 4), _weights(13, 37), _weights(13), transA=1, transB=1)),
     "matmul": (8, one("MatMul", (1, 5, 37), _weights(37, 13))),

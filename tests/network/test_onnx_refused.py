@@ -49,16 +49,26 @@ def _new_operators(proto: Any) -> None:
         node.op_type = f"New{place}"
 
 
-def _asymmetric() -> bytes:
+def _dilated() -> bytes:
+    """Return a transposed convolution with an attribute that neither integers nor float32 support."""
     model = Qdq()
-    scale = [model.constant(np.float32(0.01)), model.constant(np.int8(5))]
-    weights = model.node("DequantizeLinear", [model.constant(np.ones((3, 2, 1, 1), np.int8)), *scale])
-    return model.model([model.operator("ConvTranspose", [model.input((1, 3, 5, 5), A), *weights], A)])
+    inputs = [model.input((1, 3, 5, 5), A), _weights(model)]
+    return model.model([model.operator("ConvTranspose", inputs, A, dilations=[2, 2])])
+
+
+def _qgemm_with_zero_point() -> bytes:
+    model = Qdq()
+    scale = [model.constant(np.float32(0.1)), model.constant(np.int8(0))]
+    given = model.node("QuantizeLinear", [model.port((1, 3)), *scale])
+    weights = [model.constant(np.ones((3, 2), np.int8)), scale[0], model.constant(np.int8(5))]
+    made = model.node("QLinearMatMul", [*given, *scale, *weights, *scale])
+    return model.model(model.node("DequantizeLinear", [*made, *scale]))
 
 
 def _unquantised_output() -> bytes:
     model = Qdq()
-    return model.model(model.node("ConvTranspose", [model.input((1, 3, 5, 5), A), _weights(model)]))
+    name = model.input((1, 3, 5, 5), A)
+    return model.model([name, model.constant(np.zeros(3, np.float64))], [TensorProto.FLOAT, TensorProto.DOUBLE])
 
 
 def _weights(model: Qdq) -> str:
@@ -67,7 +77,9 @@ def _weights(model: Qdq) -> str:
 
 def _unquantised_input() -> bytes:
     model = Qdq()
-    return model.model([model.operator("ConvTranspose", [model.port((1, 3, 5, 5)), _weights(model)], A)])
+    scale = [model.constant(np.float32(0.1)), model.constant(np.int8(0))]
+    made = model.node("QLinearSigmoid", [model.port((1, 3)), *scale, *scale], domain="com.microsoft")
+    return model.model(model.node("DequantizeLinear", [*made, *scale]))
 
 
 def _int16() -> bytes:
@@ -128,9 +140,14 @@ REFUSED = {
         "N6-NET-003",
         "26 of its 27 nodes are unsupported:\n    node 1 (New1), the producer of",
     ),
-    "asymmetric weights": (_asymmetric(), "N6-NET-006", "zero point other than 0"),
-    "an output that is not quantised": (_unquantised_output(), "N6-NET-004", "is not quantised, or a constant"),
-    "an input that is not quantised": (_unquantised_input(), "N6-NET-004", "this backend computes int8"),
+    "a dilated transposed convolution": (_dilated(), "N6-NET-008", "is dilated"),
+    "asymmetric weights": (_qgemm_with_zero_point(), "N6-NET-006", "zero point other than 0"),
+    "an output that is not quantised": (
+        _unquantised_output(),
+        "N6-NET-004",
+        "is not quantised, or a constant of another type",
+    ),
+    "an input that is not quantised": (_unquantised_input(), "N6-NET-004", "is not an int8 tensor"),
     "16 bits": (_int16(), "N6-NET-004", "quantises to int16"),
     "groups that do not fit": (edited(_set("group", 5)), "N6-NET-007", "do not fit its input"),
     "a pooling over three dimensions": (

@@ -19,7 +19,8 @@ from n6build.compile.reference.onnx.storage import (
 )
 from n6build.compile.reference.onnx.values import Constant, Held, Target
 
-_TYPES: dict[str, DType] = {"int8": "int8", "int32": "int32", "float32": "float32", "int64": "int64"}
+# Types of constants.
+TYPES: dict[str, DType] = {"int8": "int8", "int32": "int32", "float32": "float32", "int64": "int64"}
 
 
 class Building:
@@ -81,7 +82,7 @@ class Building:
             quantisation: Scale and zero point, None without.
         """
         array = np.ascontiguousarray(array).reshape(np.shape(array))
-        return self.tensor(name, _TYPES[array.dtype.name], array.shape, quantisation, array)
+        return self.tensor(name, TYPES[array.dtype.name], array.shape, quantisation, array)
 
     def with_quantisation(self, tensor: Tensor, quantisation: Quantisation) -> Tensor:
         """Set the quantisation of an input of the network and return the tensor.
@@ -229,6 +230,9 @@ class Building:
         """
         held = self.in_model_order(held)
         tensor = held.tensor
+        if tensor.data is not None:
+            output = self.tensor(name, tensor.dtype, tensor.shape)
+            return replace(held, tensor=self.operator("RESHAPE", [tensor], output))
         if held.real:
             output = self.tensor(name, "float32", tensor.shape)
             return replace(held, tensor=self.operator("DEQUANTIZE", [tensor], output), real=False)

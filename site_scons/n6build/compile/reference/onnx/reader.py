@@ -20,7 +20,7 @@ import onnx
 from n6build.base.errors import N6Error
 from n6build.base.members import members
 from n6build.compile.reference.graph import DType, Graph
-from n6build.compile.reference.onnx.building import Building
+from n6build.compile.reference.onnx.building import TYPES, Building
 from n6build.compile.reference.onnx.constants import folded
 from n6build.compile.reference.onnx.model_file import (
     MAX_NAME,
@@ -292,9 +292,12 @@ class _Reader:
             return None
         if isinstance(value, Pending) and value.make_real:
             value = value.make_real(name)
+        if isinstance(value, Constant) and value.array.dtype.name in TYPES:
+            array = value.array if value.quantisation is None else value.numbers()
+            value = Held(self._building.constant(name, array), value.shape, as_in_the_model(len(value.shape)))
         if isinstance(value, Held):
             return self._building.leaving(value, name)
-        what = f"output {name!a} is not quantised, or a constant"
+        what = f"output {name!a} is not quantised, or a constant of another type"
         hint = "quantise the last operator, too: QuantizeLinear and DequantizeLinear after it"
         error = N6Error("N6-NET-004", what, where=self._file, hint=hint)
         self._refused.add(len(self._graph.node), "output", error)

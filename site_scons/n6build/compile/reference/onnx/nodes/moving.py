@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from n6build.compile.reference.graph import Quantisation
 from n6build.compile.reference.onnx.building import Building
@@ -97,9 +99,14 @@ def _concat(node: Node, building: Building) -> Value:
     values = [node.value(position) for position in range(len(node.inputs))]
     axis = node.axis(int(node.attributes["axis"]), len(values[0].shape))
     if all(isinstance(value, Constant) for value in values):
-        arrays = [node.constant(position).array for position in range(len(values))]
-        return Constant(np.concatenate(arrays, axis))
+        constants = [node.constant(position) for position in range(len(values))]
+        return Constant(np.concatenate([_elements(each) for each in constants], axis))
     return _concatenated(node, building, values, axis)
+
+
+def _elements(constant: Constant) -> NDArray[Any]:
+    """Return the real numbers of a quantised constant, and the elements of any other one."""
+    return constant.array if constant.quantisation is None else constant.numbers()
 
 
 def _concatenated(node: Node, building: Building, values: Sequence[Value], axis: int) -> Value:
