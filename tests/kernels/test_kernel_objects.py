@@ -108,6 +108,7 @@ def test_a_program_that_names_no_plain_twin_holds_none_but_what_is_plain_alone(r
     with runners["-O2"].open("rb") as file:
         symbols = {symbol.name for symbol in symbols_of(ELFFile(file))}
     alone = {"div", "log_softmax", "logistic_int16", "softmax", "softmax_int16", "tanh_int16"}
+    alone |= {"leaky_relu_int16", "transpose_conv_int16"}
     alone |= {"arg_float32", "arithmetic_float32", "compare", "function_float32", "select", "take"}
     alone |= {
         "float_conv",
