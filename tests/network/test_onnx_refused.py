@@ -165,7 +165,6 @@ REFUSED = {
         "N6-NET-008",
         "['', 'floor']",
     ),
-    "a batch": (_operator("MaxPool", (2, 3, 5, 5), kernel_shape=[2, 2]), "N6-NET-005", "batch of 2"),
     "a quantiser without a constant scale": (
         edited(lambda proto: proto.graph.node[0].input.__setitem__(1, proto.graph.input[0].name)),
         "N6-NET-007",

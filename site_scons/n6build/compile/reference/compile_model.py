@@ -17,6 +17,7 @@ from n6build.base.files import to_json, write_atomically, write_chunks_atomicall
 from n6build.compile.artifacts.description import OF_FLOAT32, OWN_TOOL
 from n6build.compile.ll_aton import Version, own_version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile
+from n6build.compile.reference.batches import image_by_image
 from n6build.compile.reference.c_info import c_info
 from n6build.compile.reference.dilation import dilated
 from n6build.compile.reference.epochs import Network
@@ -147,8 +148,8 @@ def graph_of(model: Path) -> Graph:
     if model.suffix == ".onnx":
         from n6build.compile.reference.onnx.reader import read_onnx_graph  # noqa: PLC0415 - it takes 0.2 s.
 
-        return read_onnx_graph(model)
-    return as_signed(dilated(folded(read_graph(model))))
+        return image_by_image(read_onnx_graph(model))
+    return image_by_image(as_signed(dilated(folded(read_graph(model)))))
 
 
 def initializer_chunks(network: Network, placement: Placement) -> Iterator[memoryview | bytes]:
