@@ -20,6 +20,7 @@ from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import quantise, target_of
 from n6build.compile.reference.onnx.nodes.reshaping import held, in_shape
 from n6build.compile.reference.onnx.operators.movements import PickOptions, SurroundOptions
+from n6build.compile.reference.onnx.real import quantised_real
 from n6build.compile.reference.onnx.storage import channels_last, stored_shape
 from n6build.compile.reference.onnx.values import Constant, Held, Pending, Target, Value
 
@@ -179,11 +180,27 @@ def _pad(node: Node, building: Building) -> Value:
     shape = tuple(sum(sizes) for sizes in zip(before, of.shape, after, strict=True))
     if shape == of.shape:
         return of
-    value: float = real if of.is_float else int(real)
-    if of.real and quantisation is not None:
-        value = _element(quantisation, real)
-    options = SurroundOptions(tuple(before[axis] for axis in of.order), value)
-    return moved(node, building, "Surround", of, shape, options)
+    stored = tuple(before[axis] for axis in of.order)
+    if of.is_float or not of.real or quantisation is None:
+        value = real if of.is_float else int(real)
+        return moved(node, building, "Surround", of, shape, SurroundOptions(stored, value))
+    options = SurroundOptions(stored, _element(quantisation, real))
+
+    def make(target: Target) -> Held:
+        if target.quantisation == quantisation and not target.is_limited:
+            return replace(moved(node, building, "Surround", of, shape, options), real=False)
+        numbers = building.in_float32(of)
+        padded = moved(node, building, "Surround", numbers, shape, SurroundOptions(stored, real))
+        return quantised_real(building, padded, target)
+
+    # The number is a step of the input's scale, unless the output is quantised in steps of that scale anyway.
+    if _number(quantisation, options.value) == np.float32(real):
+        return moved(node, building, "Surround", of, shape, options)
+    return Pending(shape, make)
+
+
+def _number(quantisation: Quantisation, element: float) -> np.float32:
+    return np.float32(element - quantisation.zero_point) * np.float32(quantisation.scale)
 
 
 def _element(quantisation: Quantisation, real: float) -> int:
