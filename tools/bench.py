@@ -30,6 +30,7 @@ SHORT = {
     "embed": "benchmarks.embed",
     "caches": "benchmarks.caches",
     "kernels": "benchmarks.kernels",
+    "kernel-code": "benchmarks.float_islands",
     "trust": "benchmarks.programs",
     "emulator": "benchmarks.programs",
     "expected-times": "fit_timing",
@@ -44,6 +45,7 @@ CASES = {
     "mutated-boots": "benchmarks.mutated_boots",
     "damages": "benchmarks.damages",
     "probe": "benchmarks.probe",
+    "islands": "benchmarks.float_islands",
 }
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import float_islands
 import numpy as np
 import pytest
+import random_islands
 from kernels.graph_on_host import GraphOnHost
 from kernels.host_kernels import HostKernels
 from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.onnx.reader import read_onnx_graph
-from slow_rows import telling_rows
+from slow_rows import slow_rows, telling_rows
 
 from network.host_network import HostNetwork
 from network.onnx_equality import outputs_of, random_onnx_inputs
@@ -124,3 +125,13 @@ def test_other_float32_weights_make_a_convolution_of_float32(steps: Kinds) -> No
     kinds, differing = steps(float_islands.with_real_weights(exact=False))
     assert "FloatConv" in kinds
     assert differing < 0.002
+
+
+@pytest.mark.parametrize("first", [0, *slow_rows(100, 200, 300)])
+def test_random_graphs_stay_within_the_ulps_of_their_operators(
+    host_kernels: HostKernels, tmp_path: Path, first: int
+) -> None:
+    """`tools/bench.py islands` compares 2,000 of them."""
+    for seed in range(first, first + 100):
+        found = random_islands.compared(host_kernels, tmp_path, seed)
+        assert found.is_within(), f"seed {seed}: {found}"
