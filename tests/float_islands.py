@@ -1,4 +1,4 @@
-"""ONNX models in which float32 is between quantised operators or behind the last one."""
+"""ONNX models with float32 between quantised operators or behind the last one."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _NOTHING = np.zeros(0, np.float32)
 
 
 def _beside_a_constant() -> bytes:
-    """Return a model with an output that only constants decide, through nodes that shapes are computed by."""
+    """Return a model with outputs that only constants decide."""
     model = Qdq(18)
     name = real(model, SHAPE)
     size = model.node("Gather", [*model.node("Shape", [name]), model.constant(np.int64(2))])
@@ -197,7 +197,9 @@ CLOSE: dict[str, tuple[float, bytes]] = {
 
 
 def distance(made: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> float:
-    """Return the largest distance of two lists of outputs, in ulps of the largest number of each output.
+    """Return the largest distance of two lists of outputs.
+
+    It is in ulps of the largest number of an output.
 
     Infinity stands for integers, infinite numbers or shapes that differ.
     """
@@ -218,7 +220,7 @@ def _distance(mine: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def normalised_convolution(groups: int = 1) -> bytes:
-    """Return a convolution, a batch normalisation behind it that is not quantised between, and a limit."""
+    """Return a convolution, a batch normalisation directly behind it, and a limit."""
     model, rng = Qdq(), np.random.default_rng(5)
     weights = rng.integers(-127, 128, (8, 4 // groups, 3, 3)).astype(np.int8)
     scales = rng.uniform(0.001, 0.004, 8).astype(np.float32)

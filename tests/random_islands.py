@@ -1,4 +1,4 @@
-"""Random ONNX graphs of the operators that are computed in float32, and integer operators behind them."""
+"""Random ONNX graphs of the operators that are computed in float32."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ _SCALES = (Scale(0.031, -3), Scale(0.05, 120, "uint8"), Scale(0.01, 40))
 
 
 def island(seed: int) -> tuple[bytes, float, list[str]]:
-    """Return a random model, the ulps that its outputs may be off, and the types of its operators.
+    """Return a random model, its allowed ulps, and the types of its operators.
 
     Infinity stands for an output that is quantised again, which may be off by one step.
     """

@@ -1,4 +1,4 @@
-"""A graph of the compiler, run operator by operator with the plain kernels on this host.
+"""A graph of the compiler, run operator by operator with the plain kernels.
 
 Nothing is placed in memory and no C is generated, so that a graph takes milliseconds.
 """

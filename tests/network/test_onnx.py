@@ -91,7 +91,10 @@ def with_dead_channels(weights: tuple[int, ...], **options: Any) -> bytes:
 
 
 def with_sums_that_wrap(weights: tuple[int, ...], **options: Any) -> bytes:
-    """Return a convolution with biases next to the limits of 32 bits, and a scale that shows the sign of a sum."""
+    """Return a convolution with biases next to the limits of 32 bits.
+
+    The scale of its output shows the sign of a sum.
+    """
     model, rng = Qdq(), np.random.default_rng(9)
     scales = rng.uniform(0.005, 0.01, weights[0]).astype(np.float32)
     limits = np.iinfo(np.int32)

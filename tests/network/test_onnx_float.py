@@ -1,4 +1,4 @@
-"""Float32 between quantised operators of ONNX models, and behind the last one, equals onnxruntime within stated ulps."""
+"""Float32 in ONNX models equals onnxruntime within stated ulps."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,9 +26,9 @@ def host_kernels(tmp_path_factory: pytest.TempPathFactory) -> HostKernels:
 
 @pytest.fixture
 def ulps(host_kernels: HostKernels, tmp_path: Path) -> Ulps:
-    """Return a function that returns the largest distance of a model's outputs from onnxruntime's.
+    """Return a function that measures a model's distance from onnxruntime.
 
-    It is in ulps of the largest number of an output. Integers have to be equal.
+    It is the largest, in ulps of the largest number of an output. Integers have to be equal.
     """
 
     def measured(model: bytes) -> float:
@@ -82,7 +82,9 @@ Kinds = Callable[[bytes], tuple[list[str], float]]
 
 @pytest.fixture
 def steps(host_kernels: HostKernels, tmp_path: Path) -> Kinds:
-    """Return a function that returns a model's kinds of operators and the share of outputs that differ.
+    """Return a function that measures the share of outputs that differ.
+
+    It also returns the kinds of the model's operators.
 
     No output may differ by more than one step.
     """

@@ -50,7 +50,7 @@ def _new_operators(proto: Any) -> None:
 
 
 def _dilated() -> bytes:
-    """Return a transposed convolution with an attribute that neither integers nor float32 support."""
+    """Return a dilated transposed convolution, which nothing supports."""
     model = Qdq()
     inputs = [model.input((1, 3, 5, 5), A), _weights(model)]
     return model.model([model.operator("ConvTranspose", inputs, A, dilations=[2, 2])])

@@ -93,7 +93,10 @@ MODELS = {"lstm": lstm(), "two LSTMs": two_layers(), "SVDF": svdf(), "wake word"
 
 
 def _of_uint8(model: bytes) -> bytes:
-    """Return a model of int8 as one of uint8, in which values and zero points are larger by 128."""
+    """Return a model of int8 as one of uint8.
+
+    Values and zero points are larger by 128.
+    """
 
     def change(tree: Any) -> None:
         for tensor in (each for graph in tree.subgraphs for each in graph.tensors):

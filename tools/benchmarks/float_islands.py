@@ -1,4 +1,4 @@
-"""Random ONNX graphs of float32 against onnxruntime, and the code size of all kernels."""
+"""Random float32 graphs against onnxruntime, and the code size of kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEP = 1.001
 
 
 def kernel_code() -> Rows:
-    """Print the code size of the kernels at -O2, by family."""
+    """Yield the code size of the kernels at -O2, by family."""
     with tempfile.TemporaryDirectory() as folder:
         code_sizes.prepare(Path(folder))
         sizes = code_sizes.sizes(Path(folder))
@@ -33,7 +33,7 @@ def kernel_code() -> Rows:
 
 
 def islands(graphs: int = 2000, first: int = 0) -> Rows:
-    """Compare random graphs of operators in float32 with onnxruntime.
+    """Yield the distances of random float32 graphs from onnxruntime.
 
     Args:
         graphs: Number of graphs.

@@ -313,7 +313,7 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
 
 
 def _float_ulps(network: NetworkOnBoard, artifacts: NetworkArtifacts) -> float:
-    """Return how far float32 outputs may be from the reference, in ulps of the largest value."""
+    """Return the allowed distance of float32 outputs, in ulps of the largest value."""
     if not network.approximates:
         return 0.0
     return OF_FLOAT32 if artifacts.in_float32 else OF_APPROXIMATIONS

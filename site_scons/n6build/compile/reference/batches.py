@@ -37,7 +37,10 @@ def image_by_image(graph: Graph) -> Graph:
 
 
 def _images(graph: Graph, operator: Operator) -> int:
-    """Return the number of images that an operator computes, 0 for a single one or another operator."""
+    """Return the number of images that an operator computes.
+
+    It is 0 for a single image, and for other operators.
+    """
     given = operator.inputs[0] if operator.kind in _KINDS and operator.inputs else None
     if given is None or graph.tensors[given].data is not None:
         return 0

@@ -1,4 +1,6 @@
-"""Constants that a node computes from constants, by the reference implementation of the package onnx.
+"""Constants that a node computes from constants.
+
+The reference implementation of the package onnx computes them.
 
 Exporters leave such nodes in a model: shapes, grids of anchors, and numbers in another type.
 """
@@ -22,7 +24,9 @@ _TRANSLATED = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeL
 _RANDOM = ("Random", "Multinomial", "Bernoulli", "Dropout")
 
 
-def folded(node: Any, inputs: Mapping[str, Array], version: int) -> dict[str, Array] | None:
+def folded(
+    node: onnx.NodeProto, inputs: Mapping[str, NDArray[np.generic]], version: int
+) -> dict[str, NDArray[np.generic]] | None:
     """Return the outputs of a node by name, or None if it is not computed here.
 
     Args:
@@ -58,7 +62,10 @@ def _evaluated(node: Any, inputs: Mapping[str, Array], version: int) -> list[Any
 
 
 def _size(node: Any, inputs: Mapping[str, Array]) -> float:
-    """Return a bound of the number of elements of each output, before anything is computed."""
+    """Return a bound of the number of elements of each output.
+
+    Nothing is computed for it.
+    """
     arrays = [inputs[name] for name in node.input if name]
     if node.op_type == "ConstantOfShape":
         return _product(arrays[0])

@@ -229,7 +229,10 @@ class _Reader:
         return [self._with_numbers(value, node, part, in_float32) for part, value in enumerate(made)]
 
     def _with_numbers(self, value: Value, node: Node, part: int, in_float32: Translate | None) -> Value:
-        """Return a value that nodes without quantisation can read, too. Its numbers are computed once."""
+        """Return a value that nodes without quantisation can read, too.
+
+        Its numbers are computed once.
+        """
         if not isinstance(value, Pending) or part >= len(node.outputs):
             return value
         make_real = value.make_real

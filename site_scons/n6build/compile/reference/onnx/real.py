@@ -50,7 +50,7 @@ def made_in_float32(
     part: int = 0,
     dtype: DType = "float32",
 ) -> Held:
-    """Add an operator that computes an output of a node without quantisation, and return the output.
+    """Add an operator for an output that is not quantised, and return the output.
 
     Args:
         node: Node that names the output.

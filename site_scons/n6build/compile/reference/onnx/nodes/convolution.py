@@ -91,7 +91,7 @@ def held_exactly(weights: Constant, axis: int) -> Constant | None:
 
 
 def _steps_of(row: Float32) -> tuple[np.float32, NDArray[np.int8]] | None:
-    """Return the scale and the steps of numbers that are exact multiples of it, or None."""
+    """Return the scale and the steps of exact multiples of it, or None."""
     largest = np.abs(row).max()
     if largest == 0:
         return np.float32(1), np.zeros(row.shape, np.int8)
@@ -168,7 +168,9 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
 
 
 def _scaled(weights: Weights, factors: Float32, offsets: Float32) -> Weights | None:
-    """Return weights and bias times a factor for each channel, and the offsets added to the bias.
+    """Return weights and bias times a factor for each channel, or None.
+
+    The offsets are added to the bias.
 
     It is None if a factor would lose the digits of a bias, or the sign of a weight cannot change.
     """

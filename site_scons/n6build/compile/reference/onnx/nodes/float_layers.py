@@ -10,6 +10,7 @@ import numpy as np
 from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.node import Node, NodeFamily, Translate
+from n6build.compile.reference.onnx.nodes.matrix import matrices_of
 from n6build.compile.reference.onnx.operators.float_rows import ReduceOptions
 from n6build.compile.reference.onnx.operators.float_windows import WindowOptions
 from n6build.compile.reference.onnx.real import in_float32, made_in_float32, real_operator
@@ -146,18 +147,12 @@ def _matmul(node: Node, building: Building) -> Value:
 
 def _product(node: Node, building: Building, x: Held, y: Held) -> Held:
     """Return the product of two tensors of matrices."""
-    rank = max(len(x.shape), len(y.shape))
-    (*of_x, rows, depth), (*of_y, inputs, columns) = ((1,) * (rank - len(each.shape)) + each.shape for each in (x, y))
-    ones = [1] * (rank - 2)
-    if depth != inputs or min(len(x.shape), len(y.shape)) < 2 or (of_x != of_y and ones not in (of_x, of_y)):
-        what = f"{list(x.shape)} and {list(y.shape)} do not fit together"
-        hint = "use matrices of two or more dimensions with equal batches, or a single matrix for one of them"
-        raise node.error("N6-NET-007", what, hint)
-    shape = (*(of_y if of_x == ones else of_x), rows, columns)
+    of_x, of_y, shape = matrices_of(node, x.shape, y.shape)
+    rank = len(shape)
     natural = as_in_the_model(rank)
     inputs_of_kernel = [
-        _matrices(building, x, (*of_x, rows, depth), natural),
-        _matrices(building, y, (*of_y, inputs, columns), (*range(rank - 2), rank - 1, rank - 2)),
+        _matrices(building, x, of_x, natural),
+        _matrices(building, y, of_y, (*range(rank - 2), rank - 1, rank - 2)),
     ]
     return made_in_float32(node, building, "FloatMatMul", inputs_of_kernel, shape, natural)
 
@@ -201,7 +196,10 @@ def _turned(building: Building, of: Held) -> Held:
 
 
 def _norm(node: Node, building: Building, axes: Sequence[int], scale: Tensor, bias: Tensor) -> Held:
-    """Return numbers with mean 0 and deviation 1 along the last dimensions, scaled and shifted."""
+    """Return normalised numbers, scaled and shifted.
+
+    Their mean along the last dimensions is 0, their deviation 1.
+    """
     of = building.in_model_order(in_float32(node, building, 0))
     name, shape = node.outputs[0], of.shape
     order = as_in_the_model(len(shape))

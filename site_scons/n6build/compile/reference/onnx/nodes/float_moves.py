@@ -27,7 +27,7 @@ _REAL = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUB
 
 
 def in_memory(translate: Translate) -> Translate:
-    """Return a translation of nodes whose tensors are in memory as float32 before they move."""
+    """Return a translation that has its tensors in memory as float32."""
 
     def translated(node: Node, building: Building) -> Value | list[Value]:
         inputs = [
@@ -71,7 +71,10 @@ def _top_k(node: Node, building: Building) -> list[Value]:
 
 
 def _argument(kind: str) -> Translate:
-    """Return the translation of an ArgMax or ArgMin, which integers decide like the real numbers."""
+    """Return the translation of an ArgMax or ArgMin.
+
+    Integers decide it like the real numbers that they represent.
+    """
 
     def translate(node: Node, building: Building) -> Value:
         value = node.value(0)
@@ -94,7 +97,10 @@ def _argument(kind: str) -> Translate:
 
 
 def _cast(node: Node, building: Building) -> Value:
-    """Translate a Cast of real numbers to real numbers, which changes nothing, or to integers."""
+    """Translate a Cast of real numbers.
+
+    Nothing changes if its results are real numbers, too.
+    """
     target = int(node.attributes["to"])
     if target in _REAL:
         return in_float32(node, building, 0)

@@ -106,7 +106,7 @@ def _concat(node: Node, building: Building) -> Value:
 
 
 def _elements(constant: Constant) -> NDArray[Any]:
-    """Return the real numbers of a quantised constant, and the elements of any other one."""
+    """Return the real numbers of a constant, or its elements if it is not quantised."""
     return constant.array if constant.quantisation is None else constant.numbers()
 
 

@@ -61,7 +61,9 @@ def _instance_normalization(node: Node, building: Building) -> Value:
 
 
 def _batch_normalization(node: Node, building: Building) -> Value:
-    """Translate a normalisation to a product and a sum in float32, or to constants of a convolution in front.
+    """Translate a normalisation to a product and a sum in float32.
+
+    Behind a convolution, it becomes constants of that.
 
     Factor and offset of a channel are computed as ONNX Runtime does.
     """

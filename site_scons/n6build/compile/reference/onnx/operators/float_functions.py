@@ -1,4 +1,4 @@
-"""FloatFunction: functions of one float32 element, between quantised operators or behind the last one."""
+"""Functions of one float32 element, where a model does not quantise."""
 
 from __future__ import annotations
 

@@ -13,12 +13,13 @@ from n6build.compile.reference.descriptors import SHAPE, Member, kernel_with, of
 from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.kernel_call import Argument, KernelCall, Parameter, ends, fields_of, operand
+from n6build.compile.reference.onnx.operators.qlinear_batch_matmul import check_matrices, matrix_arguments, products
 from n6build.compile.reference.onnx.operators.qlinear_conv import window_fields
 from n6build.compile.reference.onnx.operators.real_resize import ResizeOptions, neighbour_arguments
 from n6build.compile.reference.onnx.windowing import Windowing
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
-from n6build.compile.reference.rules import FLOAT32, Problem, Rule, check_elements, check_shape, shown
+from n6build.compile.reference.rules import FLOAT32, Problem, Rule, check_elements, shown
 from n6build.compile.reference.windows import MAX_DIMENSION, WINDOW_MEMBERS
 
 _WEIGHTS, _BIAS = 1, 2
@@ -129,42 +130,9 @@ def _lower_pool(operands: Operands) -> KernelCall:
     )
 
 
-def _batches(tensor: Tensor) -> int:
-    return math.prod(tensor.shape[:-2])
-
-
-def _check_matmul(operands: Operands) -> Iterator[Problem]:
-    x, y = operands.first, operands.required(1)
-    batches = max(_batches(x), _batches(y))
-    if x.shape[-1] != y.shape[-1] or not {_batches(x), _batches(y)} <= {1, batches}:
-        what = f"tensors {shown(x)} {list(x.shape)} and {shown(y)} {list(y.shape)}, transposed, do not fit together"
-        yield Problem("N6-NET-007", what, "use rows of the same length, and equal batches or one")
-        return
-    yield from check_shape(operands.output, (*operands.output.shape[:-2], x.shape[-2], y.shape[-2]))
-
-
-def _stride(tensor: Tensor) -> int:
-    return math.prod(tensor.shape[-2:]) if _batches(tensor) > 1 else 0
-
-
 def _lower_matmul(operands: Operands) -> KernelCall:
-    x, y = operands.first, operands.required(1)
-    batches, rows, columns, depth = max(_batches(x), _batches(y)), x.shape[-2], y.shape[-2], x.shape[-1]
-    return KernelCall(
-        _MATMUL,
-        {
-            "x": operand(x),
-            "y": operand(y),
-            "output": operands.output,
-            "batches": batches,
-            "rows": rows,
-            "columns": columns,
-            "depth": depth,
-            "x_stride": _stride(x),
-            "y_stride": _stride(y),
-        },
-        macs=batches * rows * columns * depth,
-    )
+    ends_of_call = {"x": operand(operands.first), "y": operand(operands.required(1)), "output": operands.output}
+    return KernelCall(_MATMUL, {**ends_of_call, **matrix_arguments(operands)}, macs=products(operands))
 
 
 def _lower_resize(operands: Operands) -> KernelCall:
@@ -192,7 +160,7 @@ OPERATORS = (
     OperatorKind(
         "FloatMatMul",
         "FloatMatMul",
-        Rule((FLOAT32, FLOAT32), 2, (), FLOAT32, _check_matmul, first_may_be_constant=True),
+        Rule((FLOAT32, FLOAT32), 2, (), FLOAT32, check_matrices, first_may_be_constant=True),
         _lower_matmul,
         (_MATMUL,),
     ),

@@ -83,7 +83,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def can_wrap(operands: Operands) -> bool:
-    """Return whether a sum of products may exceed 32 bits, where it counts. It then wraps around."""
+    """Return whether a sum of products that counts may exceed 32 bits."""
     weights, bias = _counting(operands)
     largest = np.abs(weights.astype(np.int64)).reshape(len(weights), -1).sum(axis=1) * 255
     return bool((largest + np.abs(bias.astype(np.int64))).max(initial=0) >= 1 << 31)
