@@ -96,3 +96,11 @@ def function(kind: str, shape: Shape, scale: float) -> bytes:
 
 def softmax(rows: int, depth: int, scale: float, beta: float = 1.0) -> bytes:
     return ops.softmax(rows, depth, scale, 0, beta, np.int16)
+
+
+def leaky_relu(shape: Shape, alpha: float, source: float, target: float) -> bytes:
+    tensors = [
+        Tensor("input", shape, np.int16, Quantisation(source)),
+        Tensor("output", shape, np.int16, Quantisation(target)),
+    ]
+    return write_model("LEAKY_RELU", tensors, "LeakyRelu", 2, alpha=alpha)

@@ -171,29 +171,31 @@ def batch_matmul(
 def transpose_conv(
     output_shape: tuple[int, int, int],
     weights: NDArray[np.int8],
-    bias: NDArray[np.int32] | None,
+    bias: NDArray[np.int32] | NDArray[np.int64] | None,
     scales: Sequence[float],
     given: Quantisation,
     output: Quantisation,
     stride: tuple[int, int] = (2, 2),
     padding: str = "SAME",
     activation: str = "NONE",
+    dtype: type[np.int8] | type[np.int16] = np.int8,
 ) -> bytes:
     """Return a model of a transposed convolution.
 
     Args:
         weights: Array of [output channel][height][width][input channel].
+        dtype: Type of the activations.
     """
     sizes = [window_output(output_shape[axis], weights.shape[1 + axis], stride[axis], 1, padding)[0] for axis in (0, 1)]
     shape = np.array([1, *output_shape], np.int32)
     tensors = [
         Tensor("shape", (4,), np.int32, None, shape),
         Tensor("weights", weights.shape, np.int8, Quantisation(scales, 0, 0), weights),
-        Tensor("input", (1, *sizes, weights.shape[3]), np.int8, given),
+        Tensor("input", (1, *sizes, weights.shape[3]), dtype, given),
     ]
     if bias is not None:
-        tensors.append(Tensor("bias", bias.shape, np.int32, Quantisation([1.0] * len(scales)), bias))
-    tensors.append(Tensor("output", (1, *output_shape), np.int8, output))
+        tensors.append(Tensor("bias", bias.shape, bias.dtype.type, Quantisation([1.0] * len(scales)), bias))
+    tensors.append(Tensor("output", (1, *output_shape), dtype, output))
     return write_model(
         "TRANSPOSE_CONV",
         tensors,

@@ -30,6 +30,7 @@ SHORT = {
     "embed": "benchmarks.embed",
     "caches": "benchmarks.caches",
     "kernels": "benchmarks.kernels",
+    "kernel-code": "benchmarks.float_islands",
     "trust": "benchmarks.programs",
     "emulator": "benchmarks.programs",
     "expected-times": "fit_timing",
@@ -45,6 +46,7 @@ CASES = {
     "damages": "benchmarks.damages",
     "probe": "benchmarks.probe",
     "quantise": "benchmarks.quantise",
+    "islands": "benchmarks.float_islands",
 }
 
 

@@ -104,3 +104,18 @@ void n6k_softmax_int16(const n6k_softmax_int16_t *op)
 {
     n6k_plain_softmax_int16(op);
 }
+
+void n6k_plain_leaky_relu_int16(const n6k_leaky_relu_int16_t *op)
+{
+    for (uint32_t i = 0; i < op->elements; i++) {
+        const int32_t x = op->input[i];
+        const int32_t scaled = x >= 0 ? n6k_scale_double(x, op->multiplier, op->shift)
+                                      : n6k_scale_double(x, op->negative_multiplier, op->negative_shift);
+        op->output[i] = (int16_t)n6k_clamp(scaled, INT16_MIN, INT16_MAX);
+    }
+}
+
+void n6k_leaky_relu_int16(const n6k_leaky_relu_int16_t *op)
+{
+    n6k_plain_leaky_relu_int16(op);
+}

@@ -17,7 +17,7 @@ void n6k_plain_qlinear_conv(const n6k_qlinear_conv_t *op)
             const int8_t *weight = op->weights;
             for (int32_t oc = 0; oc < op->out.channels; oc++) {
                 const int32_t first = oc / channels_of_group * depth;
-                int32_t sum = op->bias[oc];
+                uint32_t sum = (uint32_t)op->bias[oc]; /* modulo 2^32 */
                 for (int32_t ky = 0; ky < window->height; ky++) {
                     const int32_t y = oy * window->stride_h - window->pad_top + ky * window->dilation_h;
                     for (int32_t kx = 0; kx < window->width; kx++) {
@@ -25,11 +25,11 @@ void n6k_plain_qlinear_conv(const n6k_qlinear_conv_t *op)
                         const int inside = y >= 0 && y < op->in.height && x >= 0 && x < op->in.width;
                         for (int32_t ic = 0; ic < depth; ic++) {
                             const int32_t at = (y * op->in.width + x) * op->in.channels + first + ic;
-                            sum += (inside ? op->input[at] : op->input_zero_point) * *weight++;
+                            sum += (uint32_t)((inside ? op->input[at] : op->input_zero_point) * *weight++);
                         }
                     }
                 }
-                *output++ = n6k_real_to_output((float)sum * op->scale[oc], op->range);
+                *output++ = n6k_real_to_output((float)(int32_t)sum * op->scale[oc], op->range);
             }
         }
     }

@@ -14,17 +14,17 @@ void n6k_plain_qlinear_depthwise_conv(const n6k_qlinear_depthwise_conv_t *op)
         for (int32_t ox = 0; ox < op->out.width; ox++) {
             for (int32_t oc = 0; oc < op->out.channels; oc++) {
                 const int8_t *weight = op->weights + oc;
-                int32_t sum = op->bias[oc];
+                uint32_t sum = (uint32_t)op->bias[oc]; /* modulo 2^32 */
                 for (int32_t ky = 0; ky < window->height; ky++) {
                     const int32_t y = oy * window->stride_h - window->pad_top + ky * window->dilation_h;
                     for (int32_t kx = 0; kx < window->width; kx++, weight += op->out.channels) {
                         const int32_t x = ox * window->stride_w - window->pad_left + kx * window->dilation_w;
                         const int inside = y >= 0 && y < op->in.height && x >= 0 && x < op->in.width;
                         const int32_t at = (y * op->in.width + x) * op->in.channels + oc / op->depth_multiplier;
-                        sum += inside ? (op->input[at] - op->input_zero_point) * *weight : 0;
+                        sum += inside ? (uint32_t)((op->input[at] - op->input_zero_point) * *weight) : 0;
                     }
                 }
-                *output++ = n6k_real_to_output((float)sum * op->scale[oc], op->range);
+                *output++ = n6k_real_to_output((float)(int32_t)sum * op->scale[oc], op->range);
             }
         }
     }

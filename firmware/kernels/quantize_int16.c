@@ -24,6 +24,8 @@ static int32_t element(const void *data, uint32_t i, uint8_t kind)
         return ((const int8_t *)data)[i];
     case N6K_UINT8:
         return ((const uint8_t *)data)[i];
+    case N6K_INT32:
+        return ((const int32_t *)data)[i];
     default:
         return ((const int16_t *)data)[i];
     }
@@ -48,7 +50,7 @@ void n6k_plain_requantize_int16(const n6k_requantize_int16_t *op)
     const int32_t low = op->out_kind == N6K_INT16 ? INT16_MIN : INT8_MIN;
     const int32_t high = op->out_kind == N6K_INT16 ? INT16_MAX : INT8_MAX;
     for (uint32_t i = 0; i < op->elements; i++) {
-        const int32_t value = element(op->input, i, op->in_kind) - op->in_zero_point;
+        const int32_t value = (int32_t)((uint32_t)element(op->input, i, op->in_kind) - (uint32_t)op->in_zero_point);
         const int32_t scaled = n6k_scale_double(value, op->multiplier, op->shift);
         const int32_t result = n6k_clamp(scaled, low - op->out_zero_point, high - op->out_zero_point) + op->out_zero_point;
         if (op->out_kind == N6K_INT16) {
@@ -88,6 +90,8 @@ static inline int32x4_t four_elements(const void *data, uint32_t i, uint8_t kind
         return vldrbq_z_s32((const int8_t *)data + i, lanes);
     case N6K_UINT8:
         return vreinterpretq_s32_u32(vldrbq_z_u32((const uint8_t *)data + i, lanes));
+    case N6K_INT32:
+        return vldrwq_z_s32((const int32_t *)data + i, lanes);
     default:
         return vldrhq_z_s32((const int16_t *)data + i, lanes);
     }

@@ -26,6 +26,10 @@ class HostKernels:
         subprocess.run([*command, "-shared", "-o", str(library), *objects, "-lm"], cwd=folder, check=True)
         self._library = ctypes.CDLL(str(library))
 
+    def call(self, kernel: str, descriptor: bytes) -> None:
+        """Call the twin of a kernel with a descriptor of this host's addresses."""
+        self._library[f"n6k_plain_{kernel}"](ctypes.c_char_p(descriptor))
+
     def run(self, case: Case) -> NDArray[np.generic]:
         return self.run_with_state(case)[0]
 
@@ -35,7 +39,7 @@ class HostKernels:
         offset = -store.ctypes.data % 16
         image = lay_out(case, store.ctypes.data + offset, ctypes.c_uint64)
         store[offset : offset + size] = np.frombuffer(image.memory, np.uint8)
-        self._library[f"n6k_plain_{case.kernel}"](ctypes.c_char_p(image.descriptor))
+        self.call(case.kernel, image.descriptor)
         memory = store[offset : offset + size].tobytes()
         assert image.untouched(memory, case.scratch), f"{case} wrote outside of its output and scratch"
         shape, dtype = case.output

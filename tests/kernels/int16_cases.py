@@ -6,8 +6,9 @@ from typing import Any
 import int16_models as models
 import numpy as np
 import one_op_models as ops
+import sequence_models
 from numpy.typing import NDArray
-from one_op_models import Quantisation
+from one_op_models import Quantisation, window_output
 
 from kernels.case_of_call import case_of
 from kernels.elementwise_cases import shapes
@@ -123,6 +124,40 @@ def function(kind: str) -> Callable[..., Case]:
     return case
 
 
+def leaky_relu(rng: np.random.Generator, elements: int = 0) -> Case:
+    elements = elements or int(rng.integers(1, 400))
+    alpha = float(rng.choice([rng.uniform(0, 1), rng.uniform(-1, 2), 0.0, 0.5]))
+    model = models.leaky_relu((1, elements), alpha, _scale(rng, 1e-5, 1e-2), _scale(rng, 1e-5, 1e-2))
+    return case_of(f"int16 leaky relu {elements} alpha {alpha}", model, [int16(rng, (1, elements))])
+
+
+def transpose_conv(rng: np.random.Generator) -> Case:
+    """Return a transposed convolution, some with strides larger than the window."""
+    height, width = (int(size) for size in rng.integers(1, 6, 2))
+    channels, depth = int(rng.integers(1, 9)), int(rng.integers(1, 20))
+    output = (int(rng.integers(height, 14)), int(rng.integers(width, 14)), channels)
+    source, scales = _scale(rng, 1e-5, 1e-2), _scales(rng, channels)
+    target = _target(rng, source, scales, height * width * depth)
+    stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    weights, bias = _weights(rng, (channels, height, width, depth)), _bias(rng, channels)
+    padding = str(rng.choice(["SAME", "VALID"]))
+    sizes = [window_output(output[axis], (height, width)[axis], stride[axis], 1, padding)[0] for axis in (0, 1)]
+    model = sequence_models.transpose_conv(
+        output,
+        weights,
+        None if rng.random() < 0.2 else bias,
+        scales,
+        Quantisation(source),
+        Quantisation(target),
+        stride,
+        padding,
+        str(rng.choice(_ACTIVATIONS)),
+        np.int16,
+    )
+    values = int16(rng, (1, *sizes, depth))
+    return case_of(f"int16 transposed conv {values.shape} to {output} {weights.shape} {stride}", model, [values])
+
+
 def softmax(rng: np.random.Generator, rows: int = 0, depth: int = 0) -> Case:
     rows, depth = rows or int(rng.integers(1, 8)), depth or int(rng.integers(1, 80))
     scale, beta = _scale(rng, 1e-5, 1e-2), float(np.float32(rng.uniform(0.5, 2)))
@@ -149,10 +184,13 @@ def requantize(rng: np.random.Generator, elements: int = 0) -> Case:
     elements = elements or int(rng.integers(1, 200))
     pairs: list[tuple[type[np.signedinteger[Any] | np.unsignedinteger[Any]], type[np.signedinteger[Any]]]]
     pairs = [(np.int16, np.int16), (np.int8, np.int16), (np.uint8, np.int16), (np.int16, np.int8)]
+    pairs += [(np.int32, np.int16), (np.int32, np.int8)]
     source, target = pairs[int(rng.integers(len(pairs)))]
     given, made = (_of_type(rng, dtype) for dtype in (source, target))
     limits = np.iinfo(source)
     values = rng.integers(limits.min, limits.max + 1, (1, elements)).astype(source)
+    # Sums of products, and numbers at the ends of the range.
+    values = np.where(rng.random(values.shape) < 0.8, values >> 16, values) if source is np.int32 else values
     model = ops.quantize((1, elements), source, target, given, made)
     return case_of(f"{source.__name__} to {target.__name__} {elements}", model, [values])
 
@@ -175,6 +213,8 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "logistic_int16": function("LOGISTIC"),
     "tanh_int16": function("TANH"),
     "softmax_int16": softmax,
+    "leaky_relu_int16": leaky_relu,
+    "transpose_conv_int16": transpose_conv,
     "quantize_int16": quantize,
     "dequantize_int16": dequantize,
     "requantize_int16": requantize,

@@ -25,7 +25,7 @@ _SCALARS = {
 
 
 @cache
-def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
+def layout_of(structure: Structure, pointer: type) -> type[ctypes.Structure]:
     """Return a structure's layout.
 
     Args:
@@ -46,7 +46,7 @@ def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
 
 def inner_layout(structure: Structure) -> type[ctypes.Structure]:
     """Return the layout of a structure without pointers, equal on all machines."""
-    return _layout(structure, ctypes.c_uint32)
+    return layout_of(structure, ctypes.c_uint32)
 
 
 def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
@@ -169,6 +169,6 @@ def lay_out(case: Case, base: int, pointer: type, last: str = "output", size: in
     for member in descriptor.members:
         if isinstance(member.type, Pointer):
             values[member.name] = base + offsets[member.name]
-    layout = _layout(descriptor, pointer)(**values)
+    layout = layout_of(descriptor, pointer)(**values)
     states = tuple((offsets[name], len(contents[name])) for name in case.state)
     return Image(bytes(layout), bytes(memory), offsets["output"], output_bytes, offsets["scratch"], states)

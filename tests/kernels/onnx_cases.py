@@ -201,6 +201,68 @@ def _table(layers: Layers, rng: Random) -> bytes:
     return layers.model(layers.node("Tanh", [name]))
 
 
+def _of_real(*choices: Callable[[str, Layers, Random], list[str]]) -> Callable[[Layers, Random], bytes]:
+    """Return a model of an operator that reads numbers that int8 does not hold."""
+
+    def model(layers: Layers, rng: Random) -> bytes:
+        shape = _image(rng, int(rng.integers(1, 12)))
+        numbers = layers.constant(rng.normal(0, 1, shape[-1]).astype(np.float32))
+        name = layers.node("Add", [layers.input(shape, layers.any_scale(0.03)), numbers])[0]
+        made = one_of(rng, *choices)(name, layers, rng)
+        return layers.model(made, [1, 7][: len(made)])
+
+    return model
+
+
+def _of_node(
+    kind: str, *constants: Any, outputs: int = 1, **options: Any
+) -> Callable[[str, Layers, Random], list[str]]:
+    def node(name: str, layers: Layers, _: Random) -> list[str]:
+        return layers.node(kind, [name, *(layers.constant(np.asarray(each)) for each in constants)], outputs, **options)
+
+    return node
+
+
+def _float_resize(name: str, layers: Layers, rng: Random) -> list[str]:
+    scales = layers.constant(np.array([1, 1, *rng.uniform(0.5, 3, 2)], np.float32))
+    mode = ("half_pixel", "align_corners", "asymmetric")[int(rng.integers(3))]
+    nothing = layers.constant(np.zeros(0, np.float32))
+    return layers.node("Resize", [name, nothing, scales], mode="linear", coordinate_transformation_mode=mode)
+
+
+def _float_conv(layers: Layers, rng: Random) -> bytes:
+    groups, depth, each = one_of(rng, 1, 1, 2, 3), one_of(rng, 1, 3, 4, 8), int(rng.integers(1, 12))
+    window = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+    weights = layers.constant(rng.normal(0, 1, (groups * each, depth, *window)).astype(np.float32))
+    name = layers.input(_image(rng, groups * depth), layers.any_scale(0.03))
+    return layers.model(layers.node("Conv", [name, weights], group=groups, **_window(rng, window)))
+
+
+def _float_matmul(layers: Layers, rng: Random) -> bytes:
+    rows, depth, columns = (int(size) for size in rng.integers(1, (9, 50, 20)))
+    name = layers.input((1, 2, rows, depth), layers.any_scale(0.03))
+    return layers.model(
+        layers.node("MatMul", [name, layers.constant(rng.normal(0, 1, (depth, columns)).astype(np.float32))])
+    )
+
+
+_FUNCTIONS = (
+    "Sigmoid",
+    "Tanh",
+    "HardSwish",
+    "Exp",
+    "Log",
+    "Sqrt",
+    "Reciprocal",
+    "Neg",
+    "Abs",
+    "Erf",
+    "Softplus",
+    "Softsign",
+)
+_FUNCTIONS += ("Floor", "Ceil", "Round", "Relu", "LeakyRelu", "HardSigmoid", "Elu", "Mish")
+_POOLS = {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [1, 1, 0, 2]}
+
 _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_conv": _conv,
     "qlinear_depthwise_conv": _depthwise,
@@ -224,4 +286,16 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_softmax": _quantised_softmax,
     "real_softmax": _softmax,
     "real_table": _table,
+    "float_function": _of_real(*map(_of_node, _FUNCTIONS), _of_node("Pow", np.float32(1.7))),
+    "float_reduce": _of_real(
+        *(_of_node(f"Reduce{kind}", np.array([2, 3])) for kind in ("Mean", "Sum", "Max", "Min", "Prod"))
+    ),
+    "float_softmax": _of_real(_of_node("Softmax", axis=1), _of_node("LogSoftmax", axis=-1)),
+    "float_top_k": _of_real(
+        _of_node("TopK", np.array([3]), outputs=2), _of_node("TopK", np.array([4]), outputs=2, largest=0)
+    ),
+    "float_pool": _of_real(_of_node("MaxPool", **_POOLS), _of_node("AveragePool", count_include_pad=1, **_POOLS)),
+    "float_resize": _of_real(_float_resize),
+    "float_conv": _float_conv,
+    "float_matmul": _float_matmul,
 }

@@ -14,7 +14,8 @@ import numpy as np
 import onnx
 import onnxruntime
 from n6build.compile.reference.onnx.reader import read_onnx_graph
-from n6build.judge.compare.onnx_plan import has_unsigned_activations
+from n6build.judge.compare.onnx_interpreter import WEIGHT_QUANTISATION
+from n6build.judge.compare.onnx_plan import has_real_weights, has_unsigned_activations
 from numpy.typing import NDArray
 
 from network.host_network import HostNetwork
@@ -59,11 +60,15 @@ def _session(model: bytes, level: Any, optimised: Path | None = None) -> Any:
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry(*IN_INTEGERS)
-    if has_unsigned_activations(onnx.load_model_from_string(model).graph):
+    graph = onnx.load_model_from_string(model).graph
+    if has_unsigned_activations(graph):
         options.add_session_config_entry(*WITHOUT_SATURATION)
     if optimised:
         options.optimized_model_filepath = str(optimised)
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    disabled = [WEIGHT_QUANTISATION] if has_real_weights(graph) else []
+    return onnxruntime.InferenceSession(
+        model, options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
+    )
 
 
 def outputs_of(model: bytes, inputs: Sequence[Array]) -> list[Array]:

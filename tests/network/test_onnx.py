@@ -11,6 +11,7 @@ import float_models
 import numpy as np
 import pytest
 import qdq_models
+from n6build.compile.reference.compile_model import doubts_of, graph_of
 from n6build.judge.compare.interpret import ports_of
 from n6build.judge.compare.join import join
 from qdq_models import Layers, Qdq, Scale
@@ -87,6 +88,23 @@ def with_dead_channels(weights: tuple[int, ...], **options: Any) -> bytes:
         layers.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
     ]
     return layers.model([layers.operator("Conv", inputs, Scale(0.05, -128), **options)])
+
+
+def with_sums_that_wrap(weights: tuple[int, ...], **options: Any) -> bytes:
+    """Return a convolution with biases next to the limits of 32 bits.
+
+    The scale of its output shows the sign of a sum.
+    """
+    model, rng = Qdq(), np.random.default_rng(9)
+    scales = rng.uniform(0.005, 0.01, weights[0]).astype(np.float32)
+    limits = np.iinfo(np.int32)
+    bias = rng.choice([limits.max - 4000, limits.min + 4000, 0], weights[0]).astype(np.int32)
+    inputs = [
+        model.input((1, 4, 9, 7), A),
+        model.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
+        model.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
+    ]
+    return model.model([model.operator("Conv", inputs, Scale(5000, 3), **options)])
 
 
 def moved_before_quantised(kind: str, *constants: Any, **attributes: Any) -> bytes:
@@ -181,6 +199,8 @@ ONE_OPERATOR = {
     "depthwise conv with a multiplier": conv(SHAPE, (18, 1, 3, 3), group=6, relu=True),
     "conv with channels without effect": with_dead_channels((7, 4, 3, 3), pads=[1, 1, 1, 1]),
     "conv of each channel, some without effect": with_dead_channels((8, 1, 3, 3), group=4),
+    "conv with sums that wrap around": with_sums_that_wrap((7, 4, 3, 3), pads=[1, 1, 1, 1]),
+    "conv of each channel with sums that wrap around": with_sums_that_wrap((8, 1, 3, 3), group=4),
     "conv over one dimension": conv((1, 6, 30), (9, 6, 5), pads=[2, 2], strides=[2]),
     "gemm": gemm((1, 37), 13),
     "gemm of many rows, of one scale": gemm((7, 37), 13, per_channel=False),
@@ -361,6 +381,15 @@ def test_models_that_onnxruntime_has_quantised(
     file = float_models.quantised(name, dtype, tmp_path)
     network = host_network(file)
     assert assert_equals_onnxruntime(network, file, (0, 1)) >= tensors
+
+
+def test_a_convolution_that_can_wrap_around_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "model.onnx"
+    for model, count in ((ONE_OPERATOR["conv with sums that wrap around"], 1), (ONE_OPERATOR["conv"], 0)):
+        file.write_bytes(model)
+        doubts = doubts_of(graph_of(file))
+        assert len(doubts) == count
+        assert all("QLinearConv" in name and "wrap around" in text for name, text in doubts.items())
 
 
 def test_outputs_alike_are_known_by_their_names(onnx_network: Callable[..., tuple[HostNetwork, Path]]) -> None:

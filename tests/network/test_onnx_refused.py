@@ -49,24 +49,37 @@ def _new_operators(proto: Any) -> None:
         node.op_type = f"New{place}"
 
 
-def _asymmetric(proto: Any) -> None:
-    weights = next(node for node in proto.graph.node if node.op_type == "DequantizeLinear" and "axis" in str(node))
-    zero_points = next(each for each in proto.graph.initializer if each.name == weights.input[2])
-    zero_points.CopyFrom(onnx.numpy_helper.from_array(np.full(zero_points.dims, 5, np.int8), zero_points.name))
+def _dilated() -> bytes:
+    """Return a dilated transposed convolution, which nothing supports."""
+    model = Qdq()
+    inputs = [model.input((1, 3, 5, 5), A), _weights(model)]
+    return model.model([model.operator("ConvTranspose", inputs, A, dilations=[2, 2])])
+
+
+def _qgemm_with_zero_point() -> bytes:
+    model = Qdq()
+    scale = [model.constant(np.float32(0.1)), model.constant(np.int8(0))]
+    given = model.node("QuantizeLinear", [model.port((1, 3)), *scale])
+    weights = [model.constant(np.ones((3, 2), np.int8)), scale[0], model.constant(np.int8(5))]
+    made = model.node("QLinearMatMul", [*given, *scale, *weights, *scale])
+    return model.model(model.node("DequantizeLinear", [*made, *scale]))
 
 
 def _unquantised_output() -> bytes:
     model = Qdq()
-    return model.model(model.node("Conv", [model.input((1, 3, 5, 5), A), _weights(model)]))
+    name = model.input((1, 3, 5, 5), A)
+    return model.model([name, model.constant(np.zeros(3, np.float64))], [TensorProto.FLOAT, TensorProto.DOUBLE])
 
 
 def _weights(model: Qdq) -> str:
-    return model.weights(np.ones((2, 3, 1, 1), np.int8), 0.01)
+    return model.weights(np.ones((3, 2, 1, 1), np.int8), 0.01)
 
 
 def _unquantised_input() -> bytes:
     model = Qdq()
-    return model.model([model.operator("Conv", [model.port((1, 3, 5, 5)), _weights(model)], A)])
+    scale = [model.constant(np.float32(0.1)), model.constant(np.int8(0))]
+    made = model.node("QLinearSigmoid", [model.port((1, 3)), *scale, *scale], domain="com.microsoft")
+    return model.model(model.node("DequantizeLinear", [*made, *scale]))
 
 
 def _int16() -> bytes:
@@ -127,15 +140,20 @@ REFUSED = {
         "N6-NET-003",
         "26 of its 27 nodes are unsupported:\n    node 1 (New1), the producer of",
     ),
-    "asymmetric weights": (edited(_asymmetric), "N6-NET-006", "zero point other than 0"),
-    "an output that is not quantised": (_unquantised_output(), "N6-NET-004", "is not quantised, or a constant"),
-    "an input that is not quantised": (_unquantised_input(), "N6-NET-004", "this backend computes int8"),
+    "a dilated transposed convolution": (_dilated(), "N6-NET-008", "is dilated"),
+    "asymmetric weights": (_qgemm_with_zero_point(), "N6-NET-006", "zero point other than 0"),
+    "an output that is not quantised": (
+        _unquantised_output(),
+        "N6-NET-004",
+        "is not quantised, or a constant of another type",
+    ),
+    "an input that is not quantised": (_unquantised_input(), "N6-NET-004", "is not an int8 tensor"),
     "16 bits": (_int16(), "N6-NET-004", "quantises to int16"),
     "groups that do not fit": (edited(_set("group", 5)), "N6-NET-007", "do not fit its input"),
-    "a pooling over one dimension": (
-        _operator("AveragePool", (1, 3, 8), kernel_shape=[2]),
+    "a pooling over three dimensions": (
+        _operator("AveragePool", (1, 3, 4, 4, 4), kernel_shape=[2, 2, 2]),
         "N6-NET-007",
-        "has the shape [1, 3, 8]",
+        "has the shape [1, 3, 4, 4, 4]",
     ),
     "a resize to something else than a multiple": (
         _resized([1, 3, 5, 8]),
@@ -147,7 +165,6 @@ REFUSED = {
         "N6-NET-008",
         "['', 'floor']",
     ),
-    "a batch": (_operator("MaxPool", (2, 3, 5, 5), kernel_shape=[2, 2]), "N6-NET-005", "batch of 2"),
     "a quantiser without a constant scale": (
         edited(lambda proto: proto.graph.node[0].input.__setitem__(1, proto.graph.input[0].name)),
         "N6-NET-007",
@@ -194,14 +211,19 @@ def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
     name = model.input((1, 4, 6, 6), A)
     made = model.node("LpNormalization", [name])
     name = model.qdq(model.node("Relu", made)[0], A)
-    name = model.operator("MaxPool", [name], A, kernel_shape=[2, 2], dilations=[2, 2])
+    name = model.operator("AveragePool", [name], A, kernel_shape=[2, 2], ceil_mode=1, count_include_pad=1)
     with pytest.raises(N6Error) as caught:
         compiled(tmp_path, model.model([name]))
     refused = [line for line in caught.value.what.splitlines() if line.startswith("    ")]
-    assert [line.split()[2] for line in refused] == ["(LpNormalization),", "(Det),", "(LpNormalization),", "(MaxPool)"]
+    assert [line.split()[2] for line in refused] == [
+        "(LpNormalization),",
+        "(Det),",
+        "(LpNormalization),",
+        "(AveragePool)",
+    ]
     assert caught.value.id == "N6-NET-003"
     assert caught.value.hint
-    assert "MaxPool: export it without dilation and without indices" in caught.value.hint
+    assert "AveragePool: export it without dilation, and without ceil_mode" in caught.value.hint
 
 
 def test_a_float_model_gets_the_option_that_quantises_it(tmp_path: Path) -> None:

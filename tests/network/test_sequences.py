@@ -92,6 +92,34 @@ STREAMING = {
 MODELS = {"lstm": lstm(), "two LSTMs": two_layers(), "SVDF": svdf(), "wake word": wake_word(), **STREAMING}
 
 
+def _of_uint8(model: bytes) -> bytes:
+    """Return a model of int8 as one of uint8.
+
+    Values and zero points are larger by 128.
+    """
+
+    def change(tree: Any) -> None:
+        for tensor in (each for graph in tree.subgraphs for each in graph.tensors):
+            if tensor.type == schema.TensorType.INT8:
+                tensor.type = schema.TensorType.UINT8
+                tensor.quantization.zeroPoint = [int(zero) + 128 for zero in tensor.quantization.zeroPoint]
+                data = tree.buffers[tensor.buffer].data
+                if tensor.buffer and data is not None:
+                    tree.buffers[tensor.buffer].data = np.asarray(data).astype(np.uint8) ^ np.uint8(128)
+
+    return edit(model, change)
+
+
+STREAMING_UINT8 = {name: _of_uint8(model) for name, model in STREAMING.items()}
+
+
+@pytest.mark.parametrize("name", STREAMING_UINT8)
+def test_variables_of_uint8(host_network: Build, name: str) -> None:
+    model = STREAMING_UINT8[name]
+    runs = [random_inputs(model, seed) for seed in range(4)]
+    assert_equal_in_every_inference(host_network(model), model, runs)
+
+
 OTHERS = {
     "mean over channels": ops.reduction("MEAN", (1, 5, 7, 12), (3,), IN, HIDDEN),
     "mean over width": ops.reduction("MEAN", (1, 5, 7, 12), (2,), IN, HIDDEN, keep_dims=False),

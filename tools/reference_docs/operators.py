@@ -27,7 +27,7 @@ _FORMULA = re.compile(r"[a-z]\W")
 _ONNX = """\
 ## ONNX
 
-Nodes of [ONNX models](../onnx.md), whose activations are quantised:"""
+Nodes of [ONNX models](../onnx.md), with and without quantised activations:"""
 
 
 def operators_page() -> str:
@@ -44,7 +44,8 @@ def _families() -> list[tuple[str, str]]:
     for name in sorted(modules_matching("n6build.compile.reference.onnx.nodes.*", {"n6build": str(LIBRARY)})):
         module = importlib.import_module(name)
         said = " ".join((inspect.getdoc(module) or "").split())
-        rows.append((", ".join(map(code, sorted(module.FAMILY.translate))), text(said)))
+        nodes = sorted({*module.FAMILY.translate, *module.FAMILY.in_float32})
+        rows.append((", ".join(map(code, nodes)), text(said)))
     return rows
 
 

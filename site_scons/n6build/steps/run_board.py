@@ -18,7 +18,7 @@ from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.survey import doubted_if_it_fails
-from n6build.board.run.compare import OF_APPROXIMATIONS, of_noise
+from n6build.board.run.compare import OF_APPROXIMATIONS, OF_FLOAT32, of_noise
 from n6build.board.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.board.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.board.run.npu_epochs import with_npu_epochs
@@ -288,13 +288,15 @@ def _run_virtually(
 def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
     """Return the network as it is run and compared.
 
-    The NPU rounds differently from the reference interpreter. A network on the CPU alone must be equal,
-    unless model.yaml has a tolerance for the network of another compiler.
+    The NPU rounds differently from the reference interpreter, and so do layers in float32. Any other network on the CPU
+    alone must be equal, unless model.yaml has a tolerance for the network of another compiler.
     """
     artifacts = read_artifacts(Path(network.folder), network.name)
     nudged = _nudged(network)
     usual = of_noise(nudged) if network.is_seeded else Tolerance()
-    tolerance = None if network.exact else network.tolerance or (usual if artifacts.uses_npu else None)
+    is_exact = network.exact and not artifacts.in_float32
+    noisy = artifacts.uses_npu or artifacts.in_float32
+    tolerance = None if is_exact else network.tolerance or (usual if noisy else None)
     why_not = read_bytes(Path(network.why_not)).decode() if network.why_not else ""
     model = RunModel(
         network.model,
@@ -307,9 +309,16 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
         network.not_compared or why_not,
         network.is_seeded,
         nudged,
-        OF_APPROXIMATIONS if network.approximates else 0.0,
+        _float_ulps(network, artifacts),
     )
     return model, artifacts
+
+
+def _float_ulps(network: NetworkOnBoard, artifacts: NetworkArtifacts) -> float:
+    """Return the allowed distance of float32 outputs, in ulps of the largest value."""
+    if not network.approximates:
+        return 0.0
+    return OF_FLOAT32 if artifacts.in_float32 else OF_APPROXIMATIONS
 
 
 def _nudged(network: NetworkOnBoard) -> float | None:

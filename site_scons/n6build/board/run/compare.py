@@ -28,6 +28,8 @@ _DTYPES = {
 # onnxruntime approximates functions of float32, so that its values are so far from rounded ones, in ulps of the largest: its
 # sigmoid is 1 ulp off in a denoiser of ST.
 OF_APPROXIMATIONS = 2.0
+# Layers in float32 add in another order than onnxruntime, and round that often.
+OF_FLOAT32 = 64.0
 # With random inputs, several classes are nearly as likely as the first.
 OF_NOISE = Tolerance(cosine=0.9, top1=False)
 # A run may be so much further from the reference than the model itself, if each input value changes by one step. MoveNet of ST

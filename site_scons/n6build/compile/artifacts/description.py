@@ -19,6 +19,8 @@ ON_CPU = "NODE_SW"
 OWN_TOOL = "n6build reference backend"
 NPU_TOOL = "n6build neural_art backend"
 OWN_TOOLS = (OWN_TOOL, NPU_TOOL)
+# Kinds of epochs that compute layers in float32 begin with this.
+OF_FLOAT32 = "Float"
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,11 @@ class NetworkArtifacts:
     described_by: str
     blocks: tuple[EpochBlock, ...] = ()
     states: tuple[StateBuffer, ...] = ()
+
+    @property
+    def in_float32(self) -> bool:
+        """Return whether an epoch computes a layer in float32."""
+        return any(epoch.kind.startswith(OF_FLOAT32) for epoch in self.epochs)
 
     @property
     def uses_npu(self) -> bool:

@@ -15,7 +15,7 @@ from n6build.compile.reference.graph import Operator, Tensor
 from n6build.compile.reference.onnx.limits import LimitOptions, limited_range
 from n6build.compile.reference.onnx.operators.binary import BinaryOptions
 from n6build.compile.reference.onnx.operators.pools import PoolOptions
-from n6build.compile.reference.onnx.operators.qlinear_conv import ConvOptions
+from n6build.compile.reference.onnx.operators.qlinear_conv import ConvOptions, can_wrap
 from n6build.compile.reference.onnx.windowing import Windowing
 from n6build.compile.reference.operands import Operands, Padding, required_quantisation
 from n6build.compile.reference.ranges import ActivationOptions
@@ -102,11 +102,13 @@ def _convolution(operands: Operands) -> Operands:
     options = operands.options(ConvOptions)
     if options.groups > 1:
         raise StaysOnCpu(f"a convolution in {options.groups} groups of several channels was not seen")
+    _check_sums(operands)
     _without_limits(operands, ConvOptions)
     return _as(operands, "CONV_2D", *_window(operands, options.windowing))
 
 
 def _depthwise(operands: Operands) -> Operands:
+    _check_sums(operands)
     options = _without_limits(operands, ConvOptions)
     window = _window(operands, options.windowing)
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
@@ -123,7 +125,18 @@ def _channels_behind(weights: Tensor) -> Tensor:
     return replace(weights, shape=(1, height, width, channels), data=data, quantisation=scales)
 
 
+def _check_sums(operands: Operands) -> None:
+    """Check that sums fit in 32 bits.
+
+    Raises:
+        StaysOnCpu: They can wrap around, which the NPU does not do as onnxruntime does.
+    """
+    if can_wrap(operands):
+        raise StaysOnCpu("its sums can exceed 32 bits")
+
+
 def _product(operands: Operands) -> Operands:
+    _check_sums(operands)
     _without_limits(operands, LimitOptions)
     return _as(operands, "FULLY_CONNECTED", ActivationOptions())
 

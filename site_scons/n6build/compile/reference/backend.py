@@ -120,5 +120,15 @@ def make_reference_network(call: Call) -> None:
     if model.suffix == ".onnx":
         left = compiled.transposes
         say("Channels", "behind height and width", f"{counted(left, 'transposition')} left")
+    if compiled.in_float32:
+        first, *others = compiled.in_float32
+        more = f" and {len(others)} more" if others else ""
+        say(
+            "Float32",
+            f"{first}{more}",
+            "the model does not quantise these, and their weights take four times the memory",
+        )
+    for operator, doubt in compiled.doubts.items():
+        say("Warning", operator, doubt)
     for use in compiled.external:
         say("Memory", f"external RAM {use.pool.name} {use}")

@@ -8,15 +8,16 @@ byte-identical files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically, write_chunks_atomically
-from n6build.compile.artifacts.description import OWN_TOOL
+from n6build.compile.artifacts.description import OF_FLOAT32, OWN_TOOL
 from n6build.compile.ll_aton import Version, own_version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile
+from n6build.compile.reference.batches import image_by_image
 from n6build.compile.reference.c_info import c_info
 from n6build.compile.reference.dilation import dilated
 from n6build.compile.reference.epochs import Network
@@ -27,6 +28,7 @@ from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kinds import KINDS
 from n6build.compile.reference.lowering import lower
 from n6build.compile.reference.network_sources import network_header, network_source
+from n6build.compile.reference.operands import operands_of
 from n6build.compile.reference.placement import Placement, place
 from n6build.compile.reference.report import report
 from n6build.compile.reference.tflite_reader import read_graph
@@ -43,10 +45,14 @@ class Compiled:
     Attributes:
         external: Uses of external RAM; empty if the network uses none.
         transposes: Number of epochs that put the dimensions of a tensor in another order.
+        in_float32: Names of the epochs of layers that the model does not quantise.
+        doubts: Warnings about operators, by the names of the operators.
     """
 
     external: tuple[ExternalUse, ...]
     transposes: int
+    in_float32: tuple[str, ...] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
 
 def kernels_of(model: Path) -> tuple[str, ...]:
@@ -116,7 +122,19 @@ def compile_network(
         write_atomically(path, content)
     write_chunks_atomically(raw, initializer_chunks(network, placement))
     transposes = sum(epoch.kind == "Transpose" for epoch in network.epochs)
-    return Compiled(external_uses(network, placement, pools), transposes)
+    in_float32 = tuple(epoch.node for epoch in network.epochs if epoch.kind.startswith(OF_FLOAT32))
+    return Compiled(external_uses(network, placement, pools), transposes, in_float32, doubts_of(graph))
+
+
+def doubts_of(graph: Graph) -> dict[str, str]:
+    """Return warnings about operators, by the name and the output of the operator."""
+    doubts = {}
+    for operator in graph.operators:
+        doubt = KINDS[operator.kind].doubt
+        text = doubt(operands_of(graph, operator)) if doubt else None
+        if text:
+            doubts[f"{operator}, {graph.tensors[operator.output].name!a}"] = text
+    return doubts
 
 
 def graph_of(model: Path) -> Graph:
@@ -130,8 +148,8 @@ def graph_of(model: Path) -> Graph:
     if model.suffix == ".onnx":
         from n6build.compile.reference.onnx.reader import read_onnx_graph  # noqa: PLC0415 - it takes 0.2 s.
 
-        return read_onnx_graph(model)
-    return as_signed(dilated(folded(read_graph(model))))
+        return image_by_image(read_onnx_graph(model))
+    return image_by_image(as_signed(dilated(folded(read_graph(model)))))
 
 
 def initializer_chunks(network: Network, placement: Placement) -> Iterator[memoryview | bytes]:

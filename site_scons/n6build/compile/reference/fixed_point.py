@@ -42,6 +42,20 @@ def accumulator_multiplier(real: float) -> tuple[int, int]:
     return multiplier, shift
 
 
+def signed_multiplier(real: float) -> tuple[int, int]:
+    """Return `accumulator_multiplier` for a factor of any sign.
+
+    The multiplier has the sign of the factor, halves rounded up like those of a positive one.
+
+    Raises:
+        ScaleError: The factor is too large for a kernel.
+    """
+    if real >= 0:
+        return accumulator_multiplier(real)
+    multiplier, shift = accumulator_multiplier(-real)
+    return -multiplier, shift
+
+
 def wrapped(x: int, bits: int = 32) -> int:
     """Return an integer as a register of `bits` bits holds it."""
     half = 1 << (bits - 1)

@@ -8,6 +8,7 @@ The bits of a NaN are unspecified.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def _numbered(*names: str) -> dict[str, int]:
 # The operators, and the number of each in a descriptor.
 _ARITHMETIC = _numbered("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "FLOOR_DIV")
 _FUNCTIONS = _numbered("SQRT", "RSQRT", "ABS", "SQUARE", "FLOOR", "RELU", "RELU6")
-# Operators with a range. Without an activation, it ends at the largest finite float32.
+# Operators with a range. Without an activation, it ends at the largest finite float32 in models of LiteRT.
 _CLAMPED = ("ADD", "SUB", "MUL", "DIV")
 _LARGEST = float(np.finfo(np.float32).max)
 _PREFIX = "N6K_FLOAT32"
@@ -60,12 +61,18 @@ _FUNCTION_KERNEL = kernel_with(
 )
 
 
+@dataclass(frozen=True)
+class Unlimited:
+    """Options of an operator whose results may be infinite, as in ONNX."""
+
+
 def float_arithmetic(name: str, label: str) -> OperatorKind:
     """Return a float32 operator of two tensors whose shapes broadcast."""
 
     def lower(operands: Operands) -> KernelCall:
         low, high = real_limits(activation_of(operands))
-        most = _LARGEST if name in _CLAMPED else math.inf
+        is_unlimited = isinstance(operands.operator.options, Unlimited)
+        most = _LARGEST if name in _CLAMPED and not is_unlimited else math.inf
         return KernelCall(
             _ARITHMETIC_KERNEL,
             {

@@ -85,9 +85,9 @@ class Tensor:
     def start(self) -> int:
         """Return the byte with which the reference interpreter fills a variable tensor.
 
-        It is 0 to 255. An int8 tensor gets its zero point.
+        It is 0 to 255. A tensor of 8 bits gets its zero point.
         """
-        return self.quantisation.zero_point % 256 if self.dtype == "int8" and self.quantisation else 0
+        return self.quantisation.zero_point % 256 if self.dtype in ("int8", "uint8") and self.quantisation else 0
 
     @property
     def bytes(self) -> int:

@@ -40,6 +40,8 @@ class OperatorKind:
             in bytes, or None. `lower` then gives one call for each input, in their order.
         fold: Function that returns the output if it does not depend on the network's inputs, or
             None; it is called before `rule` is checked.
+        doubt: Function that returns a warning about an operator that is computed as the reference
+            does although the model can hardly mean it, or None.
     """
 
     name: str
@@ -55,6 +57,7 @@ class OperatorKind:
     viewed: int = 0
     parts: Callable[[Operands], Sequence[int | None]] | None = None
     fold: Callable[[Operands], NDArray[Any] | None] | None = None
+    doubt: Callable[[Operands], str | None] | None = None
 
 
 def also_of(kind: OperatorKind, *others: OperatorKind) -> OperatorKind:

@@ -230,7 +230,8 @@ class _Reader:
     def _of_type(self, kind: str, tensors: list[int | None]) -> str:
         """Return the int16 kind for an operator with int16 activations, or `kind`."""
         wide = f"{kind} int16"
-        deciding = tensors if kind == "QUANTIZE" else tensors[:1]
+        # The first input of a TRANSPOSE_CONV is a shape.
+        deciding = tensors if kind in ("QUANTIZE", "TRANSPOSE_CONV") else tensors[:1]
         is_wide = any(index is not None and self._tensors[index].dtype == "int16" for index in deciding)
         return wide if is_wide and wide in TFLITE_KINDS else kind
 

@@ -14,8 +14,16 @@ import onnx
 from numpy.typing import NDArray
 
 from n6build.judge.compare.limits import MAX_NAME, MAX_RANK, bounded, check_activations
-from n6build.judge.compare.onnx_plan import has_unsigned_activations, is_stored_elsewhere, tensor_plans
+from n6build.judge.compare.onnx_plan import (
+    has_real_weights,
+    has_unsigned_activations,
+    is_stored_elsewhere,
+    tensor_plans,
+)
 from n6build.judge.compare.tensors import Port, ReferenceTensor, RefusedError
+
+# An optimisation of onnxruntime.
+WEIGHT_QUANTISATION = "WeightBiasQuantization"
 
 
 class OnnxModel:
@@ -68,8 +76,10 @@ class OnnxModel:
             options.add_session_config_entry("session.x64quantprecision", "1")
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+        # It would quantise weights of float32 with one scale for all channels, more coarsely than the model.
+        disabled = [WEIGHT_QUANTISATION] if has_real_weights(graph) else []
         self._session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
         )
         self._values: dict[str, NDArray[np.generic]] = {}
 

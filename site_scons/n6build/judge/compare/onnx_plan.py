@@ -43,6 +43,10 @@ def _stored(graph: Any) -> Iterator[Any]:
                     yield from _stored(inner)
 
 
+# Layers whose second input is weights.
+_LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+
+
 def has_unsigned_activations(graph: onnx.GraphProto) -> bool:
     """Return true if a QuantizeLinear makes uint8."""
     constants = {each.name: each for each in graph.initializer} | _constant_nodes(graph.node)
@@ -52,6 +56,13 @@ def has_unsigned_activations(graph: onnx.GraphProto) -> bool:
             if zero_point is None or zero_point.data_type == onnx.TensorProto.UINT8:
                 return True
     return False
+
+
+def has_real_weights(graph: onnx.GraphProto) -> bool:
+    """Return true if a layer has constant weights of float32."""
+    constants = {each.name: each for each in graph.initializer} | _constant_nodes(graph.node)
+    weights = [constants.get(node.input[1]) for node in graph.node if node.op_type in _LAYERS and len(node.input) > 1]
+    return any(each is not None and each.data_type == onnx.TensorProto.FLOAT for each in weights)
 
 
 def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:

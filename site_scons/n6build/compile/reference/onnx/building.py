@@ -19,7 +19,8 @@ from n6build.compile.reference.onnx.storage import (
 )
 from n6build.compile.reference.onnx.values import Constant, Held, Target
 
-_TYPES: dict[str, DType] = {"int8": "int8", "int32": "int32", "float32": "float32", "int64": "int64"}
+# Types of constants.
+TYPES: dict[str, DType] = {"int8": "int8", "int32": "int32", "float32": "float32", "int64": "int64"}
 
 
 class Building:
@@ -30,6 +31,7 @@ class Building:
         self._operators: list[Operator] = []
         self._ordered: dict[tuple[int, Order], Tensor] = {}
         self._shaped: dict[tuple[int, Shape], Tensor] = {}
+        self._real: dict[int, Tensor] = {}
 
     def graph(self, inputs: Sequence[Held], outputs: Sequence[Held]) -> Graph:
         """Return the graph of everything that leads to an output."""
@@ -80,7 +82,7 @@ class Building:
             quantisation: Scale and zero point, None without.
         """
         array = np.ascontiguousarray(array).reshape(np.shape(array))
-        return self.tensor(name, _TYPES[array.dtype.name], array.shape, quantisation, array)
+        return self.tensor(name, TYPES[array.dtype.name], array.shape, quantisation, array)
 
     def with_quantisation(self, tensor: Tensor, quantisation: Quantisation) -> Tensor:
         """Set the quantisation of an input of the network and return the tensor.
@@ -132,6 +134,10 @@ class Building:
         It is transposed if that changes its bytes. Its shape in memory becomes that of the ONNX
         graph.
         """
+        if held.tensor.data is not None:
+            array = held.tensor.data.reshape(stored_shape(held.shape, held.order))
+            moved = self.constant(held.tensor.name, array.transpose(permutation(held.order, order)))
+            return replace(held, tensor=moved, order=order)
         held = self._in_stored_shape(held)
         if held.order == order:
             return held
@@ -174,6 +180,9 @@ class Building:
         """Return the elements in another shape, in the order of the ONNX graph."""
         flat = self.in_model_order(held)
         tensor = flat.tensor
+        if tensor.data is not None:
+            constant = self.constant(tensor.name, tensor.data.reshape(shape))
+            return replace(flat, tensor=constant, shape=shape, order=as_in_the_model(len(shape)))
         output = self._same_elements(tensor, shape)
         return replace(
             flat, tensor=self.operator("RESHAPE", [tensor], output), shape=shape, order=as_in_the_model(len(shape))
@@ -196,6 +205,20 @@ class Building:
         output = self.tensor(tensor.name, "int8", tensor.shape, quantisation, unsigned=True)
         return replace(held, tensor=self.operator("QUANTIZE", [tensor], output), real=True)
 
+    def in_float32(self, held: Held) -> Held:
+        """Return the real numbers of a tensor as float32, in its order in memory.
+
+        Args:
+            held: Real numbers as integers, or float32.
+        """
+        if not held.real:
+            return held
+        tensor = held.tensor
+        if tensor.index not in self._real:
+            output = self.tensor(f"{tensor.name} as float32", "float32", tensor.shape)
+            self._real[tensor.index] = self.operator("DEQUANTIZE", [tensor], output)
+        return replace(held, tensor=self._real[tensor.index], real=False, unsigned=False)
+
     def leaving(self, held: Held, name: str) -> Held:
         """Return an output of the network, in the order of the ONNX graph.
 
@@ -207,6 +230,9 @@ class Building:
         """
         held = self.in_model_order(held)
         tensor = held.tensor
+        if tensor.data is not None:
+            output = self.tensor(name, tensor.dtype, tensor.shape)
+            return replace(held, tensor=self.operator("RESHAPE", [tensor], output))
         if held.real:
             output = self.tensor(name, "float32", tensor.shape)
             return replace(held, tensor=self.operator("DEQUANTIZE", [tensor], output), real=False)

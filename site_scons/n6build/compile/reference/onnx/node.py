@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from n6build.base.errors import N6Error
@@ -25,6 +25,7 @@ class Node:
         name: Name of the node, for errors.
         attributes: Attributes as Python values.
         inputs: Values of the inputs, None for one that is left out.
+        names: Names of the inputs.
         outputs: Names of the outputs.
         where: Name of the file, for errors.
         version: Version of the operator set.
@@ -35,6 +36,7 @@ class Node:
     name: str
     attributes: Mapping[str, Any]
     inputs: tuple[Value | None, ...]
+    names: tuple[str, ...]
     outputs: tuple[str, ...]
     where: str
     version: int
@@ -135,6 +137,9 @@ class NodeFamily:
     Attributes:
         translate: Translation of each type of node. It raises N6Error N6-NET-00x if the node cannot
             be computed.
+        in_float32: Translation of each type of node whose inputs or outputs are not quantised. It
+            returns tensors of float32 in memory, and raises N6Error as `translate`.
     """
 
-    translate: Mapping[str, Translate]
+    translate: Mapping[str, Translate] = field(default_factory=dict)
+    in_float32: Mapping[str, Translate] = field(default_factory=dict)

@@ -7,8 +7,10 @@ the reading: one error reports all of them.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,8 @@ import onnx
 from n6build.base.errors import N6Error
 from n6build.base.members import members
 from n6build.compile.reference.graph import DType, Graph
-from n6build.compile.reference.onnx.building import Building
+from n6build.compile.reference.onnx.building import TYPES, Building
+from n6build.compile.reference.onnx.constants import folded
 from n6build.compile.reference.onnx.model_file import (
     MAX_NAME,
     MAX_RANK,
@@ -49,10 +52,31 @@ _TYPES: dict[str, DType] = {"float32": "float32", "int8": "int8", "uint8": "uint
 _MOST_ELEMENTS = 1 << 31
 
 
-def translations() -> dict[str, Translate]:
-    """Return the translations by type of the node."""
+@dataclass(frozen=True)
+class Translations:
+    """Translations by type of the node.
+
+    Attributes:
+        quantised: Translations of quantised nodes.
+        in_float32: Translations of nodes whose inputs or outputs are not quantised.
+    """
+
+    quantised: dict[str, Translate]
+    in_float32: dict[str, Translate]
+
+    @property
+    def kinds(self) -> set[str]:
+        """Return all types of nodes."""
+        return {*self.quantised, *self.in_float32}
+
+
+def translations() -> Translations:
+    """Return the translations of all families of nodes."""
     families = members("n6build.compile.reference.onnx.nodes.*", "FAMILY", NodeFamily)
-    return {kind: translate for family in families for kind, translate in family.translate.items()}
+    return Translations(
+        {kind: translate for family in families for kind, translate in family.translate.items()},
+        {kind: translate for family in families for kind, translate in family.in_float32.items()},
+    )
 
 
 def read_onnx_graph(path: Path) -> Graph:
@@ -73,7 +97,7 @@ def read_onnx_graph(path: Path) -> Graph:
 class _Reader:
     """A single pass over one graph."""
 
-    def __init__(self, model: onnx.ModelProto, known: dict[str, Translate], version: int, file: str) -> None:
+    def __init__(self, model: onnx.ModelProto, known: Translations, version: int, file: str) -> None:
         self._graph = model.graph
         self._known = known
         self._version = version
@@ -143,12 +167,16 @@ class _Reader:
                 self._values[proto.output[0]] = Constant(array.astype(np.float32) if array.dtype == float else array)
             return
         names = [name for name in proto.output if name]
-        if is_foreign(proto) or proto.op_type not in self._known:
+        constants = None if proto.op_type in self._known.quantised else self._folded(proto)
+        if constants is not None:
+            self._values.update(constants)
+            return
+        if is_foreign(proto) or proto.op_type not in self._known.kinds:
             what = (
                 f"node {place} ({described(proto)}), the producer of {(names or [''])[0][:MAX_NAME]!a}, is not "
                 f"supported"
             )
-            hint = f"use one of: {', '.join(sorted({*self._known, 'Constant'}))}"
+            hint = f"use one of: {', '.join(sorted({*self._known.kinds, 'Constant'}))}"
             self._refuse(place, described(proto), names, N6Error("N6-NET-003", what, where=self._file, hint=hint))
             return
         doubtful = any(self._refused.is_doubtful(name) for name in proto.input)
@@ -156,7 +184,7 @@ class _Reader:
             self._stand_in(names)
             return
         try:
-            made = self._made(self._node(place, proto))
+            made = self._made(self._node(place, proto), proto)
         except N6Error as error:
             if doubtful:
                 self._stand_in(names)
@@ -168,9 +196,63 @@ class _Reader:
             if doubtful and isinstance(value, Pending):
                 self._refused.doubt([name])
 
-    def _made(self, node: Node) -> Sequence[Value]:
+    def _folded(self, proto: Any) -> dict[str, Value] | None:
+        """Return the outputs of a node that only reads constants, or None."""
+        given = [self._values.get(name) for name in proto.input if name]
+        if is_foreign(proto) or not all(isinstance(value, Constant) and value.quantisation is None for value in given):
+            return None
+        arrays = {name: self._values[name].array for name in proto.input if name}  # type: ignore[union-attr]
+        made = folded(proto, arrays, self._version)
+        return None if made is None else {name: Constant(array) for name, array in made.items()}
+
+    def _made(self, node: Node, proto: Any) -> Sequence[Value]:
+        """Return the values of a node's outputs.
+
+        A node that cannot be computed in integers becomes a constant or is computed in float32, if that is possible.
+        If nothing is, the reason of the first is reported.
+        """
+        quantised, in_float32 = (each.get(node.type) for each in (self._known.quantised, self._known.in_float32))
+        if quantised is None:
+            assert in_float32 is not None
+            return self._translated(node, in_float32)
         try:
-            made = self._known[node.type](node, self._building)
+            made = self._translated(node, quantised)
+        except N6Error:
+            constants = self._folded(proto)
+            if constants is not None:
+                return list(constants.values())
+            if in_float32 is None or any(self._refused.is_doubtful(name) for name in node.names):
+                raise
+            with contextlib.suppress(N6Error):
+                return self._translated(node, in_float32)
+            raise
+        return [self._with_numbers(value, node, part, in_float32) for part, value in enumerate(made)]
+
+    def _with_numbers(self, value: Value, node: Node, part: int, in_float32: Translate | None) -> Value:
+        """Return a value that nodes without quantisation can read, too.
+
+        Its numbers are computed once.
+        """
+        if not isinstance(value, Pending) or part >= len(node.outputs):
+            return value
+        make_real = value.make_real
+        found: list[Held] = []
+
+        def numbers(_: str) -> Held:
+            if not found and make_real is not None:
+                found.append(make_real(node.outputs[part]))
+            elif not found:
+                assert in_float32 is not None
+                made = self._translated(node, in_float32)[part]
+                assert isinstance(made, Held)
+                found.append(made)
+            return found[0]
+
+        return value if make_real is in_float32 is None else replace(value, make_real=numbers)
+
+    def _translated(self, node: Node, translate: Translate) -> Sequence[Value]:
+        try:
+            made = translate(node, self._building)
         except _BROKEN as error:
             raise self._damaged(
                 f"{node}: its inputs or attributes contradict each other ({type(error).__name__})"
@@ -199,6 +281,7 @@ class _Reader:
             name=(proto.name or proto.output[0])[:MAX_NAME],
             attributes={each.name: onnx.helper.get_attribute_value(each) for each in proto.attribute},
             inputs=tuple(self._values[name] if name else None for name in proto.input),
+            names=tuple(proto.input),
             outputs=tuple(proto.output),
             where=self._file,
             version=self._version,
@@ -212,9 +295,12 @@ class _Reader:
             return None
         if isinstance(value, Pending) and value.make_real:
             value = value.make_real(name)
+        if isinstance(value, Constant) and value.array.dtype.name in TYPES:
+            array = value.array if value.quantisation is None else value.numbers()
+            value = Held(self._building.constant(name, array), value.shape, as_in_the_model(len(value.shape)))
         if isinstance(value, Held):
             return self._building.leaving(value, name)
-        what = f"output {name!a} is not quantised, or a constant"
+        what = f"output {name!a} is not quantised, or a constant of another type"
         hint = "quantise the last operator, too: QuantizeLinear and DequantizeLinear after it"
         error = N6Error("N6-NET-004", what, where=self._file, hint=hint)
         self._refused.add(len(self._graph.node), "output", error)

@@ -112,6 +112,8 @@ class Pending:
         function: Values of that function for -128 to 127.
         make_real: Function that adds the operators that compute the numbers as float32, under a
             name.
+        scaled: Function that returns the numbers times a factor plus an offset for each channel, or
+            None if that changes more than constants.
     """
 
     shape: Shape
@@ -121,6 +123,7 @@ class Pending:
     source: Held | None = None
     function: Float32 | None = None
     make_real: Callable[[str], Held] | None = None
+    scaled: Callable[[Float32, Float32], Pending | None] | None = None
 
 
 Value = Constant | Held | Pending

@@ -8,6 +8,7 @@ Operators:
     GELU: x times the share of the normal distribution below x. It uses the error function or its
         approximation by a hyperbolic tangent.
     LEAKY_RELU: negative values times alpha. Input and output may have different scales.
+    LEAKY_RELU int16: the same for int16.
     LOG: the natural logarithm. For 0 and below it is the lowest element, as in the reference
         resolver.
     LOGICAL_NOT: true becomes false, false becomes true.
@@ -31,9 +32,11 @@ import numpy as np
 import tflite
 from numpy.typing import NDArray
 
-from n6build.compile.reference.fixed_point import INT8_MAX, INT8_MIN
+from n6build.compile.reference import int16
+from n6build.compile.reference.descriptors import Member, kernel_with, of_type
+from n6build.compile.reference.fixed_point import INT8_MAX, INT8_MIN, accumulator_multiplier, signed_multiplier
 from n6build.compile.reference.float32 import float_function
-from n6build.compile.reference.kernel_call import KernelCall
+from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.lookup import (
     LOOKUP,
     Float32,
@@ -50,7 +53,7 @@ from n6build.compile.reference.lookup import (
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.operator_kind import OperatorKind, also_of
 from n6build.compile.reference.reference_options import OptionsReader, UnsupportedError
-from n6build.compile.reference.rules import BOOL, Problem, Rule, check_elementwise, check_quantisation_is
+from n6build.compile.reference.rules import BOOL, INT16, Problem, Rule, check_elementwise, check_quantisation_is
 
 
 def _magnitudes(operands: Operands) -> NDArray[np.int8]:
@@ -99,6 +102,34 @@ def _leaky_relu(operands: Operands) -> NDArray[np.int8]:
     return integer_table(operands, lambda x: positive(x) if x >= 0 else negative(x))
 
 
+_LEAKY_INT16 = kernel_with(
+    "leaky_relu_int16",
+    *int16.ENDS,
+    Member("elements", "uint32_t"),
+    *of_type("int32_t", "multiplier", "shift", "negative_multiplier", "negative_shift"),
+    doc="int16 -> int16: each element is scaled as by convolutions of int8, a negative one by the other factor.",
+    in_place=("input",),
+)
+
+
+def _lower_leaky_int16(operands: Operands) -> KernelCall:
+    given, target = required_quantisation(operands.first).scale, required_quantisation(operands.output).scale
+    identity = np.float32(given) / np.float32(target)
+    alpha = np.float32(given) * np.float32(operands.options(float)) / np.float32(target)
+    multiplier, shift = accumulator_multiplier(float(identity))
+    negative_multiplier, negative_shift = signed_multiplier(float(alpha))
+    return KernelCall(
+        _LEAKY_INT16,
+        {
+            **element_arguments(operands),
+            "multiplier": multiplier,
+            "shift": shift,
+            "negative_multiplier": negative_multiplier,
+            "negative_shift": negative_shift,
+        },
+    )
+
+
 # GELU
 
 
@@ -133,6 +164,14 @@ OPERATORS = (
     float_function("FLOOR", "Floor"),
     lookup_operator("GELU", "Gelu", _gelu, _GELU_OPTIONS),
     lookup_operator("LEAKY_RELU", "LeakyRelu", _leaky_relu, _LEAKY_RELU_OPTIONS),
+    OperatorKind(
+        "LEAKY_RELU int16",
+        "LeakyRelu",
+        Rule((INT16,), 1, (), INT16, check_elementwise),
+        _lower_leaky_int16,
+        (_LEAKY_INT16,),
+        _LEAKY_RELU_OPTIONS,
+    ),
     lookup_operator("LOG", "Log", float_table(exactly(np.log))),
     OperatorKind("LOGICAL_NOT", "LogicalNot", _NOT_RULE, _lower_not, (LOOKUP,)),
     lookup_operator("LOGISTIC", "Logistic", float_table(_logistic), check=_check_logistic),

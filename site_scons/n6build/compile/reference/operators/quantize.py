@@ -3,13 +3,15 @@
 Operators:
     DEQUANTIZE: 8 bits to float32.
     DEQUANTIZE int16: int16 to float32.
-    QUANTIZE: float32 to 8 bits, or 8 bits to 8 bits with another scale.
-    QUANTIZE int16: to int16 from float32, int16 or 8 bits, or from int16 to int8.
+    QUANTIZE: float32 or int32 to 8 bits, or 8 bits to 8 bits with another scale.
+    QUANTIZE int16: to int16 from float32, int16, int32 or 8 bits, or from int16 to int8.
     QUANTIZE unsigned: for models of uint8, in float32. A CONCATENATION of uint8 needs it for inputs
         with another scale than its output's.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,18 @@ from n6build.compile.reference.kernel_call import Argument, KernelCall, element_
 from n6build.compile.reference.lookup import lookup_operator, saturated
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.operator_kind import OperatorKind
-from n6build.compile.reference.rules import EIGHT_BIT, FLOAT32, INT8, INT16, Rule, check_elementwise
+from n6build.compile.reference.rules import (
+    EIGHT_BIT,
+    FLOAT32,
+    INT8,
+    INT16,
+    INT32,
+    QUANTISE,
+    Problem,
+    Rule,
+    check_elementwise,
+    shown,
+)
 
 _ELEMENTS = (Member("input", reads("void")), Member("output", writes("void")), Member("elements", "uint32_t"))
 _FROM_FLOAT = kernel_with(
@@ -46,6 +59,8 @@ _FROM_EIGHT_BIT = kernel_with(
 
 
 def _lower(operands: Operands) -> KernelCall:
+    if operands.first.dtype == "int32":
+        return _lower_int16(operands)
     return _from_float(operands) if operands.first.dtype == "float32" else _from_eight_bit(operands)
 
 
@@ -94,13 +109,13 @@ _INT16_FROM_FLOAT = kernel_with(
     Member("scale", "float"),
     doc="float32 -> int16: x / scale, rounded half away from zero, saturated.",
 )
-_KINDS: dict[DType, int] = {"int8": 0, "uint8": 1, "int16": 2}
+_KINDS: dict[DType, int] = {"int8": 0, "uint8": 1, "int16": 2, "int32": 3}
 _FROM_INTEGER = kernel_with(
     "requantize_int16",
     *_ELEMENTS,
     *of_type("int32_t", "multiplier", "shift", "in_zero_point", "out_zero_point"),
     *of_type("uint8_t", "in_kind", "out_kind"),
-    doc="Between int16 and int16 or 8 bits; rounding as for int8 convolutions. in_kind, out_kind: N6K_INT8, ...",
+    doc="Between int16 and int16 or 8 bits, and from int32; rounding as for int8 convolutions. in_kind, out_kind: N6K_INT8, ...",
     definitions=enumeration("N6K", _KINDS),
 )
 
@@ -190,13 +205,19 @@ def _rule(given: tuple[DType, ...], made: tuple[DType, ...]) -> Rule:
     return Rule((given,), 1, (), made, check_elementwise)
 
 
-_OF_INT16 = _rule((*EIGHT_BIT, *INT16, *FLOAT32), (*INT8, *INT16))
+def _check_quantised(operands: Operands) -> Iterator[Problem]:
+    yield from check_elementwise(operands)
+    given = operands.first.quantisation
+    if operands.first.dtype == "int32" and (given is None or len(given.scales) != 1):
+        yield Problem("N6-NET-006", f"tensor {shown(operands.first)} has no single scale", QUANTISE)
+
+
+_OF_INT16 = Rule(((*EIGHT_BIT, *INT16, *INT32, *FLOAT32),), 1, (), (*INT8, *INT16), _check_quantised)
+_OF_8_BITS = Rule(((*EIGHT_BIT, *INT32, *FLOAT32),), 1, (), EIGHT_BIT, _check_quantised)
 OPERATORS = (
     OperatorKind("DEQUANTIZE", "Dequantize", _rule(EIGHT_BIT, FLOAT32), _dequantized, (_DEQUANTIZE,), fold=_folded),
     OperatorKind("DEQUANTIZE int16", "Dequantize", _rule(INT16, FLOAT32), _dequantized_int16, (_DEQUANTIZE_INT16,)),
-    OperatorKind(
-        "QUANTIZE", "Quantize", _rule((*EIGHT_BIT, *FLOAT32), EIGHT_BIT), _lower, (_FROM_FLOAT, _FROM_EIGHT_BIT)
-    ),
+    OperatorKind("QUANTIZE", "Quantize", _OF_8_BITS, _lower, (_FROM_FLOAT, _FROM_EIGHT_BIT, _FROM_INTEGER)),
     OperatorKind("QUANTIZE int16", "Quantize", _OF_INT16, _lower_int16, (_INT16_FROM_FLOAT, _FROM_INTEGER)),
     lookup_operator("QUANTIZE unsigned", "Quantize", _table),
 )

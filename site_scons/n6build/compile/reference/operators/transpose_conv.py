@@ -1,20 +1,39 @@
-"""TRANSPOSE_CONV: every input pixel spreads a window of weights over the output."""
+"""Transposed convolutions.
+
+Operators:
+    TRANSPOSE_CONV: every input pixel spreads a window of weights over the output.
+    TRANSPOSE_CONV int16: the same for int16 and weights of int8.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import tflite
 
+from n6build.compile.reference import int16
 from n6build.compile.reference.descriptors import ENDS, Member, kernel_with, reads
+from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.fixed_point import accumulator_multiplier
 from n6build.compile.reference.kernel_call import Constant, KernelCall, Parameter, fields_of
 from n6build.compile.reference.operands import Operands, required_quantisation, zero_point_of
 from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.ranges import RANGE, output_range, read_activation
 from n6build.compile.reference.reference_options import OptionsReader
-from n6build.compile.reference.rules import CONVERT, INT8, INT32, Problem, Rule, check_nhwc, check_shape, shown
+from n6build.compile.reference.rules import (
+    CONVERT,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    Problem,
+    Rule,
+    check_nhwc,
+    check_shape,
+    shown,
+)
 from n6build.compile.reference.weights import (
     SCALING_MEMBERS,
     WEIGHT_MEMBERS,
@@ -89,17 +108,22 @@ def _check(operands: Operands) -> Iterator[Problem]:
             )
 
 
-def _lower(operands: Operands) -> KernelCall:
-    weights, given, options = operands.required(WEIGHTS), operands.required(_INPUT), window_options(operands)
-    bias = operands.optional(_BIAS)
-    channels, height, width, _ = weights.shape
-    assert weights.data is not None
-    sums = weights.data.astype(np.int64).sum(axis=3)
+_INT16_KERNEL = kernel_with(
+    "transpose_conv_int16",
+    *int16.ENDS,
+    *int16.WEIGHT_MEMBERS,
+    *int16.SCALING_MEMBERS,
+    *WINDOW_MEMBERS,
+    Member("range", int16.RANGE),
+    doc="As n6k_transpose_conv_t, with sums of 64 bits. Rounding: single.",
+)
+
+
+def _window(operands: Operands) -> Fields:
+    weights, options = operands.required(WEIGHTS), window_options(operands)
+    _, height, width, _ = weights.shape
     _, top = window_output(operands.output.shape[1], height, options.stride_h, 1, options.padding)
     _, left = window_output(operands.output.shape[2], width, options.stride_w, 1, options.padding)
-    source, target = required_quantisation(given).scale, required_quantisation(operands.output).scale
-    scales = required_quantisation(weights).scales
-    pairs = [accumulator_multiplier(source * scale / target) for scale in scales] * (channels // len(scales))
     window = {
         "height": height,
         "width": width,
@@ -110,6 +134,37 @@ def _lower(operands: Operands) -> KernelCall:
         "pad_top": top,
         "pad_left": left,
     }
+    return fields_of(WINDOW, window)
+
+
+def _lower_int16(operands: Operands) -> KernelCall:
+    given, weights, bias = (operands.required(_INPUT), operands.required(WEIGHTS), operands.optional(_BIAS))
+    # The kernels of convolutions have input, weights and bias at these positions.
+    convolution = replace(operands, inputs=(given, weights, bias))
+    return KernelCall(
+        _INT16_KERNEL,
+        {
+            "input": given,
+            "output": operands.output,
+            **int16.convolution_arguments(convolution, _OUTPUT_CHANNELS),
+            "in": shape_of(given),
+            "out": shape_of(operands.output),
+            "window": _window(operands),
+            "range": int16.output_range(operands.output, window_options(operands).activation),
+        },
+        macs=given.elements * weights.elements // weights.shape[3],
+    )
+
+
+def _lower(operands: Operands) -> KernelCall:
+    weights, given, options = operands.required(WEIGHTS), operands.required(_INPUT), window_options(operands)
+    bias = operands.optional(_BIAS)
+    channels, height, width, _ = weights.shape
+    assert weights.data is not None
+    sums = weights.data.astype(np.int64).sum(axis=3)
+    source, target = required_quantisation(given).scale, required_quantisation(operands.output).scale
+    scales = required_quantisation(weights).scales
+    pairs = [accumulator_multiplier(source * scale / target) for scale in scales] * (channels // len(scales))
     return KernelCall(
         _KERNEL,
         {
@@ -122,27 +177,35 @@ def _lower(operands: Operands) -> KernelCall:
             "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),
             "in": shape_of(given),
             "out": shape_of(operands.output),
-            "window": fields_of(WINDOW, window),
+            "window": _window(operands),
             "range": output_range(operands.output, options.activation),
         },
         macs=given.elements * height * width * channels,
     )
 
 
+_OPERATOR = OperatorKind(
+    name="TRANSPOSE_CONV",
+    label="TransposeConv",
+    options=OptionsReader(tflite.TransposeConvOptions, _read),
+    rule=Rule(
+        inputs=(INT32, INT8, INT8, INT32),
+        required=3,
+        constants=(_SHAPE, WEIGHTS, _BIAS),
+        output=INT8,
+        check=_check,
+        first_may_be_constant=True,
+    ),
+    lower=_lower,
+    kernels=(_KERNEL,),
+)
 OPERATORS = (
-    OperatorKind(
-        name="TRANSPOSE_CONV",
-        label="TransposeConv",
-        options=OptionsReader(tflite.TransposeConvOptions, _read),
-        rule=Rule(
-            inputs=(INT32, INT8, INT8, INT32),
-            required=3,
-            constants=(_SHAPE, WEIGHTS, _BIAS),
-            output=INT8,
-            check=_check,
-            first_may_be_constant=True,
-        ),
-        lower=_lower,
-        kernels=(_KERNEL,),
+    _OPERATOR,
+    replace(
+        _OPERATOR,
+        name="TRANSPOSE_CONV int16",
+        rule=replace(_OPERATOR.rule, inputs=(INT32, INT8, INT16, INT64), output=INT16),
+        lower=_lower_int16,
+        kernels=(_INT16_KERNEL,),
     ),
 )

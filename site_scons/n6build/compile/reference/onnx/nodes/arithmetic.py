@@ -19,8 +19,16 @@ from n6build.compile.reference.onnx.functions import is_function, pending_functi
 from n6build.compile.reference.onnx.node import Node, NodeFamily, Translate
 from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import as_int8, quantisation_of, quantise, target_of
+from n6build.compile.reference.onnx.nodes.unary import element_function
 from n6build.compile.reference.onnx.operators.binary import BinaryOptions
-from n6build.compile.reference.onnx.real import can_be_real, pending_real, real_operand, real_operator
+from n6build.compile.reference.onnx.operators.float_functions import FunctionOptions
+from n6build.compile.reference.onnx.real import (
+    can_be_real,
+    in_float32,
+    pending_real,
+    real_operand,
+    real_operator,
+)
 from n6build.compile.reference.onnx.storage import Order, Shape, as_in_the_model, stored_shape
 from n6build.compile.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 
@@ -98,7 +106,7 @@ def _in_float32(node: Node, building: Building, kind: str, a: Value, b: Value, s
         ]
         return real_operator(building, _OF_FLOAT32[kind], inputs, name, stored_shape(shape, order))
 
-    return pending_real(building, shape, order, compute)
+    return pending_real(node, building, shape, order, compute)
 
 
 def _is_repeated(operand: Shape, shape: Shape) -> bool:
@@ -185,6 +193,40 @@ def _own_quantisation(numbers: Float32) -> Constant:
     return Constant(numbers)
 
 
+def _real(kind: str) -> Translate:
+    """Return the translation of an operator of two inputs without quantisation."""
+
+    def translate(node: Node, building: Building) -> Value:
+        if len(node.inputs) != 2:
+            raise node.error("N6-NET-008", f"has {len(node.inputs)} inputs", "split it into nodes with two inputs")
+        a, b = node.value(0), node.value(1)
+        if not all(map(can_be_real, (a, b))):
+            raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
+        made = _in_float32(node, building, kind, a, b, _broadcast(node, a.shape, b.shape))
+        assert made.make_real is not None
+        return made.make_real(node.outputs[0])
+
+    return translate
+
+
+def _real_pow(node: Node, building: Building) -> Value:
+    """Translate a Pow with one constant exponent, in float32.
+
+    ONNX Runtime multiplies for the exponents 2 and 3.
+    """
+    exponent = float(node.constant(1).numbers().reshape(-1)[0]) if node.constant(1).array.size == 1 else math.nan
+    base = in_float32(node, building, 0)
+    if exponent in (2, 3):
+        name, tensor = node.outputs[0], base.tensor
+        square = real_operator(building, "MUL", [tensor, tensor], f"{name} square", tensor.shape)
+        made = square if exponent == 2 else real_operator(building, "MUL", [square, tensor], name, tensor.shape)
+        return replace(base, tensor=made)
+    if math.isnan(exponent):
+        raise node.error("N6-NET-008", "has several exponents", "use a power with one constant exponent")
+    options = FunctionOptions("SQRT") if exponent == 0.5 else FunctionOptions("POWER", exponent)
+    return element_function(node, building, base, options)
+
+
 def _plain(kind: str) -> Translate:
     return lambda node, building: _combine(node, building, kind, node.value(0), node.value(1))
 
@@ -246,5 +288,6 @@ FAMILY = NodeFamily(
     {kind: _plain(kind) for kind in ("Add", "Sub", "Mul", "Div")}
     | {kind: _of_two(kind) for kind in ("Max", "Min")}
     | {f"QLinear{kind}": _qlinear(kind) for kind in ("Add", "Mul")}
-    | {"Pow": _pow}
+    | {"Pow": _pow},
+    {kind: _real(kind) for kind in _OF_FLOAT32} | {"Pow": _real_pow},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from n6build.compile.reference.graph import Quantisation, Tensor
 from n6build.compile.reference.onnx.building import Building
@@ -19,9 +20,14 @@ from n6build.compile.reference.onnx.nodes.quantising import (
 )
 from n6build.compile.reference.onnx.operators.qlinear_conv import ConvOptions
 from n6build.compile.reference.onnx.storage import Shape, channels_last
-from n6build.compile.reference.onnx.values import Constant, Held, Pending, Target, Value
+from n6build.compile.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 from n6build.compile.reference.onnx.windowing import output_sizes, windowing_of
 
+# Numbers that most scales are excluded by.
+_FEW = 16
+_LEAST_SCALE = 1e-30
+# Range of the factors that weights are scaled by: others would lose the digits of a bias.
+_FACTORS = (1e-4, 1e4)
 _SYMMETRIC = "quantise the weights symmetrically (weight_type QInt8, WeightSymmetric)"
 
 
@@ -47,6 +53,8 @@ def weights_of(node: Node, weights: Constant, axis: int) -> Constant:
         N6Error: N6-NET-004 if they are not int8 with a scale; N6-NET-006 if they have a zero point
             or scales along another dimension.
     """
+    if weights.quantisation is None and weights.array.dtype == np.float32:
+        weights = held_exactly(weights, axis) or weights
     quantisation = weights.quantisation
     if quantisation is None or weights.array.dtype != np.int8:
         what = f"its weights are {weights.array.dtype.name} without a scale; this backend computes int8"
@@ -57,6 +65,46 @@ def weights_of(node: Node, weights: Constant, axis: int) -> Constant:
         what = f"its weights have scales along dimension {quantisation.axis}, not {axis}"
         raise node.error("N6-NET-006", what, "quantise weights per output channel")
     return weights
+
+
+def held_exactly(weights: Constant, axis: int) -> Constant | None:
+    """Return float32 weights as int8 with a scale for each output channel, or None.
+
+    Tools that store quantised weights as real numbers leave such weights. None: int8 does not hold all of them.
+
+    Args:
+        weights: Weights without quantisation.
+        axis: Dimension of the output channels.
+    """
+    rows = np.moveaxis(weights.array, axis, 0).reshape(weights.shape[axis], -1)
+    if not rows.size or not np.isfinite(rows).all():
+        return None
+    scales, steps = np.zeros(len(rows), np.float32), np.zeros(rows.shape, np.int8)
+    for channel, row in enumerate(rows):
+        found = _steps_of(row)
+        if found is None:
+            return None
+        scales[channel], steps[channel] = found
+    data = np.moveaxis(steps.reshape(np.moveaxis(weights.array, axis, 0).shape), 0, axis)
+    quantisation = Quantisation(tuple(float(scale) for scale in scales), (0,) * len(scales), axis)
+    return Constant(np.ascontiguousarray(data), quantisation)
+
+
+def _steps_of(row: Float32) -> tuple[np.float32, NDArray[np.int8]] | None:
+    """Return the scale and the steps of exact multiples of it, or None."""
+    largest = np.abs(row).max()
+    if largest == 0:
+        return np.float32(1), np.zeros(row.shape, np.int8)
+    few = row[:_FEW]
+    quotients = largest / np.arange(127, 0, -1, dtype=np.float32)
+    # Rounding may have moved the quotient from the scale.
+    nearest = (quotients, np.nextafter(quotients, 0), np.nextafter(quotients, largest))
+    for scale in np.stack(nearest, 1).reshape(-1):
+        if scale > _LEAST_SCALE and np.array_equal(np.rint(few / scale) * scale, few):
+            steps = np.rint(row / scale)
+            if np.array_equal(steps * scale, row):
+                return scale, steps.astype(np.int8)
+    return None
 
 
 def bias_steps(
@@ -112,7 +160,31 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
         options = ConvOptions(target.low, target.high, windowing, groups)
         return building.made("QLinearConv", inputs, target, output, order, options)
 
-    return Pending(output, make)
+    def scaled(factors: Float32, offsets: Float32) -> Pending | None:
+        changed = _scaled(weights, factors, offsets)
+        return changed and pending_convolution(node, building, given, changed)
+
+    return Pending(output, make, scaled=scaled)
+
+
+def _scaled(weights: Weights, factors: Float32, offsets: Float32) -> Weights | None:
+    """Return weights and bias times a factor for each channel, or None.
+
+    The offsets are added to the bias.
+
+    It is None if a factor would lose the digits of a bias, or the sign of a weight cannot change.
+    """
+    data, quantisation, sizes = weights.data.array, weights.data.quantisation, np.abs(factors)
+    assert quantisation is not None
+    negative = factors < 0
+    usable = np.isfinite(offsets).all() and (sizes >= _FACTORS[0]).all() and (sizes <= _FACTORS[1]).all()
+    if not usable or data[negative].min(initial=0) == -128:
+        return None
+    bias = np.zeros(len(factors), np.float32) if weights.bias is None else weights.bias.numbers().reshape(-1)
+    signs = np.where(negative, -1, 1).astype(np.int8).reshape(-1, *(1,) * (data.ndim - 1))
+    scales = tuple(map(float, np.array(quantisation.scales, np.float32) * sizes))
+    signed = Constant(data * signs, Quantisation(scales, (0,) * len(scales), 0))
+    return Weights(signed, Constant((bias * factors + offsets).astype(np.float32)))
 
 
 def parameters(node: Node, building: Building, source: Held, weights: Weights) -> list[Tensor]:
@@ -136,9 +208,21 @@ def parameters(node: Node, building: Building, source: Held, weights: Weights) -
 
 
 def _conv(node: Node, building: Building) -> Value:
-    bias = node.optional_constant(2)
+    bias, given = node.optional_constant(2), node.quantised(0)
     weights = Weights(weights_of(node, node.constant(1), 0), bias)
-    return pending_convolution(node, building, node.quantised(0), weights)
+    if node.constant(1).quantisation is None and not _fits(node, given, weights):
+        what = "its bias is too large for the steps of its float32 weights"
+        raise node.error("N6-NET-006", what, "quantise the model statically, in QDQ format, with int8 weights")
+    return pending_convolution(node, building, given, weights)
+
+
+def _fits(node: Node, given: Held, weights: Weights) -> bool:
+    """Return whether sums fit in 32 bits."""
+    data, source = weights.data, given.tensor.quantisation
+    assert data.quantisation is not None and source is not None
+    steps = bias_steps(node, weights.bias, source, data.quantisation, data.shape[0])
+    largest = np.abs(data.array.astype(np.int64)).reshape(len(data.array), -1).sum(axis=1) * 255
+    return bool((largest + np.abs(steps.astype(np.int64)) < 1 << 31).all())
 
 
 def _qlinear_conv(node: Node, building: Building) -> Value:

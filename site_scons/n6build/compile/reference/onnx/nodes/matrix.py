@@ -67,22 +67,33 @@ def _gemm(node: Node, building: Building) -> Value:
     return _pending(node, building, node.quantised(0), node.constant(1), bias, transposed=transposed)
 
 
-def _product(node: Node, building: Building, x: Value, y: Value) -> Pending:
-    """Return the product of two tensors of matrices, at most one of them constant."""
-    shapes = [(1,) * (2 - len(value.shape)) + value.shape for value in (x, y)]
+def matrices_of(node: Node, x: Shape, y: Shape) -> tuple[Shape, Shape, Shape]:
+    """Return the shapes of two tensors of matrices, of one rank, and of the product.
+
+    Raises:
+        N6Error: N6-NET-007 if they do not fit together.
+    """
+    shapes = [(1,) * (2 - len(each)) + each for each in (x, y)]
     rank = max(map(len, shapes))
     (*of_x, rows, depth), (*of_y, inputs, columns) = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     ones = [1] * (rank - 2)
-    if depth != inputs or min(len(x.shape), len(y.shape)) < 2 or (of_x != of_y and ones not in (of_x, of_y)):
-        what = f"{list(x.shape)} and {list(y.shape)} do not fit together"
+    if depth != inputs or min(len(x), len(y)) < 2 or (of_x != of_y and ones not in (of_x, of_y)):
+        what = f"{list(x)} and {list(y)} do not fit together"
         hint = "use matrices of two or more dimensions with equal batches, or a single matrix for one of them"
         raise node.error("N6-NET-007", what, hint)
     shape = (*(of_y if of_x == ones else of_x), rows, columns)
+    return (*of_x, rows, depth), (*of_y, inputs, columns), shape
+
+
+def _product(node: Node, building: Building, x: Value, y: Value) -> Pending:
+    """Return the product of two tensors of matrices, at most one of them constant."""
+    of_x, of_y, shape = matrices_of(node, x.shape, y.shape)
+    rank = len(shape)
     transposed = (*range(rank - 2), rank - 1, rank - 2)
 
     def make(target: Target) -> Held:
-        first = _operand(node, building, x, (*of_x, rows, depth), as_in_the_model(rank), 0)
-        second = _operand(node, building, y, (*of_y, inputs, columns), transposed, 1)
+        first = _operand(node, building, x, of_x, as_in_the_model(rank), 0)
+        second = _operand(node, building, y, of_y, transposed, 1)
         options = LimitOptions(target.low, target.high)
         return building.made("QLinearBatchMatMul", [first, second], target, shape, as_in_the_model(rank), options)
 

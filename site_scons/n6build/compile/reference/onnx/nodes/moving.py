@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from n6build.compile.reference.graph import Quantisation
 from n6build.compile.reference.onnx.building import Building
@@ -18,6 +20,7 @@ from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import quantise, target_of
 from n6build.compile.reference.onnx.nodes.reshaping import held, in_shape
 from n6build.compile.reference.onnx.operators.movements import PickOptions, SurroundOptions
+from n6build.compile.reference.onnx.real import quantised_real
 from n6build.compile.reference.onnx.storage import channels_last, stored_shape
 from n6build.compile.reference.onnx.values import Constant, Held, Pending, Target, Value
 
@@ -97,9 +100,14 @@ def _concat(node: Node, building: Building) -> Value:
     values = [node.value(position) for position in range(len(node.inputs))]
     axis = node.axis(int(node.attributes["axis"]), len(values[0].shape))
     if all(isinstance(value, Constant) for value in values):
-        arrays = [node.constant(position).array for position in range(len(values))]
-        return Constant(np.concatenate(arrays, axis))
+        constants = [node.constant(position) for position in range(len(values))]
+        return Constant(np.concatenate([_elements(each) for each in constants], axis))
     return _concatenated(node, building, values, axis)
+
+
+def _elements(constant: Constant) -> NDArray[Any]:
+    """Return the real numbers of a constant, or its elements if it is not quantised."""
+    return constant.array if constant.quantisation is None else constant.numbers()
 
 
 def _concatenated(node: Node, building: Building, values: Sequence[Value], axis: int) -> Value:
@@ -158,7 +166,7 @@ def _pad(node: Node, building: Building) -> Value:
     rank = len(of.shape)
     mode = node.attributes.get("mode", b"constant")
     quantisation = of.tensor.quantisation
-    if mode != b"constant" or quantisation is None:
+    if mode != b"constant" or (quantisation is None and not of.is_float):
         raise node.error("N6-NET-008", f"pads with the mode {mode.decode()!a}", "use the mode constant with int8")
     pads = node.integers("pads", 1) or []
     axes = node.integers("axes", 3) or list(range(rank))
@@ -172,9 +180,27 @@ def _pad(node: Node, building: Building) -> Value:
     shape = tuple(sum(sizes) for sizes in zip(before, of.shape, after, strict=True))
     if shape == of.shape:
         return of
-    value = _element(quantisation, real) if of.real else int(real)
-    options = SurroundOptions(tuple(before[axis] for axis in of.order), value)
-    return moved(node, building, "Surround", of, shape, options)
+    stored = tuple(before[axis] for axis in of.order)
+    if of.is_float or not of.real or quantisation is None:
+        value = real if of.is_float else int(real)
+        return moved(node, building, "Surround", of, shape, SurroundOptions(stored, value))
+    options = SurroundOptions(stored, _element(quantisation, real))
+
+    def make(target: Target) -> Held:
+        if target.quantisation == quantisation and not target.is_limited:
+            return replace(moved(node, building, "Surround", of, shape, options), real=False)
+        numbers = building.in_float32(of)
+        padded = moved(node, building, "Surround", numbers, shape, SurroundOptions(stored, real))
+        return quantised_real(building, padded, target)
+
+    # The number is a step of the input's scale, unless the output is quantised in steps of that scale anyway.
+    if _number(quantisation, options.value) == np.float32(real):
+        return moved(node, building, "Surround", of, shape, options)
+    return Pending(shape, make)
+
+
+def _number(quantisation: Quantisation, element: float) -> np.float32:
+    return np.float32(element - quantisation.zero_point) * np.float32(quantisation.scale)
 
 
 def _element(quantisation: Quantisation, real: float) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.limits import LimitOptions
 from n6build.compile.reference.onnx.node import Node, NodeFamily
 from n6build.compile.reference.onnx.operators.norms import NormOptions
-from n6build.compile.reference.onnx.real import pending_real, real_operand, real_operator
+from n6build.compile.reference.onnx.real import can_be_real, pending_real, real_operand, real_operator
 from n6build.compile.reference.onnx.storage import channels_last
-from n6build.compile.reference.onnx.values import Float32, Held, Pending, Target, Value
+from n6build.compile.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 
 _EXPORT = "export the model again"
 
@@ -62,9 +63,13 @@ def _instance_normalization(node: Node, building: Building) -> Value:
 def _batch_normalization(node: Node, building: Building) -> Value:
     """Translate a normalisation to a product and a sum in float32.
 
+    Behind a convolution, it becomes constants of that.
+
     Factor and offset of a channel are computed as ONNX Runtime does.
     """
-    given = node.quantised(0)
+    given = node.value(0)
+    if isinstance(given, Constant) or not can_be_real(given):
+        given = node.quantised(0)
     channels = given.shape[1] if len(given.shape) > 1 else 1
     scale, bias, mean, variance = (node.constant(position).numbers().reshape(-1) for position in range(1, 5))
     if node.attributes.get("training_mode") or any(node.outputs[1:]):
@@ -80,7 +85,10 @@ def _batch_normalization(node: Node, building: Building) -> Value:
         product = real_operator(building, "MUL", [real, by_factor], f"{name} product", real.shape)
         return real_operator(building, "ADD", [product, by_offset], name, real.shape)
 
-    return pending_real(building, given.shape, order, compute)
+    made = pending_real(node, building, given.shape, order, compute)
+    # A convolution in front may make its numbers.
+    scaled = given.scaled(factor, bias - mean * factor) if isinstance(given, Pending) and given.scaled else None
+    return replace(scaled, make_real=made.make_real) if scaled else made
 
 
 def _prelu(node: Node, building: Building) -> Value:

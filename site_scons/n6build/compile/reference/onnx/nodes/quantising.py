@@ -16,6 +16,7 @@ from n6build.compile.reference.graph import Quantisation
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.functions import pending_function
 from n6build.compile.reference.onnx.node import Node, NodeFamily
+from n6build.compile.reference.onnx.real import quantised_real
 from n6build.compile.reference.onnx.values import Constant, Held, Pending, Target, Value
 
 _CALIBRATE = "quantise the model to int8 (activation_type and weight_type QInt8)"
@@ -96,7 +97,7 @@ def quantise(node: Node, building: Building, value: Value, target: Target) -> Va
             low, high = max(target.low, value.low), min(target.high, value.high)
             return value.make(replace(target, low=low, high=high))
     if value.is_float:
-        return building.made("QuantizeLinear", [value.tensor], target, value.shape, value.order)
+        return quantised_real(building, value, target)
     if not value.real:
         raise node.error("N6-NET-004", "quantises integers", "export the model again")
     given = value.tensor.quantisation

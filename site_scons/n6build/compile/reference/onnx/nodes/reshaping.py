@@ -72,6 +72,7 @@ def moving(value: Pending, shape: Shape, move: Callable[[Held], Held]) -> Pendin
         make=lambda target: move(value.make(target)),
         source=None if source is None else move(source),
         make_real=None if make_real is None else lambda name: move(make_real(name)),
+        scaled=None,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,23 +50,33 @@ def _not_supported(node: Node, given: tuple[int, ...], made: tuple[int, ...]) ->
 def _linear(node: Node, building: Building) -> Value:
     """Translate a linear Resize, in float32."""
     given = node.quantised(0)
-    shape = _resized(node, given.shape)
-    mode = node.attributes.get("coordinate_transformation_mode", b"half_pixel")
-    plain = not (node.attributes.get("antialias") or node.attributes.get("exclude_outside"))
-    if len(shape) != 4 or shape[:2] != given.shape[:2] or mode not in _LINEAR or not plain:
-        raise _not_supported(node, given.shape, shape)
+    shape, options = neighbours(node, given.shape)
     if shape == given.shape:
         return given
-    scales = _scales(node, given.shape, shape)
-    rows, columns = (_between(mode, given.shape[axis], shape[axis], scales[axis]) for axis in (2, 3))
     order = channels_last(4)
 
     def make(target: Target) -> Held:
         source = building.ordered(given, order)
-        options = ResizeOptions(target.low, target.high, rows, columns)
-        return building.made("Resize", [source.tensor], target, shape, order, options)
+        limited = replace(options, low=target.low, high=target.high)
+        return building.made("Resize", [source.tensor], target, shape, order, limited)
 
     return Pending(shape, make)
+
+
+def neighbours(node: Node, given: tuple[int, ...]) -> tuple[tuple[int, ...], ResizeOptions]:
+    """Return the output's shape and the neighbours of each of its places.
+
+    Raises:
+        N6Error: N6-NET-008 if it is not linear over height and width.
+    """
+    shape = _resized(node, given)
+    mode = node.attributes.get("coordinate_transformation_mode", b"half_pixel")
+    plain = not (node.attributes.get("antialias") or node.attributes.get("exclude_outside"))
+    if len(shape) != 4 or shape[:2] != given[:2] or mode not in _LINEAR or not plain:
+        raise _not_supported(node, given, shape)
+    scales = _scales(node, given, shape)
+    rows, columns = (_between(mode, given[axis], shape[axis], scales[axis]) for axis in (2, 3))
+    return shape, ResizeOptions(-math.inf, math.inf, rows, columns)
 
 
 def _scales(node: Node, given: tuple[int, ...], made: tuple[int, ...]) -> list[np.float32]:

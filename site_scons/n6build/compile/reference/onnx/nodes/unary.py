@@ -16,6 +16,8 @@ from n6build.compile.reference.onnx.functions import is_function, pending_functi
 from n6build.compile.reference.onnx.node import Node, NodeFamily, Translate
 from n6build.compile.reference.onnx.nodes.convolution import held_with
 from n6build.compile.reference.onnx.nodes.quantising import quantise, target_of
+from n6build.compile.reference.onnx.operators.float_functions import FUNCTIONS, FunctionOptions
+from n6build.compile.reference.onnx.real import in_float32, made_in_float32
 from n6build.compile.reference.onnx.values import Constant, Float32, Held, Pending, Value
 
 _QUANTISE = "quantise its inputs: QuantizeLinear and DequantizeLinear before it"
@@ -30,6 +32,12 @@ def _apply(node: Node, building: Building, value: Value, function: Callable[[Flo
     raise node.error("N6-NET-004", "its input is not quantised", _QUANTISE)
 
 
+def element_function(node: Node, building: Building, of: Held, options: FunctionOptions) -> Held:
+    """Return a function of each element of float32 in memory."""
+    made = building.ordered(of, of.order)
+    return made_in_float32(node, building, "FloatFunction", [made.tensor], of.shape, of.order, options)
+
+
 def _limit(node: Node, building: Building, low: float, high: float) -> Value:
     """Translate limits of real numbers.
 
@@ -38,8 +46,21 @@ def _limit(node: Node, building: Building, low: float, high: float) -> Value:
     value = node.value(0)
     if isinstance(value, Pending) and value.function is None:
         limits = (min(max(value.low, low), high), max(min(value.high, high), low))
-        return replace(value, low=limits[0], high=limits[1], make_real=None)
+        make_real = value.make_real and _limited_in_float32(node, building, value, (low, high))
+        return replace(value, low=limits[0], high=limits[1], make_real=make_real, scaled=None)
     return _apply(node, building, value, lambda x: np.clip(x, np.float32(low), np.float32(high)))
+
+
+def _limited_in_float32(
+    node: Node, building: Building, value: Pending, limits: tuple[float, float]
+) -> Callable[[str], Held]:
+    make_real = value.make_real
+    assert make_real is not None
+
+    def make(name: str) -> Held:
+        return element_function(node, building, make_real(f"{name} without limits"), FunctionOptions("CLIP", *limits))
+
+    return make
 
 
 def _relu(node: Node, building: Building) -> Value:
@@ -47,12 +68,16 @@ def _relu(node: Node, building: Building) -> Value:
 
 
 def _clip(node: Node, building: Building) -> Value:
+    return _limit(node, building, *_limits(node))
+
+
+def _limits(node: Node) -> tuple[float, float]:
     limits = []
     for position, (name, otherwise) in enumerate((("min", -math.inf), ("max", math.inf)), 1):
         constant = node.optional_constant(position)
         number = node.attributes.get(name, otherwise) if constant is None else constant.numbers().reshape(-1)[0]
         limits.append(float(number))
-    return _limit(node, building, *limits)
+    return limits[0], limits[1]
 
 
 def _number(node: Node, name: str, otherwise: float) -> np.float32:
@@ -140,6 +165,24 @@ def _qlinear(of: Callable[[Node], Callable[[Float32], Float32]]) -> Translate:
     return translate
 
 
+# The kernel's name of each function.
+_IN_FLOAT32: dict[str, Callable[[Node], FunctionOptions]] = {
+    "Relu": lambda _: FunctionOptions("CLIP", 0.0, math.inf),
+    "Clip": lambda node: FunctionOptions("CLIP", *_limits(node)),
+    "HardSigmoid": lambda node: FunctionOptions(
+        "HARD_SIGMOID", float(_number(node, "alpha", 0.2)), float(_number(node, "beta", 0.5))
+    ),
+    "HardSwish": lambda _: FunctionOptions("HARD_SWISH", float(np.float32(1 / 6)), 0.5),
+    "LeakyRelu": lambda node: FunctionOptions("LEAKY_RELU", float(_number(node, "alpha", 0.01))),
+    "Elu": lambda node: FunctionOptions("ELU", float(_number(node, "alpha", 1.0))),
+    **{name: lambda _, name=name: FunctionOptions(name.upper()) for name in _FUNCTIONS if name.upper() in FUNCTIONS},
+}
+
+
+def _in_float32(options: Callable[[Node], FunctionOptions]) -> Translate:
+    return lambda node, building: element_function(node, building, in_float32(node, building, 0), options(node))
+
+
 FAMILY = NodeFamily(
     {
         "Relu": _relu,
@@ -148,5 +191,6 @@ FAMILY = NodeFamily(
         **{name: _with_attributes(of) for name, of in _WITH_ATTRIBUTES.items()},
         "QLinearSigmoid": _qlinear(lambda _: _sigmoid),
         "QLinearLeakyRelu": _qlinear(_leaky_relu),
-    }
+    },
+    {name: _in_float32(options) for name, options in _IN_FLOAT32.items()},
 )

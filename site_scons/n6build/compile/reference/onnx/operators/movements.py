@@ -73,7 +73,7 @@ class SurroundOptions:
     """
 
     before: tuple[int, ...]
-    value: int
+    value: float
 
 
 def _surrounded(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from n6build.compile.reference.descriptors import ENDS, SHAPE, kernel_with, of_type, reads
-from n6build.compile.reference.kernel_call import Constant, KernelCall, ends
+from n6build.compile.reference.kernel_call import Argument, Constant, KernelCall, ends
 from n6build.compile.reference.onnx.limits import REAL_MEMBERS, LimitOptions, real_arguments
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
@@ -58,6 +58,16 @@ def _check(operands: Operands) -> Iterator[Problem]:
     yield from check_nhwc(operands.first, operands.output)
 
 
+def neighbour_arguments(options: ResizeOptions) -> dict[str, Argument]:
+    """Return the arguments from rows to column_weights."""
+    return {
+        "rows": Constant("int32", np.array(options.rows.places, np.int32)),
+        "columns": Constant("int32", np.array(options.columns.places, np.int32)),
+        "row_weights": Constant("float32", np.array(options.rows.weights, np.float32)),
+        "column_weights": Constant("float32", np.array(options.columns.weights, np.float32)),
+    }
+
+
 def _lower(operands: Operands) -> KernelCall:
     options = operands.options(ResizeOptions)
     return KernelCall(
@@ -66,10 +76,7 @@ def _lower(operands: Operands) -> KernelCall:
             **ends(operands),
             "in": shape_of(operands.first),
             "out": shape_of(operands.output),
-            "rows": Constant("int32", np.array(options.rows.places, np.int32)),
-            "columns": Constant("int32", np.array(options.columns.places, np.int32)),
-            "row_weights": Constant("float32", np.array(options.rows.weights, np.float32)),
-            "column_weights": Constant("float32", np.array(options.columns.weights, np.float32)),
+            **neighbour_arguments(options),
             **real_arguments(operands),
         },
     )

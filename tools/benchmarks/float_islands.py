@@ -1,0 +1,66 @@
+"""Random float32 graphs against onnxruntime, and the code size of kernels."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import random_islands
+from kernels import code_sizes
+from kernels.host_kernels import HostKernels
+
+from benchmarks.measure import FIGURES, Head, Rows
+
+_STEP = 1.001
+
+
+def kernel_code() -> Rows:
+    """Yield the code size of the kernels at -O2, by family."""
+    with tempfile.TemporaryDirectory() as folder:
+        code_sizes.prepare(Path(folder))
+        sizes = code_sizes.sizes(Path(folder))
+    int8, float32 = sum(code_sizes.of_int8(sizes).values()), sum(code_sizes.of_float32(sizes).values())
+    yield FIGURES
+    yield "all int8 kernels", f"{int8} bytes", f"<= {code_sizes.CODE_BUDGET}"
+    yield (
+        "with int16, zero points and ONNX",
+        f"{sum(sizes.values()) - float32} bytes",
+        f"<= {code_sizes.BUDGET_OF_ALL['-O2']}",
+    )
+    yield "float32 of ONNX", f"{float32} bytes", f"<= {code_sizes.FLOAT_BUDGET}"
+
+
+def islands(graphs: int = 2000, first: int = 0) -> Rows:
+    """Yield the distances of random float32 graphs from onnxruntime.
+
+    Args:
+        graphs: Number of graphs.
+        first: Seed of the first one; a graph that is off is printed with its seed.
+    """
+    outside: list[tuple[int, str]] = []
+    furthest: Counter[str] = Counter()
+    steps = elements = 0
+    with tempfile.TemporaryDirectory() as folder:
+        kernels = HostKernels(Path(folder))
+        for seed in range(first, first + graphs):
+            found = random_islands.compared(kernels, Path(folder), seed)
+            if not found.is_within(_STEP):
+                outside.append((seed, " ".join(found.kinds)))
+            if found.is_quantised:
+                steps, elements = steps + found.differing, elements + found.elements
+            else:
+                label = found.kinds[-1] if len(found.kinds) == 1 else "several operators"
+                furthest[label] = max(furthest[label], int(np.ceil(found.distance)))
+    yield FIGURES
+    yield "graphs", str(graphs), ">= 2000"
+    yield "graphs outside their limits", str(len(outside)), "0"
+    yield "quantised elements that are one step off", f"{steps} of {elements}", ""
+    yield Head(("operator", "largest distance in ulps of the largest number"))
+    for label, distance in furthest.most_common():
+        yield label, str(distance)
+    if outside:
+        yield Head(("seed", "operators of a graph outside its limits"))
+        for seed, kinds in outside:
+            yield str(seed), kinds
