@@ -9,9 +9,6 @@
 #include "n6_console_lines.h"
 #include "n6_crc32.h"
 #include "n6_inference.h"
-#if N6_TRUST
-#include "n6_model_trust.h"
-#endif
 #include "n6_network_buffers.h"
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
@@ -323,7 +320,7 @@ static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_c
 #if N6_TRUST
     n6_model_slot_t verified;
     const n6_verified_ram_t ram = {model->verified_ram, model->verified_ram_bytes};
-    refused = n6_model_verify(used, model->name_crc32, ram, &verified);
+    refused = n6_model_verify(used, &model->subject, ram, &verified);
     if (refused[0] != '\0') {
         return refused;
     }
