@@ -344,6 +344,16 @@ def test_a_forged_record_does_not_stop_the_board(built: Project, folder: Path) -
 
 
 @pytest.mark.slow
+def test_a_first_trial_follows_an_ordinary_appli(project: Project) -> None:
+    """The ordinary Appli stays in slot A, so the board runs slot B."""
+    project.done("model=keyword", "probe=virtual", "flash")
+    result = project.scons(*ARGUMENTS, "flash", "run")
+    assert "slot=b revision=1" in result.output, result.output
+    assert "n6 trial confirmed" in result.output
+    assert result.status == 0, result.output
+
+
+@pytest.mark.slow
 def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Project, tmp_path: Path) -> None:
     """The virtual board keeps its firmware's writes: another flash does nothing."""
     project = Project(tmp_path / "project", built.home)
