@@ -86,7 +86,8 @@ static n6_network_result_t place_weights(const n6_memory_observer_t *observer)
             }
         }
 #if N6_TRUST
-        const char *refused = n6_slot_verify(image->source, image->destination, image->bytes, image->signature);
+        const char *refused =
+            n6_slot_verify(image->source, image->destination, image->bytes, image->signature, image->subject);
         if (refused[0] != '\0') {
             return (n6_network_result_t){refused, image->pool};
         }

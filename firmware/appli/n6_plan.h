@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 #include "n6_ll_aton.h"
+#if N6_TRUST
+#include "n6_trust_claim.h"
+#endif
 #include "n6_xspi_psram.h"
 
 /* A RAM bank of the networks: its bit in RCC MEMENR, its RAMCFG control register, the words for its test. */
@@ -20,13 +23,16 @@ typedef struct {
 } n6_plan_bank_t;
 
 /* The initializers of a memory pool. source: in flash. destination: the address that the network reads; equal to source if used
- * in place. signature: of their network, as in the trailer after them. */
+ * in place. signature: of their network, as in the trailer after them. subject: as in their claim. */
 typedef struct {
     const char *pool;
     uint32_t source;
     uint32_t destination;
     uint32_t bytes;
     uint32_t signature;
+#if N6_TRUST
+    uint8_t subject[N6_TRUST_SUBJECT_BYTES];
+#endif
 } n6_plan_image_t;
 
 /* Test inputs in flash, one after another. count 0: no test inputs. */
@@ -34,6 +40,9 @@ typedef struct {
     uint32_t source;
     uint32_t count;
     uint32_t bytes_each;
+#if N6_TRUST
+    uint8_t subject[N6_TRUST_SUBJECT_BYTES];
+#endif
 } n6_plan_vectors_t;
 
 /* A buffer for an input (is_input) or output with this index. The network itself has no memory for it. */

@@ -38,7 +38,7 @@ static uint32_t aligned(uint32_t bytes, uint32_t alignment)
     return (bytes + alignment - 1u) & ~(alignment - 1u);
 }
 
-const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature)
+const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, const uint8_t *subject)
 {
     /* Copies: flash that returns other data at a second read is not read again. */
     uint32_t offset = aligned(bytes, N6_SLOT_TRAILER_ALIGNMENT);
@@ -47,6 +47,7 @@ const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint3
     n6_trust_claim_t claim = *(const n6_trust_claim_t *)(uintptr_t)(source + offset);
     const n6_trust_image_t image = {
         .kind = N6_TRUST_KIND_DATA,
+        .subject = subject,
         .fixed = {{NULL, 0u}, {&trailer, sizeof trailer}, {NULL, 0u}},
         .weights = {(const void *)(uintptr_t)data, bytes},
     };

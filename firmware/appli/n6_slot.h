@@ -17,8 +17,8 @@ n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signatu
 
 #if N6_TRUST
 /* Verify the signature over data that n6_slot_check() accepted. data: the copy in use, or the data in flash itself, which is
- * verified too with trust=full. Return "", or an error (id and text) to be followed by the data's name. */
-const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature);
+ * verified too with trust=full. subject: as its claim has to name it. Return "", or an error (id and text) to be followed by the data's name. */
+const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, const uint8_t *subject);
 #endif
 
 /* Return the error of a status (id and text), to be followed by the data's name; "" for N6_SLOT_OK. */

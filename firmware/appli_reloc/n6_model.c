@@ -9,9 +9,6 @@
 #include "n6_console_lines.h"
 #include "n6_crc32.h"
 #include "n6_inference.h"
-#if N6_TRUST
-#include "n6_model_trust.h"
-#endif
 #include "n6_network_buffers.h"
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
@@ -221,17 +218,19 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
 }
 
 /* The content of a slot. test: the trailer with the self-test; that of the weights if they are a separate file, since other
- * weights give other outputs. refused: the error that rules the model out, or "". */
+ * weights give other outputs. refused: the error that rules the model out, or "". is_held: only the journal of trials rules
+ * it out. */
 typedef struct {
     const n6_model_trailer_t *trailer;
     const n6_model_trailer_t *test;
     const char *refused;
+    bool is_held;
 } slot_content_t;
 
 static slot_content_t read_slot(const n6_model_t *model, const n6_model_slot_t *slot)
 {
     const n6_reloc_header_t *header = header_of(slot);
-    slot_content_t content = {NULL, NULL, ""};
+    slot_content_t content = {NULL, NULL, "", false};
     uint32_t bytes = header->magic == N6_RELOC_MAGIC ? n6_reloc_file_bytes(header, slot->file_bytes) : 0u;
     n6_model_slot_status_t status = n6_model_slot_check(slot->file, bytes, slot->file_bytes, &content.trailer);
     content.test = content.trailer;
@@ -314,25 +313,33 @@ static void feed_watchdog(void)
 #endif
 }
 
-/* Verify and install the model of a slot. Return "", or an error (id and text). */
-static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_content_t *content, n6_loaded_model_t *loaded)
+/* Verify and install the model of a slot. is_last_resort: even if the journal does not allow it. Return "", or an error (id and
+ * text). */
+static const char *try_slot(const n6_model_t *model, uint32_t slot, slot_content_t *content, bool is_last_resort,
+                            n6_loaded_model_t *loaded)
 {
     const n6_model_slot_t *used = &model->slots[slot];
     const char *refused;
     feed_watchdog();
+    content->is_held = false;
 #if N6_TRUST
     n6_model_slot_t verified;
     const n6_verified_ram_t ram = {model->verified_ram, model->verified_ram_bytes};
-    refused = n6_model_verify(used, model->name_crc32, ram, &verified);
+    refused = n6_model_verify(used, &model->subject, ram, &verified);
     if (refused[0] != '\0') {
         return refused;
     }
     used = &verified;
 #endif
     uint32_t image = N6_TRIAL ? image_of(content) : 0u;
-    refused = n6_trial_begin(model->name_crc32, model->name, image);
-    if (refused[0] != '\0') {
-        return refused;
+    if (is_last_resort) {
+        n6_trial_begin_anyway(model->name_crc32, model->name, image);
+    } else {
+        refused = n6_trial_begin(model->name_crc32, model->name, image);
+        content->is_held = refused[0] != '\0';
+        if (content->is_held) {
+            return refused;
+        }
     }
     trial_t trial = {model, used, content->test, loaded, "N6-FW-058 faults or does not end"};
     (void)n6_try(install, &trial, TRIAL_MS);
@@ -345,6 +352,19 @@ static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_c
         n6_trial_reject(model->name_crc32, image);
     }
     return trial.refused;
+}
+
+/* Return the slot of the newest usable model, or of the newest one that only the journal rules out; N6_MODEL_SLOTS: none. */
+static uint32_t newest(const n6_model_t *model, const slot_content_t *contents, bool is_held)
+{
+    uint32_t best = N6_MODEL_SLOTS;
+    for (uint32_t slot = 0; slot < model->slot_count; slot++) {
+        bool is_candidate = is_held ? contents[slot].is_held : contents[slot].refused[0] == '\0';
+        if (is_candidate && (best == N6_MODEL_SLOTS || is_newer(&contents[slot], &contents[best]))) {
+            best = slot;
+        }
+    }
+    return best;
 }
 
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
@@ -360,22 +380,22 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
     if (N6_TRIAL) {
         forget_others(model, contents);
     }
-    for (uint32_t attempt = 0; attempt < model->slot_count; attempt++) {
-        uint32_t best = N6_MODEL_SLOTS;
-        for (uint32_t slot = 0; slot < model->slot_count; slot++) {
-            if (contents[slot].refused[0] == '\0' && (best == N6_MODEL_SLOTS || is_newer(&contents[slot], &contents[best]))) {
-                best = slot;
-            }
-        }
+    /* First the models that the journal of trials allows, then the others. */
+    bool is_last_resort = false;
+    for (;;) {
+        uint32_t best = newest(model, contents, is_last_resort);
         if (best == N6_MODEL_SLOTS) {
-            return false;
+            if (is_last_resort || !N6_TRIAL) {
+                return false;
+            }
+            is_last_resort = true;
+            continue;
         }
-        contents[best].refused = try_slot(model, best, &contents[best], loaded);
+        contents[best].refused = try_slot(model, best, &contents[best], is_last_resort, loaded);
         if (contents[best].refused[0] == '\0') {
             put_loaded(model, best, &contents[best], loaded);
             return true;
         }
         put_refused(model, best, contents[best].refused);
     }
-    return false;
 }

@@ -14,6 +14,9 @@
 #endif
 #include "n6_model_place.h"
 #include "n6_model_slot.h"
+#if N6_TRUST
+#include "n6_model_trust.h"
+#endif
 #include "n6_plan.h"
 
 #define N6_MODEL_SLOTS 2u
@@ -32,6 +35,7 @@ typedef struct {
     uint32_t external_ram;
     uint32_t external_ram_bytes;
 #if N6_TRUST
+    n6_model_subject_t subject;
     uint8_t *verified_ram; /* for the copy of the code that is verified and installed */
     uint32_t verified_ram_bytes;
 #endif

@@ -48,13 +48,15 @@ static uint32_t bit_of(const n6_journal_entry_t *entry)
     return 1u << (uint32_t)(entry - record.entries);
 }
 
-void n6_trial_open(void)
+bool n6_trial_open(void)
 {
-    if (n6_watchdog_was_it()) {
+    const n6_reset_cause_t cause = n6_watchdog_reset_cause();
+    if (cause.is_watchdog) {
         n6_line_trial_watchdog();
     }
     n6_journal_read(&flash, &record);
     on_trial = 0u;
+    return cause.is_watchdog || cause.is_program;
 }
 
 void n6_trial_hand_over(uint32_t image)
@@ -64,10 +66,11 @@ void n6_trial_hand_over(uint32_t image)
 
 void n6_trial_resume(void)
 {
-    n6_trial_open();
+    (void)n6_trial_open();
     const n6_journal_entry_t *entry =
         N6_TRIAL_APPLI_ADDRESS != 0u ? n6_trial_find(&record, N6_TRIAL_APPLI, N6_REG32(HANDED_OVER)) : NULL;
-    if (entry != NULL && entry->state == N6_IMAGE_TRYING) {
+    /* An Appli that has failed runs as the last resort, and may prove that it works. */
+    if (entry != NULL && entry->state != N6_IMAGE_CONFIRMED) {
         on_trial |= bit_of(entry);
     }
 }
@@ -101,6 +104,16 @@ const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image)
     return "";
 }
 
+void n6_trial_begin_anyway(uint32_t subject, const char *name, uint32_t image)
+{
+    const n6_journal_entry_t *entry = n6_trial_find(&record, subject, image);
+    if (entry != NULL) {
+        on_trial |= bit_of(entry);
+    }
+    N6_LINE(trial_last_resort, .name = name);
+    n6_watchdog_start(N6_TRIAL_WATCHDOG_MS);
+}
+
 void n6_trial_reject(uint32_t subject, uint32_t image)
 {
     n6_journal_entry_t *entry = n6_trial_find(&record, subject, image);
@@ -108,6 +121,10 @@ void n6_trial_reject(uint32_t subject, uint32_t image)
         return;
     }
     on_trial &= ~bit_of(entry);
+    if (entry->state == N6_IMAGE_FAILED) {
+        /* A last resort that failed again: its starts are not limited, so recording each would wear the flash. */
+        return;
+    }
     entry->state = N6_IMAGE_FAILED;
     /* If the write fails, the count of its starts still limits them. */
     (void)n6_journal_write(&flash, &record);

@@ -23,8 +23,9 @@
 
 #if N6_TRIAL
 
-/* Read the journal, once, before the other functions. Print a message if the watchdog ended the last start. The NOR is mapped. */
-void n6_trial_open(void);
+/* Read the journal, once, before the other functions. Print a message if the watchdog ended the last start. Return true if the
+ * watchdog or the program itself did. The NOR is mapped. */
+bool n6_trial_open(void);
 
 /* In the Appli: do the same as n6_trial_open(), and continue the trial of the Appli itself if the FSBL began one. */
 void n6_trial_resume(void);
@@ -38,6 +39,10 @@ void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count);
 /* Record the start of an image and start the watchdog, unless the image is confirmed. Call it before the start. name: for the
  * console. Return "", or an error (id and text) if the image must not be started. */
 const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image);
+
+/* The last resort, if the journal allows no image that is valid: start this one, uncounted and with the watchdog. The journal is
+ * not signed, so it must not keep a board from starting. If the image is confirmed, the journal allows it again. */
+void n6_trial_begin_anyway(uint32_t subject, const char *name, uint32_t image);
 
 /* Mark an image as failed, so that it is not started again. No effect if it is not on trial. */
 void n6_trial_reject(uint32_t subject, uint32_t image);
@@ -65,6 +70,13 @@ static inline const char *n6_trial_begin(uint32_t subject, const char *name, uin
     (void)name;
     (void)image;
     return "";
+}
+
+static inline void n6_trial_begin_anyway(uint32_t subject, const char *name, uint32_t image)
+{
+    (void)subject;
+    (void)name;
+    (void)image;
 }
 
 static inline void n6_trial_reject(uint32_t subject, uint32_t image)

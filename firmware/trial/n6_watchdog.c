@@ -36,9 +36,9 @@ void n6_watchdog_feed(void)
     N6_REG32(N6_IWDG_KR) = KEY_FEED;
 }
 
-bool n6_watchdog_was_it(void)
+n6_reset_cause_t n6_watchdog_reset_cause(void)
 {
-    bool was_it = (N6_REG32(N6_RCC_HWRSR) & N6_RCC_HWRSR_IWDGRSTF) != 0u;
+    const uint32_t flags = N6_REG32(N6_RCC_HWRSR);
     N6_REG32(N6_RCC_HWRSR) = N6_RCC_HWRSR_RMVF;
-    return was_it;
+    return (n6_reset_cause_t){(flags & N6_RCC_HWRSR_IWDGRSTF) != 0u, (flags & N6_RCC_HWRSR_SFTRSTF) != 0u};
 }

@@ -16,8 +16,14 @@ void n6_watchdog_start(uint32_t milliseconds);
 /* Restart the period; no effect if the watchdog was not started. */
 void n6_watchdog_feed(void);
 
-/* Return true if the watchdog caused the last reset. Clear the reset cause. */
-bool n6_watchdog_was_it(void);
+/* The cause of the last reset. is_program: a request of the software. Both are false after power-on and for the reset pin. */
+typedef struct {
+    bool is_watchdog;
+    bool is_program;
+} n6_reset_cause_t;
+
+/* Return the cause of the last reset, and clear it. */
+n6_reset_cause_t n6_watchdog_reset_cause(void);
 
 #define N6_WATCHDOG_MAX_MS 131000u
 

@@ -88,7 +88,8 @@ n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6
             return N6_TRUST_ALTERED;
         }
     }
-    if (claim->kind != (uint32_t)image->kind || memcmp(claim->board, anchor->board, sizeof anchor->board) != 0) {
+    if (claim->kind != (uint32_t)image->kind || memcmp(claim->board, anchor->board, sizeof anchor->board) != 0 ||
+        memcmp(claim->subject, image->subject, sizeof claim->subject) != 0) {
         return N6_TRUST_OTHER_BOARD;
     }
     return claim->counter < floor ? N6_TRUST_OLD : N6_TRUST_OK;
@@ -104,7 +105,7 @@ const char *n6_trust_text(n6_trust_status_t status)
     case N6_TRUST_ALTERED:
         return "N6-FW-091 altered, or signed with another key: ";
     case N6_TRUST_OTHER_BOARD:
-        return "N6-FW-092 signed for another board or purpose: ";
+        return "N6-FW-092 signed for another board, model or purpose: ";
     case N6_TRUST_OLD:
         return "N6-FW-093 older than this board accepts: ";
     }

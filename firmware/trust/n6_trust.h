@@ -18,7 +18,7 @@ typedef enum {
     N6_TRUST_OK,
     N6_TRUST_UNSIGNED,    /* no signature */
     N6_TRUST_ALTERED,     /* a signature of another key, or over other bytes */
-    N6_TRUST_OTHER_BOARD, /* signed for another board, or as another kind of image */
+    N6_TRUST_OTHER_BOARD, /* signed for another board, or for another model or as another kind of image */
     N6_TRUST_OLD,         /* the security counter is below the floor */
 } n6_trust_status_t;
 
@@ -40,10 +40,11 @@ typedef struct {
 
 #define N6_TRUST_FIXED_PARTS 3u
 
-/* An image in a flash slot. fixed: its code, its trailer without the fields set at programming, the input of its self-test;
+/* An image in a flash slot. subject: N6_TRUST_SUBJECT_BYTES, the model and the part of it that the program expects. fixed: its code, its trailer without the fields set at programming, the input of its self-test;
  * weights: the rest of the file. */
 typedef struct {
     n6_trust_kind_t kind;
+    const uint8_t *subject;
     n6_trust_part_t fixed[N6_TRUST_FIXED_PARTS];
     n6_trust_part_t weights;
 } n6_trust_image_t;

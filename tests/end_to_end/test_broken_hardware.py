@@ -66,16 +66,10 @@ CASES = {
     "N6-FW-062": (NPU, "first != N6_NPU_BLOB_MAGIC", "first == N6_NPU_BLOB_MAGIC", FOR_NPU),
     "N6-FW-063": (NPU, "(reported & ERRORS) != 0u", "(reported & ERRORS) == 0u", FOR_NPU),
     "N6-FW-064": (NPU, "polls < BLOB_POLLS", "polls + BLOB_POLLS < 1u", FOR_NPU),
-    "N6-FW-082": (
-        "trial/n6_trial.c",
-        "switch (n6_trial_judge(&record, subject, image, N6_TRIAL_STARTS))",
-        "switch (N6_TRIAL_NO_ROOM)",
-        (*RELOC, "trial=on"),
-    ),
     "N6-FW-085": (
         "trial/fsbl/n6_trial_appli.c",
-        "attempt = 0; attempt < SLOTS",
-        "attempt = SLOTS; attempt < SLOTS",
+        "if (refusal.why[0] != '\\0') {\n        N6_LINE",
+        "if (refusal.why[0] != '\\1') {\n        N6_LINE",
         (*RELOC, "trial=on"),
     ),
     "N6-FW-084": (MODEL, "if (!confine(slot,", "if (confine(slot,", (*RELOC, "confine=on")),

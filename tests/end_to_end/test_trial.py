@@ -12,8 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from n6build.board.flash import trial_journal
 from n6build.board.flash.appli_update import AppliUpdate, plan_appli, stored_appli
 from n6build.board.flash.model_update import Update
+from n6build.board.flash.trial_journal import State
 from n6build.board.run.console_log import read_console
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
@@ -313,6 +315,44 @@ def test_an_appli_that_does_not_work_leads_back_to_the_old_one(
     assert found(first) == (["watchdog-restarts"] if by_watchdog else [])
 
 
+def forge_failures(folder: Path) -> None:
+    """Write a record of the journal that gives up all images, as an attacker."""
+    assert BOARD.trial is not None
+    with (folder / "nor.bin").open("r+b") as nor:
+        start = BOARD.trial.journal.address - BOARD.nor.base
+        nor.seek(start)
+        newest = bytearray(nor.read(COPY).rstrip(b"\xff")[-RECORD:])
+        for entry in range(trial_journal.ENTRIES):
+            at = trial_journal.RECORD.offset_of("entries") + entry * trial_journal.ENTRY.size
+            if any(newest[at : at + trial_journal.ENTRY.size]):
+                struct.pack_into("<H", newest, at + trial_journal.ENTRY.offset_of("state"), State.FAILED)
+        struct.pack_into("<I", newest, WORD, struct.unpack_from("<I", newest, WORD)[0] + 1)
+        struct.pack_into("<I", newest, RECORD - WORD, zlib.crc32(newest[:-WORD]))
+        nor.seek(start + COPY - RECORD)
+        nor.write(newest)
+
+
+def test_a_forged_record_does_not_stop_the_board(built: Project, folder: Path) -> None:
+    forge_failures(folder)
+    result = boot(built, folder)
+    assert trials(result) == ["appli last-resort", "keyword last-resort", "confirmed"]
+    assert (started(result), runs(result)) == (["a revision=0"], OLD)
+    assert f"n6 fsbl appli slot=a refused {GIVEN_UP}" in result.lines
+    # Both have worked, so the journal is right again.
+    again = boot(built, folder)
+    assert (trials(again), runs(again)) == ([], OLD)
+
+
+@pytest.mark.slow
+def test_a_first_trial_follows_an_ordinary_appli(project: Project) -> None:
+    """The ordinary Appli stays in slot A, so the board runs slot B."""
+    project.done("model=keyword", "probe=virtual", "flash")
+    result = project.scons(*ARGUMENTS, "flash", "run")
+    assert "slot=b revision=1" in result.output, result.output
+    assert "n6 trial confirmed" in result.output
+    assert result.status == 0, result.output
+
+
 @pytest.mark.slow
 def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Project, tmp_path: Path) -> None:
     """The virtual board keeps its firmware's writes: another flash does nothing."""
@@ -396,6 +436,10 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
         nor.write(stored_appli(image, 5))
     whole = start(BOARD)
     assert started(whole) == ["b revision=5"]
+    # Whatever the journal says, the newest signed one is started in the end.
+    forge_failures(folder)
+    anyway = start(BOARD)
+    assert (started(anyway), trials(anyway)[0]) == (["b revision=5"], "appli last-resort")
     word = BOARD.soc.security_counters.appli
     old = start(replace(BOARD, fuses=(Fuse(word, 0b111),)))
     assert old.lines[-1] == "n6 fsbl error N6-FW-085 no slot has a working Appli"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+import shutil
 import struct
 import zlib
 from collections.abc import Callable
@@ -199,3 +200,64 @@ def move_claim(plan: MemoryPlan) -> Change:
         nor[end - CLAIM.size : end] = nor[start : start + CLAIM.size]
 
     return change
+
+
+def add_variant(project: Project) -> None:
+    """Add a model with the same code, another weight and its own name."""
+    shutil.copytree(project.root / "models/keyword", project.root / "models/variant")
+    (project.root / "models/variant/keyword.tflite").rename(project.root / "models/variant/variant.tflite")
+    project.replace("models/variant/model.yaml", "name: keyword", "name: variant")
+    project.replace("models/variant/model.yaml", "file: keyword.tflite", "file: variant.tflite")
+    project.change_one_weight("variant")
+
+
+def put(address: int, image: Path) -> Change:
+    """Program an image, as an attacker who can write to the flash does."""
+    data = image.read_bytes()
+
+    def change(nor: bytearray) -> None:
+        nor[at(address) : at(address) + len(data)] = data
+
+    return change
+
+
+def test_signed_weights_of_a_model_with_equal_code_are_refused(project: Project) -> None:
+    add_variant(project)
+    options = signed(project, "trust=full", "model=variant")
+    project.done(*options, "build")
+    result = project.scons(*options, "model=keyword", "flash", "run")
+    assert EQUAL in result.output, result.output
+    own, other = (project.root / f"build/nucleo-n657-trust-full/{name}" for name in ("keyword", "variant"))
+    assert code_of(own) == code_of(other)
+    plan = read_plan(own / "memory_plan.json")
+    weights = put(plan.images[0].source, other / "weights_xSPI2.bin")
+    assert "error N6-FW-092" in says(project, weights)
+    vectors = put(plan.networks[0].vectors.source, other / "vectors.bin")
+    assert "error N6-FW-092" in says(project, vectors)
+    # New weights of the same model need no other Appli.
+    project.change_one_weight("keyword")
+    project.done(*options, "model=keyword", "build")
+    updated = says(project, put(plan.images[0].source, own / "weights_xSPI2.bin"))
+    assert "n6 done" in updated, updated
+
+
+@pytest.mark.slow
+def test_signed_weights_of_a_relocatable_model_with_equal_code_are_refused(project: Project) -> None:
+    add_variant(project)
+    options = signed(project, "trust=full", "model=variant", "loader=reloc", "split=1")
+    project.done(*options, "build")
+    result = project.scons(*options, "model=keyword", "flash", "run")
+    assert EQUAL in result.output, result.output
+    own, other = (project.root / f"build/nucleo-n657-trust-full/{name}-reloc" for name in ("keyword", "variant"))
+    slot = read_plan(own / "memory_plan.json").models[0].slots[0]
+    refused = says(project, put(slot.params, other / "params.bin"))
+    assert "slot=a refused N6-FW-092" in refused, refused
+    project.change_one_weight("keyword")
+    project.done(*options, "model=keyword", "build")
+    updated = says(project, put(slot.params, own / "params.bin"))
+    assert "slot=a revision=0" in updated, updated
+
+
+def code_of(folder: Path) -> bytes:
+    """Return network.c without comments, which name the model."""
+    return re.sub(rb"/\*.*?\*/", b"", (folder / "network/network.c").read_bytes(), flags=re.DOTALL)

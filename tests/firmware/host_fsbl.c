@@ -24,6 +24,8 @@
 static jmp_buf off;
 static uint32_t left, used;
 static uint32_t loaded_from;
+static bool is_protected, is_watched;
+static uint32_t cause;
 static char said[4096];
 
 bool host_open(void)
@@ -51,6 +53,9 @@ static void put(uint32_t address, uint8_t value)
 
 bool n6_nor_erase(uint32_t address)
 {
+    if (is_protected) {
+        return false;
+    }
     for (uint32_t i = 0; i < N6_NOR_SECTOR_BYTES; i++) {
         put(address + i, 0xFFu);
     }
@@ -59,6 +64,9 @@ bool n6_nor_erase(uint32_t address)
 
 bool n6_nor_program(uint32_t address, const void *data, uint32_t bytes)
 {
+    if (is_protected) {
+        return false;
+    }
     for (uint32_t i = 0; i < bytes; i++) {
         put(address + i, ((const uint8_t *)data)[i] & *(const uint8_t *)(uintptr_t)(address + i));
     }
@@ -105,15 +113,31 @@ void n6_put_end(void)
 void n6_watchdog_start(uint32_t milliseconds)
 {
     (void)milliseconds;
+    is_watched = true;
 }
 
 void n6_watchdog_feed(void)
 {
 }
 
-bool n6_watchdog_was_it(void)
+n6_reset_cause_t n6_watchdog_reset_cause(void)
 {
-    return false;
+    return (n6_reset_cause_t){.is_watchdog = (cause & 1u) != 0u, .is_program = (cause & 2u) != 0u};
+}
+
+bool host_watched(void)
+{
+    return is_watched;
+}
+
+void host_reset_by(uint32_t by)
+{
+    cause = by;
+}
+
+void host_protect(bool on)
+{
+    is_protected = on;
 }
 
 const char *host_said(void)
@@ -133,6 +157,7 @@ uint32_t host_boot(uint32_t power)
     left = power;
     used = 0;
     said[0] = '\0';
+    is_watched = false;
     if (setjmp(off) != 0) {
         return 1u;
     }

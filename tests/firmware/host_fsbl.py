@@ -29,6 +29,8 @@ SECTOR = 4096
 STARTS = 3
 POWERED = 0xFFFF_FFFF
 NONE, OFF = 0, 1
+# Causes of the last reset.
+BY_WATCHDOG, BY_PROGRAM = 1, 2
 _BASE = 0x70000000
 A, B = Slot(_BASE + 0x10000, 2 * SECTOR), Slot(_BASE + 0x20000, 2 * SECTOR)
 JOURNAL = Slot(_BASE + 0x30000, 2 * SECTOR)
@@ -105,6 +107,18 @@ class HostBoard:
     def said(self) -> str:
         return str(self.library.host_said().decode())
 
+    def watched(self) -> bool:
+        """Return True if the watchdog was started since the last `boot` began."""
+        return bool(self.library.host_watched())
+
+    def reset_by(self, cause: int) -> None:
+        """Set the cause of the reset before the next boots; 0 for the power."""
+        self.library.host_reset_by(ctypes.c_uint32(cause))
+
+    def protect(self, is_protected: bool) -> None:
+        """Make the flash refuse all erases and programs, or accept them again."""
+        self.library.host_protect(ctypes.c_bool(is_protected))
+
     def plan(self, image: bytes) -> AppliUpdate:
         return plan_appli(image, (A, B), TRIAL, self.read, "appli_image.bin")
 
@@ -148,6 +162,7 @@ def host_board(folder: Path) -> Iterator[HostBoard]:
     loaded = ctypes.CDLL(str(library))
     loaded.host_boot.restype = loaded.host_used.restype = ctypes.c_uint32
     loaded.host_open.restype = loaded.host_close.restype = loaded.host_confirm.restype = ctypes.c_bool
+    loaded.host_watched.restype = ctypes.c_bool
     loaded.host_said.restype = ctypes.c_char_p
     assert loaded.host_open()
     try:

@@ -5,6 +5,7 @@ Whenever the power goes, the board starts an Appli that works.
 
 from __future__ import annotations
 
+import random
 import subprocess
 import zlib
 from collections.abc import Iterator
@@ -19,9 +20,25 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
 from n6build.board.flash.appli_update import plan_appli, stored_appli
 from n6build.board.flash.trial_journal import APPLI, COPIES, ENTRIES, ENTRY, MAGIC, RECORD, State
-from n6build.describe.formats.boot_header import HEADER_BYTES
+from n6build.describe.formats.appli_trailer import ALIGNMENT, TRAILER
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
 
-from firmware.host_fsbl import JOURNAL, NONE, OFF, POWERED, SECTOR, STARTS, TRIAL, A, B, HostBoard, appli, host_board
+from firmware.host_fsbl import (
+    BY_PROGRAM,
+    BY_WATCHDOG,
+    JOURNAL,
+    NONE,
+    OFF,
+    POWERED,
+    SECTOR,
+    STARTS,
+    TRIAL,
+    A,
+    B,
+    HostBoard,
+    appli,
+    host_board,
+)
 
 OLD, NEW = appli(1), appli(2)
 # Only each seventh byte of an erase is tried, because all of them take the same path.
@@ -81,8 +98,114 @@ def test_nothing_confirmed_leaves_the_newest_that_has_not_failed(host: HostBoard
     host.program(host.plan(OLD))
     assert host.plan(NEW).letter == "b"
     assert [host.boot() for _ in range(STARTS)] == [A.address] * STARTS
-    assert host.boot() == NONE
-    assert host.plan(NEW).letter == "a"
+    assert "last-resort" not in host.said()
+    assert host.boot() == A.address
+    assert "slot=a refused N6-FW-080" in host.said()
+    assert "n6 trial appli last-resort" in host.said()
+    # The board has no other Appli, so that an interrupted update leaves this one.
+    assert host.plan(NEW).letter == "b"
+
+
+def forged(board: HostBoard, state: State, starts: int = 0, others: int = 0) -> None:
+    """Write a record with a valid CRC that gives both Applis this state.
+
+    Args:
+        others: Entries of other subjects in front of those, which leave less room.
+    """
+    images = [board.read(slot.address, slot.size) for slot in (A, B)]
+    entries = b"".join(ENTRY.pack(subject=7 + n, image=n, state=State.CONFIRMED, starts=0) for n in range(others))
+    for image in images:
+        entries += ENTRY.pack(subject=APPLI, image=identity_of(image), state=state, starts=starts)
+    entries = entries[: ENTRY.size * ENTRIES]
+    head = RECORD.pack(magic=MAGIC, sequence=1000, entries=entries)[:-4]
+    board.write(JOURNAL.address + SECTOR - RECORD.size, head + zlib.crc32(head).to_bytes(4, "little"))
+
+
+def identity_of(slot: bytes) -> int:
+    """Return the number by which the journal knows an Appli with a trailer."""
+    end = -(-(HEADER_BYTES + BASE.unpack(slot)["image_bytes"]) // ALIGNMENT) * ALIGNMENT + TRAILER.size
+    return int.from_bytes(slot[end - 4 : end], "little")
+
+
+@pytest.mark.parametrize(
+    ("state", "starts", "others", "reason"),
+    [
+        (State.FAILED, 0, 0, "N6-FW-080"),
+        (State.TRYING, 0xFFFF, 0, "N6-FW-080"),
+        (State.UNKNOWN, 0, ENTRIES, "N6-FW-082"),
+    ],
+)
+def test_one_forged_record_does_not_stop_a_board(
+    board: HostBoard, state: State, starts: int, others: int, reason: str
+) -> None:
+    board.program(board.plan(NEW))
+    assert (board.boot(), board.confirm()) == (B.address, True)
+    forged(board, state, starts, others)
+    assert [board.boot() for _ in range(STARTS + 2)] == [B.address] * (STARTS + 2)
+    assert f"slot=b refused {reason}" in board.said()
+    assert "n6 trial appli last-resort" in board.said()
+    # The Appli works, and the journal records it if it has room.
+    assert board.confirm()
+    assert board.boot() == B.address
+    assert ("last-resort" in board.said()) == (others > 0)
+
+
+def test_the_last_resort_is_not_counted_and_changes_the_slot_after_a_reset_by_the_appli(board: HostBoard) -> None:
+    board.program(board.plan(NEW))
+    forged(board, State.FAILED)
+    before = board.content()
+    assert board.boot() == B.address
+    assert board.watched()
+    for cause in (BY_WATCHDOG, BY_PROGRAM):
+        board.reset_by(cause)
+        assert board.boot() == A.address
+        board.reset_by(0)
+        assert board.boot() == B.address
+    # Boards that reset for years do not wear their journal.
+    assert board.content() == before
+
+
+def test_a_journal_that_cannot_be_written_does_not_stop_a_board(host: HostBoard) -> None:
+    host.erase_all()
+    host.program(host.plan(OLD))
+    host.protect(True)
+    assert [host.boot() for _ in range(STARTS + 2)] == [A.address] * (STARTS + 2)
+    assert "slot=a refused N6-FW-081" in host.said()
+    host.protect(False)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=2 * SECTOR), st.booleans(), st.sampled_from(("ab", "a", "b")), st.integers(0, 1 << 32))
+def test_no_content_of_the_journal_stops_a_board(
+    host: HostBoard, content: bytes, is_whole: bool, slots: str, seed: int
+) -> None:
+    host.erase_all()
+    for number, slot in enumerate((A, B)):
+        if "ab"[number] in slots:
+            host.write(slot.address, stored_appli(appli(number), number))
+    source = random.Random(seed)
+    for at in range(0, len(content) - RECORD.size, RECORD.size):
+        record = bytearray(content[at : at + RECORD.size])
+        if is_whole:
+            record[: len(record)] = random_record(host, source)
+        host.write(JOURNAL.address + at, bytes(record))
+    for _ in range(2 * STARTS + 2):
+        started = host.boot()
+        assert started in {slot.address for letter, slot in zip("ab", (A, B), strict=True) if letter in slots}
+
+
+def random_record(host: HostBoard, source: random.Random) -> bytes:
+    """Return a random record with a valid CRC, with entries of the Applis."""
+    entries = b""
+    for _ in range(ENTRIES):
+        image = source.choice(
+            [identity_of(host.read(slot.address, slot.size)) for slot in (A, B)] + [source.randrange(1 << 32)]
+        )
+        subject = source.choice((APPLI, APPLI, source.randrange(1 << 32)))
+        state = source.choice((*State, source.randrange(1 << 16)))
+        entries += ENTRY.pack(subject=subject, image=image, state=state, starts=source.choice((0, 1, 3, 0xFFFF)))
+    head = RECORD.pack(magic=MAGIC, sequence=source.randrange(1 << 32), entries=entries)[:-4]
+    return head + zlib.crc32(head).to_bytes(4, "little")
 
 
 def test_an_appli_without_a_trailer_is_started_and_is_the_oldest(host: HostBoard) -> None:
@@ -269,12 +392,16 @@ def test_an_update_leaves_what_the_board_goes_back_to(
     host.write(JOURNAL.address, head + zlib.crc32(head).to_bytes(4, "little"))
     before = host.content()
     ends = host.ends_with()
+    is_last_resort = "last-resort" in host.said()
     host.restore(before)
     update = host.plan(NEW)
     assert update.is_new
     if ends == NONE:
         return
-    assert update.address != ends
+    host.write(update.address, bytes(A.size))
+    assert host.boot() not in {NONE, update.address}
+    host.restore(before)
     host.program(update)
     assert host.boot() == update.address
-    assert host.ends_with() == ends
+    # No Appli has confirmed itself: the newest one is the last resort.
+    assert host.ends_with() == (update.address if is_last_resort else ends)

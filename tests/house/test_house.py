@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -77,3 +79,48 @@ def test_no_run_of_lines_is_there_twice() -> None:
             run = tuple(line for _, line in lines[start : start + RUN])
             places[run].append(f"{shown(path)}:{lines[start][0]}")
     assert [where for where in places.values() if len(where) > 1] == []
+
+
+# Reads that do not go through base/regular_file.py, with the reason.
+_OTHER_READERS = {
+    "base/regular_file.py": "it opens all others",
+    "cli/main.py": "/dev/null, for a console that was closed",
+    "compile/st_edge_ai/run_compiler.py": "/proc, whose files have no size",
+    "engine/ask.py": "the answer of the front, before anything is imported; without waiting",
+    "engine/jobs.py": "the FIFO of make's job server",
+    "engine/keep.py": "/proc, whose files have no size",
+    "engine/ledger.py": "a record that it appends to",
+    "engine/lock.py": "a lock that it opens for writing",
+    "prove/loaded.py": "/dev/null, and a pipe of its own",
+}
+_READING = {"read_bytes", "read_text", "open", "fromfile", "memmap", "file_digest"}
+
+
+def _reads_of_files(tree: ast.AST) -> Iterator[ast.Call]:
+    """Yield the calls that open a file for reading by its name."""
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call):
+            continue
+        function = call.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if isinstance(function, ast.Name) and name != "open":
+            continue  # Functions of base/files.py have the names of methods of a path.
+        modes = [each.value for each in (*call.args, *(word.value for word in call.keywords)) if _is_mode(each)]
+        is_in_memory = name == "open" and any("BytesIO" in ast.unparse(each) for each in call.args)
+        writes = name == "open" and any(set(mode) & set("wax+") for mode in modes)
+        if name in _READING and not writes and not is_in_memory:
+            yield call
+
+
+def _is_mode(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and 0 < len(node.value) <= 3
+
+
+def test_one_function_opens_files() -> None:
+    """Any other read could wait for a FIFO, or never end at a device."""
+    found = defaultdict(list)
+    for path in LIBRARY.rglob("*.py"):
+        for call in _reads_of_files(ast.parse(path.read_bytes())):
+            found[str(path.relative_to(LIBRARY))].append(f"{call.lineno}: {ast.unparse(call)}")
+    assert {file: calls for file, calls in found.items() if file not in _OTHER_READERS} == {}
+    assert set(_OTHER_READERS) - set(found) == set(), "no longer read by themselves"

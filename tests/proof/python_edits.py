@@ -460,7 +460,7 @@ EDITS = (
     *of_host(
         ("steps/foreign_program.py", "symbols=symbols,", "symbols=(),"),
         ("place/image/declarations.py", ":{int(line.value)}", ":{int(line.value) + 1}"),
-        ("place/image/memory_regions.py", "region.start()) + 1", "region.start()) + 2"),
+        ("place/image/memory_regions.py", "line, counted = 1, 0", "line, counted = 2, 0"),
         ("place/image/linker_map.py", "each.address <= address", "each.address < address"),
         ("place/image/mpu_tables.py", "not base & _READ_ONLY", "bool(base & _READ_ONLY)"),
     ),
@@ -639,9 +639,10 @@ EDITS = (
     *edits(
         "trusted",
         SIGNED[0],
-        ("describe/formats/trust_claim.py", "LAYOUT = 1", "LAYOUT = 2"),
+        ("describe/formats/trust_claim.py", "LAYOUT = 2", "LAYOUT = 3"),
         ("place/trust/keys.py", 'SIGNATURE_BYTES // 2, "big"', 'SIGNATURE_BYTES // 2, "little"'),
         ("place/trust/sign.py", "counter=statement.counter", "counter=statement.counter + 1"),
+        ("place/trust/anchor.py", "for part in (content, model, file)", "for part in (model, content, file)"),
     ),
     *edits(
         "trusted",
@@ -772,6 +773,7 @@ WITHOUT_BYTES = {
     "n6build.compile.model_facts": "facts for checks, which refuse",
     "n6build.compile.st_edge_ai.log": "what a tool has said: notes and errors",
     "n6build.compile.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
+    "n6build.base.regular_file": "opens files, and hands their bytes on as they are",
     "n6build.base.uses": "notes what was read",
     "n6build.base.svg": "pictures in the page about a build",
 }

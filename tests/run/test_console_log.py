@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.board.run.compare import check_complete, judge
+from n6build.board.run.compare import check_appli, check_complete, judge
 from n6build.board.run.console_log import ConsoleLog, EpochCycles, Inference, ends_run, read_console
 from n6build.compile.artifacts.description import IoBuffer
 from n6build.describe.model import Tolerance
@@ -81,6 +81,19 @@ def test_a_run_that_did_not_end_well_is_an_error(lines: list[str], message: str)
     with pytest.raises(N6Error) as error:
         check_complete(read_console(lines), 2)
     assert message in str(error.value)
+
+
+REFUSED = "n6 fsbl appli slot={} refused N6-FW-080 started on trial and was not confirmed"
+LOADED = "n6 fsbl appli bytes=20864 entry=0x34004581 slot={} revision=1"
+
+
+def test_an_older_appli_that_runs_is_an_error_and_a_newer_one_as_the_last_resort_is_none() -> None:
+    newest = [REFUSED.format("b"), REFUSED.format("a"), "n6 trial appli last-resort", LOADED.format("b")]
+    check_appli(read_console(newest))
+    check_appli(read_console([LOADED.format("b")]))
+    for older in ([REFUSED.format("b"), LOADED.format("a")], [*newest[:3], LOADED.format("a")]):
+        with pytest.raises(N6Error, match="N6-RUN-013: the board rejects the Appli in slot b.*slot a runs"):
+            check_appli(read_console(older))
 
 
 def test_the_end_of_a_run_is_recognised() -> None:

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
 from n6build.describe.formats.trust_claim import Kind
-from n6build.place.trust.anchor import board_identity
+from n6build.place.trust.anchor import board_identity, subject
 from n6build.place.trust.keys import public_point
 from n6build.steps.format_headers import FORMATS
 
@@ -26,6 +26,8 @@ BEARSSL = FIRMWARE / "third_party" / "bearssl"
 SOURCE = Path(__file__).with_name("verifier.c")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _REQUEST = struct.Struct("=7I")
+# The subject of all images of these tests.
+SUBJECT = subject("weights", "keyword", "network_atonbuf.xSPI2.raw")
 
 
 class Status(IntEnum):
@@ -99,7 +101,7 @@ def statuses(program: Path, key: Path, images: Iterable[Image]) -> list[Status]:
     asked = public_point(key) + board_identity(BOARD)
     for each in images:
         numbers = each.floor, each.with_weights, each.code, each.weights, each.trailer, len(each.data)
-        asked += _REQUEST.pack(each.kind, *numbers) + each.data
+        asked += _REQUEST.pack(each.kind, *numbers) + SUBJECT + each.data
     result = subprocess.run([program], input=asked, capture_output=True, check=False)
     assert result.returncode == 0, result.stderr.decode()
     return [Status(int(line)) for line in result.stdout.split()]

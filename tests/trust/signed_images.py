@@ -19,7 +19,7 @@ from n6build.place.reloc.slots import trailer_offset as model_trailer_offset
 from n6build.place.trust.keys import public_point, signature
 from n6build.place.trust.sign import Sign, SlotParts, Statement, signed_appli, signed_slot
 
-from trust.host_verifier import BOARD, Image
+from trust.host_verifier import BOARD, SUBJECT, Image
 
 ORIGIN = 0x3400_0400
 PAYLOAD_OFFSET = 0x400
@@ -34,18 +34,20 @@ class Maker:
         key: File of the private key.
         board: Name of the board.
         counter: Security counter of the images.
+        subject: Model and part of it that the images are for.
     """
 
     key: Path
     board: str = BOARD
     counter: int = 0
+    subject: bytes = SUBJECT
 
     @property
     def sign(self) -> Sign:
         return partial(signature, self.key, public_point(self.key))
 
     def statement(self, kind: Kind) -> Statement:
-        return Statement(kind, self.counter, self.board)
+        return Statement(kind, self.counter, self.board, self.subject)
 
     def appli(self, random: random.Random, type: BinaryType = BinaryType.SSBL) -> Image:
         payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN | 9) + random.randbytes(random.randrange(8, 800))

@@ -11,6 +11,7 @@ import pytest
 from n6build.describe.formats.boot_header import BASE, SIGNED_BYTES, SIGNED_OFFSET, BinaryType
 from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
 from n6build.describe.formats.trust_claim import ALIGNMENT, CLAIM, SIGNATURE_BYTES, Kind
+from n6build.place.trust.anchor import subject
 
 from trust.host_verifier import Image, Status, built_verifier, key_file, statuses
 from trust.signed_images import CHANGING, Maker, with_data
@@ -96,6 +97,18 @@ def of_another_board(maker: Maker, random: random.Random) -> Image:
     return replace(maker, board=random.choice(("stm32n6570-dk", "nucleo-n65", "", "NUCLEO-N657"))).any(random)
 
 
+def of_another_subject(maker: Maker, random: random.Random) -> Image:
+    """Return an image for another model, another file of the same model, or for none."""
+    others = (
+        subject("weights", "keyword-2", "network_atonbuf.xSPI2.raw"),
+        subject("weights", "keyword", "network_atonbuf.xSPI1.raw"),
+        subject("vectors", "keyword"),
+        bytes(32),
+    )
+    other = replace(maker, subject=random.choice(others))
+    return random.choice((other.data, other.model))(random)
+
+
 def with_weights_of_another(maker: Maker, random: random.Random) -> Image:
     make: Callable[..., Image] = random.choice((maker.data, maker.model))
     image, other = make(random), b""
@@ -144,6 +157,7 @@ CRAFTED = (
     older,
     of_another_key,
     of_another_board,
+    of_another_subject,
     with_weights_of_another,
     with_claim_of_another,
     for_another_purpose,
@@ -175,6 +189,7 @@ SAID: dict[Craft, Status] = {
     older: Status.OLD,
     of_another_key: Status.ALTERED,
     of_another_board: Status.OTHER_BOARD,
+    of_another_subject: Status.OTHER_BOARD,
     with_weights_of_another: Status.ALTERED,
     with_claim_of_another: Status.ALTERED,
 }

@@ -2,7 +2,7 @@
  *
  * Verification of signed images on a host: read the anchor, then images, from standard input; print one status a line.
  *
- *   image: kind, floor, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then these bytes
+ *   image: kind, floor, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then the subject and these bytes
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 typedef struct {
     uint32_t kind, floor, with_weights, code_bytes, weights_bytes, trailer_bytes, bytes;
+    uint8_t subject[N6_TRUST_SUBJECT_BYTES];
 } request_t;
 
 static uint32_t up(uint32_t bytes)
@@ -61,6 +62,7 @@ static n6_trust_status_t slot(const n6_trust_anchor_t *anchor, const request_t *
     memcpy(&claim, image + up(at + test_bytes), sizeof claim);
     const n6_trust_image_t parts = {
         .kind = (n6_trust_kind_t)request->kind,
+        .subject = request->subject,
         .fixed = {{image, request->code_bytes}, {trailer, request->trailer_bytes}, {image + at, test_bytes}},
         .weights = {image + request->code_bytes, request->weights_bytes},
     };

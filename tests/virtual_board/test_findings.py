@@ -9,7 +9,7 @@ from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
-from n6build.describe.formats.boot_header import BinaryType
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
 
@@ -109,6 +109,31 @@ def test_an_fsbl_that_copies_64_kb_whatever_the_appli_needs(tmp_path: Path) -> N
     assert f"of its {len(image)} bytes were never copied to RAM" in finding.text
     assert int(finding.text.split()[6]) <= table_end - 0x10000
     assert finding.where.startswith("firmware/bring_up/")
+
+
+@pytest.mark.parametrize(("copied", "is_short"), [(0x20000, False), (0x10000, True)])
+@pytest.mark.parametrize("first", ["nothing", "longer", "shorter"])
+def test_a_copy_is_compared_with_the_slot_that_was_started(
+    tmp_path: Path, first: str, copied: int, is_short: bool
+) -> None:
+    """The Appli in the second slot runs, whatever is in the first one."""
+    assert BOARD.trial is not None and BOARD.trial.appli is not None
+    second = BOARD.trial.appli.address
+    fsbl = build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c", [f"-DCOPIED={copied}u", f"-DFROM={second}u"])
+    appli = build_appli(tmp_path, PROGRAMS / "large_appli.c")
+    image = image_of(appli, BinaryType.SSBL)
+    size = {"nothing": 0, "longer": len(image) + 40_000, "shorter": 20_000}[first]
+    other = (
+        image_of(build_appli(tmp_path / "other", PROGRAMS / "appli_behind_64_kb.c"), BinaryType.SSBL) if size else b""
+    )
+    other = other[:HEADER_BYTES] + bytes(range(1, 256)) * (size // 255)
+    at = BASE.offset_of("image_bytes")
+    other = other[:at] + max(0, len(other) - HEADER_BYTES).to_bytes(4, "little") + other[at + 4 :] if size else b""
+    parts = {BOARD.slots.fsbl.address: image_of(fsbl, BinaryType.FSBL), second: image}
+    result = boot(tmp_path, {**parts, **({BOARD.slots.appli.address: other} if size else {})}, [fsbl, appli])
+    short = [finding.text for finding in result.findings if finding.kind == "short-copy"]
+    assert [f"of its {len(image)} bytes" in text for text in short] == [True] * is_short
+    assert ("last=42" in result.lines) == (not is_short)
 
 
 def test_an_appli_that_was_not_copied_so_far_as_to_say_a_word(tmp_path: Path) -> None:

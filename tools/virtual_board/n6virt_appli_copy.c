@@ -7,8 +7,42 @@
 
 #include "cpu.h"
 
-static uint32_t appli_slot;
+/* The slots of the Appli; second_slot 0: there is only one. */
+static uint32_t appli_slot, second_slot;
 static bool is_checked;
+
+static uint32_t image_bytes(const uint8_t *nor, uint32_t nor_bytes, uint32_t slot)
+{
+    return nor && slot < nor_bytes ? n6virt_image_bytes(nor + slot, MIN(nor_bytes - slot, N6_APPLI_LOAD_BYTES)) : 0;
+}
+
+static uint32_t bytes_alike(const uint8_t *image, const uint8_t *ram, uint32_t bytes)
+{
+    uint32_t alike = 0;
+
+    for (uint32_t i = 0; i < bytes; i++) {
+        alike += image[i] == ram[i];
+    }
+    return alike;
+}
+
+/* Return the offset of the slot whose image RAM resembles more: the FSBL chooses one of two, by rules of its own. */
+static uint32_t started_slot(const uint8_t *nor, uint32_t nor_bytes)
+{
+    uint32_t first = appli_slot - N6_XSPI2_WINDOW_BASE, second = second_slot - N6_XSPI2_WINDOW_BASE;
+    uint32_t in_first = image_bytes(nor, nor_bytes, first), in_second = image_bytes(nor, nor_bytes, second);
+    uint32_t common = MIN(in_first, in_second);
+    bool is_second = in_second && !in_first;
+    uint8_t *ram;
+
+    if (common) {
+        ram = g_malloc0(common);
+        is_second = n6virt_latest(N6_APPLI_LOAD_ADDRESS, ram, common) &&
+                    bytes_alike(nor + second, ram, common) > bytes_alike(nor + first, ram, common);
+        g_free(ram);
+    }
+    return is_second ? second : first;
+}
 
 static void check(void)
 {
@@ -22,6 +56,8 @@ static void check(void)
         return;
     }
     is_checked = true;
+    slot = started_slot(nor, nor_bytes);
+    image = nor + slot;
     end = nor && slot < nor_bytes ? n6virt_image_bytes(image, MIN(nor_bytes - slot, N6_APPLI_LOAD_BYTES)) : 0;
     if (!end) {
         return;
@@ -47,6 +83,7 @@ static void check(void)
 static void add_properties(Object *machine)
 {
     object_property_add_uint32_ptr(machine, "appli-slot", &appli_slot, OBJ_PROP_FLAG_READWRITE);
+    object_property_add_uint32_ptr(machine, "appli-second-slot", &second_slot, OBJ_PROP_FLAG_READWRITE);
 }
 
 static void start(void)

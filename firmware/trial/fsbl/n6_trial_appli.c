@@ -19,12 +19,19 @@
 #define SLOTS 2u
 #define ALIGNMENT N6_APPLI_TRAILER_ALIGNMENT
 
+/* FREE: not tried yet. HELD: valid, but the journal does not allow a start. OUT: invalid. */
+typedef enum {
+    FREE,
+    HELD,
+    OUT,
+} slot_state_t;
+
 /* The content of a slot. image: identifies it; another revision has another number. */
 typedef struct {
     uint32_t address;
     uint32_t image;
     uint32_t revision;
-    bool is_out; /* must not be started */
+    slot_state_t state;
 } slot_t;
 
 /* The reason why an Appli must not be started, in two parts; the first is empty if it may be started. */
@@ -38,7 +45,7 @@ static slot_t read_slot(uint32_t address)
 {
     const n6_boot_header_t *header = (const n6_boot_header_t *)(uintptr_t)address;
     const uint32_t header_crc32 = n6_crc32((const uint8_t *)header, N6_BOOT_HEADER_BYTES);
-    slot_t slot = {address, header_crc32, 0u, false};
+    slot_t slot = {address, header_crc32, 0u, FREE};
     if (header->magic != N6_BOOT_HEADER_MAGIC ||
         header->image_bytes > N6_SLOT_APPLI_BYTES - N6_BOOT_HEADER_BYTES - ALIGNMENT - sizeof(n6_appli_trailer_t)) {
         return slot;
@@ -67,9 +74,10 @@ static const char *text_of(n6_appli_status_t status)
     return "";
 }
 
-/* Load an Appli and check its copy in RAM, since the copy will run. */
-static refusal_t load(const slot_t *slot, uint32_t *bytes, uint32_t *entry)
+/* Load an Appli and check its copy in RAM, since the copy will run. Count its start, unless it is the last resort. */
+static refusal_t load(slot_t *slot, bool is_last_resort, uint32_t *bytes, uint32_t *entry)
 {
+    slot->state = OUT;
     refusal_t refusal = {text_of(n6_load_appli_from(slot->address, bytes, entry)), ""};
     if (refusal.why[0] != '\0') {
         return refusal;
@@ -81,36 +89,58 @@ static refusal_t load(const slot_t *slot, uint32_t *bytes, uint32_t *entry)
         return (refusal_t){n6_trust_text(status), "the Appli"};
     }
 #endif
+    if (is_last_resort) {
+        n6_trial_begin_anyway(N6_TRIAL_APPLI, "appli", slot->image);
+        return refusal;
+    }
+    slot->state = HELD;
     refusal.why = n6_trial_begin(N6_TRIAL_APPLI, "appli", slot->image);
     return refusal;
 }
 
-/* Return the newest slot, or the first of two with equal revisions. Revisions count up and may wrap. */
-static uint32_t newest(const slot_t slots[SLOTS])
+/* Return the newest slot in this state, the first of two with equal revisions, or SLOTS. Revisions count up and may wrap. */
+static uint32_t newest(const slot_t slots[SLOTS], slot_state_t state)
 {
-    if (slots[0].is_out || slots[1].is_out) {
-        return slots[0].is_out ? 1u : 0u;
+    if (slots[0].state != state || slots[1].state != state) {
+        return slots[0].state == state ? 0u : slots[1].state == state ? 1u : SLOTS;
     }
     return (int32_t)(slots[1].revision - slots[0].revision) > 0 ? 1u : 0u;
+}
+
+static bool start(slot_t slots[SLOTS], uint32_t number, bool is_last_resort)
+{
+    uint32_t bytes = 0, entry = 0;
+    slot_t *slot = &slots[number];
+    const refusal_t refusal = load(slot, is_last_resort, &bytes, &entry);
+    if (refusal.why[0] != '\0') {
+        N6_LINE(fsbl_refused, .slot = number, .reason = refusal.why, .reason_of = refusal.what);
+        return false;
+    }
+    n6_trial_hand_over(slot->image);
+    N6_LINE(fsbl_appli, .bytes = bytes, .entry = entry, .has_slot = true, .slot = number, .revision = slot->revision);
+    return true;
 }
 
 bool n6_trial_load_appli(void)
 {
     slot_t slots[SLOTS] = {read_slot(N6_SLOT_APPLI_ADDRESS), read_slot(N6_TRIAL_APPLI_ADDRESS)};
     const uint32_t images[SLOTS] = {slots[0].image, slots[1].image};
-    n6_trial_open();
+    const bool was_ended = n6_trial_open();
     n6_trial_keep(N6_TRIAL_APPLI, images, SLOTS);
-    for (uint32_t attempt = 0; attempt < SLOTS; attempt++) {
-        uint32_t number = newest(slots), bytes = 0, entry = 0;
-        refusal_t refusal = load(&slots[number], &bytes, &entry);
-        if (refusal.why[0] == '\0') {
-            n6_trial_hand_over(slots[number].image);
-            N6_LINE(fsbl_appli, .bytes = bytes, .entry = entry, .has_slot = true, .slot = number,
-                    .revision = slots[number].revision);
+    for (uint32_t number = newest(slots, FREE); number < SLOTS; number = newest(slots, FREE)) {
+        if (start(slots, number, false)) {
             return true;
         }
-        N6_LINE(fsbl_refused, .slot = number, .reason = refusal.why, .reason_of = refusal.what);
-        slots[number].is_out = true;
+    }
+    uint32_t number = newest(slots, HELD);
+    if (number < SLOTS && slots[1u - number].state == HELD && was_ended) {
+        /* The newer one may be what ended the last start. */
+        number = 1u - number;
+    }
+    for (; number < SLOTS; number = newest(slots, HELD)) {
+        if (start(slots, number, true)) {
+            return true;
+        }
     }
     return false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two flash slots of the Appli. The FSBL starts the newer Appli, on trial until it confirms itself; if it fails, the older one.
+ * Two flash slots of the Appli. The FSBL starts the newer Appli, on trial until it confirms itself; if it fails, the older one. If
+ * the journal allows neither, it starts the newer valid one as the last resort.
  */
 #ifndef N6_TRIAL_APPLI_H
 #define N6_TRIAL_APPLI_H

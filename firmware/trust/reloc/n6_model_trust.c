@@ -18,6 +18,7 @@ static uint32_t aligned(uint32_t bytes, uint32_t alignment)
 /* A part of a slot: a file, its trailer, test input and claim. code: of the copy; weights: the rest of the file, in flash. */
 typedef struct {
     n6_trust_kind_t kind;
+    const uint8_t *subject;
     n6_trust_part_t code;
     n6_trust_part_t weights;
     uint32_t flash;
@@ -47,6 +48,7 @@ static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
     fixed.trailer_crc32 = 0u;
     const n6_trust_image_t image = {
         .kind = part->kind,
+        .subject = part->subject,
         .fixed = {part->code, {&fixed, sizeof fixed}, {(const void *)(uintptr_t)(part->flash + offset), test_bytes}},
         .weights = part->weights,
     };
@@ -54,7 +56,8 @@ static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
     return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, floor, N6_TRUST >= N6_TRUST_FULL));
 }
 
-const char *n6_model_verify(const n6_model_slot_t *slot, uint32_t name_crc32, n6_verified_ram_t ram, n6_model_slot_t *verified)
+const char *n6_model_verify(const n6_model_slot_t *slot, const n6_model_subject_t *subject, n6_verified_ram_t ram,
+                            n6_model_slot_t *verified)
 {
     const n6_reloc_header_t *flash = (const n6_reloc_header_t *)(uintptr_t)slot->file;
     uint32_t bytes = n6_reloc_file_bytes(flash, slot->file_bytes), split = flash->params_offset;
@@ -70,6 +73,7 @@ const char *n6_model_verify(const n6_model_slot_t *slot, uint32_t name_crc32, n6
     n6_model_trailer_t trailer;
     const part_t file = {
         N6_TRUST_KIND_MODEL,
+        subject->model,
         {copy, code},
         {(const void *)(uintptr_t)(slot->file + code), bytes - code},
         slot->file,
@@ -82,7 +86,7 @@ const char *n6_model_verify(const n6_model_slot_t *slot, uint32_t name_crc32, n6
     *verified = (n6_model_slot_t){.file = (uint32_t)(uintptr_t)copy, .file_bytes = code};
     /* Check the verified copy against the values read before: flash may have returned other data then. */
     const n6_reloc_context_t *context = n6_reloc_context(copy, code);
-    if (copy->params_offset != split || context == NULL || trailer.bytes != bytes || trailer.model_crc32 != name_crc32) {
+    if (copy->params_offset != split || context == NULL || trailer.bytes != bytes) {
         return n6_trust_text(N6_TRUST_ALTERED);
     }
     if (split != 0u) {
@@ -95,6 +99,7 @@ const char *n6_model_verify(const n6_model_slot_t *slot, uint32_t name_crc32, n6
     n6_model_trailer_t of_weights;
     const part_t params = {
         N6_TRUST_KIND_DATA,
+        subject->params,
         {NULL, 0u},
         {(const void *)(uintptr_t)slot->params, context->params_file_bytes},
         slot->params,

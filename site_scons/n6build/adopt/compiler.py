@@ -15,6 +15,7 @@ from pathlib import Path
 from n6build.adopt.write import in_the_way
 from n6build.base.files import cannot_write, write_atomically
 from n6build.base.foreign_flags import ADDED_FLAGS, UNKNOWN_FLAGS
+from n6build.base.regular_file import open_regular
 from n6build.compile.toolchain import find_compiler, which
 
 PREFIX = "arm-none-eabi-"
@@ -122,7 +123,7 @@ def _put(place: Path, text: str) -> None:
 
 def _is_ours(place: Path) -> bool:
     try:
-        with place.open("rb") as file:
+        with open_regular(place) as file:
             return _MARK.encode() in file.read(4096)
     except OSError:
         return False

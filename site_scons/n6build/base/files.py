@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from n6build.base import uses
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import LARGEST_FILE, chunks_of, content_of, open_regular, require_replaceable, size_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,6 +63,7 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes | memoryview], *,
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        require_replaceable(path)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
             file.writelines(chunks)
@@ -110,9 +112,13 @@ def read_bytes(path: Path) -> bytes:
         N6Error: N6-FILE-002 if the file cannot be read; N6-FILE-006 if Git LFS has not downloaded
             it.
     """
+    return _read(path, LARGEST_FILE)
+
+
+def _read(path: Path, most: int) -> bytes:
     uses.note("content", path)
     try:
-        data = path.read_bytes()
+        data = content_of(path, most)
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
     _refuse_pointer(path, data)
@@ -232,11 +238,11 @@ def file_size(path: Path) -> int:
     """Return the size of a file in bytes.
 
     Raises:
-        N6Error: N6-FILE-002 if there is no such file.
+        N6Error: N6-FILE-002 if there is no such file, or if it is not a regular one.
     """
     uses.note("content", path)
     try:
-        return path.stat().st_size
+        return size_of(path)
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 
@@ -263,7 +269,8 @@ def read_at_most(path: Path, limit: int) -> bytes:
         N6Error: Errors of `require_at_most` and `read_bytes`.
     """
     require_at_most(path, limit)
-    return read_bytes(path)
+    # It may have grown since, but not in memory.
+    return _read(path, limit)
 
 
 def read_in_chunks(
@@ -283,16 +290,14 @@ def read_in_chunks(
             it.
     """
     uses.note("content", path)
-    left = (1 << 62) if size is None else size
+    most = LARGEST_FILE if size is None else size
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(offset)
-            data = file.read(min(left, chunk if first is None else first))
-            _refuse_pointer(path, data)
-            while data:
+            for number, data in enumerate(chunks_of(file, chunk, chunk if first is None else first, most)):
+                if number == 0:
+                    _refuse_pointer(path, data)
                 yield data
-                left -= len(data)
-                data = file.read(min(left, chunk))
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 

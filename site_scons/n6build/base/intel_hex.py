@@ -14,6 +14,7 @@ from pathlib import Path
 from n6build.base import uses
 from n6build.base.errors import N6Error
 from n6build.base.files import require_at_most, require_content
+from n6build.base.regular_file import open_regular
 from n6build.base.span import Span
 
 # Value of the bytes of an erased flash.
@@ -133,7 +134,7 @@ def read_intel_hex(path: Path, most: int) -> HexMemory:
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     uses.note("content", path)
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             # A file without line ends must not become one line in memory.
             yield from enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1)
     except OSError as error:

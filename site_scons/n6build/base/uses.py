@@ -20,10 +20,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
+from n6build.base.regular_file import chunks_of, open_regular
+
 Kind = Literal["content", "existence", "listing"]
 _BASE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.dirname(_BASE)
-_NOT_THE_READER = frozenset({os.path.join(_BASE, name) for name in ("uses.py", "files.py")})
+_NOT_THE_READER = frozenset({os.path.join(_BASE, name) for name in ("uses.py", "files.py", "regular_file.py")})
 # A file changed just before it was hashed may change again without getting another time stamp.
 _YOUNG_NS = 2_000_000_000
 
@@ -172,7 +174,7 @@ def names_in(folder: str, pattern: str) -> list[str]:
 
 
 def digest_of(path: str | Path) -> str:
-    """Return the SHA-256 of a file, empty if it cannot be read.
+    """Return the SHA-256 of a regular file, empty if it cannot be read.
 
     It is computed once for each state of the file. The state includes change time and inode, which
     cannot be set back.
@@ -184,8 +186,11 @@ def digest_of(path: str | Path) -> str:
         if known is not None and known.state == state:
             return known.digest
         settled = is_settled(state)
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        hasher = hashlib.sha256()
+        with open_regular(path) as file:
+            for chunk in chunks_of(file):
+                hasher.update(chunk)
+        digest = hasher.hexdigest()
     except (OSError, ValueError):
         return ""
     # Reading a large file again for each step that uses it would take longer than making it.

@@ -11,6 +11,7 @@ from pathlib import Path
 from n6build.base.environment import PROJECT, option_values
 from n6build.base.errors import N6Error
 from n6build.base.files import remove_unfinished, to_json, write_atomically
+from n6build.base.regular_file import content_of
 from n6build.cli.places import INCLUDE_FOLDER, MAKEFILE
 from n6build.engine import ask
 from n6build.engine.compile_commands import compile_commands
@@ -127,7 +128,7 @@ def _command(words: list[str]) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        if path.read_text(encoding="utf-8") == text:
+        if content_of(path).decode() == text:
             return
     except (OSError, ValueError):
         pass

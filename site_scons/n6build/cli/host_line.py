@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 
 _LARGEST = 1 << 20
 _CALL = re.compile(r"n6build\.mk|n6build +--makefile|n6build_add_network")
@@ -62,6 +63,6 @@ def _lines(path: Path) -> list[str]:
     try:
         if not path.is_file() or os.path.getsize(path) > _LARGEST:
             return []
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return content_of(path).decode("utf-8", "replace").splitlines()
     except OSError:
         return []

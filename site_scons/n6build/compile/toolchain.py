@@ -16,6 +16,7 @@ from n6build.base.captured import run_captured
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, files_in, is_file, write_atomically
+from n6build.base.regular_file import content_of
 from n6build.describe.hardware.cpu import CORTEX_M55
 from n6build.engine.command import own_headers
 from n6build.engine.step import Tool, canonical
@@ -174,7 +175,7 @@ def _parts(driver: Path, environment: Environment, notes: Path | None) -> _Parts
 
 def _known_parts(notes: Path | None, key: list[object]) -> _Parts | None:
     try:
-        known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
+        known: Any = parse_json(content_of(notes / _NOTE)) if notes is not None else {}
         if known["key"] == key and all(os.path.isfile(path) for path in known["files"]):
             return _Parts(*([str(path) for path in known[each.name]] for each in fields(_Parts)))
     except (OSError, *WRONG_FIELDS):

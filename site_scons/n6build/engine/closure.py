@@ -20,6 +20,7 @@ from pathlib import Path
 
 from n6build.base.members import modules_matching
 from n6build.base.paths import LIBRARY
+from n6build.base.regular_file import content_of
 from n6build.engine.packages import Packages, installed_packages
 
 _IMPORT = re.compile(
@@ -119,8 +120,7 @@ class Code:
         return self._modules[name]
 
     def _read(self, name: str, path: str) -> _Module:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = content_of(path)
         package = name if os.path.basename(path).startswith("__init__.") else name.rpartition(".")[0]
         imported = imports_in(data, package)
         for pattern in _MEMBERS.findall(data):

@@ -19,6 +19,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, write_atomically
 from n6build.base.foreign_flags import hint_from
 from n6build.base.paths import FIRMWARE, ROOT, project_path
+from n6build.base.regular_file import content_of
 from n6build.engine.step import Step
 
 # All compilations have this file among their sources.
@@ -123,7 +124,7 @@ def make_map_portable(step: Step) -> None:
 
     for path in map(Path, step.outputs):
         if f"-Wl,-Map={path}" in step.command and path.is_file():
-            write_atomically(path, _FOLDER_IN_MAP.sub(portable, path.read_bytes()))
+            write_atomically(path, _FOLDER_IN_MAP.sub(portable, content_of(path)))
 
 
 def run_command(step: Step, environment: Mapping[str, str]) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 from n6build.engine.step import Step
 
 _WORD = re.compile(rb"((?:\\[ #\\:]|\$\$|[^\s\\$])+)")
@@ -39,7 +39,7 @@ def headers_read(step: Step) -> list[str]:
     Args:
         step: A compilation, done in this folder or by a worker for it.
     """
-    named = read_depfile(Path(step.depfile).read_bytes())
+    named = read_depfile(content_of(step.depfile))
     if "-MD" in step.command:
         # The compiler's own headers, which are part of the toolchain, are listed, too.
         folders = tuple(f"{folder}/" for folder in step.include_folders)
@@ -65,7 +65,7 @@ def check_embedded(step: Step, read: Sequence[str]) -> None:
 
 
 def _check_incbin(step: Step, path: str, expected: set[str]) -> None:
-    data = Path(path).read_bytes()
+    data = content_of(path)
     if b"incbin" not in data and b"embed" not in data:
         return
     for match in _INCBIN.finditer(data):

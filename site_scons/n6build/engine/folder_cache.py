@@ -31,6 +31,7 @@ from typing import Any
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks, sha256, write_atomically, write_chunks_atomically
+from n6build.base.regular_file import content_of, open_regular
 from n6build.base.uses import digest_of
 from n6build.engine.perform import Site
 from n6build.engine.step import Step, canonical
@@ -78,7 +79,7 @@ class FolderStore:
         try:
             if entry.stat().st_size > _LARGEST_RESULT:
                 raise _damaged(entry)
-            digests = _read_result(entry.read_bytes(), work.key, _files(work.step))
+            digests = _read_result(content_of(entry), work.key, _files(work.step))
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -137,7 +138,7 @@ class FolderStore:
         try:
             if path.stat().st_size > _LARGEST_RESULT:
                 raise _damaged(path)
-            note = _read_entry(path.read_bytes(), work.key, "note")
+            note = _read_entry(content_of(path), work.key, "note")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -303,7 +304,7 @@ def _checked(file: Path, digest: str) -> Iterator[bytes]:
     """
     hashed = hashlib.sha256()
     try:
-        with file.open("rb") as source:
+        with open_regular(file) as source:
             while chunk := source.read(_CHUNK):
                 hashed.update(chunk)
                 yield chunk

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
 from n6build.base import uses
+from n6build.base.regular_file import content_of
 
 # `#include "name"`, `#include <name>`, also where a condition leaves it out, and `__has_include("name")`.
 _INCLUDE = re.compile(
@@ -54,8 +55,7 @@ def _includes_computed(file: str, digest: str) -> bool:  # noqa: ARG001
     Args:
         digest: Digest of the file, so that another content is read again.
     """
-    with open(file, "rb") as opened:
-        return _COMPUTED.search(opened.read()) is not None
+    return _COMPUTED.search(content_of(file)) is not None
 
 
 def _before_computed(files: Collection[str], folders: Sequence[str]) -> set[str]:
@@ -108,6 +108,5 @@ def _included(file: str, digest: str) -> tuple[tuple[str, bool], ...]:
     """
     if not digest:
         return ()
-    with open(file, "rb") as opened:
-        found = _INCLUDE.findall(opened.read())
+    found = _INCLUDE.findall(content_of(file))
     return tuple(dict.fromkeys((os.fsdecode(quoted or angled), bool(quoted)) for quoted, angled in found))

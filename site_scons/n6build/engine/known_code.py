@@ -17,6 +17,7 @@ from typing import Any
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import write_atomically
+from n6build.base.regular_file import content_of
 from n6build.engine.closure import MODULE_SUFFIXES, Code, library_code
 from n6build.engine.ledger import FOLDER
 from n6build.engine.packages import installed_packages, record_of
@@ -38,7 +39,7 @@ def known_code(build: Path) -> Code:
     if all(uses.is_settled(state) for _, state in states):
         code.state = hashlib.sha256(canonical([sys.version, states]).encode()).hexdigest()
     try:
-        document: Any = parse_json((build / FOLDER / _NAME).read_bytes())
+        document: Any = parse_json(content_of(build / FOLDER / _NAME))
         if code.state and document["state"] == code.state and uses.trusts_earlier_builds():
             code.digests.update({str(name): str(digest) for name, digest in document["digests"].items()})
     except (OSError, *WRONG_FIELDS):

@@ -12,6 +12,7 @@ from typing import Any
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import write_atomically
+from n6build.base.regular_file import content_of
 from n6build.engine.ledger import FOLDER
 
 _NAME = "files.json"
@@ -51,7 +52,7 @@ def keep_known_files(build: Path) -> None:
 
 def _read(build: Path) -> dict[str, list[Any]]:
     try:
-        found: Any = parse_json((build / FOLDER / _NAME).read_bytes())
+        found: Any = parse_json(content_of(build / FOLDER / _NAME))
         return {
             str(path): [int(size), int(mtime), int(ctime), int(inode), str(digest)]
             for path, (size, mtime, ctime, inode, digest) in found.items()

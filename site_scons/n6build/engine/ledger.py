@@ -17,6 +17,7 @@ from typing import Any
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import cannot_write, write_atomically
+from n6build.base.regular_file import content_of
 from n6build.engine.step import Step, canonical
 
 FOLDER = ".n6build"
@@ -160,7 +161,7 @@ def read_ledger(build: Path, *, may_write: bool = True) -> Ledger:
 
 def _data(path: Path) -> bytes:
     try:
-        return path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+        return content_of(path) if path.stat().st_size <= _LARGEST else b""
     except OSError:
         return b""
 

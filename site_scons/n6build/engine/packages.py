@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from n6build.base.regular_file import content_of
+
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
@@ -144,7 +146,6 @@ def _digest_of(folder: str) -> str:
 
 def _content(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return content_of(path)
     except OSError:
         return b""

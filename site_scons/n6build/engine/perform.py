@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from n6build.base import uses
 from n6build.base.errors import N6Error
 from n6build.base.files import remove_unfinished
+from n6build.base.regular_file import require_replaceable
 from n6build.engine.closure import Code
 from n6build.engine.explain import reasons_for
 from n6build.engine.ledger import UNSTABLE, Entry, Ledger, Output, digests, output_of
@@ -187,6 +188,7 @@ def _make_room(step: Step) -> None:
     """
     try:
         for file in map(Path, _written(step)):
+            require_replaceable(file)
             file.unlink(missing_ok=True)
             file.parent.mkdir(parents=True, exist_ok=True)
             remove_unfinished(file)

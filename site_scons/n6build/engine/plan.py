@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.regular_file import content_of
 from n6build.engine.step import Step, Tool, canonical
 
 FORMAT = 1
@@ -142,7 +142,7 @@ def _check_function(step: Step) -> None:
 def _source_of(module: str) -> bytes | None:
     try:
         found = importlib.util.find_spec(module)
-        return Path(found.origin).read_bytes() if found and found.origin else None
+        return content_of(found.origin) if found and found.origin else None
     except (ImportError, ValueError, OSError):
         return None
 

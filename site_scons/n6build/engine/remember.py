@@ -16,6 +16,7 @@ from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
+from n6build.base.regular_file import content_of
 from n6build.engine.closure import Code
 from n6build.engine.ledger import FOLDER
 from n6build.engine.plan import Plan, plan_json, read_plan_json
@@ -57,7 +58,7 @@ def remembered_plan(
 def _read(path: Path, key: str, signature: str) -> Plan | None:
     """Return the plan in a file, None if it has to be made again for any reason."""
     try:
-        document: Any = parse_json(path.read_bytes())
+        document: Any = parse_json(content_of(path))
         if document["key"] != key or document["code"] != signature:
             return None
         used = uses.Uses()

@@ -19,6 +19,7 @@ from n6build.base.bounded import parse_json
 from n6build.base.environment import ensure_home
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks, write_chunks_atomically
+from n6build.base.regular_file import content_of
 from n6build.engine.call import call_function
 from n6build.engine.plan import read_plan_json
 
@@ -36,7 +37,7 @@ def main(plan: str, build: str) -> int:
     """
     ensure_home()
     try:
-        (step,) = read_plan_json(parse_json(Path(plan).read_bytes())).steps
+        (step,) = read_plan_json(parse_json(content_of(plan))).steps
         for output in step.outputs:
             Path(output).parent.mkdir(parents=True, exist_ok=True)
         consulted = {Path(path): sorted(Path(PIECES, path).iterdir()) for path in step.consulted}
@@ -57,7 +58,7 @@ def _consists_of(path: Path, pieces: Sequence[Path]) -> bool:
     """Return whether the file is these pieces, one after the other."""
     offset = 0
     for piece in pieces:
-        data = piece.read_bytes()
+        data = content_of(piece)
         if b"".join(read_in_chunks(path, offset=offset, size=len(data))) != data:
             return False
         offset += len(data)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from n6build.base.regular_file import content_of
 from n6build.base.uses import digest_of
 from n6build.engine.perform import Site
 from n6build.engine.signature import localized, portable, signed_parts
@@ -45,7 +46,7 @@ class Work:
 
 def depfile_for_others(step: Step, site: Site) -> bytes:
     """Return the list of headers that the step has written, for other checkouts."""
-    data = (site.top / step.depfile).read_bytes()
+    data = content_of(site.top / step.depfile)
     return os.fsencode(portable(os.fsdecode(data), str(site.top)))
 
 

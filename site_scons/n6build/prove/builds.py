@@ -20,6 +20,7 @@ from n6build.base.captured import run_in_session
 from n6build.base.environment import in_copy
 from n6build.base.files import sha256
 from n6build.base.paths import LIBRARY, ROOT
+from n6build.base.regular_file import content_of
 from n6build.engine.ledger import FOLDER, Entry, read_ledger
 
 # No build reads these folders, and they may be large.
@@ -139,7 +140,7 @@ class Copy:
     def _digests(self) -> dict[str, str]:
         top = self.build_folder
         return {
-            str(path.relative_to(self.project)): sha256(path.read_bytes())
+            str(path.relative_to(self.project)): sha256(content_of(path))
             for path in sorted(top.rglob("*"))
             if path.is_file() and path.name not in _NOT_MADE and FOLDER not in path.parts
         }

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 from n6build.base.files import sha256
+from n6build.base.regular_file import content_of
 
 _BINARY = frozenset({".tflite", ".onnx", ".npy", ".npz", ".bin", ".wav", ".raw"})
 # Kinds of files by their suffix, each as likely as its weight; templates have the suffix of the file that they make before .j2.
@@ -109,7 +110,7 @@ def apply(edit: Edit, folder: Path) -> Edit:
     before: dict[str, bytes | None] = {}
     for name, data in edit.files.items():
         path = folder / name
-        before[name] = path.read_bytes() if path.is_file() else None
+        before[name] = content_of(path) if path.is_file() else None
         _put(path, data, edit.manner)
     return Edit(edit.where, "back", before, (), edit.manner)
 
@@ -122,7 +123,7 @@ def difference(edit: Edit, folder: Path) -> str:
     parts = [f"on the command line: {word}\n" for word in edit.words]
     for name, data in sorted(edit.files.items()):
         path = folder / name
-        old = path.read_bytes() if path.is_file() else None
+        old = content_of(path) if path.is_file() else None
         if Path(name).suffix in _BINARY:
             parts += [f"{name}: {edit.what}\n"]
         else:
@@ -175,7 +176,7 @@ def _file(random: Random, inputs: Inputs) -> str:
 
 def _content(random: Random, inputs: Inputs) -> Edit:
     name = _file(random, inputs)
-    data = (inputs.folder / name).read_bytes()
+    data = content_of(inputs.folder / name)
     manner = random.choice((MANNERS[0], *MANNERS))
     if Path(name).suffix in _BINARY and data:
         at, bit = random.randrange(len(data)), 1 << random.randrange(8)
@@ -198,7 +199,7 @@ def _with_digest(old: bytes, new: bytes, inputs: Inputs) -> Iterator[tuple[str, 
     """
     before, after = (sha256(data).encode() for data in (old, new))
     for name in inputs.described:
-        text = (inputs.folder / name).read_bytes()
+        text = content_of(inputs.folder / name)
         if before in text:
             yield name, text.replace(before, after)
 
@@ -256,7 +257,7 @@ def _replaced(line: str, found: re.Match[str], new: str) -> tuple[str, str]:
 
 def _touched(random: Random, inputs: Inputs) -> Edit:
     name = _file(random, inputs)
-    return Edit(name, "the same content", {name: (inputs.folder / name).read_bytes()}, (), MANNERS[1])
+    return Edit(name, "the same content", {name: content_of(inputs.folder / name)}, (), MANNERS[1])
 
 
 def _removed(random: Random, inputs: Inputs) -> Edit:
@@ -268,7 +269,7 @@ def _shadowed_module(random: Random, inputs: Inputs) -> Edit:
     """Put a package beside a module, which Python then imports in its place."""
     modules = [path for path in inputs.files if path.endswith(".py") and not path.endswith("__init__.py")]
     name = random.choice(modules)
-    lines = (inputs.folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = content_of(inputs.folder / name).decode().splitlines(keepends=True)
     numbered = [at for at, line in enumerate(lines) if re.search(r"= \d+$", line)]
     what = "a package beside it, the same"
     if numbered:
@@ -283,7 +284,7 @@ def _shadowed_header(random: Random, inputs: Inputs) -> Edit:
     name = random.choice(sorted(inputs.headers))
     shadowed = inputs.headers[name]
     guarded = b"\n#ifndef N6_PROOF_OF_SHADOW\n#define N6_PROOF_OF_SHADOW" + _MARKER + b"#endif\n"
-    content = (inputs.folder / shadowed).read_bytes() + guarded
+    content = content_of(inputs.folder / shadowed) + guarded
     return Edit(name, f"a header that hides {shadowed}", {name: content}, (), random.choice(MANNERS))
 
 

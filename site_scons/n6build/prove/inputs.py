@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from n6build.base.bounded import parse_json
+from n6build.base.regular_file import content_of
 from n6build.compile.toolchain import COMPILER
 from n6build.describe.choices import Choices
 from n6build.describe.hardware.boards import known_boards
@@ -32,7 +33,7 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
     """
     prefix, made = f"{copy.folder}{os.sep}", f"{copy.build_folder}{os.sep}"
     places = tuple({f"{place}{os.sep}" for place in (copy.project, copy.library)})
-    names = opened.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    names = content_of(opened).decode("utf-8", "surrogateescape").splitlines()
     read = {name for name in names if name.startswith(places) and not name.startswith(made) and Path(name).is_file()}
     # All modules are read for signatures; those that were imported have byte code.
     read = {name for name in read if not name.endswith(".py") or copy.byte_code_of(name, is_clean=True).exists()}
@@ -51,7 +52,7 @@ def inputs_of(copy: Copy, words: tuple[str, ...], opened: Path, plan: Path) -> I
 def _hiding_headers(copy: Copy, plan: Path) -> Iterator[tuple[str, str]]:
     """Yield headers that could exist, each with the one that compilers use instead."""
     entries = copy.entries()
-    for step in read_plan_json(parse_json(plan.read_bytes())).steps:
+    for step in read_plan_json(parse_json(content_of(plan))).steps:
         if not step.depfile or step.name not in entries:
             continue
         places = [*(str(Path(source).parent) for source in step.sources), *step.include_folders]

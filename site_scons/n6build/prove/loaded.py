@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from n6build.base.bounded import parse_json
+from n6build.base.regular_file import content_of
 from n6build.engine.call import call_function
 from n6build.engine.closure import library_code
 from n6build.engine.plan import read_plan_json
@@ -29,7 +30,7 @@ from n6build.engine.step import Step
 def main(plan: str) -> int:
     """Compare all steps of a plan, and return 0, or 2 if a step loads unsigned code."""
     by_module: dict[str, list[Step]] = {}
-    for step in read_plan_json(parse_json(Path(plan).read_bytes())).steps:
+    for step in read_plan_json(parse_json(content_of(plan))).steps:
         if step.function:
             by_module.setdefault(step.function.partition(":")[0], []).append(step)
     code = library_code()

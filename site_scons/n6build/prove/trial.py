@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 from n6build.prove.builds import Built, Copy
 from n6build.prove.edits import Edit, Inputs, apply
 from n6build.prove.inputs import inputs_of
@@ -118,7 +119,7 @@ def begin(copy: Copy, words: tuple[str, ...]) -> Trial:
     if first.error:
         what = f"the project does not build before any edit: {first.error}"
         raise N6Error("N6-PROVE-001", what, where=str(copy.project), hint=first.output.strip()[-2000:])
-    if f"{copy.path / 'n6build/engine/perform.py'}\n" not in opened.read_text(encoding="utf-8", errors="replace"):
+    if f"{copy.path / 'n6build/engine/perform.py'}\n" not in content_of(opened).decode("utf-8", "replace"):
         raise N6Error("N6-PROVE-001", "another library builds the copy", where=str(copy.path))
     plan, lacking = lacking_in(copy, words)
     copy.share_byte_code()

@@ -215,7 +215,12 @@ def perform_plan_memory(call: Call) -> None:
             refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), ())
     plan = make_plan(given.board, given.profile, networks, given.claim_bytes)
     _say_elsewhere(given.board.flash, plan)
-    texts = (plan_json(plan), plan_tables.plan_source(plan), plan_tables.pools_script(plan), *headers)
+    texts = (
+        plan_json(plan),
+        plan_tables.plan_source(plan, verified=given.claim_bytes > 0),
+        plan_tables.pools_script(plan),
+        *headers,
+    )
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)
 

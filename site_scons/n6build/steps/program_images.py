@@ -38,7 +38,7 @@ from n6build.steps.job import Job
 from n6build.steps.plan_memory import memory_plan_step
 from n6build.steps.plan_part import NO_PART, Part
 from n6build.steps.reloc_networks import ModelSteps, reloc_network, reloc_plan
-from n6build.steps.trusted_image import UNSIGNED, trusted_step
+from n6build.steps.trusted_image import UNSIGNED, Subject, trusted_step
 from n6build.steps.vectors_image import vectors_image_step
 from n6build.steps.weights_image import weights_image_step
 
@@ -126,7 +126,7 @@ def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
         image = image_step(output, program, BinaryType.SSBL, job.board, _signing(job.choices))
         return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf)
     image = image_step(_unsigned(output), program, BinaryType.SSBL, job.board, None)
-    signed = trusted_step(output, image.name, "appli", job.board.name, job.trust)
+    signed = trusted_step(output, image.name, Subject("appli"), job.board.name, job.trust)
     return _Placed((*program.steps, image, signed), FlashPart("appli", signed.name), program.elf)
 
 
@@ -177,7 +177,7 @@ def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[_InSlot]:
     for network in networks:
         if network.inputs:
             step = vectors_image_step(_slots_folder(job), network.inputs, network.name, len(networks))
-            made.append(_in_slot(job, step, "vectors", Content("vectors", network.name)))
+            made.append(_in_slot(job, step, network, Content("vectors", network.name)))
     return made
 
 
@@ -186,12 +186,13 @@ def _slots_folder(job: Job) -> str:
     return f"{job.folder}/{UNSIGNED}" if job.trust else job.folder
 
 
-def _in_slot(job: Job, image: Step, slot: str, content: Content) -> _InSlot:
-    """Return the image of data in its slot, signed if images are signed."""
+def _in_slot(job: Job, image: Step, network: NetworkSteps, content: Content) -> _InSlot:
+    """Return the image of data in the slot of its kind, signed if images are signed."""
     if job.trust is None:
-        return (image,), FlashPart(slot, image.name, content)
-    signed = trusted_step(f"{job.folder}/{Path(image.name).name}", image.name, "data", job.board.name, job.trust)
-    return (image, signed), FlashPart(slot, signed.name, content)
+        return (image,), FlashPart(content.kind, image.name, content)
+    subject = Subject(content.kind, network.model.name, content.file)
+    signed = trusted_step(f"{job.folder}/{Path(image.name).name}", image.name, subject, job.board.name, job.trust)
+    return (image, signed), FlashPart(content.kind, signed.name, content)
 
 
 def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
@@ -234,7 +235,7 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     for network in networks:
         for raw in network.raws:
             step = weights_image_step(_slots_folder(job), raw, network.name, plan.name, len(networks))
-            weights.append(_in_slot(job, step, "weights", Content("weights", network.name, Path(raw).name)))
+            weights.append(_in_slot(job, step, network, Content("weights", network.name, Path(raw).name)))
     linked = linked_networks(job.folder, firmware, runtime, networks, plan)
     library = host_library(job.folder, linked, job.toolchain, plan)
     return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)

@@ -34,7 +34,7 @@ from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
 from n6build.steps.reloc_plan import reloc_plan_step
 from n6build.steps.reloc_sources import reloc_sources_step
-from n6build.steps.trusted_image import UNSIGNED, trusted_step
+from n6build.steps.trusted_image import UNSIGNED, Subject, trusted_step
 
 
 @dataclass(frozen=True)
@@ -376,7 +376,8 @@ def _slot_steps(
         if trust is None:
             return (unsigned,)
         output = f"{folder}/{Path(unsigned.name).name}"
-        return unsigned, trusted_step(output, unsigned.name, content, board.name, trust, file)
+        subject = Subject(content, described.name)
+        return unsigned, trusted_step(output, unsigned.name, subject, board.name, trust, file)
 
     # The test is stored with the weights, because the outputs depend on them.
     of_model = None if model.params else test

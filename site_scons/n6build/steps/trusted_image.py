@@ -14,14 +14,36 @@ from n6build.describe.formats.trust_claim import Kind
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.reloc.reader import read_reloc_file
 from n6build.place.reloc.slots import trailer_offset
+from n6build.place.trust.anchor import subject
 from n6build.place.trust.choice import Trust
 from n6build.place.trust.keys import signature
 from n6build.place.trust.sign import SlotParts, Statement, signed_appli, signed_slot
 
 # Folder of images before they are signed.
 UNSIGNED = "unsigned"
-Content = Literal["appli", "data", "model", "params"]
-_KINDS: dict[Content, Kind] = {"appli": Kind.APPLI, "data": Kind.DATA, "model": Kind.MODEL, "params": Kind.DATA}
+Content = Literal["appli", "weights", "vectors", "model", "params"]
+_KINDS: dict[Content, Kind] = {
+    "appli": Kind.APPLI,
+    "weights": Kind.DATA,
+    "vectors": Kind.DATA,
+    "model": Kind.MODEL,
+    "params": Kind.DATA,
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The content of an image.
+
+    Attributes:
+        content: Kind of the content.
+        model: Name of the model; empty for an Appli.
+        file: File of the network compiler with these weights; empty for other contents.
+    """
+
+    content: Content
+    model: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,39 +51,38 @@ class TrustedImageParameters:
     """Parameters of the step.
 
     Attributes:
-        content: Content of the image.
+        subject: Content of the image.
         key: File of the private key.
         point: Public half of the key.
         counter: Security counter of the image.
         board: Name of the board that the image is for.
     """
 
-    content: Content
+    subject: Subject
     key: str
     point: str
     counter: int
     board: str
 
 
-def trusted_step(output: str, unsigned: str, content: Content, board: str, trust: Trust, file: str = "") -> Step:
+def trusted_step(output: str, unsigned: str, of: Subject, board: str, trust: Trust, file: str = "") -> Step:
     """Return the step that signs an image.
 
     Args:
         output: Path of the signed image.
         unsigned: Path of the image.
-        content: Content of the image: 'data' for weights and vectors of a linked network, 'params' for
-            split weights of a model.
+        of: Content of the image.
         board: Name of the board.
         trust: Signature settings.
         file: File of a model or its split weights, without a trailer.
     """
-    counter = trust.counters.of(_KINDS[content])
+    counter = trust.counters.of(_KINDS[of.content])
     return Step(
         verb="Sign",
         stage="image",
         outputs=(output,),
         sources=(unsigned, *([file] if file else ())),
-        parameters=to_parameters(TrustedImageParameters(content, trust.key, trust.point, counter, board)),
+        parameters=to_parameters(TrustedImageParameters(of, trust.key, trust.point, counter, board)),
         # The public half of the key is a parameter. The key file is only a state: it may move, or get another password.
         state=(trust.key,),
         function="n6build.steps.trusted_image:make_trusted_image",
@@ -74,17 +95,19 @@ def make_trusted_image(call: Call) -> None:
     """Write the signed image; an empty image stays empty."""
     given = call.parameters_as(TrustedImageParameters)
     image = read_bytes(call.sources[0])
-    statement = Statement(_KINDS[given.content], given.counter, given.board)
+    content = given.subject.content
+    identity = subject(content, given.subject.model, given.subject.file)
+    statement = Statement(_KINDS[content], given.counter, given.board, identity)
     sign = partial(signature, Path(given.key), bytes.fromhex(given.point))
-    if image and given.content == "appli":
+    if image and content == "appli":
         image = signed_appli(image, statement, sign)
     elif image:
-        image = signed_slot(image, _parts(image, given.content, call.sources), statement, sign)
+        image = signed_slot(image, _parts(image, content, call.sources), statement, sign)
     write_atomically(call.outputs[0], image)
 
 
 def _parts(image: bytes, content: Content, sources: tuple[Path, ...]) -> SlotParts:
-    if content == "data":
+    if content in {"weights", "vectors"}:
         # The data begins at the start of the image, and the trailer ends it.
         at = len(image) - SLOT_TRAILER.size
         return SlotParts(SLOT_TRAILER.unpack(image, at)["bytes"], 0, at)

@@ -16,6 +16,7 @@ from elftools.elf.sections import SymbolTableSection
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
+from n6build.base.regular_file import open_regular
 from n6build.compile.toolchain import CPU, find_compiler
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.board_header import HEADERS as BOARD_HEADERS
@@ -125,7 +126,7 @@ def build_algorithm(board: Board, folder: Path) -> FlashAlgorithm:
 
 def _content(elf: Path) -> tuple[bytes, dict[str, int]]:
     """Return the code of an ELF file, and the offsets of the functions."""
-    with elf.open("rb") as stream:
+    with open_regular(elf) as stream:
         file = ELFFile(stream)
         section, symbols = file.get_section_by_name("PrgCode"), file.get_section_by_name(".symtab")
         assert section is not None

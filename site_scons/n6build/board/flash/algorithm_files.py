@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.files import write_atomically
+from n6build.base.regular_file import content_of
 from n6build.base.templates import render
 from n6build.board.flash.algorithm import ERASE_MS, PAGE, PROGRAM_MS, SECTOR, FlashAlgorithm, build_algorithm
 from n6build.board.flash.programmers.pyocd import nor_script
@@ -38,7 +39,7 @@ def write_algorithm(board: Board, folder: Path) -> AlgorithmFiles:
     """
     algorithm = build_algorithm(board, folder / "build")
     names = AlgorithmFiles(*(folder / f"{board.name}{end}" for end in (".FLM", "_pyocd.py", "_probe_rs.yaml")))
-    write_atomically(names.flm, algorithm.file.read_bytes())
+    write_atomically(names.flm, content_of(algorithm.file))
     write_atomically(names.pyocd, nor_script(board, algorithm, reads=True))
     write_atomically(names.probe_rs, probe_rs_description(board, algorithm))
     return names

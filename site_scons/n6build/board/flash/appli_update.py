@@ -2,7 +2,8 @@
 
 A new Appli goes to the slot that is not in use. The newest confirmed Appli is used; the firmware
 confirms it in a journal in flash. Without a confirmed Appli, the newest valid one that has not
-failed stays. The FSBL starts the newest Appli, on trial until it confirms itself, then the other one.
+failed stays; without that one, the newest valid one, which the FSBL starts as the last resort. The
+FSBL starts the newest Appli, on trial until it confirms itself, then the other one.
 """
 
 from __future__ import annotations
@@ -153,4 +154,7 @@ def _kept(contents: Sequence[_Content | None], states: Mapping[int, State]) -> i
         ]
 
     confirmed = _newest(contents, having(State.CONFIRMED))
-    return _newest(contents, having(State.UNKNOWN, State.TRYING)) if confirmed is None else confirmed
+    if confirmed is not None:
+        return confirmed
+    untried = _newest(contents, having(State.UNKNOWN, State.TRYING))
+    return _newest(contents) if untried is None else untried

@@ -16,6 +16,7 @@ from typing import Any
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.base.regular_file import content_of
 from n6build.describe.formats.model_trailer import LAYOUT
 from n6build.place.memory_plan.plan import MemoryPlan, PlannedModel
 from n6build.place.reloc.reader import RelocFile, parse_reloc_file
@@ -309,7 +310,7 @@ def read_running(record: Path) -> dict[str, Running]:
         record: Path of the board's record.
     """
     try:
-        values: Any = parse_json(_running_path(record).read_bytes())
+        values: Any = parse_json(content_of(_running_path(record)))
         return {name: Running(int(each["slot"]), int(each["revision"])) for name, each in values.items()}
     except (OSError, *WRONG_FIELDS):
         return {}

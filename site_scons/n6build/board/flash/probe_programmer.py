@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 from n6build.base.span import Span
 from n6build.board.flash.boot_selectors import programming, running
 from n6build.board.flash.command_line import (
@@ -92,7 +93,7 @@ class ProbeProgrammer:
             for span, path in files:
                 if not path.is_file():
                     self._fetch([(span, path)])
-            data = [path.read_bytes() if path.is_file() else b"" for _, path in files]
+            data = [content_of(path) if path.is_file() else b"" for _, path in files]
         for span, each in zip(spans, data, strict=True):
             if len(each) != span.size:
                 what = f"the programmer read {len(each)} of {span.size} bytes at 0x{span.address:08X}"

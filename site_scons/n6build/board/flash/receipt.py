@@ -9,6 +9,7 @@ from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import to_json, write_atomically
+from n6build.base.regular_file import content_of
 from n6build.base.uses import note, state_of
 from n6build.engine.plan import Plan
 from n6build.engine.step import Step
@@ -57,7 +58,7 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
 def read_receipt(path: Path) -> Receipt | None:
     """Read a receipt, None if it is missing or unreadable."""
     try:
-        values: Any = parse_json(path.read_bytes())
+        values: Any = parse_json(content_of(path))
         if set(values) != _KEYS or values["format"] != _FORMAT:
             return None
         return Receipt(
@@ -112,7 +113,7 @@ def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
     if known is None:
         return False
     try:
-        found: Any = parse_json(record.read_bytes())
+        found: Any = parse_json(content_of(record))
         if found.get("doubt") or found.get("memory_state") != nor_state(nor):
             return False
         held = found["sectors"]

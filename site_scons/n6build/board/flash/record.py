@@ -15,6 +15,7 @@ from platformdirs import user_state_path
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import sha256, to_json, write_atomically
+from n6build.base.regular_file import content_of
 from n6build.base.span import Span
 from n6build.board.flash.programmer import UNKNOWN, Identity
 from n6build.board.flash.sectors import Sector
@@ -107,7 +108,7 @@ def read_record(path: Path, board: str) -> BoardRecord:
         board: Name of the board.
     """
     try:
-        values: Any = parse_json(path.read_bytes())
+        values: Any = parse_json(content_of(path))
         if values["board"] != board or values.get("format", FORMAT) != FORMAT:
             return BoardRecord(board)
         sectors = {int(address, 16): str(digest) for address, digest in values["sectors"].items()}
@@ -129,7 +130,7 @@ def other_format(path: Path) -> str:
     The text is empty if the format is readable, or without a record.
     """
     try:
-        values: Any = parse_json(path.read_bytes())
+        values: Any = parse_json(content_of(path))
         found = values.get("format", FORMAT)
         if "sectors" in values and "witnesses" not in values:
             return "its record was written by n6build 0.3"

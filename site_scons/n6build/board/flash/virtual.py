@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from n6build.base.errors import N6Error
 from n6build.base.intel_hex import ERASED
+from n6build.base.regular_file import open_regular
 from n6build.base.span import Span
 from n6build.board.flash.programmer import UNKNOWN, Identity
 from n6build.board.flash.read_back import check_read_back
@@ -70,7 +71,7 @@ class VirtualProgrammer:
         if not self.still_holds():
             return [bytes([ERASED]) * span.size for span in spans]
         try:
-            with self.nor.open("rb") as nor:
+            with open_regular(self.nor) as nor:
                 return [_read(nor, span.address - self.base, span.size) for span in spans]
         except OSError as error:
             raise N6Error(

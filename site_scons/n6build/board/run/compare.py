@@ -232,10 +232,14 @@ def check_going(log: ConsoleLog) -> None:
 def check_appli(log: ConsoleLog) -> None:
     """Check that the FSBL started the newer of two Applis.
 
+    The FSBL may refuse it and start it in the end, as the last resort.
+
     Raises:
         N6Error: N6-RUN-013 if the FSBL refused it, so that an older Appli ran.
     """
-    for slot, (id_, words) in log.refused_appli.items():
+    for slot, (id_, words) in list(log.refused_appli.items())[:1]:
+        if slot == log.appli_slot:
+            return
         what = f"the board rejects the Appli in slot {'ab'[slot]}, {id_} {words}; slot {'ab'[1 - slot]} runs"
         raise N6Error("N6-RUN-013", what, hint="run scons flash, which programs it again for a new trial")
 

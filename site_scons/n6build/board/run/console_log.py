@@ -63,7 +63,8 @@ class ConsoleLog:
         clock_hz: Clock of the CPU; None if it was not printed.
         models: Slot and revision of each running relocatable model, by name.
         refused: Reason for each refused relocatable model, by name and slot.
-        refused_appli: Id and text for each refused Appli, by slot, if there are two Applis.
+        refused_appli: Id and text for each refused Appli, by slot, the newest first, if there are two Applis.
+        appli_slot: Slot of the started Appli; None if there is only one slot.
     """
 
     inferences: dict[int, Inference] = field(default_factory=dict)
@@ -74,6 +75,7 @@ class ConsoleLog:
     models: dict[str, tuple[int, int]] = field(default_factory=dict)
     refused: dict[tuple[str, int], str] = field(default_factory=dict)
     refused_appli: dict[int, tuple[str, str]] = field(default_factory=dict)
+    appli_slot: int | None = None
 
     def inference(self, number: str) -> Inference:
         """Return the inference with a number, a new one if there is none yet."""
@@ -107,6 +109,8 @@ def _read_line(log: ConsoleLog, line: str) -> None:
         log.refused[values["name"], "ab".index(values["slot"])] = values["reason"]
     elif values := console.FSBL_REFUSED.read(line):
         log.refused_appli["ab".index(values["slot"])] = _id_and_text(values["reason"])
+    elif values := console.FSBL_APPLI.read(line, "slot"):
+        log.appli_slot = "ab".index(values["slot"])
     elif values := console.APPLI_START.read(line):
         log.clock_hz = int(values["clock"])
     elif values := console.DONE.read(line):

@@ -13,6 +13,7 @@ def board_values(board: Board) -> dict[str, int | str]:
     gpio = board.soc.peripherals["GPIO"].instances
     return {
         "appli-slot": board.slots.appli.address,
+        "appli-second-slot": board.trial.appli.address if board.trial and board.trial.appli else 0,
         "nor-jedec-id": board.nor.jedec_id,
         "nor-memory-type": commands.memory_type,
         "nor-second-byte": commands.second_byte_mask,

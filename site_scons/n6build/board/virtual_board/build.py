@@ -26,6 +26,7 @@ from n6build.base.environment import for_installing, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.file_lock import lock
 from n6build.base.files import write_atomically
+from n6build.base.regular_file import content_of
 from n6build.board.virtual_board.machine import machine_sources
 from n6build.board.virtual_board.qemu import Release, release_here
 from n6build.board.virtual_board.source_package import fetch_source
@@ -219,7 +220,7 @@ def _prepare(tree: Path, release: Release) -> None:
     (tree / "configs" / "devices" / "arm-softmmu" / "n6.mak").write_text("CONFIG_STM32N6VIRT=y\n")
     for name, old, new in release.edits:
         path = tree / name
-        text = path.read_text()
+        text = content_of(path).decode()
         if text.count(old) != 1:
             what = f"the source of QEMU {release.version} differs from the expected one"
             raise N6Error("N6-VB-005", what, where=name, hint="use Debian's, of version 12 or 13")
@@ -237,13 +238,13 @@ def _add_machine(tree: Path, sources: dict[str, str]) -> None:
     for name in present - wanted:
         (folder / name).unlink()
     ninja = tree / "build" / "build.ninja"
-    configured = ninja.read_text() if ninja.is_file() else ""
+    configured = content_of(ninja).decode() if ninja.is_file() else ""
     if present - wanted or any(name not in configured for name in wanted):
         # meson looks for machine files only when it reads this file again.
         (folder / "meson.build").touch()
     for name, text in sources.items():
         path = folder / name
-        if not path.is_file() or path.read_text() != text:
+        if not path.is_file() or content_of(path).decode() != text:
             write_atomically(path, text)
 
 
@@ -275,7 +276,9 @@ def is_usable(ninja: Path) -> bool:
     """
     if not ninja.is_file():
         return False
-    return all(Path(program).exists() for program in set(_PROGRAMS.findall(ninja.read_text(errors="replace"))))
+    return all(
+        Path(program).exists() for program in set(_PROGRAMS.findall(content_of(ninja).decode("utf-8", "replace")))
+    )
 
 
 def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> None:
@@ -308,7 +311,7 @@ def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> No
     if shown:
         print("\r" + " " * 24 + "\r", end="")
     if process.returncode:
-        end = "\n  ".join(log.read_text().strip().splitlines()[-12:])
+        end = "\n  ".join(content_of(log).decode("utf-8", "replace").strip().splitlines()[-12:])
         raise N6Error(
             "N6-VB-005",
             f"building the emulator failed:\n  {end}",

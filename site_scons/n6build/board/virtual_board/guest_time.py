@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 
 # Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
 HANGS_S = 300.0
@@ -70,7 +71,7 @@ class GuestTime:
     def progress(self) -> Progress:
         """Return the last state that the emulator wrote."""
         try:
-            return Progress(*_LAYOUT.unpack(self.file.read_bytes()))
+            return Progress(*_LAYOUT.unpack(content_of(self.file)))
         except (FileNotFoundError, struct.error):
             return Progress()
 

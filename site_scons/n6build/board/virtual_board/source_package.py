@@ -14,6 +14,7 @@ from pathlib import Path
 
 from n6build.base.environment import for_installing
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 
 PACKAGE = "qemu"
 _APT = Path("/etc/apt")
@@ -98,9 +99,9 @@ def _private_options(folder: Path) -> list[str]:
         path.mkdir(parents=True, exist_ok=True)
     one_line = [_APT / "sources.list", *sorted((_APT / "sources.list.d").glob("*.list"))]
     for index, path in enumerate(path for path in one_line if path.is_file()):
-        (parts / f"{index}.list").write_text(as_source_list(path.read_text(encoding="utf-8", errors="replace")))
+        (parts / f"{index}.list").write_text(as_source_list(content_of(path).decode("utf-8", "replace")))
     for path in sorted((_APT / "sources.list.d").glob("*.sources")):
-        (parts / path.name).write_text(as_source_stanzas(path.read_text(encoding="utf-8", errors="replace")))
+        (parts / path.name).write_text(as_source_stanzas(content_of(path).decode("utf-8", "replace")))
     settings = {
         "Dir::Etc::sourcelist": "/dev/null",
         "Dir::Etc::sourceparts": parts,

@@ -14,6 +14,7 @@ from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, files_in, is_file, to_json, write_atomically
+from n6build.base.regular_file import content_of
 from n6build.compile.toolchain import which
 
 # The paths begin at the root of ST Edge AI Core, or of an X-CUBE-AI pack, which has the same tree.
@@ -146,7 +147,7 @@ def installed_version(installation: Installation, environment: Mapping[str, str]
     """
     key = [str(installation.executable), digest_of_tool(installation)]
     try:
-        known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
+        known: Any = parse_json(content_of(notes / _NOTE)) if notes is not None else {}
         if known["executable"] == key:
             return parse_version(known["version"])
     except (OSError, N6Error, *WRONG_FIELDS):

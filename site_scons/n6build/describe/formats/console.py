@@ -87,6 +87,11 @@ TRIAL_BEGIN = Line(
     "n6 trial {name:word} image={image:hex} start={start:number} of={of:number}",
     "A new Appli or model begins a start on trial.",
 )
+TRIAL_LAST_RESORT = Line(
+    "trial_last_resort",
+    "n6 trial {name:word} last-resort",
+    "The journal allows no Appli or model that is valid, so the newest one starts anyway, with the watchdog.",
+)
 TRIAL_WATCHDOG = Line(
     "trial_watchdog", "n6 trial watchdog ended the last start", "The last start did not end its trial."
 )
@@ -127,6 +132,7 @@ FORMAT = Format(
             HARD_FAULT,
             EXCEPTION,
         ),
-        *(TRIAL_BEGIN, TRIAL_TOO_LONG, TRIAL_WATCHDOG, TRIAL_CONFIRMED, TRIAL_NOT_CONFIRMED, FIELD, FIELD_FAULT),
+        *(TRIAL_BEGIN, TRIAL_LAST_RESORT, TRIAL_TOO_LONG, TRIAL_WATCHDOG, TRIAL_CONFIRMED, TRIAL_NOT_CONFIRMED),
+        *(FIELD, FIELD_FAULT),
     ),
 )

@@ -12,9 +12,10 @@ from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct
 from n6build.describe.formats.boot_header import BASE
 
 MAGIC = b"N6TC"
-LAYOUT = 1
+LAYOUT = 2
 ALIGNMENT = 16
 DIGEST_BYTES = 32
+SUBJECT_BYTES = 32
 SIGNATURE_BYTES = 64
 BOARD_BYTES = 16
 # In the signed image of an Appli, the board is at the start of the padding extension's body, which ST's tool fills at random.
@@ -45,6 +46,7 @@ CLAIM = Struct(
         Member("fixed_bytes", "of the file, in front of its weights"),
         Member("weights_bytes", "of the file, the rest of it"),
         Member("board", kind="uint8_t", count=BOARD_BYTES),
+        Member("subject", "the model and its part that the image is for", kind="uint8_t", count=SUBJECT_BYTES),
         Member(
             "fixed_sha256",
             "of that part of the file, of the trailer and of the self-test's input",
@@ -71,6 +73,7 @@ FORMAT = Format(
         Constant("N6_TRUST_DIGEST_BYTES", DIGEST_BYTES, "SHA-256"),
         Constant("N6_TRUST_SIGNATURE_BYTES", SIGNATURE_BYTES, "ECDSA P-256"),
         Constant("N6_TRUST_BOARD_BYTES", BOARD_BYTES, "SHA-256 of the board's name, its beginning"),
+        Constant("N6_TRUST_SUBJECT_BYTES", SUBJECT_BYTES, "SHA-256 of content, model's name and file, each ended by 0"),
         Constant("N6_TRUST_APPLI_BOARD_OFFSET", APPLI_BOARD_OFFSET, "of the same in the header of an Appli"),
     ),
     enumerations=(Enumeration("n6_trust_kind_t", "N6_TRUST_KIND_", Kind),),

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from n6build.base.environment import REMOTE_TOKEN, remote_variables
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import open_regular
 
 # grpcs is gRPC over TLS.
 _SCHEMES = {"grpc": False, "grpcs": True}
@@ -169,7 +170,7 @@ def _seconds(text: str, default: float) -> float:
 
 def _file(path: str) -> bytes:
     try:
-        with Path(path).expanduser().open("rb") as file:
+        with open_regular(Path(path).expanduser()) as file:
             return file.read(_LARGEST_FILE)
     except (OSError, ValueError, RuntimeError) as error:
         raise _no_access(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error

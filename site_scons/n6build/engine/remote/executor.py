@@ -18,6 +18,7 @@ from typing import Any
 from n6build.base.console import kib, say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
+from n6build.base.regular_file import content_of
 from n6build.engine.command import make_map_portable
 from n6build.engine.depfile import headers_read
 from n6build.engine.includes import found_headers, has_computed_include
@@ -79,7 +80,7 @@ class Executor:
         make_map_portable(step)
         if step.depfile:
             listed = self.site.top / step.depfile
-            write_atomically(listed, brought_back(listed.read_bytes(), self.site))
+            write_atomically(listed, brought_back(content_of(listed), self.site))
             if not self._is_confirmed(step):
                 return False
         show(text)

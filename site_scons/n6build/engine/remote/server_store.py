@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
+from n6build.base.regular_file import content_of
 from n6build.engine.perform import Site
 from n6build.engine.remote.action_cache import known_result, remember_result
 from n6build.engine.remote.actions import Action, as_action, brought_back, sent_away
@@ -52,7 +53,7 @@ class ServerStore:
             return False
         if work.step.depfile:
             listed = site.top / work.step.depfile
-            write_atomically(listed, brought_back(listed.read_bytes(), site))
+            write_atomically(listed, brought_back(content_of(listed), site))
         return True
 
     def keep(self, work: Work, site: Site) -> int:
@@ -135,5 +136,5 @@ def _outputs(action: Action, work: Work, site: Site) -> dict[str, Blob]:
     found = {name: blob_of_file(str(site.top / path)) for name, path in outputs if path != work.step.depfile}
     for name, path in outputs:
         if path == work.step.depfile:
-            found[name] = blob_of(sent_away((site.top / path).read_bytes(), site))
+            found[name] = blob_of(sent_away(content_of(site.top / path), site))
     return found

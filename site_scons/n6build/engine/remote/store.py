@@ -17,6 +17,7 @@ from google.protobuf.message import Message
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks, write_chunks_atomically
+from n6build.base.regular_file import open_regular
 from n6build.base.uses import digest_of
 from n6build.engine.remote.connection import Connection, call, receive, send, wrong_answer
 from n6build.engine.remote.messages import (
@@ -102,10 +103,9 @@ def pieces_of_file(path: str) -> tuple[Blob, ...]:
     """
     blobs: list[Blob] = []
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             while data := file.read(_PIECE):
-                digest = Digest(hashlib.sha256(data).hexdigest(), len(data))
-                blobs.append(Blob(digest, None, path, len(blobs) * _PIECE))
+                blobs.append(Blob(blob_of(data).digest, None, path, len(blobs) * _PIECE))
     except OSError as error:
         raise FileNotFoundError(path) from error
     return tuple(blobs) or (Blob(EMPTY, b""),)

@@ -6,6 +6,7 @@ Expressions may contain numbers, K, M, ORIGIN() and LENGTH() of earlier regions,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +14,15 @@ from n6build.base.files import read_at_most
 
 _MAX_BYTES = 4 << 20
 _MAX_TOKENS, _MAX_DEPTH = 64, 16
+# Characters of an expression; longer ones have numbers that take long to compute.
+_LONGEST = 256
 _COMMENT = re.compile(r"/\*.*?(\*/|\Z)", re.DOTALL)
-_MEMORY = re.compile(r"\bMEMORY\s*\{([^}]*)\}")
+_MEMORY = re.compile(r"\bMEMORY\s*+\{")
+# A search reads each character a bounded number of times: it tries a name only from its start, gives no part of it back, and
+# bounds what may contain the start of another region.
 _REGION = re.compile(
-    r"(?P<name>[A-Za-z_.$][\w.$]*)\s*(?P<rights>\([^)]*\))?\s*:\s*(?:ORIGIN|org|o)\s*=\s*(?P<origin>[^,\n]+),\s*"
-    r"(?:LENGTH|len|l)\s*=\s*(?P<length>[^,;\n}]+)"
+    r"(?<![\w.$])(?P<name>[A-Za-z_.$][\w.$]*+)\s*+(?:\([^)]{0,64}\)\s*+)?:\s*+(?:ORIGIN|org|o)\s*+=\s*+"
+    rf"(?P<origin>[^,\n]{{1,{_LONGEST}}}),\s*+(?:LENGTH|len|l)\s*+=\s*+(?P<length>[^,;\n}}]{{1,{_LONGEST}}})(?=[,;\n]|\Z)"
 )
 _TOKEN = re.compile(r"\s*(0[xX][0-9a-fA-F]+[KMkm]?|\d+[KMkm]?|(?:ORIGIN|LENGTH)\s*\(\s*[\w.$]+\s*\)|[-+*/()])")
 _OF_REGION = re.compile(r"(ORIGIN|LENGTH)\s*\(\s*([\w.$]+)\s*\)")
@@ -56,12 +61,21 @@ def read_memory_regions(path: Path, shown: str) -> tuple[MemoryRegion, ...]:
         lambda found: re.sub(r"[^\n]", " ", found.group()), read_at_most(path, _MAX_BYTES).decode(errors="replace")
     )
     found: dict[str, MemoryRegion] = {}
-    for memory in _MEMORY.finditer(text):
-        for region in _REGION.finditer(memory.group(1)):
-            line = text.count("\n", 0, memory.start(1) + region.start()) + 1
+    line, counted = 1, 0
+    for start, end in _memories(text):
+        for region in _REGION.finditer(text, start, end):
+            line, counted = line + text.count("\n", counted, region.start()), region.start()
             address, size = (_number(region[which], found) for which in ("origin", "length"))
             found[region["name"]] = MemoryRegion(region["name"], address, size, shown, line)
     return tuple(found.values())
+
+
+def _memories(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the content of each MEMORY."""
+    memory = _MEMORY.search(text)
+    while memory and (end := text.find("}", memory.end())) >= 0:
+        yield memory.end(), end
+        memory = _MEMORY.search(text, end)
 
 
 def _number(text: str, known: dict[str, MemoryRegion]) -> int | None:

@@ -15,19 +15,25 @@ from n6build.place.memory_plan.board_memory import ModelsMemory, region_of_pools
 from n6build.place.memory_plan.plan import NPU_READ_AHEAD, MemoryPlan
 from n6build.place.reloc.model_format import READ_ONLY_ALIGNMENT
 from n6build.place.reloc.slots import executable_ram_part, name_crc32
+from n6build.place.trust.anchor import subject
 
 TEMPLATE = TEMPLATES / "n6_memory_plan.c.j2"
 MODELS_TEMPLATE = TEMPLATES / "n6_models.c.j2"
 LoadMode = Literal["copy", "xip"]
 
 
-def plan_source(plan: MemoryPlan) -> str:
+def plan_source(plan: MemoryPlan, *, verified: bool = False) -> str:
     """Return the text of n6_memory_plan.c.
 
     It has the networks with their test vectors and buffers, the RAM banks to power and the images to
     load.
+
+    Args:
+        plan: Memory plan.
+        verified: The program checks signatures, which name the subject of each image.
     """
-    return render(TEMPLATE, {"plan": plan})
+    models = {network.name: network.model for network in plan.networks}
+    return render(TEMPLATE, {"plan": plan, "verified": verified, "subject": _subject, "models": models})
 
 
 def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *, verified: bool = False) -> str:
@@ -53,8 +59,13 @@ def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *
         "load_mode": load_mode,
         "verified": verified,
         "name_crc32": name_crc32,
+        "subject": _subject,
     }
     return render(MODELS_TEMPLATE, values)
+
+
+def _subject(content: str, model: str, file: str = "") -> str:
+    return "{" + ", ".join(f"0x{byte:02x}" for byte in subject(content, model, file)) + "}"
 
 
 def external_ram_parts(plan: MemoryPlan, regions: Collection[str]) -> list[Span]:

@@ -1,6 +1,6 @@
 """The trust anchor of a board's programs: a public key and the board's identity.
 
-It becomes n6_trust_key.h.
+It becomes n6_trust_key.h. The subjects of images are in the tables of the Appli.
 """
 
 from __future__ import annotations
@@ -21,6 +21,19 @@ def board_identity(board: str) -> bytes:
     An image signed for one board is refused by another.
     """
     return hashlib.sha256(board.encode()).digest()[:BOARD_BYTES]
+
+
+def subject(content: str, model: str, file: str = "") -> bytes:
+    """Return the identity of an image of a model, which its claim names.
+
+    The code that reads weights does not identify them: two models of one architecture have the same code.
+
+    Args:
+        content: Kind of the content: 'weights', 'vectors', 'model' or 'params'.
+        model: Name of the model, the same for all its versions.
+        file: File of the network compiler, if the model has several of this kind.
+    """
+    return hashlib.sha256("".join(f"{part}\0" for part in (content, model, file)).encode()).digest()
 
 
 def trust_header(point: bytes, board: str, floor_words: Sequence[int]) -> str:

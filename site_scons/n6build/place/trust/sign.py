@@ -14,6 +14,7 @@ from n6build.describe.formats.trust_claim import (
     LAYOUT,
     MAGIC,
     SIGNATURE_BYTES,
+    SUBJECT_BYTES,
     Kind,
 )
 from n6build.place.trust.anchor import board_identity
@@ -33,11 +34,13 @@ class Statement:
         kind: Kind of image.
         counter: Its security counter.
         board: Name of the board that it is for.
+        subject: Model and part of it that an image in a flash slot is for; an Appli has none.
     """
 
     kind: Kind
     counter: int
     board: str
+    subject: bytes = bytes(SUBJECT_BYTES)
 
 
 def signed_appli(image: bytes, statement: Statement, sign: Sign) -> bytes:
@@ -93,6 +96,7 @@ def signed_slot(image: bytes, parts: SlotParts, statement: Statement, sign: Sign
         fixed_bytes=parts.weights_offset,
         weights_bytes=parts.file_bytes - parts.weights_offset,
         board=board_identity(statement.board),
+        subject=statement.subject,
         fixed_sha256=_fixed_digest(image, parts),
         weights_sha256=hashlib.sha256(image[parts.weights_offset : parts.file_bytes]).digest(),
     )

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 from n6build.board.run.session import Outcome, read_outcome
 from n6build.engine.perform import DoneStep
 from n6build.engine.plan import Plan
@@ -194,6 +195,6 @@ def _change(now: PairResult, before: PairResult | None) -> str:
 def read_results(path: Path) -> list[PairResult]:
     """Return the last results; none if the file does not exist or cannot be read."""
     try:
-        return decode_json(path.read_bytes(), list[PairResult])
+        return decode_json(content_of(path), list[PairResult])
     except (OSError, ValueError):
         return []
